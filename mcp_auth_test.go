@@ -8,12 +8,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
 	"gemline/tools/mcp/oauth/oauthlab"
 )
 
@@ -118,6 +122,76 @@ func TestMCPLogin(t *testing.T) {
 	if got, err := test.Output(); err == nil || !strings.Contains(string(got), "OAuth not authenticated") {
 		t.Errorf("%v: %s", err, got)
 	}
+	if p := lab.Problems(); len(p) > 0 {
+		t.Errorf("the server found: %q", p)
+	}
+}
+
+// At a terminal a log-in goes by a browser, which brings the answer itself, or by an address that
+// is pasted. Servers are switched for the session, and connected to anew.
+func TestMCPAtATerminal(t *testing.T) {
+	t.Parallel()
+	lab := oauthlab.New()
+	lab.Serve = http.HandlerFunc(remoteDesk)
+	t.Cleanup(lab.Close)
+	c := terminal(t, et.NewServer())
+	c.Term = "dumb"
+	write(t, filepath.Dir(c.Dir), map[string]string{"home/.gemini/settings.json": fmt.Sprintf(`{"mcpServers": {"far": {"httpUrl": %q}}}`, lab.URL()),
+		"browser": "#!/bin/sh\nprintf '%s\\n' \"$1\" >opened\nmv opened seen\n"})
+	browser := filepath.Join(filepath.Dir(c.Dir), "browser")
+	if err := os.Chmod(browser, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(c.Env, "BROWSER="+browser)
+	p := teletype.Start(t, c)
+	p.Expect("\n> ")
+	p.Line("/mcp auth far --browser")
+	p.Expect("log in to far at this address:\r\n")
+	p.Expect("browser opens it")
+	var seen []byte
+	for until := time.Now().Add(30 * time.Second); len(seen) == 0 && time.Now().Before(until); runtime.Gosched() {
+		seen, _ = os.ReadFile(filepath.Join(c.Dir, "seen"))
+	}
+	resp, err := http.Get(strings.TrimSpace(string(seen))) // and on to the port of the log-in
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%q: %v, %v", seen, resp, err)
+	}
+	resp.Body.Close()
+	p.Expect("\r\nSuccessfully authenticated with MCP server 'far'.")
+	p.Line("/mcp auth far --forget")
+	p.Expect("is forgotten here")
+	p.Line("/mcp auth far")
+	p.Expect("log in to far at this address:\r\n")
+	address := strings.TrimSpace(p.Expect("\r\n"))
+	p.Expect("goes on by itself: ")
+	elsewhere := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if resp, err = elsewhere.Get(address); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	p.Line(resp.Header.Get("Location"))
+	p.Expect("Successfully authenticated with MCP server 'far'.")
+	stands := func(want string) {
+		t.Helper()
+		for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
+			p.Expect("\n> ")
+			p.Line("/mcp far")
+			p.Expect("far: http")
+			if strings.HasSuffix(p.Expect("\r\n"), want+"\r\n") {
+				return
+			}
+		}
+		t.Errorf("the server is not: %s", want)
+	}
+	stands(" - Connected (1 tool) (OAuth)")
+	for _, step := range [][]string{{"/mcp disable far --session", "disabled for this session", " - Disabled (OAuth)"},
+		{"/mcp enable far --session", "enabled for this session", " - Connected (1 tool) (OAuth)"}, {"/mcp reload", "Reloading", " - Connected (1 tool) (OAuth)"}} {
+		p.Line(step[0])
+		p.Expect(step[1])
+		stands(step[2])
+	}
+	p.Line("/quit")
+	p.Exit()
 	if p := lab.Problems(); len(p) > 0 {
 		t.Errorf("the server found: %q", p)
 	}

@@ -40,7 +40,11 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		a.Out.Touched()
 	}
 	if qs := p.Intent.Questions; len(qs) > 0 {
-		return a.answer(ctx, qs)
+		label := output.Gemini
+		if p.Tool.Server != "" { // who asks in its own name
+			label = output.Permission
+		}
+		return a.answer(ctx, label, qs)
 	}
 	a.show(p)
 	a.attention("permission", p.Intent.Title)

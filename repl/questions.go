@@ -12,14 +12,14 @@ import (
 )
 
 // answer puts the questions of a call to the user, one after the other.
-func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer, error) {
+func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Question) (engine.Answer, error) {
 	replies := make([]string, len(qs))
 	for i, q := range qs {
-		a.pose(q, i, len(qs))
+		a.pose(label, q, i, len(qs))
 		if i == 0 {
 			a.attention("question", oneLine(q.Text))
 		}
-		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(q, i, len(qs)) })
+		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(label, q, i, len(qs)) })
 		if !ok || err != nil {
 			return engine.Refused{}, err
 		}
@@ -29,7 +29,7 @@ func (a *Asker) answer(ctx context.Context, qs []engine.Question) (engine.Answer
 }
 
 // pose shows a question, all of it.
-func (a *Asker) pose(q engine.Question, i, n int) {
+func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	head := "question"
 	if n > 1 {
 		head = fmt.Sprintf("question %d of %d", i+1, n)
@@ -37,7 +37,7 @@ func (a *Asker) pose(q engine.Question, i, n int) {
 	if h := oneLine(q.Header); h != "" {
 		head += ", " + h
 	}
-	a.Out.Line(output.Gemini, "%s: %s", head, q.Text)
+	a.Out.Line(label, "%s: %s", head, q.Text)
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
 		a.Out.Styled(output.Normal, indent+"such as: "+oneLine(q.Hint))

@@ -155,8 +155,8 @@ func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":
 		return true
-	case "mcp": // serve takes all flags
-		if len(words) > 2 && words[1] == "serve" && strings.HasPrefix(words[2], "-") {
+	case "mcp": // with one of its words, whatever follows
+		if len(words) > 1 && find(words[:2]) != nil {
 			return true
 		}
 	}

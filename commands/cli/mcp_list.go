@@ -252,6 +252,8 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 		}
 	}
 	switch {
+	case len(all) == 0 && len(list) > 0:
+		lines = []string{fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))}
 	case len(all) == 0:
 		lines = []string{"No MCP servers configured."}
 	case w.In == nil && waiting > 0:

@@ -111,7 +111,13 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			w.Skills = f.Project.skills
 			if screen := f.shown.Load(); screen != nil {
 				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
-				w.Line, w.Browse = screen.Console.Line, f.browse
+				w.Browse, w.Line = f.browse, func(ctx context.Context, question string) (string, error) {
+					line, err := screen.Console.Line(ctx, question)
+					if err != nil {
+						screen.Out.Fresh() // what follows is no answer
+					}
+					return line, err
+				}
 			}
 			return cli.Run(ctx, w, args)
 		},

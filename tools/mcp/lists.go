@@ -55,22 +55,30 @@ func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) e
 			return err
 		}
 		l.takeResources(found)
-		go l.readTemplates(c)
+		l.readTemplates(c)
 	}
 	return nil
 }
 
 // readTemplates reads the templates of resources. Many servers know of none, and some do not
-// even say so.
+// even say so: they are not waited for.
 func (l *link) readTemplates(c *rpc.Conn) {
-	ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
-	defer cancel()
-	found, err := pages[protocol.ResourceTemplate](ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
-	if err != nil {
-		l.set.log(l.Name, err.Error())
-		return
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
+		defer cancel()
+		found, err := pages[protocol.ResourceTemplate](ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
+		if err != nil {
+			l.set.log(l.Name, err.Error())
+			return
+		}
+		l.takeTemplates(found)
+	}()
+	select {
+	case <-read:
+	case <-time.After(courtesy):
 	}
-	l.takeTemplates(found)
 }
 
 // pages reads all pages of a list, and the first items of a very long one. An item that

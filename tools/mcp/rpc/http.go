@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -95,8 +96,8 @@ func (r *remote) push(text []byte, err error) {
 }
 
 // do makes a request. Whoever gets a response closes its body.
-func (r *remote) do(ctx context.Context, method, url string, body []byte, more http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+func (r *remote) do(ctx context.Context, method, at string, body []byte, more http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +108,9 @@ func (r *remote) do(ctx context.Context, method, url string, body []byte, more h
 	}
 	res, err := r.Client.Do(req)
 	if err != nil {
+		if outer := (*url.Error)(nil); errors.As(err, &outer) { // the address is known
+			err = outer.Err
+		}
 		return nil, err
 	}
 	c := Challenge{Status: res.StatusCode, Header: res.Header.Get("WWW-Authenticate")}
