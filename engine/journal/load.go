@@ -71,7 +71,7 @@ func foldBlocks(f io.ReaderAt, size, block int64) (*record, error) {
 	for _, block := range all {
 		n += len(block)
 	}
-	r := &record{want: spoken, index: make(map[string]int, n/2)}
+	r := &record{want: spoken, index: make(map[string]int, n)}
 	for _, block := range all {
 		for _, c := range block {
 			r.apply(c)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,16 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/genai"
+
+	"gemline/engine/disk"
+	"gemline/engine/parallel"
 )
 
 // Choice says which session to go on with.
@@ -48,6 +54,9 @@ type Opened struct {
 // is a [BusyError].
 func Open(cfg Config, choice Choice) (Opened, error) {
 	if choice.Resume {
+		if o, ok := resumeLast(cfg, choice); ok {
+			return o, nil
+		}
 		sessions, err := List(cfg.Dir)
 		if err != nil {
 			return Opened{}, err
@@ -84,6 +93,60 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")
+}
+
+// resumeLast returns the session that was begun last, if that is what choice names, and what the
+// files begin with tells which one it is. Then only that one has to be read, and once.
+func resumeLast(cfg Config, choice Choice) (o Opened, ok bool) {
+	names, err := sessionNames(cfg.Dir)
+	if which := strings.TrimSpace(choice.Which); err != nil || choice.Fork || which != "" && which != "latest" {
+		return Opened{}, false
+	}
+	found := make([]Session, len(names))
+	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) { found[i] = begins(filepath.Join(cfg.Dir, names[i])) })
+	var last Session
+	seen := map[string]bool{}
+	for _, s := range found {
+		if s.ID == "" || s.Start.IsZero() || seen[s.ID] {
+			return Opened{}, false
+		}
+		seen[s.ID] = true
+		if s.Kind != "subagent" && !s.Start.Before(last.Start) {
+			last = s
+		}
+	}
+	if last.ID == "" {
+		return Opened{}, false
+	}
+	if o, err = resume(last, cfg.Now); err != nil {
+		return Opened{}, false
+	}
+	if is := o.From; is.ID != last.ID || !is.Start.Equal(last.Start) || is.Kind == "subagent" || is.Messages == 0 {
+		o.File.Close()
+		return Opened{}, false
+	}
+	return o, true
+}
+
+// begins returns the session that the first line of a file tells of, with no id if it does not.
+func begins(path string) Session {
+	if !strings.HasSuffix(path, ".jsonl") {
+		return Session{}
+	}
+	f, err := disk.Open(path)
+	if err != nil {
+		return Session{}
+	}
+	defer f.Close()
+	var b [4096]byte
+	n, _ := io.ReadFull(f, b[:])
+	line, _, whole := bytes.Cut(b[:n], []byte("\n"))
+	var r record
+	if whole {
+		r.line(line)
+	}
+	r.session.Path = path
+	return r.session
 }
 
 // newID returns the id of a session that begins under no name.
