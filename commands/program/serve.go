@@ -142,6 +142,9 @@ func (r *run) serveHTTP(ctx context.Context, cfg mcp.Config) error {
 // converse begins a conversation for a client.
 func (r *run) converse(ctx context.Context, p *Project, w mcp.Wish) (*mcp.Conversation, error) {
 	count := newTally()
+	if r.flags.NoInput {
+		w.Approver = nil
+	}
 	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count, Approver: count.Asking(w.Approver),
 		Notify: r.redacting(w.Notify)})
 	if err != nil {

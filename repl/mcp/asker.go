@@ -63,7 +63,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	options := choices(p)
 	labels := make([]string, len(options))
 	for i, o := range options {
-		labels[i] = o.label
+		labels[i] = a.client.plain(o.label)
 	}
 	said, ok, err := a.elicit(ctx, about(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},

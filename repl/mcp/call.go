@@ -130,7 +130,11 @@ func (c *client) work(ctx context.Context, h *held, r *running, args map[string]
 	if len(notes) > 0 {
 		res.Content = append(res.Content, protocol.NewTextContent(c.plain(strings.Join(notes, "\n"))))
 	}
-	res.Meta = protocol.NewMetaFromMap(map[string]any{"gemline/session": h.talk.ID, "gemline/result": json.RawMessage(b.Bytes())})
+	more := map[string]any{"gemline/session": h.talk.ID}
+	if document := c.Clean(b.String()); json.Valid([]byte(document)) {
+		more["gemline/result"] = json.RawMessage(document)
+	}
+	res.Meta = protocol.NewMetaFromMap(more)
 	return res, nil
 }
 

@@ -1,0 +1,143 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/report"
+	"gemline/tools/mcp/rpc"
+)
+
+// served serves a client that says lines, and returns what it is sent: every line until it
+// has as many answers as it has asked for.
+func served(t *testing.T, cfg Config, lines ...string) (said []string) {
+	t.Helper()
+	in, out := io.Pipe()
+	back, feed := io.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		Serve(t.Context(), cfg, rpc.Lines(in, feed, func() error { feed.Close(); return in.Close() }))
+	}()
+	asked := 0
+	go func() {
+		for _, l := range lines {
+			io.WriteString(out, l+"\n")
+		}
+	}()
+	for _, l := range lines {
+		asked += strings.Count(l, `"id"`)
+	}
+	for r := bufio.NewReader(back); asked > 0; {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v after %q", err, said)
+		}
+		if said = append(said, line); !strings.Contains(line, `"method"`) {
+			asked--
+		}
+	}
+	out.Close()
+	go io.Copy(io.Discard, back)
+	<-ended
+	return said
+}
+
+// config serves conversations whose tasks are done by work.
+func config(work func(ctx context.Context, to report.Reporter) error) Config {
+	return Config{Clean: func(s string) string { return strings.ReplaceAll(s, "opensesame", "***") },
+		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err, Hint: "try again"} },
+		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
+			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})
+		},
+		Begin: func(_ context.Context, w Wish) (*Conversation, error) {
+			if w.Name == "taken" {
+				return nil, errors.New("it is taken")
+			}
+			return &Conversation{ID: w.Name, Tally: &tally.Tally{}, Close: func() {}, Tools: func() []engine.Tool { return nil },
+				Ask: func(ctx context.Context, to report.Reporter, prompt string) error {
+					w.Notify("the key is opensesame")
+					return work(ctx, to)
+				}}, nil
+		}}
+}
+
+const (
+	hello = `{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	task  = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask","arguments":{"prompt":"x","session":"s"},"_meta":{"progressToken":7}}}`
+)
+
+// A client that waits hears from its call, though nothing happens: what there is to say, and
+// the last of it again every ten seconds, numbered upwards.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := served(t, config(func(ctx context.Context, to report.Reporter) error {
+			to.Event(engine.Requested{Number: 1, Model: "m\x1b"})
+			time.Sleep(35 * time.Second)
+			to.Event(engine.Text{Delta: "It is opensesame."})
+			to.Event(engine.Answered{})
+			return nil
+		}), hello, task)
+		n := 0.0
+		for _, line := range said {
+			var m struct {
+				Method string
+				Params struct {
+					ProgressToken int
+					Progress      float64
+					Message       string
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.Method != "notifications/progress" {
+				continue
+			}
+			if n++; m.Params.Progress != n || m.Params.ProgressToken != 7 || m.Params.Message != `m\x1b is asked` {
+				t.Errorf("%s", line)
+			}
+		}
+		if n != 4 {
+			t.Errorf("%v times told: %q", n, said)
+		}
+		if all := strings.Join(said, ""); strings.Contains(all, "opensesame") || !strings.Contains(all, "It is ***.") || !strings.Contains(all, `"level":"warning"`) {
+			t.Errorf("%s", all)
+		}
+	})
+}
+
+// What a client gets wrong is an error of the protocol, what goes wrong a result that a
+// model reads; what comes before initialize is refused.
+func TestWrong(t *testing.T) {
+	t.Parallel()
+	fails := config(func(context.Context, report.Reporter) error { return errors.New("no luck") })
+	for name, c := range map[string]struct{ line, want string }{
+		"too early":       {`{"jsonrpc":"2.0","id":"b","method":"tools/list"}`, `"code":-32600`},
+		"unknown":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"resources/list"}`, `"code":-32601`},
+		"no tool":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
+		"no object":       {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask","arguments":[1]}}`, `"code":-32602`},
+		"no prompt":       {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask"}}`, `"code":-32602`},
+		"it fails":        {hello + "\n" + task, `no luck; try again`},
+		"it can't begin":  {hello + "\n" + strings.ReplaceAll(task, `"s"`, `"taken"`), `it is taken; try again`},
+		"an odd version":  {strings.ReplaceAll(hello, "2025-06-18", "1"), `"protocolVersion":"2025-11-25"`},
+		"an early client": {strings.ReplaceAll(hello, "2025-06-18", "2024-11-05"), `"protocolVersion":"2024-11-05"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := served(t, fails, c.line)
+			if last := said[len(said)-1]; !strings.Contains(last, c.want) {
+				t.Errorf("%s", last)
+			}
+		})
+	}
+}
