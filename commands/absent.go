@@ -31,7 +31,6 @@ var absent = []struct {
 	names   []string
 	instead string
 }{
-	{[]string{"agents"}, "sub-agents are not in use yet; gemline doctor names those that are set up"},
 	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
 	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
 	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},

@@ -182,6 +182,7 @@ func Builtin() Set {
 		forking(),
 		help(),
 		history(),
+		agents(),
 		hooks(),
 		initialize(),
 		last(),

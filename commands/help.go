@@ -33,7 +33,7 @@ func (s Set) usual() []string {
 		switch {
 		case c.Usual:
 			ls = append(ls, c.synopsis("/"))
-		case !slices.Contains([]string{"help", "commands", "hooks"}, c.Name) && !c.Custom:
+		case !slices.Contains([]string{"help", "commands", "agents", "hooks"}, c.Name) && !c.Custom:
 			const width = 80 // of a usual screen
 			last := &others[len(others)-1]
 			if len(*last)+len(" /"+c.Name) > width {
@@ -45,7 +45,7 @@ func (s Set) usual() []string {
 	}
 	return append(append(ls, others...),
 		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.",
-		"/commands lists those that people have written, /hooks what runs at events.")
+		"/commands, /hooks and /agents list what people have set up.")
 }
 
 // about prints the page that topic names or, where there is none, what the

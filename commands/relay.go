@@ -122,6 +122,16 @@ func hooks() *Command {
 		relay{name: "test", args: "EVENT", summary: "run the hooks of an event with a made-up input"})
 }
 
+func agents() *Command {
+	return relayed(Command{Name: "agents", Summary: "the agents that the model may call; @NAME asks it to"}, "agents",
+		relay{name: "list", summary: "the agents, and who brings them"},
+		relay{name: "show", args: "NAME", summary: "what one is", take: oneWord},
+		relay{name: "reload", aliases: "refresh", summary: "read their files again"},
+		relay{name: "enable", args: "NAME", summary: "switch an agent on again", take: oneWord},
+		relay{name: "disable", args: "NAME", summary: "switch an agent off", take: oneWord},
+		relay{name: "config", args: "NAME [KEY VALUE]", summary: "what the settings change in one"})
+}
+
 // servers is /mcp. A word that is none of its own is a part of the names to list.
 func servers() *Command {
 	all := func(flag string) func(string) ([]string, error) {

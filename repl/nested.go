@@ -2,6 +2,7 @@ package repl
 
 import (
 	"cmp"
+	"strings"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -32,6 +33,18 @@ func (p *Printer) nested(ev engine.Nested) {
 		p.say(label, "%s: %s", agents, words)
 	}
 	switch said := said.(type) {
+	case engine.Thought:
+		if c != nil && p.Thoughts && p.Detail == FullDetail {
+			lines := strings.Split(c.thinking+said.Delta, "\n")
+			c.thinking = lines[len(lines)-1]
+			for _, l := range lines[:len(lines)-1] {
+				tell(output.Progress, "thinking: "+output.EscapeLine(l))
+			}
+		}
+	case engine.Output:
+		if c != nil && p.Detail == FullDetail {
+			p.output(c, said.Delta)
+		}
 	case engine.State:
 		if said.State == engine.AwaitingApproval {
 			p.settle() // the question comes next

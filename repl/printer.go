@@ -64,6 +64,7 @@ type call struct {
 	id, name, title string
 	quiet           bool   // told together with others
 	speaker         string // the agent that says something inside of it
+	thinking        string // the beginning of a line of its reasoning
 	out             excerpt
 }
 

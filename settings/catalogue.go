@@ -197,8 +197,6 @@ func readEntries(fields bool) (l list) {
 				k.strict = &said
 			case "wants":
 				k.wants = said
-			case "feature", "tunes":
-				k.feature, k.tunes = said, fact == "tunes"
 			case "risk":
 				k.risk = said
 			case "help":

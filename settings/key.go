@@ -53,9 +53,7 @@ type Key struct {
 	project  string  // what a project may say
 	strict   *string // what would happen if it is misread and passed over
 	wants    string  // the only truth that asks for something, if not true
-	feature  string  // what it sets up that is not in use yet, or tunes
-	tunes    bool
-	risk     string // how it weakens the user's protection
+	risk     string  // how it weakens the user's protection
 }
 
 // An older is a key by an older name.

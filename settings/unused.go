@@ -3,20 +3,17 @@ package settings
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemline/engine/text"
 	"gemline/settings/extension"
-	"gemline/settings/project"
 )
 
 // An Unused is something that the user has set up and that is not in use yet.
 type Unused struct {
-	Feature string `json:"feature"` // agents ..., or the key itself
-	Name    string `json:"name"`    // such as that of an agent
+	Feature string `json:"feature"` // such as excludeTools, or the key itself
+	Name    string `json:"name"`    // such as that of a tool
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
 }
@@ -29,124 +26,53 @@ func (u Unused) String() string {
 	return u.Feature + " " + u.Name
 }
 
-// A feature is what is told under one name. This table, and the rows of the
-// status [Later] in the table of keys, are all that says what is not in use
-// yet: whoever puts a feature to use takes its row out of here.
-type feature struct {
-	name     string
-	kind     string // of what a folder brings
-	switches string // the key that switches it off, "" if none does
-	disabled string // the key that names what of it is switched off
-	folder   string // in a .gemini and in an extension
-	read     func(dir string) []string
-}
-
-func features() []feature {
-	return []feature{
-		{name: "agents", kind: "agent",
-			switches: "experimental.enableAgents", folder: "agents", read: agentNames},
-	}
-}
-
-// rank returns the place of a feature in the table. Keys come after it.
-func (u Unused) rank() int {
-	all := features()
-	i := slices.IndexFunc(all, func(f feature) bool { return f.name == u.Feature })
-	if i < 0 {
-		return len(all)
-	}
-	return i
-}
-
-// featureOf returns the feature that the key at path belongs to, and whether the
-// key sets it up. A key of none is one of its own.
-func featureOf(path []string) (f feature, sets bool) {
-	k := nearest(path, func(k *Key) bool { return k.feature != "" })
-	if k == nil {
-		return feature{name: JoinKey(path)}, true
-	}
-	i := slices.IndexFunc(features(), func(f feature) bool { return f.name == k.feature })
-	return features()[i], !k.tunes
-}
-
 // NotYet reports whether something of a kind and a name that a folder brings is
-// not in use yet.
+// not in use yet. The rows of the status [Later] in the table of keys say what is not.
 func NotYet(kind, name string) bool {
-	if kind == "setting" {
-		k, ok := FindKey(name)
-		return ok && k.Status == Later
-	}
-	return slices.ContainsFunc(features(), func(f feature) bool { return f.kind == kind })
+	k, ok := FindKey(name)
+	return kind == "setting" && ok && k.Status == Later
 }
 
-// Unused lists what the files of settings, the user's folder, a trusted
-// project's and the extensions that are switched on set up without effect.
-func (s *Settings) Unused(p project.Paths, project bool, extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
-	u := finder{settings: s}
+// Unused lists what the files of settings and the extensions that are switched on set up
+// without effect.
+func (s *Settings) Unused(extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
+	var u finder
 	for i := range s.layers {
 		u.layer(&s.layers[i])
 	}
 	u.environment(lookup)
-	u.folders(p.User())
-	if project && !p.AtHome() {
-		u.folders(p.Workspace())
-	}
 	for _, x := range extensions {
-		if x.Active {
-			u.extension(x)
+		for _, tool := range x.ExcludeTools {
+			if x.Active {
+				u.add(Unused{Feature: "excludeTools", Name: tool, File: x.Manifest()})
+			}
 		}
 	}
-	return u.sorted()
+	return u.found
 }
 
 // Unused lists what the file sets up without effect.
 func (l *Layer) Unused() []Unused {
-	u := finder{settings: &Settings{Merged: l.tree}}
+	var u finder
 	u.layer(l)
-	return u.sorted()
-}
-
-// A finder collects what is not in use.
-type finder struct {
-	settings *Settings // what all files say together
-	line     func(path []string) int
-	found    []Unused
-}
-
-func (u *finder) sorted() []Unused {
-	slices.SortStableFunc(u.found, func(a, b Unused) int { return a.rank() - b.rank() })
 	return u.found
 }
 
-// add lists something, unless it or its feature is switched off. A
-// key that is there already is what a stronger file says of it now.
-func (u *finder) add(f feature, item Unused, names ...any) {
-	off, _ := u.said(f.disabled).([]any)
-	if on, ok := u.said(f.switches).(bool); ok && !on || slices.ContainsFunc(append(names, item.Name), func(n any) bool { return slices.Contains(off, n) }) {
-		return
-	}
-	item.Feature = f.name
-	same := func(o Unused) bool { return o.Feature == item.Feature && o.Name == item.Name }
-	if f.folder != "" {
-		same = func(Unused) bool { return false }
-	}
-	u.found = append(slices.DeleteFunc(u.found, same), item)
-}
+// A finder collects what is not in use.
+type finder struct{ found []Unused }
 
-// said returns what the files say about a key, nil if nothing.
-func (u *finder) said(key string) any {
-	v, _ := at(u.settings.Merged, strings.Split(key, "."))
-	return v
+// add lists something. What is there already is what a stronger file says of it now.
+func (u *finder) add(item Unused) {
+	same := func(o Unused) bool { return o.Feature == item.Feature && o.Name == item.Name }
+	u.found = append(slices.DeleteFunc(u.found, same), item)
 }
 
 // layer lists the keys of one file.
 func (u *finder) layer(l *Layer) {
-	u.line = func(path []string) int {
+	l.later(func(path []string, v any) {
 		line, _ := l.doc.Position(l.written(path))
-		return line
-	}
-	l.later(func(path []string, v any) { u.key(path, v, Unused{File: l.Path, Line: u.line(path)}) })
-	u.line = func([]string) int { return 0 }
+		u.key(path, v, Unused{File: l.Path, Line: line})
+	})
 }
 
 // later calls found with each key of the file that is not in use yet, and with
@@ -173,21 +99,11 @@ func (l *Layer) later(found func(path []string, v any)) {
 // key lists what a key sets up.
 func (u *finder) key(path []string, v any, item Unused) {
 	item.Name = JoinKey(path)
-	f, sets := featureOf(path)
+	item.Feature = item.Name
 	k, _ := FindKey(item.Name)
 	on, isSwitch := v.(bool)
-	switch {
-	case !sets, text.Compact(v) == text.Compact(k.Default()), isSwitch && on == (k.wants == "false"):
-		return
-	}
-	named, below := v.(map[string]any)
-	if !below || f.name == item.Name {
-		u.add(f, item)
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) { // sub-agents
-		item.Name, item.Line = name, u.line(append(path[:len(path):len(path)], name))
-		u.add(f, item)
+	if text.Compact(v) != text.Compact(k.Default()) && !(isSwitch && on == (k.wants == "false")) {
+		u.add(item)
 	}
 }
 
@@ -198,60 +114,6 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 			u.key(strings.Split(o.Name, "."), values[0], Unused{File: names[0]})
 		}
 	}
-}
-
-// folders lists what is in a .gemini.
-func (u *finder) folders(dir string) {
-	for _, f := range features() {
-		u.folder(f, filepath.Join(dir, f.folder))
-	}
-}
-
-func (u *finder) folder(f feature, dir string) {
-	if f.folder == "" || !filepath.IsAbs(dir) {
-		return
-	}
-	for _, name := range f.read(dir) {
-		u.add(f, Unused{Name: name, File: dir})
-	}
-}
-
-// extension lists what an extension brings besides its context files and rules.
-func (u *finder) extension(x extension.Extension) {
-	manifest := Unused{File: x.Manifest()}
-	for _, f := range features() {
-		u.folder(f, filepath.Join(x.Dir, f.folder))
-	}
-	for _, tool := range x.ExcludeTools {
-		manifest.Name = tool
-		u.add(feature{name: "excludeTools"}, manifest)
-	}
-}
-
-// agentNames returns the sub-agents of a folder.
-func agentNames(dir string) (names []string) {
-	for _, name := range namesIn(dir) {
-		if stem, ok := strings.CutSuffix(name, ".md"); ok && !strings.HasPrefix(name, "_") {
-			names = append(names, stem)
-		}
-	}
-	return names
-}
-
-// maxNames is how many names of a directory are looked at.
-const maxNames = 1000
-
-// namesIn returns the names in a directory, in order, and the first ones of
-// very many. What can't be read has none.
-func namesIn(dir string) []string {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(maxNames)
-	slices.Sort(names)
-	return names
 }
 
 // Shorten puts the items into one line: how many there are of each feature.

@@ -61,6 +61,7 @@ type World struct {
 	Hooks   Hooks // nil where none are needed
 	Skills  *skill.Library
 	Servers Servers // likewise
+	Agents  Agents  // likewise
 
 	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
 	Line func(ctx context.Context, question string) (string, error)
@@ -111,6 +112,7 @@ type grammar struct {
 	Undo     undoCommand     `cmd:"" help:"Take back what the last turn of a session changed in files."`
 	Trash    trashCommand    `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
+	Agents   agentsCommand   `cmd:"" help:"List and check the agents that the model may call."`
 	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Skills   skillsCommand   `cmd:"" aliases:"skill" help:"List, install and switch skills."`
 	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
@@ -135,7 +137,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "hooks", "hook", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

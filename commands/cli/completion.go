@@ -104,6 +104,11 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, s := range w.Skills.All() {
 			add(s.Name, s.Description)
 		}
+	case "agent":
+		agents, _ := w.Agents.List()
+		for _, d := range agents {
+			add(d.Name, d.Description)
+		}
 	case "server":
 		servers, _ := w.Servers.Status(context.Background(), 0)
 		for _, s := range servers {

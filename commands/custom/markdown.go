@@ -41,17 +41,9 @@ type fact struct {
 // frontMatter splits a file into what stands before its text and that. It takes
 // more than YAML does, since people write more, such as "argument-hint: [a] [b]".
 func frontMatter(source string) (head []fact, body string) {
-	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
-	rest, ok := strings.CutPrefix(source, "---\n")
+	lines, body, ok := text.FrontMatter(source)
 	if !ok {
-		return nil, source
-	}
-	lines, body, ok := strings.Cut("\n"+rest, "\n---\n")
-	if !ok {
-		if lines, ok = strings.CutSuffix("\n"+rest, "\n---"); !ok {
-			return nil, source
-		}
-		body = ""
+		return nil, body
 	}
 	for line := range strings.SplitSeq(lines, "\n") {
 		trimmed := strings.TrimSpace(line)

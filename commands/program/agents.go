@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -16,8 +17,12 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/settings"
+	"gemline/settings/consent"
 	"gemline/tools"
 	"gemline/tools/agent"
+	"gemline/tools/mcp"
 )
 
 // What the model is told of agents.
@@ -26,23 +31,23 @@ const (
 	mostAgents   = 100 // that are named
 )
 
-// agents returns the agents that there are, for a conversation with a model.
-func (o *Options) agents(model string) []agent.Definition {
-	if !o.settings.Agents {
-		return nil
-	}
-	return agent.BuiltIn(model)
-}
-
-// callable returns the agents that the model is told of.
+// callable returns the agents that the model is told of. What is wrong with others is
+// told with the next event, once.
 func (s *Session) callable() []agent.Definition {
-	list := slices.DeleteFunc(s.agents(s.modelName()), func(d agent.Definition) bool { return d.Off != "" })
+	s.agentsOnce.Do(func() {
+		for _, line := range s.agents().problems() {
+			s.told.add(engine.Notice{Text: line})
+		}
+	})
+	list, _ := s.agents().list(s.modelName())
+	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	return list[:min(len(list), mostAgents)]
 }
 
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
-	cfg := agent.Config{Agents: func() []agent.Definition { return s.agents(s.modelName()) }, Tools: ts, Model: s.modelName, Begin: s.beginAgent}
+	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent}
+	cfg.Agents = func() []agent.Definition { list, _ := s.agents().list(s.modelName()); return list }
 	if s.env.Distill.Most <= 0 { // else that cuts
 		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }
 	}
@@ -70,7 +75,8 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if env.Gives != nil {
 		env.Gives = gives(judge)
 	}
-	ts := s.wrapped(s.offered(env, judge, s.servers), sync)
+	servers := s.serversOf(t.Agent)
+	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.servers)), sync)
 	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -88,6 +94,12 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	e = engine.New(cfg)
 	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		if servers != nil {
+			servers.Start()
+			if late := servers.Wait(ctx, time.Duration(s.settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
+				s.told.add(engine.Notice{Text: t.Agent.Name + " goes on without MCP servers of its own that are not connected: " + text.EscapeLine(text.List(late))})
+			}
+		}
 		run := s.Project.budget.Watch(router.Run(e, e.Run))
 		if s.budget != nil {
 			run = s.budget.Watch(run)
@@ -99,7 +111,29 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 			file.SetSummary(s.secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}
 		file.Close()
+		servers.Close()
 	}}, nil
+}
+
+// serversOf returns the MCP servers of an agent's own, nil if it has none. They run with
+// the rights that the agent was given.
+func (s *Session) serversOf(d agent.Definition) *mcp.Set {
+	if len(d.Servers) == 0 {
+		return nil
+	}
+	set := &serverSet{folder: s.paths.Cwd}
+	rights, scope := s.agents().rights(d), settings.User
+	if d.Source == agentOfProject {
+		scope = settings.Workspace // whose variables are filled in by what it may see
+	}
+	for _, m := range settings.ServersIn(d.Servers, func(string) (string, bool) { return "", false }) {
+		if m.Scope, m.File = scope, d.File; scope == settings.User {
+			m = m.Filled(s.lookup)
+		}
+		set.list = append(set.list, mcpServer{Server: m})
+	}
+	s.blockServers(set)
+	return s.connected(set.list, func(mcpServer) consent.Rights { return rights })
 }
 
 // agentPrompt is what an agent is told before its task.
@@ -138,3 +172,20 @@ func (a asked) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 	}
 	return a.Generator.Generate(ctx, &own)
 }
+
+// called are the agents that a prompt may name by an @.
+type called struct{ session *Session }
+
+// Find implements [input.Source].
+func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
+	for _, d := range c.session.callable() {
+		if d.Name == strings.TrimRight(r.Name, ".:") { // of the sentence around it
+			return input.Target{Note: "<system_note>\nThe user has named the agent '" + d.Name +
+				"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.\n</system_note>"}, nil
+		}
+	}
+	return input.Target{}, nil
+}
+
+// Read implements [input.Source].
+func (called) Read(context.Context, []string) ([]*genai.Part, error) { return nil, nil }

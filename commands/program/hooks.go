@@ -213,6 +213,9 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	o.served = o.findServers(notify)
 	more, others = o.served.wishes()
 	wishes, prints = append(wishes, more...), append(prints, others...)
+	o.agentSet = o.findAgents()
+	more, others = o.agentSet.wishes()
+	wishes, prints = append(wishes, more...), append(prints, others...)
 	more, others = o.openCheck()
 	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
 		return nil
@@ -230,6 +233,7 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	maps.Copy(o.hooks.agreed, given)
 	maps.Copy(o.discovery.agreed, given)
 	maps.Copy(o.served.agreed, given)
+	o.agentSet.agree(given)
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
 		notify(unkept(err))
 	}

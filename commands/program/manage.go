@@ -56,7 +56,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 // world returns what sub-commands may reach, wherever they are called.
 func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 	at := r.terminal()
-	return &cli.World{Project: p, Clean: r.secrets.Text, Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(),
+	return &cli.World{Project: p, Clean: r.secrets.Text, Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(), Agents: r.agents(),
 		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
 		Folder:  *r.folder(),
 		Environ: shell.Own(r.os.Environ()), Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
@@ -145,7 +145,7 @@ func (s *inspection) look() (findings, error) {
 		env.Plans = &tools.Plans{Planning: func() bool { return s.settings.ApprovalMode == string(policy.Plan) }}
 	}
 	own := tools.New(env)
-	called := agent.Config{Agents: func() []agent.Definition { return s.agents(env.Model()) }, Tools: own}
+	called := agent.Config{Agents: func() []agent.Definition { list, _ := s.agents().list(env.Model()); return list }, Tools: own}
 	v.tools = append(own, agent.Tool(called))
 	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err != nil {
 		return v, err

@@ -31,6 +31,7 @@ type Options struct {
 	hooks        *hookSet   // nil until they are looked for
 	discovery    *discovery // likewise
 	served       *serverSet // likewise
+	agentSet     *agentSet  // likewise
 	dotenv       map[string]string
 	interactive  bool             // a person sits at the terminal
 	serving      *cli.Serving     // as an MCP server; nil if it is none
@@ -52,7 +53,7 @@ func (o *Options) readHere(managed bool) error {
 // environment. Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := *o
-	in.interactive = false
+	in.interactive, in.agentSet = false, nil
 	return &in, in.move(dir)
 }
 

@@ -50,6 +50,7 @@ type Project struct {
 	told         backlog             // of what is told of servers
 	tellServers  func(text string)   // nil has it told with the next event
 	lateOnce     sync.Once           // says which servers are not waited for
+	agentsOnce   sync.Once           // says what is wrong with agents
 	check        string              // the command that checks the work, "" if there is none
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
@@ -63,6 +64,7 @@ type Project struct {
 // open.
 func Open(o *Options, told *status, store project.Store) (*Project, error) {
 	p := &Project{Options: o, status: told, store: store}
+	p.agents() // which conversations share
 	p.customs.Dirs, p.skills = o.commandDirs, o.skillLibrary()
 	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator} {
 		if err := step(); err != nil {

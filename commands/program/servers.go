@@ -269,8 +269,27 @@ func (p *Project) newServers() {
 	if len(set.list) == 0 {
 		return
 	}
-	var mu sync.Mutex // agreements are asked for by several servers at once
 	var open []string // the servers that nobody has said anything about
+	for _, m := range set.list {
+		if !m.projects() || m.off != "" || set.rights(m) != "" {
+			continue
+		}
+		if p.trustedByFlag() && !p.attended() {
+			set.agreed[set.fingerprint(m)] = consent.Confined
+		} else {
+			open = append(open, text.EscapeLine(m.Name))
+		}
+	}
+	if len(open) > 0 && p.tellServers == nil { // else they are listed with it
+		p.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+			strings.Join(open, ", ") + howAgreed)
+	}
+	p.servers = p.connected(set.list, set.rights)
+}
+
+// connected returns a set of servers, each with the rights that it has at the moment.
+func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+	var mu sync.Mutex // agreements are asked for by several servers at once
 	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
 		Notify: p.noteServer}
 	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
@@ -282,17 +301,8 @@ func (p *Project) newServers() {
 	if p.flags.Debug {
 		cfg.Log = p.logServer
 	}
-	for _, m := range set.list {
-		rights := set.rights(m)
-		if m.projects() && m.off == "" && rights == "" {
-			if p.trustedByFlag() && !p.attended() {
-				rights = consent.Confined
-				set.agreed[set.fingerprint(m)] = rights
-			} else {
-				open = append(open, text.EscapeLine(m.Name))
-			}
-		}
-		filled := p.filled(m, rights)
+	for _, m := range list {
+		filled := p.filled(m, rights(m))
 		s := p.described(filled)
 		if p.serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
@@ -300,8 +310,8 @@ func (p *Project) newServers() {
 		s.Rights = func() (bool, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			rights := set.rights(m) // as it is now
-			return rights == consent.All, startable(rights)
+			r := rights(m) // as they are now
+			return r == consent.All, startable(r)
 		}
 		if s.URL != "" {
 			if remote == nil {
@@ -311,11 +321,7 @@ func (p *Project) newServers() {
 		}
 		cfg.Servers = append(cfg.Servers, s)
 	}
-	if len(open) > 0 && p.tellServers == nil { // else they are listed with it
-		p.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
-			strings.Join(open, ", ") + howAgreed)
-	}
-	p.servers = mcp.New(cfg)
+	return mcp.New(cfg)
 }
 
 // filled returns a server with these rights, with its variables filled in where the project

@@ -18,7 +18,9 @@ import (
 
 // references is the step that reads what @NAME refers to.
 func (f *front) references(next input.Processor) input.Processor {
-	sources := func() []input.Source { return []input.Source{resources{f.servers, f.notify}, f.files()} }
+	sources := func() []input.Source {
+		return []input.Source{called{f.Session}, resources{f.servers, f.notify}, f.files()}
+	}
 	return input.References{Sources: sources, Notify: f.notify}.Step(next)
 }
 

@@ -212,14 +212,16 @@ func (t *Tally) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err := encode(&b, struct {
-		Models list[model] `json:"models"`
-		Tools  toolStats   `json:"tools"`
-		Files  fileStats   `json:"files"`
+		Models list[model]  `json:"models"`
+		Tools  toolStats    `json:"tools"`
+		Files  fileStats    `json:"files"`
+		Agents *list[agent] `json:"agents,omitempty"`
 		*spent
 	}{
 		t.models,
 		toolStats{t.all.Count, t.all.Success, t.all.Fail, ms(t.all.Took), t.all.Decisions, t.tools},
 		fileStats{t.added, t.removed},
+		t.byAgent(),
 		t.costs(),
 	})
 	return b.Bytes(), err
@@ -256,8 +258,9 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 		Took   millis          `json:"duration_ms"`
 		Calls  int             `json:"tool_calls"`
 		Models list[flatModel] `json:"models"`
+		Agents *list[agent]    `json:"agents,omitempty"`
 		*spent
-	}{flat(t.sum()), ms(took), t.all.Count, models, t.costs()})
+	}{flat(t.sum()), ms(took), t.all.Count, models, t.byAgent(), t.costs()})
 	if err != nil {
 		panic(err) // numbers and names always have a form
 	}

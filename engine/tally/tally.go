@@ -28,6 +28,8 @@ type Tally struct {
 	began   time.Time
 	models  list[model]
 	tools   list[tool]
+	agents  list[agent]
+	serving map[string]string // the agents inside of calls that are not over
 	all     tool
 	asked   int // calls the user was asked about
 	added   int
@@ -58,6 +60,7 @@ func (t *Tally) Checked() *Check { return t.check }
 
 // A request is one that was sent and whose outcome is not known.
 type request struct {
+	in    scope
 	model string
 	role  string
 	at    time.Time
@@ -85,29 +88,34 @@ func (t *Tally) Observe(ev engine.Event, now time.Time) {
 		t.part.Observe(ev, now)
 	}
 	t.begin(now)
-	t.observe("", ev, now)
+	t.observe(scope{}, ev, now)
 }
 
-// observe counts an event of the conversation in: the calls that it is inside of.
-func (t *Tally) observe(in string, ev engine.Event, now time.Time) {
+// observe counts an event of the conversation in.
+func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 	switch ev := ev.(type) {
 	case engine.Nested:
-		t.observe(in+ev.ID+"/", ev.Event, now)
+		at := in.inside(ev)
+		if t.serving == nil {
+			t.serving = map[string]string{}
+		}
+		t.serving[at.calls] = ev.Agent
+		t.observe(at, ev.Event, now)
 	case engine.Requested:
-		t.settle(in, now)
+		t.settle(in.calls, now)
 		if t.pending == nil {
 			t.pending = map[string]*request{}
 		}
-		t.pending[in] = &request{model: ev.Model, at: now}
+		t.pending[in.calls] = &request{in: in, model: ev.Model, role: in.role(), at: now}
 	case engine.Retry:
 		t.retry(in, ev, now)
 	case engine.Usage:
 		t.usage(in, ev, now)
 	case engine.Called:
-		t.settle(in, now)
+		t.settle(in.calls, now)
 	case engine.State:
 		if ev.State == engine.Scheduled {
-			insert(&t.allowed, in+ev.ID)
+			insert(&t.allowed, in.calls+ev.ID)
 		}
 	case engine.Checked:
 		t.check = &Check{Command: ev.Command, Rounds: ev.Round, Code: ev.Code, OK: ev.Err == nil}
@@ -119,7 +127,7 @@ func (t *Tally) observe(in string, ev engine.Event, now time.Time) {
 			t.span.Check += " in round " + text.Number(ev.Round)
 		}
 	case engine.Finished:
-		t.end(in+ev.ID+"/", ev.Err, now)
+		t.end(in.calls+ev.ID+"/", ev.Err, now)
 		t.finished(in, ev)
 	}
 }
@@ -147,7 +155,7 @@ func (t *Tally) end(in string, err error, now time.Time) {
 func (t *Tally) settle(in string, now time.Time) {
 	if p := t.pending[in]; p != nil {
 		delete(t.pending, in)
-		for _, r := range t.models.at(p.model).in(main) {
+		for _, r := range t.counts(p.in, t.models.at(p.model), p.role) {
 			r.add(elapsed(p.at, now), false)
 		}
 	}
@@ -193,34 +201,34 @@ func (t *Tally) fail(p *request, err error, now time.Time) {
 		return
 	}
 	m := t.models.at(p.model)
-	for _, r := range m.in(p.role) {
+	for _, r := range t.counts(p.in, m, p.role) {
 		r.add(elapsed(p.at, now), true)
 	}
 	*m.ByType.at(class)++
 }
 
-func (t *Tally) retry(in string, ev engine.Retry, now time.Time) {
-	if p := t.pending[in]; p != nil {
+func (t *Tally) retry(in scope, ev engine.Retry, now time.Time) {
+	if p := t.pending[in.calls]; p != nil {
 		t.fail(p, ev.Err, now)
 		p.at, p.again = now.Add(ev.Delay), true
 		p.model = cmp.Or(ev.Model, p.model)
 	}
 }
 
-func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
+func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 	if ev.Err != nil {
-		t.fail(&request{model: ev.Model, role: ev.Role, at: now.Add(-ev.Took)}, ev.Err, now)
+		t.fail(&request{in: in, model: ev.Model, role: cmp.Or(ev.Role, in.role()), at: now.Add(-ev.Took)}, ev.Err, now)
 		return
 	}
 	took := ev.Took
 	if ev.Role == "" { // else the conversation's own request is still open
-		if p := t.pending[in]; p != nil && p.again {
+		if p := t.pending[in.calls]; p != nil && p.again {
 			took = elapsed(p.at, now) // Took includes the attempts that failed
 		}
-		delete(t.pending, in)
+		delete(t.pending, in.calls)
 	}
 	m := t.models.at(ev.Model)
-	for _, r := range m.in(ev.Role) {
+	for _, r := range t.counts(in, m, cmp.Or(ev.Role, in.role())) {
 		r.add(took, false)
 		r.Tokens.add(ev)
 	}
@@ -230,21 +238,22 @@ func (t *Tally) usage(in string, ev engine.Usage, now time.Time) {
 	t.span.Tokens += ev.Sum()
 }
 
-func (t *Tally) finished(in string, ev engine.Finished) {
+func (t *Tally) finished(in scope, ev engine.Finished) {
+	t.called(in, ev)
 	one := t.tools.at(ev.Name)
 	var d *int // no decision was taken about a call that could not be made
 	switch {
 	case errors.Is(ev.Err, engine.ErrRefused):
 		d = &one.Decisions.Reject
 		t.all.Decisions.Reject++
-	case t.allowed[in+ev.ID]:
+	case t.allowed[in.calls+ev.ID]:
 		d = &one.Decisions.Accept
 		t.all.Decisions.Accept++
 	}
 	if d != nil {
 		*d++
 	}
-	delete(t.allowed, in+ev.ID)
+	delete(t.allowed, in.calls+ev.ID)
 	if ev.Asked {
 		t.asked++
 	}

@@ -311,6 +311,20 @@ func TestAgents(t *testing.T) {
 	if d := s.tools.at("look").Decisions; d.Accept != 1 {
 		t.Errorf("%+v", d)
 	}
+	got = ""
+	for i, name := range s.agents.keys {
+		a := s.agents.values[i]
+		got += fmt.Sprintf("%s %d runs, %d failed, %d requests, %d failed, %d calls, %d tokens\n", name, a.Runs, a.Failed, a.Requests, a.Errors, a.Calls, a.Tokens.Total)
+	}
+	if want := "a 1 runs, 0 failed, 1 requests, 0 failed, 1 calls, 10 tokens\nb 1 runs, 1 failed, 2 requests, 1 failed, 0 calls, 100 tokens\n"; got != want {
+		t.Errorf("agents:\n%s", got)
+	}
+	if m := s.models.at("two"); m.Roles.at("subagent").Requests != 2 || m.Roles.at("main").Requests != 0 {
+		t.Errorf("roles: %+v", m.Roles)
+	}
+	if lines := strings.Join(s.Overview(c.t), "\n"); !strings.Contains(lines, "Agent b: called 1 time, 1 failed, 0.0 s; 2 requests, 0 tool calls, 0 tokens in, 0 out.") {
+		t.Error(lines)
+	}
 }
 
 func TestSaid(t *testing.T) {

@@ -86,6 +86,7 @@ func (t *Tally) Overview(now time.Time) []string {
 		}
 		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.Tokens.Candidates)))
 	}
+	ls = append(ls, t.agentLines()...)
 	if c := t.costs(); c != nil {
 		ls = append(ls, "Cost: "+c.String()+".")
 	}

@@ -23,6 +23,7 @@ type Source interface {
 type Target struct {
 	Text  string   // what the reference is called in the prompt, without the @
 	Names []string // for the source to read
+	Note  string   // for the model, where the reference is no content: it stays as it is
 	Less  int      // how many bytes at the end of the reference are not meant
 	Told  bool     // if it is nothing: the user was told why
 	why   string
@@ -67,6 +68,7 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 	var query strings.Builder
 	names := make([][]string, len(sources)) // to be read, by the source
 	known := map[string]answer{}
+	var notes []*genai.Part
 	at := 0
 	for _, r := range refs(s) {
 		a, ok := known[s[r.start:r.end]]
@@ -75,7 +77,9 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 			if a, err = rs.find(ctx, sources, r); err != nil {
 				return nil, err
 			}
-			known[s[r.start:r.end]] = a
+			if known[s[r.start:r.end]] = a; a.Note != "" {
+				notes = append(notes, genai.NewPartFromText(a.Note))
+			}
 		}
 		if len(a.Names) == 0 {
 			continue
@@ -93,7 +97,7 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		}
 	}
 	if at == 0 {
-		return parts, nil
+		return append(parts, notes...), nil
 	}
 	query.WriteString(s[at:])
 	contents, err := read(ctx, sources, names)
@@ -110,14 +114,14 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 	parts = withText(parts, query.String())
 	parts = append(parts, genai.NewPartFromText(filesBegin))
 	parts = append(parts, contents...)
-	return append(parts, genai.NewPartFromText(filesEnd)), nil
+	return append(append(parts, genai.NewPartFromText(filesEnd)), notes...), nil
 }
 
 // find asks the sources for what r refers to.
 func (rs References) find(ctx context.Context, sources []Source, r Ref) (answer, error) {
 	for i, source := range sources {
 		t, err := source.Find(ctx, r)
-		if err != nil || len(t.Names) > 0 || t.Told {
+		if err != nil || len(t.Names) > 0 || t.Note != "" || t.Told {
 			return answer{t, i}, err
 		}
 	}

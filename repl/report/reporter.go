@@ -74,6 +74,7 @@ func (r *reporter) Event(ev engine.Event) {
 		r.warn("%s: %s", agents, RetryText(said))
 	case engine.Finished:
 		said.Intent.Title = agents + ": " + cmp.Or(said.Intent.Title, said.Name)
+		r.deny(said)
 		r.notice(said)
 	}
 }

@@ -58,9 +58,11 @@ func newTask(c call, host engine.Host) (*Task, error) {
 	return t, err
 }
 
-// most and time are what the agent may take.
-func (d Definition) most() int           { return cmp.Or(d.Most, DefaultTurns) }
-func (d Definition) time() time.Duration { return cmp.Or(d.Time, DefaultTime) }
+// Turns returns how many requests the agent may make.
+func (d Definition) Turns() int { return cmp.Or(d.Most, DefaultTurns) }
+
+// Limit returns how long it may take.
+func (d Definition) Limit() time.Duration { return cmp.Or(d.Time, DefaultTime) }
 
 // converse has the agent do its work. It returns why there is no outcome.
 func (t *Task) converse(ctx context.Context) error {
@@ -77,7 +79,7 @@ func (t *Task) converse(ctx context.Context) error {
 		}
 	}()
 	first := cmp.Or(strings.TrimSpace(t.Prompt), "Get Started!")
-	if t.reason, err = t.work(ctx, c.Run, first, t.Agent.most(), t.Agent.time()); err != nil || t.reason == Goal {
+	if t.reason, err = t.work(ctx, c.Run, first, t.Agent.Turns(), t.Agent.Limit()); err != nil || t.reason == Goal {
 		return err
 	}
 	t.last = true
@@ -123,9 +125,9 @@ func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, 
 func (t *Task) why() string {
 	switch t.reason {
 	case Timeout:
-		return fmt.Sprintf("Agent timed out after %g minutes", t.Agent.time().Minutes())
+		return fmt.Sprintf("Agent timed out after %g minutes", t.Agent.Limit().Minutes())
 	case MaxTurns:
-		return fmt.Sprintf("Agent reached max turns limit (%d)", t.Agent.most())
+		return fmt.Sprintf("Agent reached max turns limit (%d)", t.Agent.Turns())
 	}
 	return "Agent stopped calling tools but did not call 'complete_task'"
 }
@@ -178,7 +180,13 @@ func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 		if t.last {
 			return []engine.Tool{t.report}
 		}
-		return append(own.Tools(), t.report)
+		list := append(own.Tools(), t.report)
+		seen := map[string]bool{} // a server of the agent's own comes before others of that name
+		return slices.DeleteFunc(list, func(tool engine.Tool) bool {
+			twice := seen[tool.Name()]
+			seen[tool.Name()] = true
+			return twice
+		})
 	})
 }
 

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/tools/agent"
+)
+
+// Agents are those of the working directory.
+type Agents interface {
+	// List returns all, also those that can't be called, and what is wrong with others.
+	List() ([]agent.Definition, []error)
+
+	// Reload has their files read again in the session that is held.
+	Reload()
+
+	// Turn switches one on or off in that session.
+	Turn(name string, on bool)
+}
+
+// agentsCommand is gemline agents.
+type agentsCommand struct {
+	List     agentsList     `cmd:"" default:"withargs" help:"List the agents, and who brings them."`
+	Show     agentsShow     `cmd:"" help:"Say what an agent is."`
+	Validate agentsValidate `cmd:"" help:"Say what is wrong with the files of agents."`
+	Reload   agentsReload   `cmd:"" help:"Read their files again."`
+	Enable   agentsEnable   `cmd:"" help:"Switch an agent on again."`
+	Disable  agentsDisable  `cmd:"" help:"Switch an agent off."`
+	Config   agentsConfig   `cmd:"" help:"Show and change what the settings say of an agent."`
+}
+
+type (
+	agentsList   struct{}
+	agentsReload struct{}
+
+	agentName struct {
+		Name string `arg:"" complete:"agent" help:"The agent's name."`
+	}
+	agentsShow    struct{ agentName }
+	agentsEnable  struct{ agentName }
+	agentsDisable struct{ agentName }
+
+	agentsConfig struct {
+		agentName
+		Key   string `arg:"" optional:"" help:"What of it, such as runConfig.maxTurns."`
+		Value string `arg:"" optional:"" help:"What it is to be."`
+	}
+
+	agentsValidate struct {
+		Files []string `arg:"" optional:"" complete:"files" type:"path" help:"Files, if they are not those that are used."`
+	}
+)
+
+// A listedAgent is one as gemline agents --json lists it.
+type listedAgent struct {
+	Name        string   `json:"name"`
+	Label       string   `json:"display_name,omitempty"`
+	Description string   `json:"description"`
+	Source      string   `json:"source"` // built-in, project, user, or the name of an extension
+	File        string   `json:"file,omitempty"`
+	Callable    bool     `json:"callable"`
+	Why         string   `json:"why,omitempty"` // it can't be called
+	Model       string   `json:"model"`         // inherit is that of the conversation that calls it
+	Tools       []string `json:"tools"`         // null is all
+	Servers     []string `json:"mcp_servers,omitempty"`
+	MaxTurns    int      `json:"max_turns"`
+	MaxMinutes  float64  `json:"timeout_mins"`
+	Prompt      string   `json:"prompt,omitempty"`
+}
+
+func listed(d agent.Definition) listedAgent {
+	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source, File: d.File, Callable: d.Off == "", Why: d.Off,
+		Model: cmp.Or(d.Model, "inherit"), Tools: d.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes()}
+	for _, s := range settings.ServersIn(d.Servers, func(string) (string, bool) { return "", false }) {
+		a.Servers = append(a.Servers, s.Name)
+	}
+	return a
+}
+
+// Run lists the agents.
+func (*agentsList) Run(w *World) error {
+	list, wrong := w.Agents.List()
+	all, problems, lines := []listedAgent{}, []string{}, []string{}
+	for _, d := range list {
+		all = append(all, listed(d))
+		line := fmt.Sprintf("%s (%s): %s", d.Name, d.Source, text.OneLine(d.Description, 200))
+		if d.Off != "" {
+			line += fmt.Sprintf(" [not callable: %s]", d.Off)
+		}
+		lines = append(lines, line)
+	}
+	for _, err := range wrong {
+		problems = append(problems, err.Error())
+		lines = append(lines, "not used: "+err.Error())
+	}
+	if len(lines) == 0 {
+		lines = []string{"there are no agents: experimental.enableAgents in the settings is false"}
+	}
+	return w.show(struct {
+		Agents   []listedAgent `json:"agents"`
+		Problems []string      `json:"problems"`
+	}{all, problems}, lines...)
+}
+
+// find returns the agent of that name.
+func (a agentName) find(w *World) (agent.Definition, error) {
+	list, _ := w.Agents.List()
+	var names []string
+	for _, d := range list {
+		if d.Name == a.Name {
+			return d, nil
+		}
+		names = append(names, d.Name)
+	}
+	message := fmt.Sprintf("no agent is called %.100q; gemline agents lists them", a.Name)
+	if near := text.Nearest(a.Name, names); near != "" {
+		message = fmt.Sprintf("no agent is called %.100q; did you mean %s?", a.Name, near)
+	}
+	return agent.Definition{}, &flags.UsageError{Message: message}
+}
+
+// Run says what an agent is.
+func (c *agentsShow) Run(w *World) error {
+	d, err := c.find(w)
+	if err != nil {
+		return err
+	}
+	a := listed(d)
+	a.Prompt = d.Prompt
+	may := "all that the conversation has"
+	if d.Tools != nil {
+		may = cmp.Or(strings.Join(d.Tools, ", "), "none")
+	}
+	lines := []string{d.Name + ": " + text.OneLine(d.Description, 2000), "from: " + d.Source}
+	if d.File != "" {
+		lines = append(lines, "file: "+d.File)
+	}
+	if d.Off != "" {
+		lines = append(lines, "not callable: "+d.Off)
+	}
+	lines = append(lines, "model: "+a.Model, "tools: "+may, fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
+	if len(a.Servers) > 0 {
+		lines = append(lines, "MCP servers: "+strings.Join(a.Servers, ", "))
+	}
+	for l := range strings.Lines(d.Prompt) {
+		lines = append(lines, "  "+strings.TrimSuffix(l, "\n"))
+	}
+	return w.show(a, lines...)
+}
+
+// A badAgent is a file that is no agent.
+type badAgent struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+// Run says what is wrong with files. The error is about the first one.
+func (c *agentsValidate) Run(w *World) error {
+	list, wrong := w.Agents.List()
+	if len(c.Files) > 0 {
+		list, wrong = nil, nil
+	}
+	for _, file := range c.Files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return &flags.UsageError{Message: fmt.Sprintf("%s can't be looked at: %v", text.EscapeLine(file), errors.Unwrap(err))}
+		}
+		found, errs := agent.LoadFile(file)
+		if info.IsDir() {
+			found, errs = agent.Source{Dir: file}.Load()
+		}
+		list, wrong = append(list, found...), append(wrong, errs...)
+	}
+	bad, lines := []badAgent{}, []string{}
+	for _, err := range wrong {
+		b := badAgent{Message: err.Error()}
+		if fe := (*agent.FileError)(nil); errors.As(err, &fe) {
+			b = badAgent{fe.File, fe.Line, fe.Message}
+		}
+		bad, lines = append(bad, b), append(lines, err.Error())
+	}
+	if lines = append(lines, fmt.Sprintf("agents that can be read: %d", len(list))); len(wrong) == 0 {
+		lines = append(lines, "nothing is wrong with them")
+	}
+	err := w.show(struct {
+		OK       bool       `json:"ok"`
+		Agents   int        `json:"agents"`
+		Problems []badAgent `json:"problems"`
+	}{len(wrong) == 0, len(list), bad}, lines...)
+	if err == nil && len(wrong) > 0 {
+		err = &flags.UsageError{Message: fmt.Sprintf("files that are no agents: %d", len(wrong))}
+	}
+	return err
+}
+
+// Run reads the files again.
+func (*agentsReload) Run(w *World) error {
+	w.Agents.Reload()
+	return (*agentsList)(nil).Run(w)
+}
+
+// Run switches an agent on.
+func (c *agentsEnable) Run(ctx context.Context, w *World) error { return c.turn(ctx, w, true) }
+
+// Run switches an agent off.
+func (c *agentsDisable) Run(ctx context.Context, w *World) error { return c.turn(ctx, w, false) }
+
+func (a agentName) turn(ctx context.Context, w *World, on bool) error {
+	if _, err := a.find(w); err != nil {
+		return err
+	}
+	src, err := where{settings.User}.source(w)
+	if err != nil {
+		return err
+	}
+	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", a.Name, "enabled"}), on)
+	if err != nil {
+		return err
+	}
+	w.Agents.Turn(a.Name, on)
+	return w.show(struct {
+		Agent   string `json:"agent"`
+		Enabled bool   `json:"enabled"`
+		File    string `json:"file"`
+	}{a.Name, on, done.Path}, fmt.Sprintf("%s is %s, in %s", a.Name, map[bool]string{true: "on", false: "off"}[on], done.Path))
+}
+
+// Run shows what the settings say of an agent, or changes it.
+func (c *agentsConfig) Run(ctx context.Context, w *World) error {
+	d, err := c.find(w)
+	if err != nil {
+		return err
+	}
+	key := settings.JoinKey([]string{"agents", "overrides", d.Name})
+	switch {
+	case c.Value != "":
+		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}, where: where{settings.User}}).Run(ctx, w)
+	case c.Key != "":
+		return (&configGet{Key: key + "." + c.Key}).Run(w)
+	}
+	return (&agentsShow{c.agentName}).Run(w)
+}

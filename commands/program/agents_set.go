@@ -1,0 +1,233 @@
+package program
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine/model"
+	"gemline/engine/text"
+	"gemline/repl"
+	"gemline/settings/consent"
+	"gemline/settings/trust"
+	"gemline/tools/agent"
+)
+
+// An agentSet is the agents of a directory, and which of them may be called.
+type agentSet struct {
+	*Options
+	library agent.Library
+
+	mu       sync.Mutex
+	agreed   map[string]consent.Rights // by fingerprint
+	switched map[string]bool           // in this run
+	unread   error                     // why it is not known what was agreed to
+}
+
+// findAgents returns the agents. No file is read yet.
+func (o *Options) findAgents() *agentSet {
+	a := &agentSet{Options: o, agreed: map[string]consent.Rights{}, switched: map[string]bool{}}
+	a.library.Sources = a.sources
+	if o.trust.State == trust.Trusted {
+		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
+		a.unread = err
+		maps.Copy(a.agreed, agreed)
+	}
+	return a
+}
+
+// agents returns the agents of the directory: those of a session, if one is held.
+func (o *Options) agents() *agentSet {
+	if o.agentSet == nil {
+		o.agentSet = o.findAgents()
+	}
+	return o.agentSet
+}
+
+// sources are where agents are looked for, the strongest first. Whatever brings agents is
+// one of them.
+func (a *agentSet) sources() (list []agent.Source) {
+	if a.trust.State == trust.Trusted && !a.paths.AtHome() {
+		list = append(list, agent.Source{Name: agentOfProject, Dir: a.paths.Workspace("agents"), Within: true})
+	}
+	if a.paths.Home != "" {
+		list = append(list, agent.Source{Name: "user", Dir: a.paths.User("agents")})
+	}
+	extensions, _ := a.installed() // what is wrong with one is told where it is used
+	for _, x := range extensions {
+		if x.Active {
+			list = append(list, agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true})
+		}
+	}
+	return list
+}
+
+const agentOfProject = "project"
+
+// list returns the agents for a conversation with a model, as the settings have them, and
+// what is wrong with others.
+func (a *agentSet) list(model string) (list []agent.Definition, wrong []error) {
+	if !a.settings.Agents {
+		return nil, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list, wrong = a.library.Find(agent.BuiltIn(model)...)
+	if a.unread != nil {
+		wrong = append(wrong, a.unread)
+	}
+	over, _ := a.settings.Merged["agents"].(map[string]any)
+	over, _ = over["overrides"].(map[string]any)
+	for i := range list {
+		d := &list[i]
+		on, err := overridden(d, over[d.Name])
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("agents.overrides.%s in the settings: %w", d.Name, err))
+		}
+		if now, ok := a.switched[d.Name]; ok {
+			on = now
+		}
+		switch {
+		case d.Off != "":
+		case !on:
+			d.Off = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
+		case d.Source == agentOfProject:
+			d.Off = a.unagreed(*d)
+		}
+	}
+	return list, wrong
+}
+
+// overridden has d be as the settings say, and reports whether they switch it on.
+func overridden(d *agent.Definition, said any) (on bool, err error) {
+	if said == nil {
+		return true, nil
+	}
+	var over struct {
+		Enabled   *bool
+		Tools     []string
+		RunConfig struct {
+			MaxTurns       int
+			MaxTimeMinutes float64
+		}
+		ModelConfig struct {
+			Model                 string
+			GenerateContentConfig *genai.GenerateContentConfig
+		}
+	}
+	b, err := json.Marshal(said)
+	if err == nil {
+		err = json.Unmarshal(b, &over)
+	}
+	if err != nil {
+		return true, errors.New(text.OneLine(err.Error(), longestNotice))
+	}
+	if n := over.RunConfig.MaxTurns; n > 0 {
+		d.Most = n
+	}
+	if m := over.RunConfig.MaxTimeMinutes; m > 0 {
+		d.Time = time.Duration(min(m, 1e6) * float64(time.Minute))
+	}
+	if m := over.ModelConfig.Model; m != "" {
+		if d.Model = m; m == "inherit" {
+			d.Model = ""
+		}
+	}
+	if over.Tools != nil {
+		d.Tools = over.Tools
+	}
+	if c := over.ModelConfig.GenerateContentConfig; c != nil {
+		d.Config = model.Merge(d.Config, c)
+	}
+	return over.Enabled == nil || *over.Enabled, nil
+}
+
+// fingerprint returns what is agreed to when an agent of the project is.
+func (a *agentSet) fingerprint(d agent.Definition) string {
+	return consent.Fingerprint(nil, "agent", d.Name, d.Print)
+}
+
+// unagreed says why an agent of the project can't be called, "" if it can.
+func (a *agentSet) unagreed(d agent.Definition) string {
+	print := a.fingerprint(d)
+	if a.agreed[print] == "" && a.trustedByFlag() && !a.attended() {
+		a.agreed[print] = consent.Confined
+	}
+	switch a.agreed[print] {
+	case "":
+		return notAgreed
+	case consent.None:
+		return "you do not want this project's agent"
+	}
+	return ""
+}
+
+const notAgreed = "nobody has agreed to this project's agent as it is now; a session at a terminal asks, --skip-trust agrees for one run"
+
+// wishes returns the agents of the project that nobody has said anything about, with their
+// fingerprints.
+func (a *agentSet) wishes() (wishes []repl.Wish, prints []string) {
+	list, _ := a.list("")
+	for _, d := range list {
+		if d.Off == notAgreed {
+			prints = append(prints, a.fingerprint(d))
+			wishes = append(wishes, repl.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}})
+		}
+	}
+	return wishes, prints
+}
+
+// rights returns what an agent's own servers may do.
+func (a *agentSet) rights(d agent.Definition) consent.Rights {
+	if d.Source != agentOfProject {
+		return consent.All
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.agreed[a.fingerprint(d)]
+}
+
+// agree takes in what the user has agreed to.
+func (a *agentSet) agree(given map[string]consent.Rights) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.Copy(a.agreed, given)
+}
+
+// problems says what keeps agents from being called that are set up, a line each.
+func (a *agentSet) problems() (lines []string) {
+	list, wrong := a.list("")
+	for _, err := range wrong {
+		lines = append(lines, "agents: "+text.OneLine(err.Error(), longestNotice))
+	}
+	var left []string
+	for _, d := range list {
+		if d.Off == notAgreed {
+			left = append(left, d.Name)
+		}
+	}
+	if len(left) > 0 {
+		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), longestNotice))
+	}
+	return lines
+}
+
+// List implements [cli.Agents].
+func (a *agentSet) List() ([]agent.Definition, []error) { return a.list(a.settings.Model) }
+
+// Reload implements [cli.Agents].
+func (a *agentSet) Reload() { a.library.Forget() }
+
+// Turn implements [cli.Agents].
+func (a *agentSet) Turn(name string, on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.switched[name] = on
+}

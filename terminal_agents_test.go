@@ -1,0 +1,141 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/journal"
+	"gemline/repl/teletype"
+)
+
+// A user's agents, and what their models say to each of their requests.
+var (
+	agentFiles = map[string]string{
+		".gemini/agents/alpha.md": "---\nname: alpha\ndescription: a\ntools: [read_file]\n---\nYou are alpha.",
+		".gemini/agents/beta.md":  "---\nname: beta\ndescription: b\ntools: [read_file]\n---\nYou are beta.",
+		".gemini/agents/slow.md":  "---\nname: slow\ndescription: s\ntools: [read_file]\n---\nYou are slow.",
+		".gemini/agents/vague.md": "---\nname: vague\ndescription: v\ntools: []\n---\nYou are vague.",
+		".gemini/agents/stuck.md": "---\nname: stuck\ndescription: k\ntools: []\n---\nYou are stuck.",
+		".gemini/settings.json":   `{"agents": {"overrides": {"slow": {"runConfig": {"maxTimeMinutes": 0.005}}}}}`,
+	}
+	secret   = et.Says("", et.Call("1", "read_file", "file_path", ".env"))
+	reported = func(words string) et.Reply { return et.Says("", et.Call("2", "complete_task", "result", words)) }
+	saidBy   = map[string][]et.Reply{
+		"You are alpha.": {secret, reported("the port is 8080")},
+		"You are beta.":  {secret, reported("it was refused")},
+		"You are slow.":  {{Stall: true}, reported("half of it")},
+		"You are vague.": {et.Says("Well, well."), reported("well")},
+		"You are stuck.": {{Stall: true}},
+		"You find out how a codebase works": {et.Says("", et.Call("1", "read_file", "file_path", "greeting.txt")),
+			et.Says("", et.Call("2", "complete_task", "report", map[string]any{"SummaryOfFindings": "It greets.", "ExplorationTrace": []any{}, "RelevantLocations": []any{}}))},
+	}
+)
+
+// agentsAnswer answers requests of agents, wherever in between they come, and others in
+// the order of replies.
+func agentsAnswer(replies ...et.Reply) *et.Server {
+	s := et.NewServer()
+	s.Respond = func(r et.Received) et.Reply {
+		for who, said := range saidBy {
+			if strings.Contains(string(r.Body), who) {
+				return said[strings.Count(string(r.Body), `"role":"model"`)]
+			}
+		}
+		reply := replies[0]
+		replies = replies[1:]
+		return reply
+	}
+	return s
+}
+
+func calling(id, name string) []any { return []any{"agent_name", name, "prompt", "look, " + id} }
+
+// The model calls three agents side by side: one is allowed what it asks for, another
+// refused. One says nothing useful and is asked again, one is too late, and one is
+// cancelled. The screen, the session files and the numbers say the same.
+func TestAgentsAtATerminal(t *testing.T) {
+	t.Parallel()
+	call := func(id, name string) et.Reply { return et.Says("", et.Call(id, "invoke_agent", calling(id, name)...)) }
+	server := agentsAnswer(
+		et.Says("", et.Call("1", "invoke_agent", calling("1", "codebase_investigator")...), et.Call("2", "invoke_agent", calling("2", "alpha")...),
+			et.Call("3", "invoke_agent", calling("3", "beta")...)),
+		et.Says("All looked."), call("4", "vague"), et.Says("Vague."), call("5", "slow"), et.Says("Too late."), call("6", "stuck"), et.Says("Bye."))
+	c := terminal(t, server)
+	write(t, c.Dir, map[string]string{".env": "PORT=8080\n"})
+	write(t, homeOf(c), agentFiles)
+	s := teletype.Start(t, c)
+	s.Say("look around")
+	seen := ""
+	for range 2 {
+		shown := s.Match(`permission: (alpha|beta): read \.env\r\n[^\n]*: $`)
+		answer := "y"
+		if strings.Contains(shown[strings.LastIndex(shown, "permission: "):], "beta: ") {
+			answer = "n"
+		}
+		seen += shown
+		s.Line(answer)
+	}
+	seen += s.Expect("All looked.")
+	s.Expect("> ")
+	for _, want := range []string{"tool: codebase_investigator: look, 1", "codebase_investigator: read greeting.txt", "beta: read .env: refused"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the screen does not say %q:\n%s", want, seen)
+		}
+	}
+	s.Line("and now")
+	s.Expect("vague: Well, well.")
+	s.Expect("info: vague: Agent stopped calling tools but did not call 'complete_task'; it is asked for its report once more")
+	s.Expect("Vague.")
+	s.Expect("> ")
+	s.Line("quickly")
+	s.Expect("info: slow: Agent timed out after 0.005 minutes; it is asked for its report once more")
+	s.Expect("Too late.")
+	s.Expect("> ")
+	s.Line("again")
+	s.Expect("tool: stuck: look, 6")
+	asked := func(r et.Received) bool { return strings.Contains(string(r.Body), "You are stuck.") }
+	for !slices.ContainsFunc(server.Requests(), asked) {
+		<-server.Arrived()
+	}
+	s.Send("\x03")
+	s.Expect("cancelled")
+	s.Expect("> ")
+	s.Line("/stats")
+	s.Expect("Time: ")
+	shown := s.Expect("\n> ")
+	for _, want := range []string{"codebase_investigator: called 1 time, none failed", "alpha: called 1 time, none failed", "beta: called 1 time, none failed",
+		"vague: called 1 time, none failed", "slow: called 1 time, none failed", "stuck: called 1 time, 1 failed"} {
+		if !strings.Contains(shown, "Agent "+want) {
+			t.Errorf("the numbers do not say %q:\n%s", want, shown)
+		}
+	}
+	s.Line("/quit")
+	s.Exit()
+	files, _ := filepath.Glob(filepath.Join(homeOf(c), ".gemini", "tmp", "*", "chats", "*", "*.jsonl"))
+	told := map[string]bool{}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		talk, lerr := journal.Load(name)
+		if err != nil || lerr != nil {
+			t.Fatal(err, lerr)
+		}
+		et.CheckHistory(t, talk.History)
+		for _, words := range []string{"the port is 8080", "it was refused", "User denied execution", "It greets.", "Well, well.", "half of it"} {
+			told[words] = told[words] || strings.Contains(string(b), words)
+		}
+	}
+	for words, is := range told {
+		if !is {
+			t.Errorf("no file tells %q", words)
+		}
+	}
+	if len(files) != 6 {
+		t.Errorf("there are %d files", len(files))
+	}
+}

@@ -1,0 +1,165 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gemline/tools/agent"
+)
+
+func Example() {
+	list, err := agent.Parse("reviewer.md", `---
+name: reviewer
+description: Reviews a change.
+tools: [read_file, "mcp_git_*"]
+max_turns: 5
+---
+You review.
+`)
+	fmt.Println(list[0].Name, list[0].Tools, list[0].Turns(), list[0].Limit(), list[0].Prompt, err)
+	_, err = agent.Parse("reviewer.md", "---\nname: reviewer\ndescription: x\nmax_turn: 5\n---\n")
+	fmt.Println(err)
+	// Output:
+	// reviewer [read_file mcp_git_*] 5 10m0s You review. <nil>
+	// reviewer.md:4: unknown key "max_turn"; did you mean max_turns?
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	all := "---\nkind: local\nname: a_1-b\ndescription: >\n  two\n  lines\ndisplay_name: A\ntools: []\nmodel: inherit\ntemperature: 0\n" +
+		"timeout_mins: 3\nmcp_servers:\n  git:\n    command: git-mcp\n    args: [a]\n    http_url: x\n    include_tools: [b]\n    auth: {type: oauth, client_id: c}\n---\r\n\r\nBe.\r\n"
+	list, err := agent.Parse("f", all)
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	d := list[0]
+	if d.Name != "a_1-b" || d.Description != "two lines" || d.Label != "A" || d.Tools == nil || len(d.Tools) > 0 || d.Model != "" || *d.Config.Temperature != 0 ||
+		d.Limit() != 3*time.Minute || d.Turns() != agent.DefaultTurns || d.Prompt != "Be." ||
+		fmt.Sprint(d.Servers) != "map[git:map[args:[a] command:git-mcp httpUrl:x includeTools:[b] oauth:map[clientId:c enabled:true]]]" {
+		t.Errorf("%+v", d)
+	}
+	for body, want := range map[string]string{
+		"":                                                       "f:1: it does not begin with a line ---",
+		"name: x":                                                "f:1: it does not begin with a line ---",
+		"---\nname: x\n":                                         "f:1: it does not begin with a line ---",
+		"---\n---\n":                                             "f:1: nothing stands between the lines ---",
+		"---\n- a\n---\n":                                        "f:2: what stands between the lines --- is no mapping",
+		"---\njust words\n---\n":                                 "f:2: what stands between the lines --- is no mapping",
+		"---\nname: x\n---\n":                                    "f:2: description is missing",
+		"---\ndescription: x\n---\n":                             "f:2: name is missing",
+		"---\nname: X\ndescription: x\n---":                      "f:2: name is made of small letters",
+		"---\nname: ../x\n---":                                   "f:2: name is made of small letters",
+		"---\nname: 12\n---":                                     "f:2: name is no text",
+		"---\nname: x\nname: y\n---":                             "f:3: name stands there twice",
+		"---\nname: x\ntool: [a]\n---":                           "f:3: unknown key \"tool\"; did you mean tools?",
+		"---\nname: x\ncolour: red\n---":                         "f:3: unknown key \"colour\"; there are kind, name",
+		"---\nname: x\ntools: read_file\n---":                    "f:3: tools is no list of names",
+		"---\nname: x\ntools:\n  - a b\n---":                     "f:4: \"a b\" is no name of a tool",
+		"---\nname: x\ntools: [1]\n---":                          "f:3: the name of a tool is no text",
+		"---\nname: x\nmax_turns: 0\n---":                        "f:3: max_turns is no number from 1",
+		"---\nname: x\nmax_turns: 1.5\n---":                      "f:3: max_turns is no whole number",
+		"---\nname: x\nmax_turns: many\n---":                     "f:3: max_turns is no number",
+		"---\nname: x\ntemperature: 3\n---":                      "f:3: temperature is no number from 0 to 2",
+		"---\nname: x\ntemperature: .nan\n---":                   "f:3: temperature is no number",
+		"---\nname: x\nkind: far\n---":                           "f:3: kind is local or remote",
+		"---\nname: x\n\tdescription: y\n---":                    "f:3: ",
+		"---\nname: [x\n---":                                     "f:",
+		"---\na: &a [*a]\n---":                                   "f:",
+		"---\nname: x\nmcp_servers: {a: {comand: b}}\n---":       "f:3: unknown key \"comand\"; did you mean command?",
+		"---\nname: x\nmcp_servers: {a: {auth: {type: x}}}\n---": "f:3: the type of auth is",
+		"---\nname: x\nmcp_servers: {a: {env: &e {a: *e}}}\n---": "f:3: ",
+		"---\nname: x\ndescription: y\x80\n---":                  "f:1: it is not UTF-8",
+		"---\n- name: x\n  description: y\n---":                  "f:2: a list holds agents on other servers",
+	} {
+		_, err := agent.Parse("f", body)
+		if fe := (*agent.FileError)(nil); !errors.As(err, &fe) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, not %s", body, err, want)
+		}
+	}
+	list, err = agent.Parse("f", "---\n- name: one\n  agent_card_url: http://127.0.0.1/card\n- {kind: remote, name: two, agent_card_json: '{}', auth: {type: apiKey, key: k}}\n---\n")
+	if err != nil || len(list) != 2 || list[1].Name != "two" || list[0].Off == "" || list[1].Off == "" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Whatever a file holds, it is an agent that can be told of or an error with a line.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"---\nname: a\ndescription: b\n---\nc", "---\n- &a {x: *a}\n---\n", "---\n? !!map {a}\n: 1\n---", "---\nname: !!binary aa\n<<: {a: 1}\n---\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		list, err := agent.Parse("f", source)
+		if fe := (*agent.FileError)(nil); err != nil && (!errors.As(err, &fe) || fe.Line < 1) {
+			t.Error(err)
+		}
+		for _, d := range list {
+			if err == nil && (d.Name == "" || d.Turns() < 1 || d.Limit() < time.Minute || strings.ContainsAny(d.Name, "\x1b\n/")) {
+				t.Errorf("%+v", d)
+			}
+		}
+	})
+}
+
+// Of a folder that is not as it should be, what can be used is.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	dir, other, outside := t.TempDir(), t.TempDir(), t.TempDir()
+	put := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agentOf := func(name string) string { return "---\nname: " + name + "\ndescription: x\n---\n" + name }
+	put(filepath.Join(outside, "out.md"), agentOf("out"))
+	put(filepath.Join(dir, "good.md"), agentOf("good"))
+	put(filepath.Join(dir, "again.md"), agentOf("good"))
+	put(filepath.Join(dir, "shadow.md"), agentOf(agent.Investigator))
+	put(filepath.Join(dir, "_draft.md"), "no agent")
+	put(filepath.Join(dir, "notes.txt"), "no agent")
+	put(filepath.Join(dir, "bad.md"), "no agent")
+	put(filepath.Join(dir, "huge.md"), agentOf("huge")+strings.Repeat("x", 10<<20))
+	os.Mkdir(filepath.Join(dir, "sub.md"), 0o700)
+	os.Symlink(filepath.Join(outside, "out.md"), filepath.Join(dir, "link.md"))
+	for i := range 1000 {
+		put(filepath.Join(other, fmt.Sprintf("a%04d.md", i)), agentOf(fmt.Sprintf("a%d", i)))
+	}
+	reads := 0
+	l := agent.Library{Sources: func() []agent.Source {
+		reads++
+		return []agent.Source{{Name: "project", Dir: dir, Within: true}, {Name: "user", Dir: other}, {Name: "none", Dir: filepath.Join(dir, "none")}}
+	}}
+	list, problems := l.Find(agent.BuiltIn("gemini-2.5-pro")...)
+	var names, said []string
+	for _, d := range list {
+		names = append(names, d.Source+":"+d.Name)
+	}
+	for _, err := range problems {
+		said = append(said, strings.ReplaceAll(err.Error(), dir, "DIR"))
+	}
+	if got := strings.Join(names[:5], " "); got != "built-in:codebase_investigator built-in:cli_help built-in:generalist project:good user:a0" || len(list) != 204 {
+		t.Errorf("%d: %s", len(list), got)
+	}
+	if list[3].Prompt != "good" || !strings.HasSuffix(list[3].File, "again.md") {
+		t.Errorf("%+v", list[3])
+	}
+	for i, want := range []string{"DIR/bad.md:1: it does not begin", "DIR/huge.md:1: is larger than", "DIR/link.md:1: it is a link that leads out of the folder",
+		"holds more than 200 files", "DIR/good.md: the agent good is not used, since DIR/again.md has that name",
+		"DIR/shadow.md: the agent codebase_investigator is not used, since one that is built in has that name"} {
+		if i >= len(said) || !strings.Contains(said[i], want) {
+			t.Errorf("%q is not in %q", want, said)
+		}
+	}
+	l.Find()
+	if l.Forget(); reads != 1 {
+		t.Errorf("read %d times", reads)
+	}
+	put(filepath.Join(dir, "_late.md"), "")
+	if list, _ := l.Find(); reads != 2 || len(list) != 202 {
+		t.Errorf("%d agents, read %d times", len(list), reads)
+	}
+}
