@@ -156,9 +156,11 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 			in.Questions = append(in.Questions, q)
 		}
 		if len(fields) == 0 {
-			in.Questions = []engine.Question{{Header: "MCP " + clean(server, 20), Kind: engine.YesNo, Text: "The MCP server " + server + " says: " + clean(e.Message, longestForm) + "\nAgree?"}}
+			in.Questions = []engine.Question{{Header: "MCP " + clean(server, 20), Kind: engine.YesNo,
+				Text: "The MCP server " + server + " says: " + clean(e.Message, longestForm) + "\nAgree?"}}
 		}
-		said, err := r.host.Approve(ctx, engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"}, Server: server, Kind: engine.AskUser}, Intent: in})
+		tool := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"}, Server: server, Kind: engine.AskUser}
+		said, err := r.host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,8 @@ func (l *link) endCall(r *running) {
 }
 
 // call calls a tool.
-func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool, args map[string]any) (engine.Result, error) {
+func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool,
+	args map[string]any) (engine.Result, error) {
 	c := l.connection()
 	if c == nil {
 		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
@@ -77,7 +78,8 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 	var result callResult
 	answered := make(chan error, 1)
 	go func() {
-		answered <- c.Call(ctx, protocol.MethodToolsCall, protocol.CallToolParams{Name: t.Name, Arguments: args, Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
+		answered <- c.Call(ctx, protocol.MethodToolsCall,
+			protocol.CallToolParams{Name: t.Name, Arguments: args, Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
 	}()
 	for {
 		select {
@@ -124,7 +126,8 @@ func (l *link) failed(ctx context.Context, c *peer, err error) error {
 // failure says to the model what went wrong with a server.
 func (l *link) failure(err error) error {
 	said := clean(err.Error(), mostSaid)
-	return &engine.CallError{Type: serverError, Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
+	return &engine.CallError{Type: serverError,
+		Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
 		Display: text.EscapeLine(l.Name) + ": " + text.OneLine(said, longestError)}
 }
 

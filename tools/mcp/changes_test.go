@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -153,4 +154,40 @@ func TestAgain(t *testing.T) {
 	eventually(t, "it is off", func() bool { return s.Status()[0].State == Off && len(ts.Tools()) == 0 })
 	s.Switch("evil", "")
 	eventually(t, "it is on", func() bool { return s.Status()[0].State == Connected })
+}
+
+// A call that is cancelled is cancelled at the server, too.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	server, at := sdkServer(t)
+	began, over := make(chan struct{}), make(chan error, 1)
+	sdk.AddTool(server, &sdk.Tool{Name: "wait"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ any) (*sdk.CallToolResult, any, error) {
+		close(began)
+		<-ctx.Done()
+		over <- ctx.Err()
+		return nil, nil, ctx.Err()
+	})
+	s, _ := set(t, at)
+	for _, tool := range s.Tools(Conversation{}).Tools() {
+		if tool.Name() != "mcp_go_wait" {
+			continue
+		}
+		c, err := tool.Prepare(t.Context(), map[string]any{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-began
+			cancel()
+		}()
+		if _, err := c.Run(ctx, &desk{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("the call ends with %v", err)
+		}
+		if err := <-over; err == nil {
+			t.Error("the server goes on")
+		}
+		return
+	}
+	t.Fatal("no tool")
 }

@@ -96,7 +96,8 @@ func (l *link) timeout() time.Duration {
 func (l *link) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	st := Status{Server: l.Server, State: l.state, Err: l.err, Transport: l.transport, Title: l.title, Instructions: l.instructions,
+	st := Status{Server: l.Server, State: l.state, Err: l.err,
+		Transport: l.transport, Title: l.title, Instructions: l.instructions,
 		Prompts: l.prompts, Resources: l.resources, Templates: l.templates}
 	for _, t := range l.tools {
 		st.Tools = append(st.Tools, t.ToolInfo)
@@ -253,7 +254,8 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 // begin begins the conversation and reads what the server has.
 func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
 	var said protocol.InitializeResult
-	hello := protocol.InitializeParams{ProtocolVersion: version, ClientInfo: protocol.Implementation{Name: "gemline", Version: l.set.Version}}
+	hello := protocol.InitializeParams{ProtocolVersion: version,
+		ClientInfo: protocol.Implementation{Name: "gemline", Version: l.set.Version}}
 	can := &hello.Capabilities
 	json.Unmarshal([]byte(`{"listChanged":true}`), &can.Roots)
 	can.Sampling, can.Elicitation = &protocol.SamplingCapability{}, &protocol.ElicitationCapability{}
@@ -261,7 +263,8 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 		return err
 	}
 	if !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
-		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) + " of the protocol, which is not understood")
+		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) +
+			" of the protocol, which is not understood")
 	}
 	if b, ok := stream.(rpc.Beginner); ok {
 		b.Begun(said.ProtocolVersion)
@@ -283,7 +286,8 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 		go func() {
 			ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
 			defer cancel()
-			c.Call(ctx, protocol.MethodSetLogLevel, protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}, nil) // or it says what it likes
+			level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}
+			c.Call(ctx, protocol.MethodSetLogLevel, level, nil) // or it says what it likes
 		}()
 	}
 	return nil

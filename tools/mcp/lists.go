@@ -68,7 +68,8 @@ func (l *link) readTemplates(c *rpc.Conn) {
 		defer close(read)
 		ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
 		defer cancel()
-		found, err := pages[protocol.ResourceTemplate](ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
+		found, err := pages[protocol.ResourceTemplate](ctx, c,
+			protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
 		if err != nil {
 			l.set.log(l.Name, err.Error())
 			return
@@ -83,7 +84,8 @@ func (l *link) readTemplates(c *rpc.Conn) {
 
 // pages reads all pages of a list, and the first items of a very long one. An item that
 // can't be understood is left out.
-func pages[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int) (all []T, err error) {
+func pages[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string,
+	most int) (all []T, err error) {
 	params := protocol.PaginatedParams{}
 	for range mostPages {
 		page := map[string]json.RawMessage{}
@@ -153,7 +155,8 @@ func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
 // fingerprint returns what a list holds.
 func (l *link) fingerprint(list protocol.MCPMethod) []byte {
 	st := l.status()
-	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools, protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])
+	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools,
+		protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])
 	return b
 }
 

@@ -34,7 +34,8 @@ func (l *link) takePrompts(found []protocol.Prompt) {
 		for i, a := range p.Arguments {
 			p.Arguments[i].Description = clean(text.OneLine(a.Description, longestError), longestError)
 		}
-		kept = append(kept, Prompt{l.Name, p.Name, clean(text.OneLine(p.Description, longestError), longestError), p.Arguments})
+		kept = append(kept, Prompt{l.Name, p.Name,
+			clean(text.OneLine(p.Description, longestError), longestError), p.Arguments})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +103,8 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
 	}
-	if err := c.Call(ctx, protocol.MethodPromptsGet, protocol.GetPromptParams{Name: p.Name, Arguments: arguments}, &got); err != nil {
+	wanted := protocol.GetPromptParams{Name: p.Name, Arguments: arguments}
+	if err := c.Call(ctx, protocol.MethodPromptsGet, wanted, &got); err != nil {
 		return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
 	}
 	rd := reading{tool: clean(p.Name, longestName)}
@@ -133,7 +135,8 @@ func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, o
 }
 
 // complete asks a server for values.
-func (s *Set) complete(ctx context.Context, server string, ref any, argument, begins string, others map[string]string) []string {
+func (s *Set) complete(ctx context.Context, server string, ref any, argument, begins string,
+	others map[string]string) []string {
 	l, c, err := s.connected(server)
 	if err != nil {
 		return nil
@@ -148,6 +151,7 @@ func (s *Set) complete(ctx context.Context, server string, ref any, argument, be
 	defer cancel()
 	var got protocol.CompleteResult
 	c.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
-		Argument: protocol.CompleteArgument{Name: argument, Value: begins}, Context: protocol.CompleteContext{Arguments: others}}, &got)
+		Argument: protocol.CompleteArgument{Name: argument, Value: begins},
+		Context:  protocol.CompleteContext{Arguments: others}}, &got)
 	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.EscapeLine(v) != v })
 }

@@ -92,7 +92,8 @@ func (s *Set) CompleteResource(ctx context.Context, begins string) (names []stri
 			continue
 		}
 		add := func(uri string, more bool) {
-			if name := st.Name + ":" + uri; strings.HasPrefix(name, begins) && len(names) < mostCompleted && !slices.Contains(names, name) {
+			name := st.Name + ":" + uri
+			if strings.HasPrefix(name, begins) && len(names) < mostCompleted && !slices.Contains(names, name) {
 				names = append(names, name)
 				open[name] = more
 			}
@@ -159,30 +160,38 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 // listResources returns the tool that lists resources.
 func (s *Set) listResources() engine.Tool {
 	return engine.Tool{Label: "List MCP Resources", Kind: engine.Read,
-		Declaration: &genai.FunctionDeclaration{Name: "list_mcp_resources", Description: "Lists the resources that MCP servers have: server:uri, name and description. read_mcp_resource reads one.",
-			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"serverName":{"type":"string","description":"Only those of this server"}}}`)},
+		Declaration: &genai.FunctionDeclaration{Name: "list_mcp_resources",
+			Description: "Lists the resources that MCP servers have: server:uri, name and description. " +
+				"read_mcp_resource reads one.",
+			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"serverName":` +
+				`{"type":"string","description":"Only those of this server"}}}`)},
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			server, _ := args["serverName"].(string)
-			return engine.Call{Intent: engine.Intent{Title: "list the resources of MCP servers"}, Run: func(context.Context, engine.Host) (engine.Result, error) {
-				lines := []string{}
-				for _, r := range s.Resources() {
-					if server == "" || r.Server == server {
-						lines = append(lines, fmt.Sprintf("- %s:%s | %s | %s", r.Server, r.URI, r.Name, r.Description))
-					}
-				}
-				for _, st := range s.Status() {
-					for _, t := range st.Templates {
-						if server == "" || server == st.Name {
-							lines = append(lines, fmt.Sprintf("- %s:%s, with what stands in braces filled in | %s | %s", st.Name, t.URI, t.Name, t.Description))
-						}
-					}
-				}
-				if len(lines) == 0 {
-					return engine.Result{Text: "No MCP resources found.", Display: "Listed 0 resources."}, nil
-				}
-				return engine.Result{Text: "Available MCP Resources:\n" + text.Untrusted(strings.Join(lines, "\n")), Display: fmt.Sprintf("Listed %d resources.", len(lines))}, nil
-			}}, nil
+			run := func(context.Context, engine.Host) (engine.Result, error) { return s.listed(server), nil }
+			return engine.Call{Intent: engine.Intent{Title: "list the resources of MCP servers"}, Run: run}, nil
 		}}
+}
+
+// listed returns the resources of a server for the model, those of all if it is "".
+func (s *Set) listed(server string) engine.Result {
+	lines, templates := []string{}, []string{}
+	for _, st := range s.Status() {
+		if server != "" && server != st.Name {
+			continue
+		}
+		for _, r := range st.Resources {
+			lines = append(lines, fmt.Sprintf("- %s:%s | %s | %s", st.Name, r.URI, r.Name, r.Description))
+		}
+		for _, t := range st.Templates {
+			templates = append(templates, fmt.Sprintf("- %s:%s, with what stands in braces filled in | %s | %s",
+				st.Name, t.URI, t.Name, t.Description))
+		}
+	}
+	if lines = append(lines, templates...); len(lines) == 0 {
+		return engine.Result{Text: "No MCP resources found.", Display: "Listed 0 resources."}
+	}
+	return engine.Result{Text: "Available MCP Resources:\n" + text.Untrusted(strings.Join(lines, "\n")),
+		Display: fmt.Sprintf("Listed %d resources.", len(lines))}
 }
 
 // readResource returns the tool that reads one.
@@ -190,14 +199,17 @@ func (s *Set) readResource(in Conversation) engine.Tool {
 	const name = "read_mcp_resource"
 	return engine.Tool{Label: "Read MCP Resource", Kind: engine.Read,
 		Declaration: &genai.FunctionDeclaration{Name: name, Description: "Reads a resource of an MCP server.",
-			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"uri":{"type":"string","description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`)},
+			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"uri":{"type":"string",` +
+				`"description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`)},
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			said, _ := args["uri"].(string)
 			server, uri, ok := s.Split(said)
 			if !ok {
-				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Message: "params/uri must be server:uri, with a server that there is"}
+				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
+					Message: "params/uri must be server:uri, with a server that there is"}
 			}
-			return engine.Call{Intent: engine.Intent{Title: "read " + text.EscapeLine(text.OneLine(said, longestError))}, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
+			intent := engine.Intent{Title: "read " + text.EscapeLine(text.OneLine(said, longestError))}
+			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 				parts, err := s.Read(ctx, server, uri)
 				if err != nil {
 					if ce := (*engine.CallError)(nil); errors.As(err, &ce) || ctx.Err() != nil {

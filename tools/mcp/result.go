@@ -93,7 +93,8 @@ type reading struct {
 }
 
 // forModel returns a result as the engine has it. What a server says is data.
-func (r callResult) forModel(tool string, args map[string]any, cut func(string) (string, engine.Cut)) (engine.Result, error) {
+func (r callResult) forModel(tool string, args map[string]any,
+	cut func(string) (string, engine.Cut)) (engine.Result, error) {
 	if r.IsError {
 		return engine.Result{}, r.err(tool, args, cut)
 	}
@@ -113,7 +114,8 @@ func (r callResult) forModel(tool string, args map[string]any, cut func(string) 
 		rd.text(string(s))
 	}
 	if len(rd.dropped) > 0 {
-		note := fmt.Sprintf("[SYSTEM: Binary content (%s) stripped from response due to protocol limitations.]", strings.Join(rd.dropped, ", "))
+		note := fmt.Sprintf("[SYSTEM: Binary content (%s) stripped from response due to protocol limitations.]",
+			strings.Join(rd.dropped, ", "))
 		rd.plain, rd.marked = append([]string{note}, rd.plain...), append([]string{note}, rd.marked...)
 	}
 	all := strings.Join(rd.plain, "\n")
@@ -137,8 +139,10 @@ func (r callResult) err(tool string, args map[string]any, cut func(string) (stri
 		}
 	}
 	return &engine.CallError{Type: toolError,
-		Message: fmt.Sprintf("MCP tool '%s' reported tool error for function call: %s with response: %s", clean(tool, longestName), text.Shorten(string(call), mostSaid), text.Untrusted(all)),
-		Display: cmp.Or(text.OneLine(strings.Join(words, " "), longestError), "MCP tool '"+clean(tool, longestName)+"' reported an error.")}
+		Message: fmt.Sprintf("MCP tool '%s' reported tool error for function call: %s with response: %s",
+			clean(tool, longestName), text.Shorten(string(call), mostSaid), text.Untrusted(all)),
+		Display: cmp.Or(text.OneLine(strings.Join(words, " "), longestError),
+			"MCP tool '"+clean(tool, longestName)+"' reported an error.")}
 }
 
 // add adds something that the server has not said.
@@ -174,7 +178,8 @@ func (rd *reading) block(c protocol.Content) {
 	case protocol.ResourceLink:
 		name := clean(text.OneLine(cmp.Or(c.Title, c.Name), mostAddress), mostAddress)
 		uri := clean(text.OneLine(c.URI, mostAddress), mostAddress)
-		rd.plain, rd.marked = append(rd.plain, "Resource Link: "+name+" at "+uri), append(rd.marked, text.Untrusted("Resource Link: "+name+" at "+uri))
+		link := "Resource Link: " + name + " at " + uri
+		rd.plain, rd.marked = append(rd.plain, link), append(rd.marked, text.Untrusted(link))
 		rd.display = append(rd.display, "[Link to "+name+": "+uri+"]")
 	}
 }
@@ -188,10 +193,12 @@ func (rd *reading) data(encoded, kind, what, display string) {
 		rd.add("[Error: Could not parse tool response]", "")
 		return
 	case len(rd.media) >= mostMedia, rd.size+len(b) > mostMediaBytes:
-		rd.add(fmt.Sprintf("[The %s of the mime-type %s is left out: it is too large, or one of too many]", what, kind), "["+display+": left out]")
+		rd.add(fmt.Sprintf("[The %s of the mime-type %s is left out: it is too large, or one of too many]", what, kind),
+			"["+display+": left out]")
 		return
 	}
-	rd.add(fmt.Sprintf("[Tool '%s' provided the following %s with mime-type: %s]", rd.tool, what, kind), "["+display+": "+kind+"]")
+	rd.add(fmt.Sprintf("[Tool '%s' provided the following %s with mime-type: %s]", rd.tool, what, kind),
+		"["+display+": "+kind+"]")
 	if !strings.HasPrefix(kind, "image/") && kind != "application/pdf" {
 		rd.dropped = append(rd.dropped, kind)
 		return

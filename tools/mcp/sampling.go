@@ -91,13 +91,15 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 		return nil, refused
 	}
 	shown := text.EscapeLine(s.Server)
-	t := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: samplingName, ParametersJsonSchema: samplingSchema}, Label: "Sampling"}
+	t := engine.Tool{Label: "Sampling",
+		Declaration: &genai.FunctionDeclaration{Name: samplingName, ParametersJsonSchema: samplingSchema}}
 	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {
 		return engine.Call{Intent: engine.Intent{Title: "have the model answer the MCP server " + shown,
-			Detail: "have the model answer this, beside the conversation; the MCP server " + shown + " gets the answer:\n" + s.words()}}, nil
+			Detail: "have the model answer this, beside the conversation; the MCP server " + shown +
+				" gets the answer:\n" + s.words()}}, nil
 	}
-	settled, err := engine.Settle(ctx, engine.Proposal{Tool: t, Args: map[string]any{"server": s.Server}}, r.in.Policy, r.host,
-		func() error { return nil })
+	p := engine.Proposal{Tool: t, Args: map[string]any{"server": s.Server}}
+	settled, err := engine.Settle(ctx, p, r.in.Policy, r.host, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,8 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	}
 	a, err := r.in.Answer(ctx, r.host, s)
 	if err != nil {
-		r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " gets no answer of the model: " + text.OneLine(err.Error(), longestError)})
+		r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " gets no answer of the model: " +
+			text.OneLine(err.Error(), longestError)})
 		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "the model has not answered") // why is not the server's
 	}
 	stop := "endTurn"

@@ -47,7 +47,9 @@ type cleaner struct {
 
 // What of a schema is kept, by what it holds.
 var (
-	plainWords  = []string{"format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "enum", "default", "nullable", "uniqueItems"}
+	plainWords = []string{"format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+		"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "enum", "default",
+		"nullable", "uniqueItems"}
 	textWords   = []string{"title", "description"}
 	schemaWords = []string{"items", "additionalProperties", "not"}
 	listWords   = []string{"anyOf", "oneOf", "allOf", "prefixItems"}

@@ -56,7 +56,8 @@ func (l *link) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
 	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !l.takes(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
-		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(l.Name, t.Name), names), Schema: declared(t.InputSchema), Annotations: t.Annotations,
+		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(l.Name, t.Name), names),
+			Schema: declared(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.Declared] = true
 		shape := sync.OnceValue(func() *schema.Schema {
@@ -71,7 +72,8 @@ func (l *link) takeTools(found []rawTool) {
 	l.tools = kept
 	l.mu.Unlock()
 	if len(changed) > 0 {
-		l.set.notify("MCP server %s says something else of %s than when it was first used; calls are asked about", l.Name, text.List(changed))
+		l.set.notify("MCP server %s says something else of %s than when it was first used; calls are asked about",
+			l.Name, text.List(changed))
 	}
 }
 

@@ -46,6 +46,7 @@ func (l *link) updated(params json.RawMessage) {
 	l.mu.Unlock()
 	if tell {
 		name := text.OneLine(l.Name+":"+p.URI, longestError)
-		l.set.notify("MCP server %s: %s has changed since it was read; @%s reads it again", l.Name, text.OneLine(p.URI, longestError), name)
+		l.set.notify("MCP server %s: %s has changed since it was read; @%s reads it again",
+			l.Name, text.OneLine(p.URI, longestError), name)
 	}
 }

@@ -96,7 +96,8 @@ func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
 			return nil, nil, err
 		}
 	}
-	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Free: free, Vars: launch.Sealed, Env: env, Alone: true,
+	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Free: free,
+		Vars: launch.Sealed, Env: env, Alone: true,
 		Output: func(said string) { l.set.log(l.Name, said) }})
 	if err != nil {
 		return nil, nil, err

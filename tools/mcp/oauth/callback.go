@@ -80,7 +80,8 @@ func (c *Client) listen() (*callback, error) {
 	if to.uri != "" {
 		u, err := url.Parse(to.uri)
 		if err != nil || u.Host == "" {
-			return nil, &auth.Error{Config: true, Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address", c.server.Name, to.uri)}
+			return nil, &auth.Error{Config: true,
+				Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address", c.server.Name, to.uri)}
 		}
 		to.path = u.Path
 		if port == "" && auth.Loopback(u.Hostname()) {

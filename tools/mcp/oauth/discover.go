@@ -55,7 +55,8 @@ func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range []struct{ given, to *string }{{&s.AuthorizationURL, &p.Authorization}, {&s.TokenURL, &p.Token}, {&s.RegistrationURL, &p.Registration}} {
+	for _, o := range []struct{ given, to *string }{{&s.AuthorizationURL, &p.Authorization},
+		{&s.TokenURL, &p.Token}, {&s.RegistrationURL, &p.Registration}} {
 		if *o.given != "" {
 			*o.to = *o.given
 		}
@@ -76,7 +77,8 @@ func (c *Client) complete(ctx context.Context, p *plan) error {
 		return &auth.Error{Message: c.server.Name + " wants a log-in, and neither it nor its settings say where",
 			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", c.server.Name)}
 	}
-	for what, s := range map[string]string{"its authorization endpoint": p.Authorization, "its token endpoint": p.Token, "its registration endpoint": p.Registration} {
+	for what, s := range map[string]string{"its authorization endpoint": p.Authorization,
+		"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
 		if s == "" {
 			continue
 		}
@@ -110,7 +112,8 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 		if len(r.Servers) > 0 {
 			err = c.issuer(ctx, p, r.Servers[0], "its log-in server")
 			if err == nil && p.Token == "" {
-				err = &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in", c.server.Name, said(r.Servers[0])),
+				err = &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
+					c.server.Name, said(r.Servers[0])),
 					Advice: "ask whoever runs the server"}
 			}
 			if err == nil {

@@ -110,7 +110,8 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 	if impersonates {
 		scopes = []string{google.Platform}
 	}
-	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport}, Host: g.cfg.Metadata, Know: g.cfg.Know}.Token(ctx, data)
+	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport},
+		Host: g.cfg.Metadata, Know: g.cfg.Know}.Token(ctx, data)
 	if err == nil && impersonates {
 		g.cfg.Know("access token", token.Secret)
 		token, err = g.impersonate(ctx, token)

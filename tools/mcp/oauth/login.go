@@ -98,7 +98,8 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 		return nil, err
 	}
 	c.cfg.Know("log-in code", code)
-	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {to.uri}, "code_verifier": {verifier}, "resource": {p.resource}}
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {to.uri},
+		"code_verifier": {verifier}, "resource": {p.resource}}
 	if aud := strings.Join(c.server.Audiences, " "); aud != "" {
 		form.Set("audience", aud)
 	}
@@ -183,7 +184,8 @@ func (c *Client) register(ctx context.Context, p *plan, uri string) (client, err
 	if json.Unmarshal(a.body, &got) != nil || a.status/100 != 2 || got.ID == "" {
 		r := readReply(answer{body: a.body})
 		why := strings.Trim(said(r.Error)+": "+said(r.Description), ": ")
-		return client{}, &auth.Error{Message: strings.TrimSuffix(fmt.Sprintf("the log-in server of %s does not register gemline (%d): %s", c.server.Name, a.status, why), ": "),
+		message := fmt.Sprintf("the log-in server of %s does not register gemline (%d): %s", c.server.Name, a.status, why)
+		return client{}, &auth.Error{Message: strings.TrimSuffix(message, ": "),
 			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", c.server.Name)}
 	}
 	c.cfg.Know("client secret", got.Secret)
@@ -238,7 +240,8 @@ func (c *Client) checked(p *plan, got redirected) (string, error) {
 	case got.issuer == "" && c.saysIssuer(p), got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
 		return "", c.reach.violation("the answer is of %q, and should be of %s", said(got.issuer), said(p.Issuer))
 	case got.err != "":
-		return "", c.failed(fmt.Sprintf("the log-in to %s was refused: %s", c.server.Name, strings.TrimSuffix(said(got.err)+": "+said(got.description), ": ")), nil)
+		why := strings.TrimSuffix(said(got.err)+": "+said(got.description), ": ")
+		return "", c.failed(fmt.Sprintf("the log-in to %s was refused: %s", c.server.Name, why), nil)
 	}
 	return got.code, nil
 }

@@ -83,8 +83,9 @@ func New(cfg Config, s Server) (http.RoundTripper, error) {
 	case "google_credentials", "service_account_impersonation":
 		return newGoogle(cfg, s)
 	}
-	return nil, &auth.Error{Config: true, Message: fmt.Sprintf("%s: authProviderType says %.100q, which is no way to log in", s.Name, s.Provider),
-		Advice: "there are dynamic_discovery, google_credentials and service_account_impersonation"}
+	return nil, &auth.Error{Config: true,
+		Message: fmt.Sprintf("%s: authProviderType says %.100q, which is no way to log in", s.Name, s.Provider),
+		Advice:  "there are dynamic_discovery, google_credentials and service_account_impersonation"}
 }
 
 // A Client logs in to one server, and gives its requests the token. It is safe for concurrent use.
@@ -202,7 +203,8 @@ func drop(resp *http.Response) {
 // needsLogin says that the server wants a log-in, or another one than held.
 func (c *Client) needsLogin(held *Credential) error {
 	if c.plain() {
-		return &auth.Error{Message: fmt.Sprintf("%s wants a log-in, and is reached by http://, which would show the token to everybody on the way", c.server.Name),
+		return &auth.Error{Message: c.server.Name + " wants a log-in, and is reached by http://, " +
+			"which would show the token to everybody on the way",
 			Advice: "use its https:// address", Err: ErrLogin}
 	}
 	message := c.server.Name + " wants a log-in"

@@ -32,7 +32,8 @@ type reach struct {
 }
 
 func newReach(cfg Config, s Server, u *url.URL) *reach {
-	r := &reach{server: s.Name, local: auth.Loopback(u.Hostname()), named: map[string]bool{origin(u): true}, direct: cfg.Transport}
+	r := &reach{server: s.Name, local: auth.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
+		direct: cfg.Transport}
 	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
 		if u, err := url.Parse(name); err == nil && u.Host != "" {
 			r.named[origin(u)] = true
@@ -50,7 +51,8 @@ func newReach(cfg Config, s Server, u *url.URL) *reach {
 // violation makes the error of what must not be, and ends a log-in.
 func (r *reach) violation(format string, args ...any) error {
 	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", r.server) + fmt.Sprintf(format, args...),
-		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, or .authorizationUrl and .tokenUrl", r.server)}
+		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, "+
+			"or .authorizationUrl and .tokenUrl", r.server)}
 }
 
 // parse reads an address that a server or the settings give, relative to base if that is not nil.
@@ -150,8 +152,9 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 		}
 		err = cause
 	}
-	return &auth.Error{Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server, said(u.Host), said(err.Error())),
-		Advice: "look at the network and the proxy, then try again", Err: err}
+	return &auth.Error{
+		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server, said(u.Host), said(err.Error())),
+		Advice:  "look at the network and the proxy, then try again", Err: err}
 }
 
 // document reads a document of JSON. That there is none is no error.

@@ -155,11 +155,13 @@ func (c *Client) refreshed(ctx context.Context, old *Credential, _ challenge) (*
 	if held == nil { // it was taken back meanwhile
 		return nil, nil
 	}
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {held.Token.RefreshToken}, "resource": {cmp.Or(held.Resource, resourceOf(c.url))}}
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {held.Token.RefreshToken},
+		"resource": {cmp.Or(held.Resource, resourceOf(c.url))}}
 	if aud := strings.Join(c.server.Audiences, " "); aud != "" {
 		form.Set("audience", aud)
 	}
-	who := client{id: cmp.Or(held.ClientID, c.server.ClientID), secret: cmp.Or(held.ClientSecret, c.server.ClientSecret), basic: held.Basic}
+	who := client{id: cmp.Or(held.ClientID, c.server.ClientID),
+		secret: cmp.Or(held.ClientSecret, c.server.ClientSecret), basic: held.Basic}
 	r, err := c.fetch(ctx, cmp.Or(c.server.TokenURL, held.TokenURL), who, form)
 	if errors.Is(err, errRefused) {
 		c.hold(nil)
