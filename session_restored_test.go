@@ -77,3 +77,35 @@ func TestRestored(t *testing.T) {
 	}
 	s.Say("/quit")
 }
+
+// A session that the Gemini CLI has written is gone back in.
+func TestRewoundOriginal(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("Fine."))
+	c := terminal(t, server)
+	const name = "session-2026-11-24T06-04-5160dc07.jsonl"
+	b, err := os.ReadFile("testdata/script/sessions_original.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lines, _ := strings.Cut(string(b), name+" --\n")
+	lines, _, _ = strings.Cut(lines, "\n-- ")
+	chats := filepath.Join(filepath.Dir(c.Dir), "home", ".gemini", "tmp", "project", "chats")
+	write(t, chats, map[string]string{name: lines})
+	c.Args = append(c.Args, "--resume", "latest")
+	s := teletype.Start(t, c)
+	s.Say("/rewind")
+	s.Expect("1: please read the file greeting.txt (no files changed)")
+	s.Say("/rewind 1 conversation")
+	s.Expect("the conversation goes on before: please read the file greeting.txt")
+	s.Line("")
+	s.Say("something else")
+	s.Expect("Fine.")
+	if got := lastSaid(server); strings.Contains(got, "please read") || !strings.Contains(got, "something else") {
+		t.Errorf("the model was told:\n%s", got)
+	}
+	if b, err := os.ReadFile(filepath.Join(chats, name)); err != nil || !strings.HasPrefix(string(b), strings.TrimSuffix(lines, "\n")) {
+		t.Errorf("what was there has changed: %v", err)
+	}
+	s.Say("/quit")
+}
