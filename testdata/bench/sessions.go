@@ -31,10 +31,11 @@ func (b *bench) sessions() {
 	for _, size := range []int{5, 50} {
 		path := filepath.Join(chats, "session-2026-01-01T00-00-long.jsonl")
 		check(os.WriteFile(path, conversation("long", size<<20), 0o600))
-		parse := b.times(wall, func() sample { return b.run(b.floor, "parse", path) })
+		floor := func() sample { return b.run(b.floor, "parse", path) }
+		parse := b.times(wall, floor)
 		us := func() sample { return b.run(b.bin, "--resume", "latest", "-p", "/stats") }
 		row(fmt.Sprintf("resuming %d MB, to the first command", size), "ms", b.times(wall, us), "floor, parsing it", parse)
-		row(fmt.Sprintf("resuming %d MB, CPU", size), "ms", b.times(cpu, us), "", nil)
+		row(fmt.Sprintf("resuming %d MB, CPU", size), "ms", b.times(cpu, us), "floor", b.times(cpu, floor))
 		row(fmt.Sprintf("resuming %d MB, peak memory", size), "MB", b.times(rss, us), "no session", idle)
 		check(os.Remove(path))
 	}

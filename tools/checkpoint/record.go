@@ -33,7 +33,6 @@ type Record struct {
 	Turn  string `json:"turn,omitempty"`  // of a call
 	Asked string `json:"asked,omitempty"` // how the question begins
 	Print string `json:"print,omitempty"` // of the question, see [Print]
-	Call  string `json:"call,omitempty"`
 	Tool  string `json:"tool,omitempty"`
 	Title string `json:"title,omitempty"`
 
@@ -133,16 +132,7 @@ func turns(all []State) (list []*Done) {
 // Lost returns what of the turn can't be taken back.
 func (d *Done) Lost() (lost []string, more int, moved []string, short string) {
 	for _, s := range d.Calls {
-		for _, path := range s.Lost {
-			if !slices.Contains(lost, path) {
-				lost = append(lost, path)
-			}
-		}
-		for _, m := range s.Moved {
-			if !slices.Contains(moved, m) {
-				moved = append(moved, m)
-			}
-		}
+		lost, moved = union(lost, s.Lost), union(moved, s.Moved)
 		more += s.More
 		if s.Short != "" {
 			short = s.Short

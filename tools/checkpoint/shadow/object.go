@@ -70,18 +70,20 @@ type Entry struct {
 	Sum  Sum
 }
 
-const (
-	typeDir, typeFile, typeLink, typeGit = 0o040000, 0o100000, 0o120000, 0o160000
+const typeDir, typeFile, typeLink, typeGit = 0o040000, 0o100000, 0o120000, 0o160000
 
-	setuid, setgid, sticky = 0o4000, 0o2000, 0o1000
-)
+// special are the bits of modes that are no permissions.
+var special = [...]struct {
+	flag fs.FileMode
+	bit  uint32
+}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
 // bits returns the mode of e as it stands in a tree.
 func (e Entry) bits() uint32 {
 	bits := uint32(e.Mode.Perm())
-	for flag, bit := range map[fs.FileMode]uint32{fs.ModeSetuid: setuid, fs.ModeSetgid: setgid, fs.ModeSticky: sticky} {
-		if e.Mode&flag != 0 {
-			bits |= bit
+	for _, s := range special {
+		if e.Mode&s.flag != 0 {
+			bits |= s.bit
 		}
 	}
 	switch {
@@ -96,9 +98,9 @@ func (e Entry) bits() uint32 {
 // modeOf reads the mode of an entry. git writes some without permissions.
 func modeOf(bits uint32) (fs.FileMode, error) {
 	mode := fs.FileMode(bits & 0o777)
-	for flag, bit := range map[fs.FileMode]uint32{fs.ModeSetuid: setuid, fs.ModeSetgid: setgid, fs.ModeSticky: sticky} {
-		if bits&bit != 0 {
-			mode |= flag
+	for _, s := range special {
+		if bits&s.bit != 0 {
+			mode |= s.flag
 		}
 	}
 	switch bits & 0o170000 {
