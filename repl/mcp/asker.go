@@ -67,7 +67,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	}
 	said, ok, err := a.elicit(ctx, about(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
-		{note, map[string]any{"type": "string", "title": "What the model is told if not", "description": "May be left empty."}, false}})
+		{note, map[string]any{"type": "string", "title": "What the model is told if not"}, false}})
 	if err != nil {
 		return a.unasked(ctx, err)
 	}
@@ -110,7 +110,11 @@ func choices(p engine.Proposal) []choice {
 	}
 	for _, g := range question.Grants(p) {
 		if a, problem := question.Always(g, engine.Session); problem == "" {
-			list = append(list, choice{output.EscapeLine(text.OneLine(g.Label, 300)) + " (in this session)", a})
+			label := output.EscapeLine(text.OneLine(g.Label, 300))
+			if !strings.Contains(label, "session") {
+				label += " in this session"
+			}
+			list = append(list, choice{label, a})
 		}
 	}
 	return list
