@@ -13,7 +13,7 @@ var lacking = []struct {
 	{[]string{"acp", "experimental-acp"}, "this version speaks no ACP yet; --input-format stream-json holds a conversation with a program, see gemline help protocol"},
 	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
 	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
-	{[]string{"full-auto", "a", "ask-for-approval"}, "-y runs everything unasked, confined; --approval-mode auto_edit runs edits unasked"},
+	{[]string{"full-auto", "a", "ask-for-approval"}, "--approval-mode auto runs unasked what is confined and can be taken back; -y runs everything unasked, confined"},
 	{[]string{"dangerously-bypass-approvals-and-sandbox", "yes"}, "-y runs everything unasked, confined; with --sandbox=off nothing holds it"},
 	{[]string{"no-stream"}, "--stream final shows an answer when it is whole"},
 	{[]string{"disallowed-tools", "exclude-tools"}, "gemline config set tools.exclude NAME, or a rule with --policy FILE, forbids a tool"},

@@ -115,6 +115,16 @@ type goal struct {
 	mixed      bool // others have changed it in between
 }
 
+// halfway reports whether something is as it is while it is brought back: what was there
+// is gone, or a directory that can be written to has not got its mode yet.
+func (g *goal) halfway(is Version) bool {
+	if !is.There() {
+		return g.want.There() && g.have.There() && g.want.dir() != g.have.dir()
+	}
+	passing := func(mode fs.FileMode) bool { return mode.IsDir() && is.Mode == mode|0o700 }
+	return g.want.dir() && (passing(g.want.Mode) || passing(g.have.Mode) || is.Mode == fs.ModeDir|0o700)
+}
+
 // goals returns what takes back a turn.
 func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
 	all := map[string]*goal{}
@@ -208,7 +218,10 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 		}
 		c := Change{path, is, g.want}
 		switch {
-		case is == g.want, is.dir() && g.want.dir() && is != g.have, !is.There() && !g.want.There():
+		case is == g.want, !is.There() && !g.want.There():
+		case g.halfway(is):
+			p.Changes = append(p.Changes, c)
+		case is.dir() && g.want.dir() && is != g.have:
 		case is.dir() && !g.want.There() && g.have.dir() && !g.mixed: // goes if it is empty
 			p.Changes = append(p.Changes, c)
 		case is == g.have && !g.mixed:

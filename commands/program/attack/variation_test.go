@@ -93,7 +93,7 @@ func TestAuto(t *testing.T) {
 		if setup["argv"] != nil || setup["raw_argv"] != nil || setup["post"] != nil || setup["trust"] == false {
 			return false
 		}
-		setup["argv"], setup["sandbox"] = []any{"--approval-mode", "auto"}, true
+		setup["argv"], setup["sandbox"], setup["timeout"] = []any{"--approval-mode", "auto"}, true, 600 // builds begin with an empty cache
 		for _, key := range []string{"headless", "interactive", "present", "exit", "says", "told", "says_not"} {
 			delete(expect, key)
 		}
