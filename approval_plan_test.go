@@ -4,6 +4,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -98,6 +99,10 @@ func attempts(dir string) (calls []*genai.FunctionCall) {
 	for _, name := range []string{"read_file", "list_directory", "glob", "grep_search", "get_internal_docs", "save_memory", "no_such_tool"} {
 		add(name, "file_path", "a.txt", "dir_path", ".", "pattern", "*")
 	}
+	for _, name := range []string{"tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize"} {
+		add(name, "title", "x", "description", "y", "type", "task", "id", "../a.txt", "taskId", "../../a", "dependencyId", "000000", "status", "closed")
+	}
+	add("activate_skill", "name", "none")
 	for _, more := range [][]any{{"is_background", true}, {"read_only", true}, {"dir_path", ".."}, {"modified_by_user", true},
 		{"additional_permissions", map[string]any{"network": true, "fileSystem": map[string]any{"write": []any{dir, filepath.Dir(dir)}, "protected": true}}}} {
 		add("run_shell_command", append([]any{"command", "touch made; echo x > made2"}, more...)...)
@@ -139,7 +144,10 @@ func TestPlanModeWritesThePlanAlone(t *testing.T) {
 	if testing.Short() {
 		calls = calls[len(calls)-3:]
 	}
-	server := et.NewServer(et.Says("", et.Call("g", "google_web_search", "query", "x")), et.Says("Found nothing.")) // which a model is asked for
+	server := et.NewServer(et.Says("", et.Call("g", "google_web_search", "query", "x")), et.Says("Found nothing."), // which a model is asked for
+		et.Says("", et.Call("a", "invoke_agent", "agent_name", "generalist", "prompt", "Write a.txt.")), // and what an agent tries
+		et.Says("", et.Call("a1", "write_file", "file_path", "a.txt", "content", "written"), et.Call("a2", "run_shell_command", "command", "touch made; rm b.txt")),
+		et.Says("", et.Call("a3", "complete_task", "result", "Nothing could be written.", "response", "Nothing could be written.")))
 	t.Cleanup(server.Close)
 	for some := range slices.Chunk(calls, 20) {
 		server.Add(et.Says("", some...))
@@ -173,8 +181,20 @@ func TestPlanModeWritesThePlanAlone(t *testing.T) {
 	}
 	requests := server.Requests()
 	last := string(requests[len(requests)-1].Body)
-	if plans != 1 || !strings.Contains(last, "plan mode stays on") || !strings.Contains(last, "a.txt is none.") {
+	if plans != 1 || !strings.Contains(last, "plan mode stays on") || !strings.Contains(last, "a.txt is none.") || !strings.Contains(last, "Nothing could be written.") {
 		t.Errorf("%d plans", plans)
+	}
+	var first struct {
+		Tools []struct{ FunctionDeclarations []struct{ Name string } }
+	}
+	if err := json.Unmarshal(requests[0].Body, &first); err != nil || len(first.Tools) == 0 {
+		t.Fatalf("no tools are declared: %v", err)
+	}
+	for _, f := range first.Tools[0].FunctionDeclarations {
+		called := func(c *genai.FunctionCall) bool { return c.Name == f.Name }
+		if !testing.Short() && f.Name != "google_web_search" && f.Name != "invoke_agent" && !slices.ContainsFunc(calls, called) {
+			t.Errorf("%s is not called", f.Name)
+		}
 	}
 	if n := strings.Count(last, `"id":"s`) / 2; !testing.Short() && (n < 300 || n != len(forms)) {
 		t.Errorf("%d forms of the shell, of %d", n, len(forms))

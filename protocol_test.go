@@ -171,13 +171,14 @@ func TestTalkPlan(t *testing.T) {
 	c.finish(0, "completed")
 }
 
-// A context file that the model has made counts from the next message on, and /todos has
-// the tasks of the tracker.
+// A context file that the model has made counts from the next message on, /todos has the
+// tasks of the tracker, and what a command asks a model is counted.
 func TestTalkNewContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "GEMINI.md", "content", "Tea is at five.\n")), et.Says("Made."),
-		et.Says("", et.Call("2", "tracker_create_task", "title", "boil water", "description", "hot", "type", "task")), et.Says("Noted."))
+		et.Says("", et.Call("2", "tracker_create_task", "title", "boil water", "description", "hot", "type", "task")), et.Says("Noted."),
+		et.Says("<state_snapshot>Tea.</state_snapshot>").With(30, 3), et.Says("All is there.").With(40, 4))
 	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"experimental": {"taskTracker": true}}`})
 	c := talk(t, dir, s, "-y")
 	c.say("/init")
@@ -198,6 +199,8 @@ func TestTalkNewContext(t *testing.T) {
 		t.Errorf("the tasks are %s", got)
 	}
 	c.want("turn_result")
+	c.say("/compress") // which asks a model, too
+	c.want("turn_result", "status", "success", "stats/total_tokens", 77)
 	c.finish(0, "completed")
 }
 

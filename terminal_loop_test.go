@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,7 +17,22 @@ func TestLoopInASession(t *testing.T) {
 	t.Parallel()
 	server := et.NewServer()
 	look := et.Says("", et.Call("", "list_directory", "dir_path", "."))
+	steps := 0
 	server.Respond = func(r et.Received) et.Reply {
+		steps++
+		switch body := string(r.Body); {
+		case r.Action == "generateContent" && strings.Contains(body, "unproductive_state"):
+			return et.Says(`{"unproductive_state_analysis": "It gets nowhere.", "unproductive_state_confidence": 0.95}`)
+		case strings.Contains(body, "take turns"):
+			if steps%2 == 0 {
+				return et.Says("", et.Call("", "glob", "pattern", "x*"))
+			}
+			return look
+		case strings.Contains(body, "wander about"):
+			return et.Says("", et.Call("", "glob", "pattern", fmt.Sprint(steps, "*")))
+		case strings.Contains(body, "decide at last"):
+			return et.Says(strings.Repeat("On second thoughts I would rather take the other road. ", 40))
+		}
 		if body := string(r.Body); strings.Contains(body, "read the notes instead") || strings.Count(body, `"functionResponse"`) > 40 {
 			return et.Says("Fine.")
 		}
@@ -50,6 +66,21 @@ func TestLoopInASession(t *testing.T) {
 	s.Expect(choices)
 	s.Line("a")
 	s.Expect("gemini: Fine.")
+	for _, loop := range []struct{ prompt, what string }{
+		{"take turns", "5 times with the same result"},
+		{"decide at last", "the answer says again and again"},
+		{"wander about", "It gets nowhere"},
+	} {
+		s.Say("/clear")
+		s.Say(loop.prompt)
+		s.Expect("warning: the model goes in circles, and is told so: ")
+		if asked := s.Expect("permission: go on all the same?"); !strings.Contains(asked, loop.what) {
+			t.Errorf("%s: %s", loop.prompt, asked)
+		}
+		s.Expect(choices)
+		s.Line("n")
+		s.Expect("error: stopped: the model goes in circles: ")
+	}
 	s.Say("/quit")
 	succeeds(t, s)
 	lint(t, s.Transcript(), teletype.Rules{Quiet: true})

@@ -256,12 +256,7 @@ func (c *Conversation) say(ctx context.Context, t *runningTurn) (failure error) 
 			failure = err
 			continue // it is the last
 		}
-		t.desk.Do(func() {
-			now := c.Now()
-			c.Tally.Observe(ev, now)
-			t.tally.Observe(ev, now)
-			c.Stream.Event(ev)
-		})
+		t.desk.Do(func() { c.happened(t, ev) })
 		if err := question.Denied(ev); err != nil && c.FailOnDeny {
 			failure = err
 			break
@@ -286,8 +281,23 @@ func (c *Conversation) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Show tells what happens in a call that is no part of an answer.
-func (c *Conversation) Show(ev engine.Event) { c.tell(ev) }
+// happened counts and tells what happens in a turn.
+func (c *Conversation) happened(t *runningTurn, ev engine.Event) {
+	now := c.Now()
+	c.Tally.Observe(ev, now)
+	t.tally.Observe(ev, now)
+	c.Stream.Event(ev)
+}
+
+// Show counts and tells what happens in a turn, and is no part of an answer, such as what a
+// command asks of a model.
+func (c *Conversation) Show(ev engine.Event) {
+	if t := c.now; t != nil {
+		t.desk.Do(func() { c.happened(t, ev) })
+		return
+	}
+	c.tell(ev)
+}
 
 func (c *Conversation) tell(ev engine.Event) {
 	if c.now == nil {
