@@ -20,7 +20,7 @@ func parse(source string) (h head, err error) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
 	rest, ok := strings.CutPrefix(source, "---\n")
 	if !ok {
-		return h, errors.New("it does not begin with ---, and the lines name: and description:")
+		return h, errors.New(`it does not begin with --- and the lines "name: ..." and "description: ..."`)
 	}
 	front, body, ok := strings.Cut("\n"+rest+"\n", "\n---\n")
 	if !ok {
