@@ -33,7 +33,7 @@ var absent = []struct {
 }{
 	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
 	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
-	{[]string{"extensions", "extension"}, "gemline --list-extensions lists them; they can't be changed from here yet"},
+	{[]string{"extensions explore", "extension explore"}, "gemline looks in no gallery; /extensions install ADDRESS installs one"},
 	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
 	{[]string{"ide"}, "gemline connects to no editor; @FILE puts a file into the question"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},

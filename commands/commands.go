@@ -179,6 +179,7 @@ func Builtin() Set {
 		directory(),
 		editor(),
 		exporting(),
+		extensions(),
 		forking(),
 		help(),
 		history(),

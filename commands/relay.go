@@ -155,6 +155,18 @@ func servers() *Command {
 	return c
 }
 
+func extensions() *Command {
+	return relayed(Command{Name: "extensions", Aliases: []string{"extension"}, Words: true, Summary: "the extensions that are installed"}, "extensions",
+		relay{name: "list", summary: "list them"},
+		relay{name: "install", args: "SOURCE", summary: "install one from a git repository, a release or a folder"},
+		relay{name: "link", args: "PATH", summary: "use one in the folder where it is written"},
+		relay{name: "update", args: "[NAME] [--all] [--check]", summary: "bring one, or all, to the newest version"},
+		relay{name: "uninstall", aliases: "delete", args: "NAME", summary: "delete one, with all that was kept for it"},
+		relay{name: "enable", args: "NAME", summary: "switch one on; --scope workspace in this folder"},
+		relay{name: "disable", args: "NAME", summary: "switch one off; --scope workspace in this folder"},
+		relay{name: "config", args: "[NAME]", summary: "say what extensions want to know"})
+}
+
 func skills() *Command {
 	return relayed(Command{Name: "skills", Words: true, Summary: "the skills, which teach the model a task"}, "skills",
 		relay{name: "list", args: "[all] [nodesc]", summary: "list them; all names those that come with gemline, too"},

@@ -110,6 +110,9 @@ type Settings struct {
 	Hooks         bool     `key:"hooksConfig.enabled"`
 	DisabledHooks []string `key:"hooksConfig.disabled"`
 
+	AllowedExtensions  []string `key:"security.allowedExtensions"`
+	BlockGitExtensions bool     `key:"security.blockGitExtensions"`
+
 	Skills         bool     `key:"skills.enabled"`
 	DisabledSkills []string `key:"skills.disabled"`
 

@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"gemline/engine/text"
-	"gemline/settings/extension"
 )
 
 // An Unused is something that the user has set up and that is not in use yet.
 type Unused struct {
-	Feature string `json:"feature"` // such as excludeTools, or the key itself
+	Feature string `json:"feature"` // the key
 	Name    string `json:"name"`    // such as that of a tool
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
@@ -33,21 +32,13 @@ func NotYet(kind, name string) bool {
 	return kind == "setting" && ok && k.Status == Later
 }
 
-// Unused lists what the files of settings and the extensions that are switched on set up
-// without effect.
-func (s *Settings) Unused(extensions []extension.Extension, lookup func(string) (string, bool)) []Unused {
+// Unused lists what the files of settings set up without effect.
+func (s *Settings) Unused(lookup func(string) (string, bool)) []Unused {
 	var u finder
 	for i := range s.layers {
 		u.layer(&s.layers[i])
 	}
 	u.environment(lookup)
-	for _, x := range extensions {
-		for _, tool := range x.ExcludeTools {
-			if x.Active {
-				u.add(Unused{Feature: "excludeTools", Name: tool, File: x.Manifest()})
-			}
-		}
-	}
 	return u.found
 }
 

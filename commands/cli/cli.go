@@ -19,10 +19,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -32,6 +34,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/text"
+	"gemline/settings/extension"
 	"gemline/settings/flags"
 	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
@@ -58,10 +61,17 @@ type World struct {
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
 
-	Hooks   Hooks // nil where none are needed
-	Skills  *skill.Library
-	Servers Servers // likewise
-	Agents  Agents  // likewise
+	Hooks  Hooks // nil where none are needed
+	Skills *skill.Library
+
+	// Extensions returns the installed extensions, and what is wrong with others, and
+	// Transport what carries requests to where they come from.
+	Extensions func() ([]extension.Extension, []string)
+	Transport  func() http.RoundTripper
+
+	typed   *bufio.Reader // of In, once something was asked that may be followed by more
+	Servers Servers       // likewise
+	Agents  Agents        // likewise
 
 	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
 	Line func(ctx context.Context, question string) (string, error)
@@ -99,24 +109,25 @@ type Project interface {
 type grammar struct {
 	JSON bool `name:"json" help:"Print one JSON document."`
 
-	Config   configCommand   `cmd:"" help:"Show and change the settings."`
-	Trust    trustCommand    `cmd:"" help:"Show and change which folders are trusted."`
-	Auth     authCommand     `cmd:"" help:"Show how you sign in, and keep a key."`
-	Schema   schemaCommand   `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
-	Sessions sessionsCommand `cmd:"" help:"List, print, search, export and delete sessions."`
-	Worktree worktreeCommand `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
-	Models   modelsCommand   `cmd:"" help:"List the names of models, and what they stand for."`
-	Policy   policyCommand   `cmd:"" help:"List the rules, and say what they make of a command."`
-	Tools    toolsCommand    `cmd:"" help:"List what the model can ask for, and what is asked about."`
-	Sandbox  sandboxCommand  `cmd:"" help:"Say what confines commands, and run one so."`
-	Undo     undoCommand     `cmd:"" help:"Take back what the last turn of a session changed in files."`
-	Trash    trashCommand    `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
-	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
-	Agents   agentsCommand   `cmd:"" help:"List and check the agents that the model may call."`
-	Hooks    hooksCommand    `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
-	Skills   skillsCommand   `cmd:"" aliases:"skill" help:"List, install and switch skills."`
-	Inspect  inspectCommand  `cmd:"" help:"Show what a session did, and how long that took."`
-	Doctor   doctorCommand   `cmd:"" help:"Check that everything is in place."`
+	Config     configCommand     `cmd:"" help:"Show and change the settings."`
+	Trust      trustCommand      `cmd:"" help:"Show and change which folders are trusted."`
+	Auth       authCommand       `cmd:"" help:"Show how you sign in, and keep a key."`
+	Schema     schemaCommand     `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
+	Sessions   sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
+	Worktree   worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
+	Models     modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
+	Policy     policyCommand     `cmd:"" help:"List the rules, and say what they make of a command."`
+	Tools      toolsCommand      `cmd:"" help:"List what the model can ask for, and what is asked about."`
+	Sandbox    sandboxCommand    `cmd:"" help:"Say what confines commands, and run one so."`
+	Undo       undoCommand       `cmd:"" help:"Take back what the last turn of a session changed in files."`
+	Trash      trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
+	Agents     agentsCommand     `cmd:"" help:"List and check the agents that the model may call."`
+	Hooks      hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
+	Extensions extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions."`
+	Skills     skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills."`
+	Inspect    inspectCommand    `cmd:"" help:"Show what a session did, and how long that took."`
+	Doctor     doctorCommand     `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
 
@@ -137,7 +148,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -100,6 +100,11 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		for _, h := range hooks {
 			add(h.ID(), string(h.Event))
 		}
+	case "extension":
+		list, _ := w.Extensions()
+		for _, x := range list {
+			add(x.Name, x.About)
+		}
 	case "skill":
 		for _, s := range w.Skills.All() {
 			add(s.Name, s.Description)

@@ -30,7 +30,7 @@ func TestHelpNamesCommands(t *testing.T) {
 		}
 	}
 	for _, name := range Names() {
-		alias := name == "hook" || name == "skill"
+		alias := name == "hook" || name == "skill" || name == "extension"
 		if !alias && !strings.Contains(b.String(), "\n  gemline "+name+" ") {
 			t.Errorf("%s is not in the help text", name)
 		}

@@ -14,8 +14,6 @@ var notYet = []struct {
 	names, actions []string
 	instead        string
 }{
-	{[]string{"extensions", "extension"}, []string{"install", "uninstall", "list", "update", "enable", "disable", "link", "new", "validate", "config"},
-		"this version does not manage extensions yet; it uses the context files of those in ~/.gemini/extensions, and --list-extensions lists them"},
 	{[]string{"gemma"}, []string{"setup", "start", "stop", "status", "logs"}, "this version runs no local models"},
 }
 

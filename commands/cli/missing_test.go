@@ -14,7 +14,7 @@ func TestMissing(t *testing.T) {
 		"gemma setup now":           "gemline gemma setup: this",
 		"--json gemma status":       "gemline gemma status: this",
 		"gemma --json":              "gemline gemma --json: this",
-		"extension install x":       "--list-extensions lists them",
+		"extension install x":       "",
 		"gemma status":              "no local models",
 		"gemma models are what":     "",
 		"skills":                    "",

@@ -228,7 +228,10 @@ func (w *World) confirm(ctx context.Context, about string) (bool, error) {
 		return false, errors.New("nobody can be asked here; --yes answers")
 	}
 	fmt.Fprintf(w.Err, "%s [y/N] ", text.EscapeLine(about))
-	line, _ := bufio.NewReader(w.In).ReadString('\n')
+	if w.typed == nil {
+		w.typed = bufio.NewReader(w.In)
+	}
+	line, _ := w.typed.ReadString('\n')
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes", nil
 }

@@ -145,6 +145,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			cfg.Tools = append(cfg.Tools, tool.Name())
 		}
 	}
+	cfg.Skills = s.offeredSkills(cfg.Tools)
 	if cfg.More = agent.Rules(); s.policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}

@@ -1,13 +1,17 @@
 package program
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 
+	"gemline/commands/cli"
+	"gemline/engine/auth"
 	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/extension"
+	"gemline/settings/trust"
 )
 
 // installed returns the extensions, and what is wrong with those that can't be
@@ -22,6 +26,40 @@ func (o *Options) installed() ([]extension.Extension, []string) {
 // extensions says which extensions are wanted by some of the settings.
 func (o *Options) extensions(by *settings.Settings) extension.Config {
 	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd, Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
+}
+
+// values returns the values of an extension's settings, by variable. What is secret of them
+// is known as such from then on.
+func (o *Options) values(x extension.Extension) map[string]string {
+	if len(x.Settings) == 0 {
+		return nil
+	}
+	if known, ok := o.kept.Load(x.Home); ok { // to ask the keyring takes its time
+		return known.(map[string]string)
+	}
+	cwd := ""
+	if o.trust.State == trust.Trusted {
+		cwd = o.paths.Cwd
+	}
+	vault := auth.NewVault(o.paths.User(), o.getenv)
+	values := cli.ExtensionValues(context.Background(), &vault, x, cwd)
+	for _, s := range x.Settings {
+		if s.Sensitive && values[s.EnvVar] != "" {
+			o.secrets.Know(s.EnvVar, values[s.EnvVar])
+		}
+	}
+	o.kept.Store(x.Home, values)
+	return values
+}
+
+// excluded are the tools that the extensions keep from running.
+func (o *Options) excluded(add func(from string, tools []string)) {
+	list, _ := o.installed() // what is wrong with one is told where it is used
+	for _, x := range list {
+		if x.Active && len(x.ExcludeTools) > 0 {
+			add(x.Manifest(), x.ExcludeTools)
+		}
+	}
 }
 
 // listExtensions prints which extensions there are.

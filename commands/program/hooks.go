@@ -53,7 +53,14 @@ func (o *Options) findHooks() *hookSet {
 	extensions, _ := o.installed() // what is wrong with one is told where it is used
 	for _, x := range extensions {
 		if x.Active {
+			before := len(h.list)
 			add(x.Hooks, hook.Extension, x.HooksFile())
+			if len(h.list) > before {
+				values := o.values(x)
+				for i := range h.list[before:] {
+					h.list[before+i].Env = merged(values, h.list[before+i].Env)
+				}
+			}
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 
 	"gemline/commands/cli"
 	"gemline/engine/disk"
@@ -38,6 +39,7 @@ type Options struct {
 	tree         string           // the name of the worktree that was made to work in, "" for none
 	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
 	ledger       *disk.Ledger     // of the files that are being written
+	kept         *sync.Map        // values of the settings of extensions, by where these are
 }
 
 // readHere finds out what the user wants in the working directory.
@@ -61,6 +63,7 @@ func (o *Options) In(dir string) (*Options, error) {
 // environment, and then the command line, says otherwise. What is managed
 // needs no trust, and mends broken files.
 func (o *Options) read(dir string, managed bool) error {
+	o.kept = &sync.Map{}
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.paths = project.New(home, o.os.getenv("GEMINI_CLI_HOME"), dir)
 	err := o.load(false)

@@ -104,6 +104,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
 		}
 		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
+	b.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
 	return all, err
 }

@@ -83,7 +83,17 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		if !x.Active {
 			continue
 		}
-		for _, s := range settings.ServersIn(x.Servers, o.lookup) {
+		values := map[string]string{}
+		if len(x.Servers) > 0 {
+			values = o.values(x)
+		}
+		for _, s := range settings.ServersIn(x.Servers, func(name string) (string, bool) {
+			if v, ok := values[name]; ok {
+				return v, true
+			}
+			return o.lookup(name)
+		}) {
+			s.Env = merged(values, s.Env)
 			s.Trusted, s.Scope, s.File = false, settings.User, x.Manifest()
 			if s.Dir == "" {
 				s.Dir = x.Dir

@@ -6,8 +6,7 @@ import (
 
 // unused lists what is set up and not in use yet.
 func (o *Options) unused() []settings.Unused {
-	list, _ := o.installed() // what is wrong with one is told where it is used
-	return o.settings.Unused(list, o.lookup)
+	return o.settings.Unused(o.lookup)
 }
 
 // tellUnused says what is set up and not in use yet.

@@ -36,8 +36,16 @@ import (
 type Extension struct {
 	Name    string
 	Version string
+	About   string // what it says it is for
 	Dir     string // where its files are, absolute
+	Home    string // where it is installed: Dir, unless it is linked
 	Linked  bool   // it is used where it is developed
+	ID      string
+	Install Install
+
+	Settings   []Setting // what it wants from the user
+	MigratedTo string    // where it has moved to
+	Themes     bool      // it brings some, which mean nothing here
 
 	// Active reports whether it is switched on for the directory that is
 	// worked in.
@@ -169,13 +177,13 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // read reads the extension that is installed in dir.
 func read(dir, cwd string) (Extension, error) {
-	x := Extension{Dir: dir}
-	source, err := linked(filepath.Join(dir, installName))
-	if err != nil {
+	x := Extension{Dir: dir, Home: dir}
+	var err error
+	if x.Install, err = installed(filepath.Join(dir, installName)); err != nil {
 		return x, err
 	}
-	if source != "" {
-		x.Dir, x.Linked = source, true
+	if x.Install.Type == "link" {
+		x.Dir, x.Linked = filepath.Clean(x.Install.Source), true
 	}
 	path := filepath.Join(x.Dir, manifestName)
 	m := manifest{fill: filler(x.Dir, cwd)}
@@ -190,7 +198,13 @@ func read(dir, cwd string) (Extension, error) {
 	case m.Version == "":
 		return x, fmt.Errorf("%s: it has no version", path)
 	}
-	x.Name, x.Version, x.Fill = m.Name, m.Version, m.fill
+	x.Name, x.Version, x.About, x.Fill = m.Name, m.Version, m.Description, m.fill
+	x.ID, x.MigratedTo, x.Themes = ID(x.Install.Source, x.Name), m.MigratedTo, len(m.Themes) > 2
+	for _, s := range m.Settings {
+		if validVariable.MatchString(s.EnvVar) && s.Name != "" { // else it has no place
+			x.Settings = append(x.Settings, s)
+		}
+	}
 	x.Servers, _ = filled(m.Servers, m.fill).(map[string]any)
 	x.ExcludeTools = m.ExcludeTools
 	var bundle struct{ Hooks map[string]any }

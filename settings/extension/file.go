@@ -24,6 +24,11 @@ type manifest struct {
 	Servers      map[string]any `json:"mcpServers"`
 	ExcludeTools []string       `json:"excludeTools"`
 
+	Description string          `json:"description"`
+	Settings    []Setting       `json:"settings"`
+	MigratedTo  string          `json:"migratedTo"`
+	Themes      json.RawMessage `json:"themes"`
+
 	fill func(string) string
 }
 
@@ -45,25 +50,16 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// linked returns the directory that an extension really is in, if the note of
-// its installation at path says that it was linked.
-func linked(path string) (string, error) {
-	var note struct {
-		Type   string `json:"type"`
-		Source string `json:"source"`
-	}
-	err := readJSON(path, &note)
+// installed returns the note of an installation at path, the zero one if there is none.
+func installed(path string) (note Install, err error) {
+	err = readJSON(path, &note)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", err
-	case note.Type != "link":
-		return "", nil
-	case !filepath.IsAbs(note.Source): // it must not depend on where the program starts
-		return "", fmt.Errorf("%s: the source %.60q is not an absolute path", path, note.Source)
+		return note, nil
+	case err == nil && note.Type == "link" && !filepath.IsAbs(note.Source): // it must not depend on where the program starts
+		err = fmt.Errorf("%s: the source %.60q is not an absolute path", path, note.Source)
 	}
-	return filepath.Clean(note.Source), nil
+	return note, err
 }
 
 // readJSON reads a file that holds an object of JSON into v.

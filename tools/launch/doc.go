@@ -23,6 +23,7 @@
 //	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
 //	the check            Run           Quiet  Alone
 //	a server on stdio    Open          Sealed Output has its standard error; or Free
+//	git of an install    Run     yes   Usual  Apart, Alone, Timeout
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who
 // needs them: nothing is kept from them.

@@ -14,6 +14,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,15 +65,6 @@ func within(name string) error {
 	return nil
 }
 
-// inside returns an error if a link at a path of a package leads out of it.
-func inside(name, target string) error {
-	to := filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(name)), filepath.FromSlash(target)))
-	if filepath.IsAbs(target) || strings.HasPrefix(target, "/") || within(to) != nil {
-		return fmt.Errorf("it has a link %.80q to %.80q, which leads out of it", name, target)
-	}
-	return nil
-}
-
 // mode returns the mode of a file that comes in: it is executed or not.
 func mode(m fs.FileMode) fs.FileMode {
 	if m&0o111 != 0 {
@@ -98,7 +90,7 @@ func (t *tally) put(to *os.Root, name string, m fs.FileMode, r io.Reader) error 
 
 // link makes a link in a package.
 func (t *tally) link(to *os.Root, name, target string) error {
-	if err := errors.Join(t.file(), inside(name, target)); err != nil {
+	if err := t.file(); err != nil {
 		return err
 	}
 	if err := to.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -159,11 +151,43 @@ func Copy(ctx context.Context, from, to string) error {
 		}
 		return t.put(into, name, info.Mode(), f)
 	})
-	if err != nil {
+	if err = cmp.Or(err, verify(to)); err != nil {
 		os.RemoveAll(to)
 		return fmt.Errorf("%s can't be copied: %w", text.EscapeLine(from), err)
 	}
 	return nil
+}
+
+// verify returns an error if a package that is there holds a link that leads out of it, or
+// what is neither a file nor a directory, or too much.
+func verify(dir string) error {
+	top, t := disk.Follow(dir), &tally{}
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		switch {
+		case name == ".git" && d.IsDir():
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			if !disk.Inside(top, disk.Follow(path)) {
+				target, _ := os.Readlink(path)
+				return fmt.Errorf("it has a link %.80q to %.80q, which leads out of it", filepath.ToSlash(name), target)
+			}
+		case !d.IsDir() && !d.Type().IsRegular():
+			return fmt.Errorf("%.80q is neither a file nor a directory", filepath.ToSlash(name))
+		case !d.IsDir():
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			if t.bytes += info.Size(); t.bytes > mostBytes {
+				return fmt.Errorf("it has more than %d MiB", mostBytes>>20)
+			}
+		}
+		return t.file()
+	})
 }
 
 func skip(d fs.DirEntry) error {

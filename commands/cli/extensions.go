@@ -1,0 +1,389 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/settings/extension"
+	"gemline/settings/flags"
+	"gemline/tools/skill"
+)
+
+// extensionsCommand is gemline extensions.
+type extensionsCommand struct {
+	List      extensionsList      `cmd:"" default:"withargs" help:"List the extensions."`
+	Install   extensionsInstall   `cmd:"" help:"Install one from a git repository, a release or a folder."`
+	Link      extensionsLink      `cmd:"" help:"Use an extension in the folder where it is written."`
+	Update    extensionsUpdate    `cmd:"" help:"Bring extensions to their newest version."`
+	Uninstall extensionsUninstall `cmd:"" help:"Delete extensions, with all that was kept for them."`
+	Enable    extensionsEnable    `cmd:"" help:"Switch an extension on."`
+	Disable   extensionsDisable   `cmd:"" help:"Switch an extension off."`
+	Config    extensionsConfig    `cmd:"" help:"Say what an extension wants to know."`
+	New       extensionsNew       `cmd:"" help:"Begin an extension, from a template."`
+	Validate  extensionsValidate  `cmd:"" help:"Check an extension that is being written."`
+}
+
+// A listedExtension is one as gemline extensions list --json has it.
+type listedExtension struct {
+	Name        string              `json:"name"`
+	Version     string              `json:"version"`
+	Description string              `json:"description,omitempty"`
+	ID          string              `json:"id"`
+	Path        string              `json:"path"`
+	Active      bool                `json:"isActive"`
+	Install     extension.Install   `json:"installMetadata"`
+	Context     []string            `json:"contextFiles"`
+	Servers     map[string]any      `json:"mcpServers,omitempty"`
+	Excluded    []string            `json:"excludeTools,omitempty"`
+	Hooks       map[string]any      `json:"hooks,omitempty"`
+	Skills      []skill.Skill       `json:"skills,omitempty"`
+	Settings    []extension.Setting `json:"settings,omitempty"`
+	Unset       []string            `json:"unset,omitempty"` // settings without a value
+}
+
+type extensionsList struct{}
+
+// Run lists the extensions.
+func (*extensionsList) Run(ctx context.Context, w *World) error {
+	list, problems := w.Extensions()
+	all := []listedExtension{}
+	var lines []string
+	for _, x := range list {
+		skills, _ := skillsOf(x).Skills()
+		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, x.Settings, w.unset(ctx, x)}
+		all = append(all, one)
+		lines = append(lines, one.lines()...)
+	}
+	if w.JSON {
+		return w.document(struct {
+			Extensions []listedExtension `json:"extensions"`
+			Problems   []string          `json:"problems"`
+		}{all, append([]string{}, problems...)})
+	}
+	if len(all) == 0 {
+		lines = []string{"No extensions installed."}
+	}
+	for _, p := range problems {
+		lines = append(lines, "warning: "+p)
+	}
+	return w.lines(lines)
+}
+
+func (x listedExtension) lines() []string {
+	state := map[bool]string{true: "", false: " - disabled"}[x.Active]
+	lines := []string{fmt.Sprintf("%s (%s)%s", x.Name, x.Version, state)}
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(" "+format, args...)) }
+	if x.Description != "" {
+		add("%s", text.OneLine(x.Description, 300))
+	}
+	add("ID: %s", x.ID)
+	add("Path: %s", x.Path)
+	if x.Install.Source != "" {
+		add("Source: %s (Type: %s)", x.Install.Source, x.Install.Type)
+	}
+	if x.Install.Ref != "" {
+		add("Ref: %s", x.Install.Ref)
+	}
+	if x.Install.ReleaseTag != "" {
+		add("Release tag: %s", x.Install.ReleaseTag)
+	}
+	list := func(title string, names []string) {
+		if len(names) > 0 {
+			add("%s:", title)
+		}
+		for _, n := range names {
+			add(" %s", n)
+		}
+	}
+	list("Context files", x.Context)
+	list("MCP servers", slices.Sorted(maps.Keys(x.Servers)))
+	list("Excluded tools", x.Excluded)
+	list("Hooks", slices.Sorted(maps.Keys(x.Hooks)))
+	var skills, values []string
+	for _, s := range x.Skills {
+		skills = append(skills, s.Name+": "+s.Description)
+	}
+	for _, s := range x.Settings {
+		values = append(values, s.Name+": "+map[bool]string{true: "[not set]", false: "[set]"}[slices.Contains(x.Unset, s.Name)])
+	}
+	list("Agent skills", skills)
+	list("Settings", values)
+	return append(lines, "")
+}
+
+// skillsOf returns where the skills of an extension are.
+func skillsOf(x extension.Extension) skill.Dir {
+	return skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name, Within: true, Fill: x.Fill}
+}
+
+// extensionDir returns the folder of the extensions.
+func (w *World) extensionDir() (string, error) {
+	switch {
+	case w.Paths.Home == "":
+		return "", errors.New("there is no home directory, in which extensions would be")
+	case !w.extensionsOn():
+		return "", errors.New("extensions are switched off, by experimental.extensionManagement in the settings")
+	}
+	return w.Paths.User("extensions"), nil
+}
+
+func (w *World) extensionsOn() bool {
+	s, err := w.settings()
+	return err != nil || s.Extensions
+}
+
+// findExtension returns the installed extension of a name, or of a source.
+func (w *World) findExtension(name string) (extension.Extension, error) {
+	list, _ := w.Extensions()
+	var names []string
+	for _, x := range list {
+		if strings.EqualFold(x.Name, name) || x.Install.Source != "" && x.Install.Source == name {
+			return x, nil
+		}
+		names = append(names, x.Name)
+	}
+	message := fmt.Sprintf("Extension %.80q not found.", name)
+	if near := text.Nearest(name, names); near != "" {
+		message += fmt.Sprintf(" Did you mean %s?", near)
+	} else if len(names) > 0 {
+		message += " Installed extensions: " + strings.Join(names, ", ")
+	}
+	return extension.Extension{}, &flags.UsageError{Message: message}
+}
+
+type (
+	extensionsEnable struct {
+		Name  string `arg:"" complete:"extension" help:"The extension's name."`
+		Scope string `placeholder:"WHERE" enum:",user,workspace" default:"" help:"user: everywhere; workspace: in this folder and below. Everywhere if nothing is said."`
+	}
+	extensionsDisable extensionsEnable
+)
+
+// Run switches an extension on.
+func (c *extensionsEnable) Run(ctx context.Context, w *World) error {
+	return w.turnExtension(ctx, c.Name, c.Scope, true)
+}
+
+// Run switches an extension off.
+func (c *extensionsDisable) Run(ctx context.Context, w *World) error {
+	return w.turnExtension(ctx, c.Name, cmp.Or(c.Scope, "user"), false)
+}
+
+func (w *World) turnExtension(ctx context.Context, name, scope string, on bool) error {
+	dir, err := w.extensionDir()
+	if err != nil {
+		return err
+	}
+	x, err := w.findExtension(name)
+	if err != nil {
+		return err
+	}
+	at, said := "", fmt.Sprintf(`for scope "%s"`, scope)
+	switch scope {
+	case "workspace":
+		at = w.Paths.Cwd
+	case "":
+		scope, said = "user", "in all scopes"
+	}
+	if err := extension.Switch(ctx, dir, x.Name, at, on); err != nil {
+		return err
+	}
+	done := map[bool]string{true: "enabled", false: "disabled"}[on]
+	return w.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope}, fmt.Sprintf("Extension %q successfully %s %s.", x.Name, done, said))
+}
+
+// showExtension says what was done, and in a session when it counts.
+func (w *World) showExtension(v any, lines ...string) error {
+	if w.In == nil && !w.JSON {
+		lines = append(lines, "it counts from the next start on")
+	}
+	return w.show(v, lines...)
+}
+
+type extensionsUninstall struct {
+	Names []string `arg:"" optional:"" complete:"extension" help:"Names, or sources."`
+	All   bool     `help:"Delete all."`
+}
+
+// Run deletes extensions.
+func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
+	dir, err := w.extensionDir()
+	if err != nil {
+		return err
+	}
+	if c.All {
+		list, _ := w.Extensions()
+		for _, x := range list {
+			c.Names = append(c.Names, x.Name)
+		}
+		if len(c.Names) == 0 {
+			return w.show(map[string]any{"uninstalled": []string{}}, "No extensions currently installed.")
+		}
+	}
+	if len(c.Names) == 0 {
+		return &flags.UsageError{Message: "which extension? gemline extensions uninstall NAME, or --all"}
+	}
+	var done, lines []string
+	var failed []error
+	for _, name := range c.Names {
+		x, err := w.findExtension(name)
+		if err == nil {
+			err = w.uninstall(ctx, dir, x)
+		}
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		done = append(done, x.Name)
+		lines = append(lines, fmt.Sprintf("Extension %q successfully uninstalled.", x.Name))
+	}
+	if len(done) > 0 {
+		if err := w.showExtension(map[string]any{"uninstalled": done}, lines...); err != nil {
+			return err
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// uninstall deletes an extension: its folder or its link, its secrets and where it is
+// switched on.
+func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension) error {
+	vault := w.vault()
+	for _, s := range x.Settings {
+		if !s.Sensitive {
+			continue
+		}
+		for _, service := range []string{x.Service(""), x.Service(w.Paths.Cwd)} {
+			if _, err := vault.Delete(ctx, service, s.EnvVar); err != nil {
+				return fmt.Errorf("the secret %s of %s is not forgotten: %w", s.EnvVar, x.Name, err)
+			}
+		}
+	}
+	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {
+		return fmt.Errorf("%s is not in %s", text.EscapeLine(x.Home), text.EscapeLine(dir))
+	}
+	if err := os.RemoveAll(x.Home); err != nil {
+		return err
+	}
+	return extension.Forget(ctx, dir, x.Name)
+}
+
+//go:embed all:templates
+var templates embed.FS
+
+type extensionsNew struct {
+	Path     string `arg:"" complete:"files" help:"The folder to make."`
+	Template string `arg:"" optional:"" help:"custom-commands, exclude-tools, hooks, mcp-server, policies or skills."`
+}
+
+// Run makes the folder.
+func (c *extensionsNew) Run(w *World) error {
+	path := w.Paths.Folder(c.Path)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already", text.EscapeLine(path))
+	}
+	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9-]+`).ReplaceAllString(filepath.Base(path), "-"), "-")
+	said := ""
+	if c.Template != "" {
+		if _, err := fs.Stat(templates, "templates/"+c.Template); err != nil || strings.ContainsAny(c.Template, "/.") {
+			return &flags.UsageError{Message: fmt.Sprintf("there is no template %.60q, but custom-commands, exclude-tools, hooks, mcp-server, policies and skills", c.Template)}
+		}
+		said = fmt.Sprintf(" from template %q", c.Template)
+	}
+	manifest, err := text.JSON(map[string]any{"name": cmp.Or(name, "extension"), "version": "1.0.0"}, "  ")
+	if err != nil {
+		return err
+	}
+	err = replace(path, func(fresh string) error {
+		if err := os.Mkdir(fresh, 0o755); err != nil || c.Template == "" {
+			return errors.Join(err, os.WriteFile(filepath.Join(fresh, "gemini-extension.json"), append(manifest, '\n'), 0o644))
+		}
+		tree, err := fs.Sub(templates, "templates/"+c.Template)
+		if err != nil {
+			return err
+		}
+		return fs.WalkDir(tree, ".", func(at string, d fs.DirEntry, err error) error {
+			to := filepath.Join(fresh, filepath.FromSlash(at))
+			if err != nil || d.IsDir() {
+				return errors.Join(err, os.MkdirAll(to, 0o755))
+			}
+			b, err := fs.ReadFile(tree, at)
+			if err != nil {
+				return err
+			}
+			b = []byte(strings.ReplaceAll(string(b), "NAME", name))
+			return os.WriteFile(to, b, map[bool]fs.FileMode{true: 0o755, false: 0o644}[strings.HasPrefix(string(b), "#!")])
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return w.show(map[string]any{"path": path, "name": name, "template": c.Template}, fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
+		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", c.Path))
+}
+
+type extensionsValidate struct {
+	Path string `arg:"" complete:"dirs" help:"The extension's folder."`
+}
+
+var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
+
+// Run checks an extension.
+func (c *extensionsValidate) Run(w *World) error {
+	path := w.Paths.Folder(c.Path)
+	x, err := extension.Read(path, w.Paths.Cwd)
+	if err != nil {
+		return err
+	}
+	var problems, notes []string
+	var said struct {
+		ContextFileName any                 `json:"contextFileName"`
+		Settings        []extension.Setting `json:"settings"`
+	}
+	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
+		json.Unmarshal(b, &said) // what is of another kind was an error before
+	}
+	named := []any{said.ContextFileName}
+	if list, ok := said.ContextFileName.([]any); ok {
+		named = list
+	}
+	for _, name := range named {
+		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles, func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
+			problems = append(problems, "the context file "+s+" is not there")
+		}
+	}
+	if len(x.Settings) < len(said.Settings) {
+		problems = append(problems, "a setting has no name, or an envVar that is none")
+	}
+	if !semver.MatchString(x.Version) {
+		notes = append(notes, fmt.Sprintf("the version %q is not like 1.2.3", x.Version))
+	}
+	if filepath.Base(path) != x.Name {
+		notes = append(notes, fmt.Sprintf("the folder is called %s, and the extension %s", filepath.Base(path), x.Name))
+	}
+	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
+		problems = append(problems, x.HooksFile()+" holds no hooks that can be read")
+	}
+	_, wrong := skillsOf(x).Skills()
+	problems = append(problems, wrong...)
+	for _, n := range notes {
+		w.Notify(text.EscapeLine(n))
+	}
+	if len(problems) > 0 {
+		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
+	}
+	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true, "warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/auth"
+	"gemline/engine/text"
+	"gemline/settings/extension"
+	"gemline/settings/flags"
+)
+
+func keys(m map[string]any) iter.Seq[string] { return maps.Keys(m) }
+
+// vault returns where secrets are kept.
+func (w *World) vault() *auth.Vault {
+	v := auth.NewVault(w.Paths.User(), w.getenv)
+	return &v
+}
+
+type extensionsConfig struct {
+	Scope   string `placeholder:"WHERE" enum:"user,workspace" default:"user" help:"user: everywhere; workspace: in this folder."`
+	Name    string `arg:"" optional:"" complete:"extension" help:"The extension's name; all if none is named."`
+	Setting string `arg:"" optional:"" help:"The setting's name, or its variable."`
+}
+
+// Run asks for values.
+func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
+	list, _ := w.Extensions()
+	if c.Name != "" {
+		x, err := w.findExtension(c.Name)
+		if err != nil {
+			return err
+		}
+		list = []extension.Extension{x}
+	}
+	if c.Scope == "workspace" && !w.Trusted {
+		return errors.New("this folder is not trusted, so that what it says of extensions is not used; gemline trust add trusts it")
+	}
+	var said []string
+	for _, x := range list {
+		if len(x.Settings) == 0 {
+			said = append(said, fmt.Sprintf("Extension %q has no settings to configure.", x.Name))
+		}
+		found := false
+		for _, s := range x.Settings {
+			if c.Setting != "" && !strings.EqualFold(s.Name, c.Setting) && s.EnvVar != c.Setting {
+				continue
+			}
+			found = true
+			done, err := w.askSetting(ctx, x, s, c.Scope)
+			if err != nil {
+				return err
+			}
+			if done {
+				said = append(said, fmt.Sprintf("Setting %q updated.", s.Name))
+			}
+		}
+		if c.Setting != "" && !found {
+			return &flags.UsageError{Message: fmt.Sprintf("Setting %.60q not found in extension %q.", c.Setting, x.Name)}
+		}
+	}
+	return w.show(map[string]any{"done": append([]string{}, said...)}, said...)
+}
+
+// askSettings asks for what an extension wants to know and nobody has said yet. What an old
+// version wanted, and this one does not, is forgotten.
+func (w *World) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
+	missing := w.unset(ctx, x)
+	for _, s := range x.Settings {
+		if slices.Contains(missing, s.Name) {
+			if _, err := w.askSetting(ctx, x, s, "user"); err != nil {
+				return err
+			}
+		}
+	}
+	if old == nil {
+		return nil
+	}
+	for _, s := range old.Settings {
+		if !slices.ContainsFunc(x.Settings, func(o extension.Setting) bool { return o.EnvVar == s.EnvVar && o.Sensitive == s.Sensitive }) {
+			if err := w.keep(ctx, x, s, "user", ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
+func (w *World) askSetting(ctx context.Context, x extension.Extension, s extension.Setting, scope string) (bool, error) {
+	about := fmt.Sprintf("%s: %s", text.EscapeLine(s.Name), text.OneLine(s.Description, 300))
+	var value string
+	var err error
+	switch {
+	case s.Sensitive && w.Secret != nil:
+		value, err = w.Secret(ctx, about+": ")
+	case w.Line != nil:
+		value, err = w.Line(ctx, about+": ")
+	case w.In != nil && w.Err != nil:
+		fmt.Fprintf(w.Err, "%s: ", about)
+		if w.typed == nil {
+			w.typed = bufio.NewReader(w.In)
+		}
+		value, err = w.typed.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	value = strings.TrimSpace(value)
+	if errors.Is(err, io.EOF) || err == nil && value == "" {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, w.keep(ctx, x, s, scope, value)
+}
+
+// keep keeps the value of a setting, or forgets it if it is "".
+func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {
+	file, cwd := x.EnvFile(), ""
+	if scope == "workspace" {
+		file, cwd = filepath.Join(w.Paths.Cwd, ".env"), w.Paths.Cwd
+	}
+	if !s.Sensitive {
+		return extension.SetValue(file, s.EnvVar, value)
+	}
+	if value == "" {
+		_, err := w.vault().Delete(ctx, x.Service(cwd), s.EnvVar)
+		return err
+	}
+	_, err := w.vault().Set(ctx, x.Service(cwd), s.EnvVar, value, false)
+	return err
+}
+
+// unset returns the names of the settings that have no value.
+func (w *World) unset(ctx context.Context, x extension.Extension) (names []string) {
+	if len(x.Settings) == 0 {
+		return nil
+	}
+	cwd := ""
+	if w.Trusted {
+		cwd = w.Paths.Cwd
+	}
+	values := ExtensionValues(ctx, w.vault(), x, cwd)
+	for _, s := range x.Settings {
+		if values[s.EnvVar] == "" {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// ExtensionValues returns the values of an extension's settings, by variable: those of the
+// directory, unless that is "", before those that hold everywhere.
+func ExtensionValues(ctx context.Context, vault *auth.Vault, x extension.Extension, cwd string) map[string]string {
+	values, _ := extension.Values(x.EnvFile())
+	here := map[string]string{}
+	if cwd != "" {
+		here, _ = extension.Values(filepath.Join(cwd, ".env"))
+	}
+	found := map[string]string{}
+	for _, s := range x.Settings {
+		value := here[s.EnvVar]
+		if value == "" {
+			value = values[s.EnvVar]
+		}
+		if s.Sensitive {
+			value = ""
+			for _, dir := range slices.Compact([]string{cwd, ""}) {
+				if value == "" {
+					value, _, _ = vault.Get(ctx, x.Service(dir), s.EnvVar, func(v string) bool { return v != "" })
+				}
+			}
+		}
+		if value != "" {
+			found[s.EnvVar] = value
+		}
+	}
+	return found
+}

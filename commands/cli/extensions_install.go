@@ -1,0 +1,418 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/extension"
+	"gemline/settings/flags"
+	"gemline/tools/source"
+)
+
+type extensionsInstall struct {
+	Ref        string `placeholder:"REF" help:"A branch, a tag or a commit of the repository."`
+	AutoUpdate bool   `name:"auto-update" help:"Note that it may be updated unasked."`
+	PreRelease bool   `name:"pre-release" help:"Take releases that are not final, too."`
+	Consent    bool   `aliases:"yes" help:"Agree to what it can run, and don't ask."`
+	Skip       bool   `name:"skip-settings" help:"Don't ask for what it wants to know."`
+	Source     string `arg:"" complete:"dirs" help:"The address of a git repository, or a folder."`
+}
+
+type extensionsLink struct {
+	Consent bool   `aliases:"yes" help:"Agree to what it can run, and don't ask."`
+	Path    string `arg:"" complete:"dirs" help:"The extension's folder."`
+}
+
+// Run installs an extension.
+func (c *extensionsInstall) Run(ctx context.Context, w *World) error {
+	note := extension.Install{Source: source.Address(c.Source), Type: "git", Ref: c.Ref, AutoUpdate: c.AutoUpdate, PreRelease: c.PreRelease}
+	if note.Source == "" {
+		note.Type, note.Source = "local", w.Paths.Folder(c.Source)
+		if _, err := os.Stat(note.Source); err != nil {
+			return &flags.UsageError{Message: "Install source not found. " + text.EscapeLine(note.Source) + " is no folder, and " + fmt.Sprintf("%.80q", c.Source) + " is no address of a repository"}
+		}
+		if c.Ref != "" || c.AutoUpdate {
+			return &flags.UsageError{Message: "--ref and --auto-update are for repositories, not for folders"}
+		}
+	}
+	return w.install(ctx, note, nil, c.Consent, c.Skip)
+}
+
+// Run links an extension.
+func (c *extensionsLink) Run(ctx context.Context, w *World) error {
+	return w.install(ctx, extension.Install{Source: disk.Follow(w.Paths.Folder(c.Path)), Type: "link"}, nil, c.Consent, true)
+}
+
+// permitted returns an error if the settings don't let extensions come from a source.
+func (w *World) permitted(note extension.Install) error {
+	s, err := w.settings()
+	if err != nil {
+		return err
+	}
+	if allowed := s.AllowedExtensions; len(allowed) > 0 {
+		for _, pattern := range allowed {
+			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(note.Source) {
+				return nil
+			}
+		}
+		return fmt.Errorf("security.allowedExtensions in the settings does not allow extensions from %s", text.EscapeLine(source.Shown(note.Source)))
+	}
+	if s.BlockGitExtensions && note.Type != "local" && note.Type != "link" {
+		return errors.New("security.blockGitExtensions in the settings takes no extensions from git")
+	}
+	return nil
+}
+
+// hub returns where repositories and releases are.
+func (w *World) hub() (source.Hub, error) {
+	l, err := w.Project.Launcher()
+	h := source.Hub{Launcher: l, API: strings.TrimSuffix(w.getenv("GITHUB_API_URL"), "/"), Server: strings.TrimSuffix(w.getenv("GITHUB_SERVER_URL"), "/"),
+		Token: w.getenv("GITHUB_TOKEN"), UserAgent: "gemline"}
+	if w.Transport != nil {
+		h.Transport = w.Transport()
+	}
+	return h, err
+}
+
+// fetch puts the files of an extension into a directory, and returns how they were had.
+func (w *World) fetch(ctx context.Context, note extension.Install, to string) (extension.Install, error) {
+	switch note.Type {
+	case "link":
+		return note, os.MkdirAll(to, 0o755)
+	case "local":
+		if source.IsArchive(note.Source) {
+			return note, source.Unpack(note.Source, to)
+		}
+		return note, source.Copy(ctx, note.Source, to)
+	}
+	h, err := w.hub()
+	if err != nil {
+		return note, err
+	}
+	if repository, ok := h.Repository(note.Source); ok {
+		r, err := h.Release(ctx, repository, note.Ref, note.PreRelease)
+		if err == nil {
+			note.Type, note.ReleaseTag = "github-release", r.Tag
+			return note, h.Download(ctx, r, to)
+		}
+		if !errors.Is(err, source.ErrNoRelease) {
+			w.Notify(fmt.Sprintf("releases of %s can't be had, so its repository is used: %v", repository, err))
+		}
+	}
+	note.Type = "git"
+	note.Commit, err = h.Clone(ctx, note.Source, note.Ref, to)
+	return note, err
+}
+
+// install installs an extension, or updates one that is there. If it can't be, what was
+// there stays as it was.
+func (w *World) install(ctx context.Context, note extension.Install, old *extension.Extension, consent, skip bool) (err error) {
+	dir, err := w.extensionDir()
+	if err == nil {
+		err = w.permitted(note)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, ".gemline-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	fresh := filepath.Join(temp, "new")
+	if note, err = w.fetch(ctx, note, fresh); err != nil {
+		return err
+	}
+	at := fresh
+	if note.Type == "link" {
+		at = note.Source
+	}
+	x, err := extension.Read(at, w.Paths.Cwd)
+	if err != nil {
+		return err
+	}
+	x.ID = extension.ID(note.Source, x.Name)
+	list, _ := w.Extensions()
+	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
+	switch {
+	case old == nil && i >= 0:
+		return fmt.Errorf("Extension %q is already installed. Please uninstall it first.", x.Name) //nolint:staticcheck // the Gemini CLI's words
+	case old != nil && !strings.EqualFold(old.Name, x.Name):
+		if old.MigratedTo == "" || i >= 0 {
+			return fmt.Errorf("the new version of %s calls itself %s, so it is not installed in its place", old.Name, x.Name)
+		}
+	}
+	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
+		return err
+	}
+	home := extension.Place(dir, x.Name)
+	if old != nil && old.Name == x.Name {
+		home = old.Home
+	}
+	if note.Type != "link" {
+		if note.Sum, err = extension.Sum(fresh); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		if b, err := disk.Read(old.EnvFile(), 1<<20); err == nil {
+			if err := os.WriteFile(filepath.Join(fresh, ".env"), b, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	if err := extension.Note(fresh, note); err != nil {
+		return err
+	}
+	if err := replace(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
+		return err
+	}
+	if old != nil && old.Home != home { // it has moved
+		err = errors.Join(os.RemoveAll(old.Home), extension.Forget(ctx, dir, old.Name))
+	}
+	x.Home = home
+	if !skip && err == nil {
+		err = w.askSettings(ctx, x, old)
+	}
+	return errors.Join(err, w.installed(ctx, x, note, old))
+}
+
+// installed says what was done.
+func (w *World) installed(ctx context.Context, x extension.Extension, note extension.Install, old *extension.Extension) error {
+	if missing := w.unset(ctx, x); len(missing) > 0 {
+		w.Notify(fmt.Sprintf("Extension %q has missing settings: %s. Please run \"gemline extensions config %s\".", x.Name, strings.Join(missing, ", "), x.Name))
+	}
+	if x.Themes {
+		w.Notify(x.Name + " brings themes, which mean nothing here")
+	}
+	said, was := fmt.Sprintf("Extension %q installed successfully and enabled.", x.Name), ""
+	switch {
+	case old != nil:
+		was = old.Version
+		said = fmt.Sprintf("Extension %q successfully updated: %s → %s.", x.Name, old.Version, x.Version)
+	case note.Type == "link":
+		said = fmt.Sprintf("Extension %q linked successfully and enabled.", x.Name)
+	}
+	return w.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was, "type": note.Type, "source": source.Shown(note.Source)}, said)
+}
+
+// consentTo asks about what an extension can run, unless that was agreed to before.
+func (w *World) consentTo(ctx context.Context, x extension.Extension, note extension.Install, old *extension.Extension, given bool) error {
+	asks := consentText(x)
+	title := fmt.Sprintf("Installing extension %q %s.", x.Name, x.Version)
+	if old != nil {
+		was := consentText(*old)
+		plain := func(lines []string, x extension.Extension) string {
+			return strings.ReplaceAll(strings.Join(lines, "\n"), x.Dir, "")
+		}
+		if plain(was, *old) == plain(asks, x) && old.Name == x.Name {
+			return nil
+		}
+		title = fmt.Sprintf("Updating extension %q %s to %s %s, which can run something else:", old.Name, old.Version, x.Name, x.Version)
+	}
+	out := w.Output
+	if w.JSON && w.Err != nil {
+		out.Out = w.Err
+	}
+	at := cmp.Or(x.Home, x.Dir)
+	lines := []string{title, "It comes from " + source.Shown(note.Source) + ". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}
+	for _, l := range asks {
+		lines = append(lines, strings.ReplaceAll(l, at, "(its folder)"))
+	}
+	if given {
+		lines = append([]string{"You have consented to the following:"}, lines...)
+	}
+	if err := out.lines(lines); err != nil || given {
+		return err
+	}
+	yes, err := w.confirm(ctx, "Do you want to continue?")
+	if err == nil && !yes {
+		err = fmt.Errorf("Installation cancelled for %q.", x.Name) //nolint:staticcheck // the Gemini CLI's words
+	}
+	return err
+}
+
+// consentText says what an extension can run and what it tells the model, a line each.
+func consentText(x extension.Extension) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	none := func(name string) (string, bool) { return "${" + name + "}", true }
+	if servers := settings.ServersIn(x.Servers, none); len(servers) > 0 {
+		add("This extension will run the following MCP servers:")
+		for _, s := range servers {
+			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, s.Said), "")
+			where := "local"
+			if s.Command == "" {
+				where = "remote"
+			}
+			add("  * %s (%s): %s", s.Name, where, b)
+		}
+	}
+	if len(x.Hooks) > 0 {
+		add("This extension contains Hooks which can automatically execute commands:")
+		for _, event := range slices.Sorted(keys(x.Hooks)) {
+			b, _ := text.JSON(x.Hooks[event], "")
+			add("  * %s: %s", event, b)
+		}
+	}
+	for _, f := range x.ContextFiles {
+		add("It tells the model what is in %s", f)
+	}
+	if len(x.ExcludeTools) > 0 {
+		add("It excludes the tools %s", strings.Join(x.ExcludeTools, ", "))
+	}
+	for _, part := range []struct{ dir, says string }{{"commands", "It has commands"}, {"agents", "It has agents"}, {"policies", "It has rules, which can ask and deny"}} {
+		if entries, err := os.ReadDir(filepath.Join(x.Dir, part.dir)); err == nil && len(entries) > 0 {
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			add("%s: %s", part.says, strings.Join(names, ", "))
+		}
+	}
+	skills, _ := skillsOf(x).Skills()
+	if len(skills) > 0 {
+		add("Agent Skills:")
+	}
+	for _, s := range skills {
+		_, n := s.Tree()
+		add("  * %s: %s", s.Name, s.Description)
+		add("    (Source: %s) (%d items in directory)", s.File, n)
+	}
+	for _, s := range x.Settings {
+		add("It wants to know: %s (%s)", s.Name, s.EnvVar)
+	}
+	return lines
+}
+
+type extensionsUpdate struct {
+	Name    string `arg:"" optional:"" complete:"extension" help:"The extension's name."`
+	All     bool   `help:"Update all."`
+	Check   bool   `help:"Say which have a newer version, and change nothing."`
+	Consent bool   `aliases:"yes" help:"Agree to what they can run, and don't ask."`
+}
+
+// An updated is what became of an extension.
+type updated struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // up to date, update available, updated, not updatable or error
+	Error string `json:"error,omitempty"`
+}
+
+// Run updates extensions.
+func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
+	list, _ := w.Extensions()
+	switch {
+	case c.Name != "":
+		x, err := w.findExtension(c.Name)
+		if err != nil {
+			return err
+		}
+		list = []extension.Extension{x}
+	case !c.All && !c.Check:
+		return &flags.UsageError{Message: "which extension? gemline extensions update NAME, --all or --check"}
+	}
+	all := []updated{}
+	var failed []error
+	quiet := *w
+	if w.JSON { // one document tells of all
+		quiet.JSON, quiet.Out = false, cmp.Or(w.Err, w.Out)
+	}
+	for _, x := range list {
+		state, err := w.newer(ctx, x)
+		if err == nil && state == updateAvailable && !c.Check {
+			if err = quiet.update(ctx, x, c.Consent); err == nil {
+				state = "updated"
+			}
+		}
+		u := updated{Name: x.Name, State: state}
+		if err != nil {
+			u.State, u.Error = "error", err.Error()
+			failed = append(failed, fmt.Errorf("%s is not updated: %w", x.Name, err))
+		}
+		all = append(all, u)
+	}
+	if w.JSON {
+		return errors.Join(w.document(map[string]any{"extensions": all}), errors.Join(failed...))
+	}
+	var lines []string
+	for _, u := range all {
+		switch {
+		case u.State == "up to date" && !c.Check:
+			lines = append(lines, fmt.Sprintf("Extension %q is already up to date.", u.Name))
+		case u.State == "error", u.State == "updated":
+		default:
+			lines = append(lines, u.Name+": "+u.State)
+		}
+	}
+	if len(all) == 0 {
+		lines = []string{"No extensions to update."}
+	}
+	return errors.Join(w.lines(lines), errors.Join(failed...))
+}
+
+const updateAvailable = "update available"
+
+// newer says whether there is a newer version of an extension.
+func (w *World) newer(ctx context.Context, x extension.Extension) (string, error) {
+	state := func(newer bool) string { return map[bool]string{true: updateAvailable, false: "up to date"}[newer] }
+	if x.MigratedTo != "" && x.MigratedTo != x.Install.Source {
+		return updateAvailable, nil
+	}
+	switch x.Install.Type {
+	case "local":
+		if source.IsArchive(x.Install.Source) {
+			return "not updatable", nil
+		}
+		now, err := extension.Read(x.Install.Source, w.Paths.Cwd)
+		return state(now.Version != x.Version), err
+	case "git", "github-release":
+		h, err := w.hub()
+		if err != nil {
+			return "", err
+		}
+		if repository, ok := h.Repository(x.Install.Source); ok && x.Install.Type == "github-release" {
+			r, err := h.Release(ctx, repository, x.Install.Ref, x.Install.PreRelease)
+			return state(r.Tag != x.Install.ReleaseTag), err
+		}
+		now, err := h.Commit(ctx, x.Install.Source, x.Install.Ref)
+		return state(now != x.Install.Commit && now != ""), err
+	}
+	return "not updatable", nil
+}
+
+// update brings an extension to its newest version, unless somebody has changed its files.
+func (w *World) update(ctx context.Context, x extension.Extension, consent bool) error {
+	if x.Install.Sum != "" {
+		sum, err := extension.Sum(x.Home)
+		if err != nil {
+			return err
+		}
+		if sum != x.Install.Sum {
+			return fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
+		}
+	}
+	note := x.Install
+	if note.Type == "github-release" && note.ReleaseTag == note.Ref {
+		note.Ref = ""
+	}
+	note.ReleaseTag, note.Commit = "", ""
+	if x.MigratedTo != "" && x.MigratedTo != note.Source {
+		moved := note
+		moved.Source, moved.Type, moved.Ref = cmp.Or(source.Address(x.MigratedTo), x.MigratedTo), "git", ""
+		return w.install(ctx, moved, &x, consent, false)
+	}
+	return w.install(ctx, note, &x, consent, false)
+}

@@ -1,0 +1,220 @@
+package extension
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// An Install is the note of how an extension was installed, in the Gemini CLI's format.
+type Install struct {
+	Source     string `json:"source"`
+	Type       string `json:"type"` // git, github-release, local or link
+	ReleaseTag string `json:"releaseTag,omitempty"`
+	Ref        string `json:"ref,omitempty"`
+	AutoUpdate bool   `json:"autoUpdate,omitempty"`
+	PreRelease bool   `json:"allowPreRelease,omitempty"`
+
+	// Commit and Sum are gemline's: what a branch was, and what tells the files from others.
+	Commit string `json:"gemlineCommit,omitempty"`
+	Sum    string `json:"gemlineSum,omitempty"`
+}
+
+// A Setting is a value that an extension wants from the user.
+type Setting struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	EnvVar      string `json:"envVar"`
+	Sensitive   bool   `json:"sensitive,omitempty"`
+}
+
+// Read reads the extension in a folder, for a working directory.
+func Read(dir, cwd string) (Extension, error) { return read(dir, cwd) }
+
+// Place returns where the extension of a name is installed in a folder of extensions.
+func Place(dir, name string) string { return filepath.Join(dir, name) }
+
+// Note writes the note of how an extension was installed into its folder.
+func Note(dir string, i Install) error {
+	b, err := text.JSON(i, "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(filepath.Join(dir, installName), append(b, '\n'), 0o600)
+}
+
+// Sum returns what tells the files of an installed extension from others: all but those in
+// which its settings and its installation are noted, and what git keeps.
+func Sum(dir string) (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		switch {
+		case name == ".git" && d.IsDir():
+			return fs.SkipDir
+		case name == ".git", name == installName, name == envName, d.IsDir():
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			fmt.Fprintf(h, "%q link %q\n", name, target)
+			return err
+		}
+		f, err := disk.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		one := sha256.New()
+		_, err = io.Copy(one, f)
+		fmt.Fprintf(h, "%q %x\n", name, one.Sum(nil))
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// ID returns what an extension of a source is known by, as the Gemini CLI has it.
+func ID(source, name string) string {
+	about := source
+	if about == "" {
+		about = name
+	}
+	for _, prefix := range []string{"https://github.com/", "git@github.com:", "ssh://git@github.com/"} {
+		if rest, ok := strings.CutPrefix(source, prefix); ok {
+			about = "https://github.com/" + strings.TrimSuffix(rest, ".git")
+		}
+	}
+	sum := sha256.Sum256([]byte(about))
+	return hex.EncodeToString(sum[:])
+}
+
+// Switch switches an extension on or off below a directory, "" for everywhere. What was said
+// of what lies below counts no more.
+func Switch(ctx context.Context, dir, name, at string, on bool) error {
+	rule := "/*"
+	if at != "" {
+		rule = slashed(at) + "*"
+	}
+	return changeSwitches(ctx, dir, func(all map[string]switched) {
+		s := all[name]
+		s.Overrides = slices.DeleteFunc(s.Overrides, func(r string) bool { return fits(rule, strings.TrimSuffix(strings.TrimPrefix(r, "!"), "*")) })
+		if !on {
+			rule = "!" + rule
+		}
+		s.Overrides = append(s.Overrides, rule)
+		all[name] = s
+	})
+}
+
+// Forget takes an extension out of the list of where it is switched on.
+func Forget(ctx context.Context, dir, name string) error {
+	if _, err := os.Stat(filepath.Join(dir, enablementName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return changeSwitches(ctx, dir, func(all map[string]switched) { delete(all, name) })
+}
+
+// switched says where an extension is switched on or off.
+type switched struct {
+	Overrides []string `json:"overrides"`
+}
+
+func changeSwitches(ctx context.Context, dir string, change func(map[string]switched)) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, enablementName)
+	unlock, err := disk.Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all := map[string]switched{}
+	if err := readJSON(path, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	change(all)
+	b, err := text.JSON(all, "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(path, append(b, '\n'), 0o600)
+}
+
+// envName is the file of an extension's values that are no secrets.
+const envName = ".env"
+
+var validVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Values returns the values of an extension's settings that a file of them holds.
+func Values(path string) (map[string]string, error) {
+	b, err := disk.Read(path, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	values := map[string]string{}
+	for line := range strings.SplitSeq(string(b), "\n") {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if !ok || !validVariable.MatchString(name) {
+			continue
+		}
+		var whole string
+		if json.Unmarshal([]byte(value), &whole) == nil && strings.HasPrefix(value, `"`) {
+			value = whole
+		}
+		values[name] = value
+	}
+	return values, err
+}
+
+// SetValue gives a setting a value in a file of them, or takes it out if it is "".
+func SetValue(path, name, value string) error {
+	b, err := disk.Read(path, maxFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !validVariable.MatchString(name) || strings.ContainsAny(value, "\n\r\x00") {
+		return fmt.Errorf("%.60q can't have a value of several lines", name)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
+		if had, _, _ := strings.Cut(strings.TrimSpace(line), "="); had != name && line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if strings.ContainsAny(value, " \t\"\\#'$") {
+		value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+	}
+	if value != "" {
+		lines = append(lines, name+"="+value)
+	}
+	return disk.Replace(path, []byte(strings.Join(append(lines, ""), "\n")), 0o600)
+}
+
+// EnvFile returns the file of the extension's values.
+func (x Extension) EnvFile() string { return filepath.Join(x.Home, envName) }
+
+// Service returns under which name the secrets of an extension are kept, those of a working
+// directory if one is given.
+func (x Extension) Service(cwd string) string {
+	s := "Gemini CLI Extensions " + x.Name + " " + x.ID
+	if cwd != "" {
+		s += " " + cwd
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/gitconfig"
+	"gemline/tools/launch"
+)
+
+// longest is how long a step of git's may take.
+const longest = 10 * time.Minute
+
+// prefixes are what addresses of repositories begin with.
+var prefixes = []string{"http://", "https://", "ssh://", "file://", "git@", "sso://", "github:", "gitlab:"}
+
+// Address returns the address of the repository that a word of the user's names, "" if it
+// names none.
+func Address(word string) string {
+	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) }) || strings.ContainsAny(word, "\x00\n ") {
+		return ""
+	}
+	for short, long := range map[string]string{"github:": "https://github.com/", "gitlab:": "https://gitlab.com/"} {
+		if rest, ok := strings.CutPrefix(word, short); ok {
+			return long + rest
+		}
+	}
+	return word
+}
+
+// Clone puts the files of a repository into a directory, which must not be there yet: those
+// of a branch, a tag or a commit, of the usual branch if ref is "". It returns the commit.
+func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string, err error) {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--template="},
+		{"remote", "add", "origin", address},
+		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "origin", cmp.Or(ref, "HEAD")},
+		{"checkout", "--quiet", "--detach", "FETCH_HEAD"},
+		{"rev-parse", "HEAD"},
+	} {
+		if commit, err = h.git(ctx, to, args...); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = verify(to)
+	}
+	if err != nil {
+		os.RemoveAll(to)
+		return "", fmt.Errorf("%s can't be had: %w", text.EscapeLine(Shown(address)), err)
+	}
+	return strings.TrimSpace(commit), nil
+}
+
+// Commit returns the commit that a ref of a repository is now, of the usual branch if it is
+// "".
+func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
+	out, err := h.git(ctx, "", "ls-remote", "--", address, cmp.Or(ref, "HEAD"))
+	if err != nil {
+		return "", fmt.Errorf("%s can't be asked: %w", text.EscapeLine(Shown(address)), err)
+	}
+	commit, _, _ := strings.Cut(out, "\t")
+	return commit, nil
+}
+
+// Shown returns an address without the password that may be in it.
+func Shown(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	user, host, found := strings.Cut(rest, "@")
+	if name, _, secret := strings.Cut(user, ":"); ok && found && secret && !strings.Contains(user, "/") {
+		return scheme + "://" + name + ":...@" + host
+	}
+	return address
+}
+
+// git runs git in a directory. It is the user who has asked for it, so it has their rights;
+// nothing can be typed to it.
+func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return "", errors.New("git is not installed")
+	}
+	l := *h.Launcher
+	l.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_SSL_") || strings.HasPrefix(kv, "SSH_ASKPASS")
+	})
+	config := append(slices.Clone(gitconfig.Quiet), "core.askPass=", "protocol.ext.allow=never", "core.autocrlf=false", "transfer.fsckObjects=true")
+	if h.Token != "" {
+		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.Token))
+		config = append(config, "http."+cmp.Or(h.Server, githubServer)+"/.extraHeader=Authorization: Basic "+basic)
+	}
+	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -oBatchMode=yes", "GCM_INTERACTIVE=never",
+		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...), Dir: cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
+		Free: true, Vars: launch.Usual, Env: env, Apart: true, Alone: true, Timeout: longest})
+	switch said := o.Stderr; {
+	case o.Cancelled:
+		return "", context.Cause(ctx)
+	case o.OK():
+		return o.Output, nil
+	case strings.Contains(said, "could not read Username"), strings.Contains(said, "could not read Password"), strings.Contains(said, "terminal prompts disabled"),
+		strings.Contains(said, "Permission denied (publickey"), strings.Contains(said, "Authentication failed"):
+		return "", errors.New("it wants credentials, which git does not have; have git keep them (git credential, an ssh agent), or set GITHUB_TOKEN")
+	default:
+		return "", fmt.Errorf("git %s: %s", args[0], text.EscapeLine(cmp.Or(text.OneLine(said, 300), text.OneLine(o.Text(), 300))))
+	}
+}
