@@ -79,8 +79,8 @@ var canaries = []canary{
 	{name: ".mcp.json", none: true, files: map[string]string{".mcp.json": `{"mcpServers": {"s": {"command": "touch", "args": ["OUT/ran"]}}}`}, sign: touched},
 	{name: "discovery command", none: true, files: map[string]string{".gemini/settings.json": `{"tools": {"discoveryCommand": "touch OUT/ran", "callCommand": "touch OUT/ran"}}`}, sign: touched},
 	{name: "telemetry", none: true, files: map[string]string{".gemini/settings.json": `{"telemetry": {"enabled": true, "target": "local", "outfile": "OUT/ran", "logPrompts": true}}`}, sign: touched},
-	{name: "skill", none: true, files: map[string]string{".gemini/skills/s/SKILL.md": "---\nname: s\ndescription: CANARY-SKILL\n---\n"}, sign: func(n traces) bool { return n.said("CANARY-SKILL") }},
-	{name: "agent", none: true, files: map[string]string{".gemini/agents/a.md": "---\nname: a\ndescription: CANARY-AGENT\n---\n"}, sign: func(n traces) bool { return n.said("CANARY-AGENT") }},
+	{name: "skill", files: map[string]string{".gemini/skills/s/SKILL.md": "---\nname: s\ndescription: CANARY-SKILL\n---\n"}, sign: func(n traces) bool { return n.said("CANARY-SKILL") }},
+	{name: "agent", files: map[string]string{".gemini/agents/a.md": "---\nname: a\ndescription: CANARY-AGENT\n---\n"}, sign: func(n traces) bool { return n.said("CANARY-AGENT") }},
 }
 
 // A clone is a project with a canary, and who looks at it.
