@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,7 +41,8 @@ func tool(name string, kind engine.Kind) engine.Tool {
 type bench struct {
 	engine *engine.Engine
 	asked  map[string]*et.Script // the models of agents
-	ended  []string              // agents whose conversations are over, with their reports
+	mu     sync.Mutex
+	ended  []string // agents whose conversations are over, with their reports
 	shared *policy.Policy
 }
 
@@ -57,6 +59,8 @@ func newBench(t *testing.T, approver engine.Approver, agents []agent.Definition,
 				Policy: task.Policy(b.shared), Approver: task})
 			return &agent.Conversation{Run: e.Run, End: func(goal string) {
 				et.CheckHistory(t, e.History())
+				b.mu.Lock()
+				defer b.mu.Unlock()
 				b.ended = append(b.ended, task.Agent.Name+": "+goal)
 			}}, nil
 		}}
