@@ -32,7 +32,7 @@ func undoing() *Command {
 			case len(list) == 0:
 				return checkpoint.ErrNothing
 			case n > len(list):
-				return misused("only %d turns have changed something", len(list))
+				return misused("turns that have changed something: %d", len(list))
 			}
 			return app.takeBack(ctx, list[:n])
 		}}

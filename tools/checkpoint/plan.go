@@ -116,13 +116,13 @@ type goal struct {
 }
 
 // halfway reports whether something is as it is while it is brought back: what was there
-// is gone, or a directory that can be written to has not got its mode yet.
+// is gone, or a directory has not got its mode yet.
 func (g *goal) halfway(is Version) bool {
 	if !is.There() {
 		return g.want.There() && g.have.There() && g.want.dir() != g.have.dir()
 	}
 	passing := func(mode fs.FileMode) bool { return mode.IsDir() && is.Mode == mode|0o700 }
-	return g.want.dir() && (passing(g.want.Mode) || passing(g.have.Mode) || is.Mode == fs.ModeDir|0o700)
+	return g.want.dir() && is.dir() && (!g.have.There() || passing(g.want.Mode) || passing(g.have.Mode))
 }
 
 // goals returns what takes back a turn.

@@ -109,7 +109,11 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			}
 			before, after := k.stored(c.Before), k.current(c)
 			list = append(list, k.stat(c, before, after))
-			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(), Executable: c.After.Mode&0o100 != 0, Old: before, New: after})
+			mode := c.After.Mode
+			if !c.After.There() {
+				mode = c.Before.Mode
+			}
+			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(), Gone: !c.After.There(), Executable: mode&0o100 != 0, Old: before, New: after})
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 type File struct {
 	Name       string // from where the patch is applied, with slashes
 	Made       bool   // there was none before; Old is empty
+	Gone       bool   // there is none any more; New is empty
 	Executable bool
 	Old, New   string // bytes, whatever they mean
 }
@@ -28,7 +29,7 @@ type File struct {
 func Patch(files []File, plain func(text string) bool) string {
 	var out strings.Builder
 	for _, f := range files {
-		if f.Made || f.Old != f.New {
+		if f.Made || f.Gone || f.Old != f.New {
 			f.write(&out, plain)
 		}
 	}
@@ -45,6 +46,9 @@ func (f File) write(out *strings.Builder, plain func(string) bool) {
 	if f.Made {
 		fmt.Fprintf(out, "new file mode %s\nindex %040x..%s\n", mode, 0, object(f.New))
 		a = "/dev/null"
+	} else if f.Gone {
+		fmt.Fprintf(out, "deleted file mode %s\nindex %s..%040x\n", mode, object(f.Old), 0)
+		b = "/dev/null"
 	} else {
 		fmt.Fprintf(out, "index %s..%s %s\n", object(f.Old), object(f.New), mode)
 	}
