@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/flags"
@@ -261,6 +262,11 @@ func (c *configValidate) Run(w *World) error {
 			broken = err
 		}
 		files = append(files, f)
+	}
+	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
+		if _, _, err := w.model(); errors.As(err, &wrong) { // what the files say together
+			broken = wrong
+		}
 	}
 	rest := slices.DeleteFunc(w.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
