@@ -149,7 +149,7 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
 	switch {
 	case old == nil && i >= 0:
-		return fmt.Errorf("Extension %q is already installed. Please uninstall it first.", x.Name) //nolint:staticcheck // the Gemini CLI's words
+		return fmt.Errorf("extension %q is already installed; uninstall it first, or update it", x.Name)
 	case old != nil && !strings.EqualFold(old.Name, x.Name):
 		if old.MigratedTo == "" || i >= 0 {
 			return fmt.Errorf("the new version of %s calls itself %s, so it is not installed in its place", old.Name, x.Name)
@@ -240,7 +240,7 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 	}
 	yes, err := w.confirm(ctx, "Do you want to continue?")
 	if err == nil && !yes {
-		err = fmt.Errorf("Installation cancelled for %q.", x.Name) //nolint:staticcheck // the Gemini CLI's words
+		err = fmt.Errorf("installation cancelled for %q", x.Name)
 	}
 	return err
 }
