@@ -50,7 +50,7 @@ func TestSurvey(t *testing.T) {
 		"* policy .gemini/policies/all.toml (lets calls run unasked)",
 		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
 		"extension e1",
-		"agent a1 (not in use yet)",
+		"agent a1",
 		"skills s1 and s2",
 		"command /x:go: holds !{}, which runs commands",
 		"command /b",
