@@ -121,7 +121,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 			err = r.remove(c)
 		}
 		switch {
-		case err != nil && c.Before.dir() && !c.After.There():
+		case errors.Is(err, fs.ErrExist) && c.Before.dir() && !c.After.There(): // it is not empty
 			o.Left = append(o.Left, c.Path)
 		case err != nil:
 			failed(c, err)
