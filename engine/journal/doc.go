@@ -34,5 +34,6 @@
 //
 // Lines are taken apart in blocks, side by side, and for a list at their outermost
 // level only. A value is decoded when it is needed: for a list the beginning of a
-// question, for a history the parts that are in it.
+// question, for a history the parts that are in it. Of sessions that are not gone on
+// with, only the beginning is looked at, where that tells which one was the last.
 package journal

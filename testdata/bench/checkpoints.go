@@ -74,7 +74,8 @@ func half(xs []float64) (less []float64) {
 	return less
 }
 
-// added returns what checkpoints add to one command of several.
+// added returns what checkpoints add to one command of several. In a small folder, and on
+// a busy machine, that is mostly noise.
 func (b *bench) added(dir, call string, calls int) (xs []float64) {
 	us := func() sample { return b.runIn(dir, b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
 	for range min(b.runs, 5) {
