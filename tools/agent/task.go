@@ -195,6 +195,7 @@ type toolset func() []engine.Tool
 // Tools implements [engine.Toolset].
 func (f toolset) Tools() []engine.Tool { return f() }
 
+// unauthorized prepares no call: it tells the agent that the tool is not its own.
 func unauthorized(name string) func(context.Context, map[string]any) (engine.Call, error) {
 	return func(context.Context, map[string]any) (engine.Call, error) {
 		return engine.Call{}, &engine.CallError{Type: engine.ToolNotRegistered,
