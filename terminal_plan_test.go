@@ -67,7 +67,7 @@ func TestPlanAtATerminal(t *testing.T) {
 				t.Errorf("a rule is offered: %s", kept)
 			}
 			s.Line("n because it must be gentle")
-			s.Expect("result: not approved")
+			s.Expect(" not approved\r\n")
 			s.Expect(`- mend it\x1b[31m gently`)
 			s.Expect("in auto): ")
 			s.Line("e")
