@@ -307,7 +307,7 @@ func (c *extensionsNew) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	err = replace(path, func(fresh string) error {
+	err = disk.ReplaceTree(path, func(fresh string) error {
 		if err := os.Mkdir(fresh, 0o755); err != nil || c.Template == "" {
 			return errors.Join(err, os.WriteFile(filepath.Join(fresh, "gemini-extension.json"), append(manifest, '\n'), 0o644))
 		}

@@ -177,7 +177,7 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if err := extension.Note(fresh, note); err != nil {
 		return err
 	}
-	if err := replace(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
+	if err := disk.ReplaceTree(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
 		return err
 	}
 	if old != nil && old.Home != home { // it has moved

@@ -155,7 +155,7 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 		from = filepath.Join(from, c.Path)
 	}
 	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
-		return replace(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
+		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
 }
 
@@ -179,38 +179,8 @@ func (c *skillsLink) Run(ctx context.Context, w *World) error {
 		if s.Folder() == at {
 			return nil
 		}
-		return replace(at, func(fresh string) error { return os.Symlink(s.Folder(), fresh) })
+		return disk.ReplaceTree(at, func(fresh string) error { return os.Symlink(s.Folder(), fresh) })
 	})
-}
-
-// replace has write make something, and puts it in the place of what is at a path. If it
-// can't be made, that stays as it is.
-func replace(at string, write func(fresh string) error) error {
-	dir := filepath.Dir(at)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	temp, err := os.MkdirTemp(dir, ".gemline-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	fresh, old := filepath.Join(temp, "new"), filepath.Join(temp, "old")
-	if err := write(fresh); err != nil {
-		return err
-	}
-	err = os.Rename(at, old)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	had := err == nil
-	if err := os.Rename(fresh, at); err != nil {
-		if had {
-			err = errors.Join(err, os.Rename(old, at))
-		}
-		return err
-	}
-	return nil
 }
 
 // installSkills asks about the skills in a folder, and puts each into another one.

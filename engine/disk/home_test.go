@@ -30,6 +30,10 @@ var others = map[string]string{
 	"Readlink tools/checkpoint/view.go":               "keeps what a link says, not where it leads",
 	"Rename tools/checkpoint/restore.go":              "puts links and files back below an open directory",
 	"Rename tools/checkpoint/shadow/files.go":         "writes through a layer that tests let fail",
+	"Rename commands/cli/extensions_install.go":       "moves what was fetched to where ReplaceTree wants it",
+	"Rename tools/source/archive.go":                  "moves what is in a new directory up",
+	"Readlink settings/extension/install.go":          "sums up what a link says, not where it leads",
+	"Readlink tools/source/source.go":                 "copies what a link says, and names it",
 	"Rename tools/undoable.go":                        "puts aside what a command has made",
 }
 

@@ -108,3 +108,33 @@ func writable(path string, info fs.FileInfo) error {
 	}
 	return f.Close()
 }
+
+// ReplaceTree has write make a directory, a file or a link at a path beside at, and puts it
+// in the place of what is at at. If that fails, what was there is there still.
+func ReplaceTree(at string, write func(fresh string) error) error {
+	dir := filepath.Dir(at)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, ".gemline-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	fresh, old := filepath.Join(temp, "new"), filepath.Join(temp, "old")
+	if err := write(fresh); err != nil {
+		return err
+	}
+	err = os.Rename(at, old)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	had := err == nil
+	if err := os.Rename(fresh, at); err != nil {
+		if had {
+			err = errors.Join(err, os.Rename(old, at))
+		}
+		return err
+	}
+	return nil
+}

@@ -141,7 +141,7 @@ func TestMany(t *testing.T) {
 func TestBadOutput(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ command, want string }{
-		"a gigabyte": {"head -c 1G /dev/zero",
+		"a flood": {"head -c 100M /dev/zero",
 			"warning: hook it failed at SessionStart: it printed too much, so that what it says is not used"},
 		"twice": {`echo '{"systemMessage":"a"}{"systemMessage":"b"}'`,
 			`warning: hook it failed at SessionStart: it printed JSON that is broken: {"systemMessage":"a"}{"systemMessage":"b"}`},

@@ -57,13 +57,12 @@ func TestMain(m *testing.M) {
 
 // A tally counts cases, by group.
 type tally struct {
-	mu      sync.Mutex
-	counts  map[string]map[string]int
-	pending map[string][]string
+	mu     sync.Mutex
+	counts map[string]map[string]int
 }
 
 func newTally() *tally {
-	return &tally{counts: map[string]map[string]int{}, pending: map[string][]string{}}
+	return &tally{counts: map[string]map[string]int{}}
 }
 
 // count adds a test when it ends.
@@ -95,15 +94,12 @@ func (c *tally) report(name string) {
 	sum := map[string]int{}
 	for _, group := range slices.Sorted(maps.Keys(c.counts)) {
 		n := c.counts[group]
-		fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped, %d pending\n", name, group, n["passed"], n["failed"], n["skipped"], n["pending"])
+		fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped\n", name, group, n["passed"], n["failed"], n["skipped"])
 		for what, k := range n {
 			sum[what] += k
 		}
 	}
-	fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped, %d pending\n", name, "all", sum["passed"], sum["failed"], sum["skipped"], sum["pending"])
-	for _, what := range slices.Sorted(maps.Keys(c.pending)) {
-		fmt.Fprintf(&b, "%s: waiting for %s: %s\n", name, what, strings.Join(c.pending[what], " "))
-	}
+	fmt.Fprintf(&b, "%s: %-10s %3d passed, %d failed, %d skipped\n", name, "all", sum["passed"], sum["failed"], sum["skipped"])
 	fmt.Print(b.String())
 }
 
@@ -124,25 +120,10 @@ func table(t *testing.T, name string) {
 		if l.Group == "network" {
 			continue
 		}
-		if what := pending(l.ID); what != "" {
-			c.add(l.Group, "pending")
-			c.pending[what] = append(c.pending[what], l.ID)
-			continue
-		}
 		t.Run(l.ID, func(t *testing.T) {
 			t.Parallel()
 			c.count(t, l.Group)
 			try(t, l)
 		})
-	}
-	if name != "cases.jsonl" {
-		return
-	}
-	for _, f := range missing {
-		for _, id := range f.cases {
-			if !known[id] {
-				t.Errorf("%s waits for %s, and is no case", id, f.name)
-			}
-		}
 	}
 }

@@ -34,6 +34,11 @@ func try(t *testing.T, l line) *nest {
 		}
 		n.check(o, before)
 		n.checkEffect(o)
+		if n.Setup.Then != nil {
+			n.Setup.RawArgv, n.turns = nil, turns(t, n.Setup.Then)
+			o = n.run()
+			n.check(o, before)
+		}
 		n.decided("nobody to ask", o, n.Expect.Headless)
 		if n.Expect.Interactive != "" {
 			o := n.converse()
