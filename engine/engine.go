@@ -98,6 +98,12 @@ func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), drop)
 }
 
+// Interject says parts beside the Run, with the request that is about to be made. Only the
+// consumer of a Run may call it, while it looks at a [Requested] that is not the first one.
+func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
+	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), emit)
+}
+
 // A Run says parts to the model and yields what follows. An error is yielded at
 // most once, with a nil Event, and is the last thing yielded. The consumer must
 // range to the end or break. What is to happen around a conversation wraps its

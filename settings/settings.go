@@ -85,6 +85,7 @@ type Settings struct {
 	Ripgrep          bool   `key:"tools.useRipgrep"`
 	DirectWeb        bool   `key:"experimental.directWebFetch"`
 	WriteTodos       bool   `key:"useWriteTodos"`
+	Steering         bool   `key:"experimental.modelSteering"`
 	Agents           bool   `key:"experimental.enableAgents"`
 	DiscoveryCommand string `key:"tools.discoveryCommand"`
 	CallCommand      string `key:"tools.callCommand"`

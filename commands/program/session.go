@@ -28,6 +28,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
+	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/telemetry"
 	"gemline/engine/text"
@@ -83,6 +84,7 @@ type Session struct {
 	asker      *oneshot.Asker           // asks beside the conversation
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
+	hints      steer.Hints              // of the user's that the model has not been told
 	beside     backlog                  // of what was asked while a call was prepared
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
@@ -346,7 +348,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
-	run := engine.Run(s.telling(s.engine.Run))
+	run := s.hints.Run(s.engine, s.telling(s.engine.Run))
 	if !s.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/steer"
 )
 
 // A Conversation is a session that was loaded.
@@ -391,7 +392,8 @@ func (r *rebuilder) user(said []*genai.Part) {
 		c.Parts = append(c.Parts, parts...)
 		return
 	}
-	if len(r.history) > n || n > 0 && engine.Answers(r.history[n-1]) {
+	hint := steer.Said(engine.Words(parts)) != "" // which came with the answers
+	if !hint && (len(r.history) > n || n > 0 && engine.Answers(r.history[n-1])) {
 		r.history = append(r.history, engine.Between(parts))
 	}
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/steer"
 )
 
 // A Turn is something the user said, and what the model said to that, between its
@@ -31,6 +32,8 @@ func Turns(history []*genai.Content) (all []Turn) {
 		text := words(c)
 		switch {
 		case text == "" || engine.Answers(c) || strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, noted):
+		case steer.Said(text) != "" && len(all) > 0:
+			all[len(all)-1].Question += "\n" + steer.Said(text)
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
 			all[len(all)-1].Question = text
 		case c.Role == genai.RoleUser:

@@ -1,0 +1,153 @@
+// Package steer has the model hear what its user says while it works: a [Hint] goes to it
+// with the next request, and the work is not stopped for it.
+//
+// # For front ends
+//
+// Whoever reads what the user says calls [Hints.Add], on any goroutine, while the Run goes
+// on, and shows what it likes. The Run that [Hints.Run] returns tells of the hints that a
+// request takes along, by a [engine.Notice] whose cause is a [*Given]. When the Run is
+// over, [Hints.Take] returns those that came too late: they are the next prompt, or, if
+// the user has stopped the Run, what it says to have kept.
+//
+// # A hint is said once
+//
+// A hint is either in the history and the journal, or it is returned by Take. It goes with
+// a request that follows calls: the first one of a Run has a question of its own, which is
+// taken back if the request fails.
+package steer
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A Hint is something that the user says while a Run goes on.
+type Hint struct {
+	ID   string // the front end's own name for it
+	Text string
+}
+
+// Hints are those of a conversation that the model has not been told yet. They are safe
+// for concurrent use. A nil Hints has none.
+type Hints struct {
+	mu      sync.Mutex
+	waiting []Hint
+}
+
+// Add has the model be told h with the next request that follows calls.
+func (s *Hints) Add(h Hint) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, h)
+}
+
+// Take returns the hints that the model has not been told, which it then will not be.
+func (s *Hints) Take() []Hint {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hs := s.waiting
+	s.waiting = nil
+	return hs
+}
+
+// A Given is the cause of a [engine.Notice] that the request about to be made has hints.
+type Given struct{ Hints []Hint }
+
+// Error says what they are, on one line.
+func (g *Given) Error() string {
+	var texts []string
+	for _, h := range g.Hints {
+		texts = append(texts, strings.Join(strings.Fields(h.Text), " "))
+	}
+	return "the model is told: " + strings.Join(texts, "; ")
+}
+
+// A Conversation takes what is said beside its Run, as an [engine.Engine] does.
+type Conversation interface {
+	Interject(emit func(engine.Event) error, parts ...*genai.Part) error
+}
+
+// Run returns a Run that yields what run does, which is c's own, and gives the hints.
+func (s *Hints) Run(c Conversation, run engine.Run) engine.Run {
+	if s == nil {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			first := true
+			for ev, err := range run(ctx, parts...) {
+				if _, ok := ev.(engine.Requested); ok {
+					if !first && !s.give(c, yield) {
+						return
+					}
+					first = false
+				}
+				if !yield(ev, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// give gives the hints that wait, and reports whether the consumer is still there.
+func (s *Hints) give(c Conversation, yield func(engine.Event, error) bool) bool {
+	hs := s.Take()
+	if len(hs) == 0 {
+		return true
+	}
+	left := fmt.Errorf("nobody listens")
+	emit := func(ev engine.Event) error {
+		if !yield(ev, nil) {
+			return left
+		}
+		return nil
+	}
+	if c.Interject(emit, Part(hs...)) != nil {
+		return false
+	}
+	g := &Given{hs}
+	return emit(engine.Notice{Text: g.Error(), Cause: g, Info: true}) == nil
+}
+
+// What stands around hints, as the Gemini CLI has it.
+const (
+	opening = "User hints:\n<user_input>\n"
+	closing = "\n</user_input>\n\n"
+	advice  = "The user has said this while you were working. Find out for each hint what it is: ADD_TASK, MODIFY_TASK, CANCEL_TASK or EXTRA_CONTEXT. " +
+		"Change your plan by no more than it asks for, say in one short sentence that you have read it, and go on working."
+)
+
+// Part returns what the model is told.
+func Part(hs ...Hint) *genai.Part {
+	var b strings.Builder
+	b.WriteString(opening)
+	for i, h := range hs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("- " + strings.ReplaceAll(strings.TrimSpace(h.Text), "\n", "\n  "))
+	}
+	return genai.NewPartFromText(b.String() + closing + advice)
+}
+
+// Said returns the hints in what the user has said to the model, a line each, "" if that
+// is no hint.
+func Said(text string) string {
+	hints, ok := strings.CutPrefix(text, opening)
+	hints, _, whole := strings.Cut(hints, closing)
+	if !ok || !whole {
+		return ""
+	}
+	return hints
+}
