@@ -2,29 +2,27 @@ package program
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/policy"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/mcp"
 	"gemline/repl/report"
+	"gemline/repl/serve"
 	"gemline/settings/flags"
 	"gemline/tools/mcp/rpc"
 )
@@ -65,13 +63,17 @@ func (r *run) serveMCP(ctx context.Context) error {
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
 	cfg := mcp.Config{Version: r.os.Version, Dir: p.paths.Cwd, Outcome: r.outcome, Clean: r.secrets.Text,
-		Begin: func(ctx context.Context, w mcp.Wish) (*mcp.Conversation, error) { return r.converse(ctx, p, w) },
+		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
 				RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return p.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
 	if r.serving.HTTP {
-		return r.serveHTTP(ctx, cfg)
+		return serve.HTTP(ctx, r.os.Stdout, r.serving.Port, "/mcp", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+			mux := http.NewServeMux()
+			mux.Handle("/mcp", serve.Keyed(at.Token, &rpc.Host{Begin: func(s rpc.Stream) { g.Go(func() { mcp.Serve(ctx, cfg, s) }) }}))
+			return mux, nil
+		})
 	}
 	if isTerminal(r.os.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
@@ -85,62 +87,8 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 	return context.Cause(ctx)
 }
 
-// serveHTTP serves all that come to an address of this machine, which it prints, with the
-// token.
-func (r *run) serveHTTP(ctx context.Context, cfg mcp.Config) error {
-	const headers = 10 * time.Second
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.serving.Port)))
-	if err != nil {
-		return fmt.Errorf("no clients can come: %w; --port names another port", err)
-	}
-	served, stop := context.WithCancel(ctx)
-	defer stop()
-	var clients sync.WaitGroup
-	var fallen any
-	var mu sync.Mutex
-	host := &rpc.Host{Token: rand.Text(), Begin: func(s rpc.Stream) {
-		clients.Go(func() {
-			defer func() {
-				if v := recover(); v != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					fallen = v
-					stop()
-				}
-			}()
-			mcp.Serve(served, cfg, s)
-		})
-	}}
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", host)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headers}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	line, err := text.JSON(struct {
-		URL   string `json:"url"`
-		Token string `json:"token"`
-	}{"http://" + l.Addr().String() + "/mcp", host.Token}, "")
-	if err == nil {
-		_, err = r.os.Stdout.Write(append(line, '\n'))
-	}
-	if err == nil {
-		select {
-		case err = <-ended:
-		case <-served.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	stop()
-	clients.Wait()
-	server.Close()
-	if fallen != nil {
-		panic(fallen)
-	}
-	return err
-}
-
 // converse begins a conversation for a client.
-func (r *run) converse(ctx context.Context, p *Project, w mcp.Wish) (*mcp.Conversation, error) {
+func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Conversation, error) {
 	count := newTally()
 	if r.flags.NoInput {
 		w.Approver = nil
@@ -150,8 +98,13 @@ func (r *run) converse(ctx context.Context, p *Project, w mcp.Wish) (*mcp.Conver
 	if err != nil {
 		return nil, err
 	}
+	if w.Unasked && w.Approver != nil {
+		if err := s.setMode(policy.Yolo); err != nil {
+			s.notify(err.Error())
+		}
+	}
 	begun := false
-	c := &mcp.Conversation{ID: s.journal.ID(), Tally: count, Tools: s.forClients}
+	c := &serve.Conversation{ID: s.journal.ID(), Tally: count, Model: s.modelName, Tools: s.forClients}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {
@@ -167,7 +120,15 @@ func (r *run) converse(ctx context.Context, p *Project, w mcp.Wish) (*mcp.Conver
 		return once.Run(ctx, p)
 	}
 	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {
-		return s.callAside(ctx, t, args, w.Name != "", show)
+		return s.callAside(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
+	}
+	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) error {
+		tools := s.tools.Tools()
+		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
+		if i < 0 {
+			return nil
+		}
+		return s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
 	c.Close = func() {
 		if begun {
@@ -194,8 +155,7 @@ func (s *Session) forClients() (list []engine.Tool) {
 
 // callAside makes a call of another program's, as one prompt would be carried out. What it
 // did is in the session if something may have changed, and for a model that goes on with it.
-func (s *Session) callAside(ctx context.Context, t engine.Tool, args map[string]any, known bool, show func(engine.Event)) (failed error) {
-	title := "call of " + t.Name() + " by another program"
+func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, args map[string]any, known bool, show func(engine.Event)) (failed error) {
 	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			over, left := false, errors.New("nobody listens")

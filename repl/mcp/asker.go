@@ -15,6 +15,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
+	"gemline/repl/serve"
 	"gemline/tools/mcp/rpc"
 )
 
@@ -49,7 +50,6 @@ func (a *asker) notify(said string) {
 const (
 	decision = "decision"
 	note     = "note"
-	longest  = 30_000 // characters of what is asked about
 )
 
 // Approve implements [engine.Approver].
@@ -65,7 +65,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	for i, o := range options {
 		labels[i] = a.client.plain(o.label)
 	}
-	said, ok, err := a.elicit(ctx, about(p), []field{
+	said, ok, err := a.elicit(ctx, serve.About(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
 		{note, map[string]any{"type": "string", "title": "What the model is told if not"}, false}})
 	if err != nil {
@@ -118,18 +118,6 @@ func choices(p engine.Proposal) []choice {
 		}
 	}
 	return list
-}
-
-// about says what is asked: the title, the detail and what there is to know.
-func about(p engine.Proposal) string {
-	lines := []string{"gemline asks: " + question.Title(p) + question.Rights(p)}
-	if d := strings.TrimSpace(p.Intent.Detail); d != "" && d != question.Title(p) {
-		lines = append(lines, d)
-	}
-	for _, f := range question.Facts(p, true) {
-		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))
-	}
-	return text.Shorten(output.Escape(strings.Join(lines, "\n")), longest)
 }
 
 // questions puts the model's questions.

@@ -7,11 +7,6 @@
 // asked in it is asked of the client, which asks its user; what happens is told as
 // progress. A client that can't ask has what a run has that nobody watches.
 //
-// # The client speaks for its user, what it says does not
-//
-// A prompt may have been written by a model. So no command and no reference in it means
-// anything, and nothing that is allowed is kept for longer than the conversation.
-//
 // # Nothing outlives the client
 //
 // When a client is gone, its calls are cancelled and its conversations end.

@@ -11,10 +11,10 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
-	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/report"
+	"gemline/repl/serve"
 	"gemline/tools/mcp/rpc"
 )
 
@@ -24,36 +24,13 @@ type Config struct {
 	Dir     string // that is worked in, as people read it
 
 	// Begin begins the conversation of a name, or goes on with it, or one without a name.
-	Begin func(ctx context.Context, w Wish) (*Conversation, error)
+	Begin func(ctx context.Context, w serve.Wish) (*serve.Conversation, error)
 
 	// Reporter returns what makes one JSON document of a task, and writes it to out.
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
 
 	Outcome func(error) report.Outcome // classifies how a call ended
 	Clean   func(string) string        // takes out secrets
-}
-
-// A Wish says which conversation is to begin.
-type Wish struct {
-	Name     string            // "" is one for a single call
-	Approver engine.Approver   // nil if nobody can be asked
-	Notify   func(text string) // tells what is odd but no error
-}
-
-// A Conversation is one that calls are carried out in, one after the other.
-type Conversation struct {
-	ID    string
-	Tally *tally.Tally
-
-	// Ask has the model work on a prompt, which to is told of.
-	Ask func(ctx context.Context, to report.Reporter, prompt string) error
-
-	// Tools returns what may be called, and Call calls it. Its error ends the call without
-	// a result.
-	Tools func() []engine.Tool
-	Call  func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error
-
-	Close func()
 }
 
 // A client is one that is served.
@@ -74,8 +51,8 @@ type client struct {
 
 // A held is a conversation that has a name, or will have begun soon.
 type held struct {
-	turn  chan struct{} // is full while a call is carried out
-	talk  *Conversation // nil until it has begun
+	turn  chan struct{}       // is full while a call is carried out
+	talk  *serve.Conversation // nil until it has begun
 	asker *asker
 }
 
@@ -199,7 +176,7 @@ func (c *client) hold(ctx context.Context, name string) (h *held, done func(), e
 		return h, done, nil
 	}
 	h.asker = &asker{client: c}
-	w := Wish{Name: name, Notify: h.asker.notify}
+	w := serve.Wish{Name: name, Notify: h.asker.notify}
 	c.mu.Lock()
 	if c.asks {
 		w.Approver = h.asker

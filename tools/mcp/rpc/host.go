@@ -3,28 +3,22 @@ package rpc
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Host takes conversations that others begin by streamable HTTP. It answers programs on
-// this machine alone, and those that have its Token.
+// A Host takes conversations that others begin by streamable HTTP. Who may come in is for
+// whoever serves it to say.
 type Host struct {
-	Token string
-
 	// Begin is given each conversation that begins, whose end it sees to. It returns at
 	// once.
 	Begin func(Stream)
@@ -41,11 +35,6 @@ const (
 // ServeHTTP implements [http.Handler].
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")):
-		http.Error(w, "only programs on this machine are answered", http.StatusForbidden)
-	case subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+h.Token)) != 1:
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "the header Authorization needs the token that the server printed when it began", http.StatusUnauthorized)
 	case !understood(r.Header.Get(protocol.HeaderProtocolVersion)):
 		http.Error(w, "this version of the protocol is not spoken", http.StatusBadRequest)
 	case r.Method == http.MethodPost:
@@ -58,21 +47,6 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "POST, DELETE")
 		http.Error(w, "POST messages here", http.StatusMethodNotAllowed)
 	}
-}
-
-// here reports whether a host is this machine, so that no page in a browser gets here
-// under another name.
-func here(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-func hereFrom(origin string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && here(u.Host)
 }
 
 func understood(version string) bool {

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"context"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/repl/report"
+)
+
+// A Wish says which conversation is to begin.
+type Wish struct {
+	Name     string            // "" is one for a single call
+	Approver engine.Approver   // nil if nobody can be asked
+	Notify   func(text string) // tells what is odd but no error
+	Unasked  bool              // everything is to run without a question, if that may be
+}
+
+// A Conversation is one that calls are carried out in, one after the other.
+type Conversation struct {
+	ID    string
+	Tally *tally.Tally
+	Model func() string // that is asked
+
+	// Ask has the model work on a prompt, which to is told of.
+	Ask func(ctx context.Context, to report.Reporter, prompt string) error
+
+	// Tools returns what may be called, and Call calls it. Its error ends the call without
+	// a result. Again makes a call of the model's whose first attempt was cut off, if there
+	// is such a tool.
+	Tools func() []engine.Tool
+	Call  func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error
+	Again func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) error
+
+	Close func()
+}
+
+const longest = 30_000 // characters of what is asked about
+
+// About says what is asked: the title, the detail and what there is to know.
+func About(p engine.Proposal) string {
+	lines := []string{"gemline asks: " + question.Title(p) + question.Rights(p)}
+	if d := strings.TrimSpace(p.Intent.Detail); d != "" && d != question.Title(p) {
+		lines = append(lines, d)
+	}
+	for _, f := range question.Facts(p, true) {
+		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))
+	}
+	return text.Shorten(output.Escape(strings.Join(lines, "\n")), longest)
+}

@@ -1,0 +1,118 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/parallel"
+	"gemline/engine/text"
+)
+
+// An Address is where a server is, and what it is spoken to with.
+type Address struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// A Group is goroutines of a server, which is over when they are. The first panic of one
+// ends it, and goes on where it is served.
+type Group struct {
+	all   sync.WaitGroup
+	panic parallel.Panic
+	stop  func()
+}
+
+// Go has f work beside others.
+func (g *Group) Go(f func()) {
+	g.all.Go(func() {
+		defer g.panic.Catch(g.stop)
+		f()
+	})
+}
+
+// HTTP serves programs on this machine, at a port or, if that is 0, at any that is free,
+// until ctx is over. Its address, which has a path, and the token are printed to out as one
+// line of JSON. What begin returns answers requests until its ctx is over.
+func HTTP(ctx context.Context, out io.Writer, port int, path string, begin func(ctx context.Context, g *Group, at Address) (http.Handler, error)) error {
+	const headers, mostHeaders = 10 * time.Second, 64 << 10
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("no clients can come: %w; --port names another port", err)
+	}
+	served, stop := context.WithCancel(ctx)
+	defer stop()
+	g := &Group{stop: stop}
+	at := Address{URL: "http://" + l.Addr().String() + path, Token: rand.Text()}
+	h, err := begin(served, g, at)
+	if err != nil {
+		l.Close()
+		return err
+	}
+	server := &http.Server{Handler: Local(h), ReadHeaderTimeout: headers, MaxHeaderBytes: mostHeaders}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	line, err := text.JSON(at, "")
+	if err == nil {
+		_, err = out.Write(append(line, '\n'))
+	}
+	if err == nil {
+		select {
+		case err = <-ended:
+		case <-served.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	stop()
+	g.all.Wait()
+	server.Close()
+	g.panic.Raise()
+	return err
+}
+
+// Local has h answer programs on this machine alone: no page in a browser gets here under
+// another name.
+func Local(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
+			http.Error(w, "only programs on this machine are answered", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Keyed has h answer those who have a token.
+func Keyed(token string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "the header Authorization needs the token that the server printed when it began", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// here reports whether a host is this machine.
+func here(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func hereFrom(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && here(u.Host)
+}
