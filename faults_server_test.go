@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -40,9 +42,19 @@ const (
 	looking = "I look."
 	partial = "The ha"
 	whole   = "The whole answer."
+	silence = "silence"
 )
 
-// troubles are all that a server can be in, short of silence.
+// A run has its answer or its end within a minute; most take a second or two, which they
+// wait between attempts. Where the server stays in trouble it is asked once more at most,
+// which is once for another model or with a shorter conversation.
+const (
+	longest     = time.Minute
+	mostAsked   = 2
+	idleSeconds = 3 // without a byte, in silence
+)
+
+// troubles are all that a server can be in.
 func troubles() []trouble {
 	after := func(fault et.Reply) et.Reply { return et.ErrorInStream(et.Unfinished(partial), fault) }
 	soon := func(code int, status string) et.Reply {
@@ -65,6 +77,7 @@ func troubles() []trouble {
 		{"no finish reason", et.Unfinished(""), et.Unfinished(partial), codes{}, codes{66, 66, 66}},
 		{"empty answer", et.Says(""), et.ThoughtOnly("Let me see."), codes{}, codes{66, 66, 0}},
 		{"safety block", et.Blocked(), et.Ends(partial, genai.FinishReasonSafety), codes{66, 66, 66}, codes{66, 66, 66}},
+		{silence, et.Silent(), et.Stalled(et.Unfinished(partial)), codes{}, codes{68, 68, 68}},
 		{"context overflow", overflow, after(overflow), codes{42, 42, 0}, codes{42, 42, 42}},
 	}
 }
@@ -111,6 +124,7 @@ type meeting struct {
 	out, errs bytes.Buffer
 	asked     map[bool]int // requests, by whether they were beside the conversation
 	met       int          // troubles
+	took      time.Duration
 }
 
 func (m *meeting) String() string {
@@ -172,7 +186,11 @@ func TestTroubleOfTheServer(t *testing.T) {
 	for i, m := range all {
 		m.dir, m.asked = filepath.Join(dir, strconv.Itoa(i)), map[bool]int{}
 		write(t, m.dir, files)
-		write(t, filepath.Join(m.dir, "home"), nil)
+		home := map[string]string{}
+		if m.trouble.name == silence {
+			home[".gemini/settings.json"] = fmt.Sprintf(`{"model": {"streamIdleTimeoutSeconds": %d}}`, idleSeconds)
+		}
+		write(t, filepath.Join(m.dir, "home"), home)
 		m.server = et.NewServer()
 		t.Cleanup(m.server.Close)
 		m.server.Respond = m.respond
@@ -188,7 +206,9 @@ func TestTroubleOfTheServer(t *testing.T) {
 	for _, m := range all {
 		running <- struct{}{}
 		wg.Go(func() {
+			began := time.Now()
 			m.cmd.Run()
+			m.took = time.Since(began)
 			m.server.Close()
 			<-running
 		})
@@ -214,8 +234,11 @@ func (m *meeting) check(t *testing.T, reader *schematest.Reader) {
 	if code := m.cmd.ProcessState.ExitCode(); code != m.code {
 		t.Errorf("exit code %d, want %d", code, m.code)
 	}
-	if m.met == 0 || m.met > 1 && !m.always {
+	if m.met == 0 || m.met > 1 && !m.always || m.met > mostAsked {
 		t.Errorf("the server was in trouble %d times", m.met)
+	}
+	if m.took > longest {
+		t.Errorf("it took %v, want less than %v", m.took, longest)
 	}
 	if n := strings.Count("\n"+m.errs.String(), "\nerror: "); n != min(1, m.code) {
 		t.Errorf("%d errors on standard error", n)
