@@ -61,23 +61,74 @@ func takeBack(dir, kept string) int {
 	return 0
 }
 
-// Whatever goes wrong while files are brought back, and wherever the process is killed:
-// each file is as it was or as it is to be, what is not done is said, and when it is done
-// again, all is as it was.
-func TestRestoreFaults(t *testing.T) {
+// traces skips a test, or fails it, where strace does not work.
+func traces(t *testing.T) {
+	t.Helper()
 	if out, err := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		if os.Getenv("GEMLINE_TEST_ALL") != "" {
 			t.Fatalf("strace: %v: %s", err, out)
 		}
 		t.Skip("strace does not work here")
 	}
+}
+
+const (
+	project = `mkdir -p src/deep lib empty; echo a >src/a; printf 'no end' >src/deep/b; chmod 750 src/deep; echo l >lib/l; chmod 600 lib/l; chmod 555 lib
+		echo c >c; ln -s c link; echo gone >gone; chmod 711 empty`
+	damage = `chmod 755 lib; rm -rf src lib empty link; echo other >c; mkdir -p made/x; echo m >made/x/m; ln -s made gone.link; rm gone; mkdir gone`
+)
+
+// What is said to be brought back stays so if the power fails: the disk is told to keep all
+// that was changed before the undo is recorded.
+func TestRestoreIsKept(t *testing.T) {
+	traces(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const project = `mkdir -p src/deep lib empty; echo a >src/a; printf 'no end' >src/deep/b; chmod 750 src/deep; echo l >lib/l; chmod 600 lib/l; chmod 555 lib
-		echo c >c; ln -s c link; echo gone >gone; chmod 711 empty`
-	const change = `chmod 755 lib; rm -rf src lib empty link; echo other >c; mkdir -p made/x; echo m >made/x/m; ln -s made gone.link; rm gone; mkdir gone`
+	p := newPlace(t)
+	p.run(project)
+	p.turn("do it", p.shell(damage))
+	p.Keeper.Close()
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := exec.Command("strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=write,renameat,renameat2,unlinkat,mkdirat,symlinkat,fchmod,fchmodat,fchownat,syncfs", self)
+	cmd.Env = append(os.Environ(), undoing+"="+p.dir+"\n"+p.kept)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirty, changed, recorded := "", 0, 0
+	for line := range strings.Lines(string(b)) {
+		switch here := strings.Contains(line, "<"+p.dir); {
+		case strings.Contains(line, "syncfs(") && here:
+			dirty = ""
+		case here:
+			dirty = line
+			changed++
+		case strings.Contains(line, "rename") && strings.Contains(line, "<"+filepath.Join(p.kept, "refs")):
+			recorded++
+			if changed > 0 && dirty != "" {
+				t.Errorf("recorded before the disk was told to keep %s", dirty)
+			}
+		}
+	}
+	if changed < 10 || recorded == 0 {
+		t.Errorf("%d changes, recorded %d times: %s", changed, recorded, b)
+	}
+}
+
+// Whatever goes wrong while files are brought back, and wherever the process is killed:
+// each file is as it was or as it is to be, what is not done is said, and when it is done
+// again, all is as it was.
+func TestRestoreFaults(t *testing.T) {
+	traces(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var faults []string
 	for _, call := range []string{"write", "renameat", "renameat2", "fsync", "unlinkat", "mkdirat", "symlinkat", "fchmod", "fchmodat", "openat", "close"} {
 		for _, how := range []string{"signal=KILL", "error=ENOSPC", "error=EIO"} {
@@ -93,7 +144,7 @@ func TestRestoreFaults(t *testing.T) {
 		p := newPlace(t)
 		p.run(project)
 		before := p.picture()
-		p.turn("do it", p.shell(change))
+		p.turn("do it", p.shell(damage))
 		after := p.picture()
 		p.Keeper.Close()
 		call, _, _ := strings.Cut(fault, ":")

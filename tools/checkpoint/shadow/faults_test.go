@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"gemline/engine/enginetest"
 )
 
 // faulty are files that go wrong from the n-th time on that something is done to them.
@@ -114,6 +116,131 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("%s %d: %v", how, n, err)
 			}
 		}
+	}
+}
+
+// A volatile disk forgets at a loss of power what it was not told to keep: contents of
+// files that were not synced, and names of directories that were not.
+type volatile struct {
+	OS
+	contents map[string]bool     // files
+	names    map[string][]func() // what a loss undoes, by directory
+}
+
+// lose is the loss of power. Some of it the disk may have kept all the same; of names in one
+// directory the older ones rather than the newer ones.
+func (v volatile) lose(kept func() bool) {
+	for path := range v.contents {
+		if !kept() {
+			os.Truncate(path, 0)
+		}
+	}
+	for _, undos := range v.names {
+		for len(undos) > 0 && !kept() {
+			undos[len(undos)-1]()
+			undos = undos[:len(undos)-1]
+		}
+	}
+}
+
+func (v volatile) Create(dir *os.Root, name string) (File, error) {
+	file, err := v.OS.Create(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir.Name(), name)
+	v.contents[path] = true
+	v.names[dir.Name()] = append(v.names[dir.Name()], func() { os.Remove(path) })
+	return volatileFile{file, v, path}, nil
+}
+
+func (v volatile) Rename(dir *os.Root, from, to string) error {
+	old, missing := dir.ReadFile(to)
+	if err := v.OS.Rename(dir, from, to); err != nil {
+		return err
+	}
+	at := filepath.Join(dir.Name(), to)
+	was := filepath.Join(dir.Name(), from)
+	if v.contents[was] {
+		v.contents[at] = true
+		delete(v.contents, was)
+	}
+	v.names[dir.Name()] = append(v.names[dir.Name()], func() {
+		os.Remove(at)
+		if missing == nil {
+			os.WriteFile(at, old, 0o600)
+		}
+	})
+	return nil
+}
+
+func (v volatile) Sync(dir *os.Root) error {
+	delete(v.names, dir.Name())
+	return v.OS.Sync(dir)
+}
+
+type volatileFile struct {
+	File
+	v    volatile
+	path string
+}
+
+func (f volatileFile) Sync() error {
+	delete(f.v.contents, f.path)
+	return f.File.Sync()
+}
+
+// Whatever the disk forgets when the power fails: what was acknowledged is there, and a
+// name leads to a whole state.
+func TestPowerLoss(t *testing.T) {
+	r := enginetest.Random(t, 8)
+	for round := range enginetest.Rounds(20, 400) {
+		dir := filepath.Join(t.TempDir(), "r")
+		well := create(t, dir)
+		sums := []Sum{add(t, well, "", "a")}
+		if err := well.SetRef("s", sums[0]); err != nil {
+			t.Fatal(err)
+		}
+		disk := volatile{contents: map[string]bool{}, names: map[string][]func(){}}
+		repo, err := Create(dir, disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range r.IntN(4) + 1 {
+			sums = append(sums, add(t, repo, sums[n], string(rune('b'+n))))
+			if n%2 == 0 {
+				if err := repo.SetRef("s", sums[n+1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		named := sums[len(sums)-1-(len(sums)-2)%2]
+		if round%2 == 0 { // amid something that was not acknowledged
+			at, err := repo.sub("objects/pack")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := repo.put(at, "pack-x.pack", []byte("PACK")); err != nil {
+				t.Fatal(err)
+			}
+			at.Close()
+		}
+		repo.Close()
+		disk.lose(func() bool { return r.IntN(8) == 0 })
+		fresh := create(t, dir)
+		if at, err := fresh.Ref("s"); err != nil || at != named {
+			t.Fatalf("the name is %s, %v; want %s", at, err, named)
+		}
+		for _, sum := range sums {
+			c, err := fresh.Commit(sum)
+			if err == nil {
+				_, err = fresh.Tree(c.Tree)
+			}
+			if err != nil {
+				t.Fatalf("%s was acknowledged: %v", sum, err)
+			}
+		}
+		fresh.Close()
 	}
 }
 
