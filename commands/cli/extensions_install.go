@@ -35,17 +35,27 @@ type extensionsLink struct {
 
 // Run installs an extension.
 func (c *extensionsInstall) Run(ctx context.Context, w *World) error {
-	note := extension.Install{Source: source.Address(c.Source), Type: "git", Ref: c.Ref, AutoUpdate: c.AutoUpdate, PreRelease: c.PreRelease}
-	if note.Source == "" {
-		note.Type, note.Source = "local", w.Paths.Folder(c.Source)
-		if _, err := os.Stat(note.Source); err != nil {
-			return &flags.UsageError{Message: "Install source not found. " + text.EscapeLine(note.Source) + " is no folder, and " + fmt.Sprintf("%.80q", c.Source) + " is no address of a repository"}
-		}
-		if c.Ref != "" || c.AutoUpdate {
-			return &flags.UsageError{Message: "--ref and --auto-update are for repositories, not for folders"}
-		}
+	note, err := w.origin(c.Source)
+	if err != nil {
+		return err
 	}
+	if note.Type == "local" && (c.Ref != "" || c.AutoUpdate) {
+		return &flags.UsageError{Message: "--ref and --auto-update are for repositories, not for folders"}
+	}
+	note.Ref, note.AutoUpdate, note.PreRelease = c.Ref, c.AutoUpdate, c.PreRelease
 	return w.install(ctx, note, nil, c.Consent, c.Skip)
+}
+
+// origin returns where a package is: at an address, or in a folder or an archive.
+func (w *World) origin(said string) (extension.Install, error) {
+	if address := source.Address(said); address != "" {
+		return extension.Install{Source: address, Type: "git"}, nil
+	}
+	path := w.Paths.Folder(said)
+	if _, err := os.Stat(path); err != nil {
+		return extension.Install{}, &flags.UsageError{Message: "Install source not found. " + text.EscapeLine(path) + " is no folder, and " + fmt.Sprintf("%.80q", said) + " is no address of a repository"}
+	}
+	return extension.Install{Source: path, Type: "local"}, nil
 }
 
 // Run links an extension.

@@ -138,7 +138,7 @@ type skillsInstall struct {
 	ofSkills
 	Path    string `placeholder:"DIR" help:"The folder of the source that the skills are in."`
 	Consent bool   `aliases:"yes" help:"Don't ask."`
-	Source  string `arg:"" complete:"dirs" help:"A folder."`
+	Source  string `arg:"" complete:"dirs" help:"A folder, an archive (.skill, .zip, .tar.gz), or the address of a git repository."`
 }
 
 // Run copies skills.
@@ -147,13 +147,26 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	from := w.Paths.Folder(c.Source)
-	if c.Path != "" {
-		if !filepath.IsLocal(c.Path) {
-			return &flags.UsageError{Message: "--path must stay in the source"}
-		}
-		from = filepath.Join(from, c.Path)
+	if !filepath.IsLocal(cmp.Or(c.Path, ".")) {
+		return &flags.UsageError{Message: "--path must stay in the source"}
 	}
+	note, err := w.origin(c.Source)
+	if err != nil {
+		return err
+	}
+	from := note.Source
+	if note.Type != "local" || source.IsArchive(from) {
+		temp, err := os.MkdirTemp("", "gemline-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temp)
+		from = filepath.Join(temp, "new")
+		if _, err := w.fetch(ctx, note, from); err != nil {
+			return err
+		}
+	}
+	from = filepath.Join(from, c.Path)
 	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
