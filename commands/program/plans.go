@@ -33,18 +33,28 @@ func (s *Session) newPlans() *tools.Plans {
 	}
 }
 
-// planDir returns the folder of the plans, "" if there is none: the one of the settings,
-// which lies in the project, or else one of the session's own.
+// planDir returns the folder of the plans, "" if there is none: the one of the settings
+// or of the first extension that names one, which lies in the project, or else one of the
+// session's own.
 func (s *Session) planDir() string {
-	if dir := s.settings.PlanDir; dir != "" {
+	dir, whose := s.settings.PlanDir, "general.plan.directory"
+	if dir == "" {
+		list, _ := s.installed() // what is wrong with one is told where it is used
+		for _, x := range slices.Backward(list) {
+			if x.Active && x.PlanDir != "" {
+				dir, whose = x.PlanDir, "plan.directory of the extension "+x.Name
+			}
+		}
+	}
+	if dir != "" {
 		root := s.workspace.Roots()[0]
 		at := filepath.Join(root, dir)
 		hidden := strings.Contains("/"+filepath.ToSlash(filepath.Clean(dir)), "/.")
 		if filepath.IsLocal(dir) && at != root && !hidden && disk.Follow(at) == at {
 			return at
 		}
-		s.notify(fmt.Sprintf("general.plan.directory: %s is no folder in the project, or a hidden one; "+
-			"plans are kept with the session", text.EscapeLine(dir)))
+		s.notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one; "+
+			"plans are kept with the session", whose, text.EscapeLine(dir)))
 	}
 	if temp := s.workspace.Temp(); temp != "" {
 		return filepath.Join(temp, s.journal.ID(), "plans")

@@ -59,6 +59,9 @@ type Extension struct {
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
 
+	// PlanDir is where it wants plans to be, in the project.
+	PlanDir string
+
 	// Fill puts values in the place of the variables that its texts may hold.
 	Fill func(string) string
 }
@@ -206,7 +209,7 @@ func read(dir, cwd string) (Extension, error) {
 		}
 	}
 	x.Servers, _ = filled(m.Servers, m.fill).(map[string]any)
-	x.ExcludeTools = m.ExcludeTools
+	x.ExcludeTools, x.PlanDir = m.ExcludeTools, m.fill(m.Plan.Directory)
 	var bundle struct{ Hooks map[string]any }
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
 		x.Hooks, _ = filled(bundle.Hooks, m.fill).(map[string]any)

@@ -28,6 +28,9 @@ type manifest struct {
 	Settings    []Setting       `json:"settings"`
 	MigratedTo  string          `json:"migratedTo"`
 	Themes      json.RawMessage `json:"themes"`
+	Plan        struct {
+		Directory string `json:"directory"`
+	} `json:"plan"`
 
 	fill func(string) string
 }
