@@ -277,12 +277,14 @@ func (b *bench) overhead() {
 	us := func() sample {
 		return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q", "--max-turns", "1000")
 	}
-	floor := func() sample { return b.run(b.floor, b.server.url, "1000") }
+	floor := func(how ...string) func() sample {
+		return func() sample { return b.run(append([]string{b.floor, b.server.url, "1000"}, how...)...) }
+	}
 	b.server.calls(b.reads(), last, 1)
 	for _, who := range []struct {
 		name string
 		run  func() sample
-	}{{"", us}, {", floor", floor}} {
+	}{{"", us}, {", floor", floor()}, {", floor that encodes once", floor("once")}} {
 		waits := make([][]float64, len(steps))
 		for range min(b.runs, 5) {
 			b.server.waited()

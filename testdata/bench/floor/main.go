@@ -1,12 +1,13 @@
 // Floor does the wire work of one turn with the standard library and nothing
 // else: what a program in Go can hardly be faster than.
 //
-//	floor URL [STEPS]
+//	floor URL [STEPS [once]]
 //	floor parse FILE
 //
 // It posts a request, copies the texts of the streamed answer to standard
-// output, and, given STEPS, reads a file and posts again that many times. The second looks
-// through a file of JSON lines.
+// output, and, given STEPS, reads a file and posts again that many times. It encodes the
+// whole conversation each time or, if that is wanted, what is new of it once. The second
+// looks through a file of JSON lines.
 package main
 
 import (
@@ -39,11 +40,25 @@ func main() {
 	if len(os.Args) > 2 {
 		steps, _ = strconv.Atoi(os.Args[2])
 	}
+	once := len(os.Args) > 3
 	history := []content{{"user", []part{{Text: "hi"}}}}
+	encoded := []byte(`{"contents":[`)
 	out := bufio.NewWriterSize(os.Stdout, 1)
 	for i := 0; i <= steps; i++ {
-		body, err := json.Marshal(map[string]any{"contents": history})
-		fail(err)
+		var body []byte
+		if once {
+			b, err := json.Marshal(history)
+			fail(err)
+			if i > 0 {
+				encoded = append(encoded, ',')
+			}
+			encoded = append(encoded, b[1:len(b)-1]...)
+			body, history = append(encoded, "]}"...), nil
+		} else {
+			b, err := json.Marshal(map[string]any{"contents": history})
+			fail(err)
+			body = b
+		}
 		resp, err := http.Post(os.Args[1], "application/json", bytes.NewReader(body))
 		fail(err)
 		said := content{Role: "model"}
