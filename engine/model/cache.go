@@ -24,6 +24,16 @@ type cache struct {
 	parts map[*genai.Part]*cachedPart
 	size  int
 	last  int // bytes of the last request
+	known int // secrets that are not in what it keeps
+}
+
+// begin forgets all that was kept when fewer secrets were known.
+func (c *cache) begin(known int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known != known {
+		c.parts, c.size, c.known = nil, 0, known
+	}
 }
 
 // A cachedPart is what a part held when it was encoded.

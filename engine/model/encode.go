@@ -8,6 +8,8 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/redact"
+	"gemline/engine/redact/wrap"
 )
 
 // A body is what a request says. It is written here and not by the library, which
@@ -17,11 +19,15 @@ import (
 type body struct {
 	contents []*genai.Content
 	config   *genai.GenerateContentConfig // nil if there is none
+	redact   *redact.Redactor             // takes secrets out of all that is said; may be nil
 }
 
 // encode returns the JSON of b. Parts that c knows are not encoded again.
 func (b body) encode(c *cache) ([]byte, error) {
 	w := newWriter(c)
+	if w.redact = b.redact; c != nil {
+		c.begin(b.redact.Count())
+	}
 	w.WriteString(`{"contents":[`)
 	for _, content := range b.contents {
 		if content == nil {
@@ -82,8 +88,9 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 // A writer writes JSON.
 type writer struct {
 	bytes.Buffer
-	enc   *json.Encoder
-	cache *cache
+	enc    *json.Encoder
+	cache  *cache
+	redact *redact.Redactor
 }
 
 func newWriter(c *cache) *writer {
@@ -142,7 +149,8 @@ func (w *writer) part(p *genai.Part) error {
 		w.Write(known)
 		return nil
 	}
-	mark := w.Len()
+	mark, given := w.Len(), p
+	p = wrap.Part(p, w.redact.Known)
 	var err error
 	switch {
 	case p.Text == "" && !engine.HasData(p):
@@ -153,7 +161,7 @@ func (w *writer) part(p *genai.Part) error {
 		err = w.value(p)
 	}
 	if err == nil {
-		w.cache.keep(p, w.Bytes()[mark:])
+		w.cache.keep(given, w.Bytes()[mark:])
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/redact"
 )
 
 // TestCache changes a conversation in every way between two requests; the
@@ -79,6 +81,21 @@ func TestCache(t *testing.T) {
 				t.Errorf("encoded\n%s\nwant\n%s", got, want)
 			}
 		})
+	}
+}
+
+// What is known once a secret has become known is without it.
+func TestCacheOfSecrets(t *testing.T) {
+	c, secrets := &cache{}, &redact.Redactor{}
+	b := body{contents: []*genai.Content{genai.NewContentFromText(strings.Repeat("it is sesame-open-1234 ", 9), genai.RoleUser)}, redact: secrets}
+	for known := range 2 {
+		for range 2 {
+			got, err := b.encode(c)
+			if err != nil || strings.Contains(string(got), "sesame-open-1234") != (known == 0) {
+				t.Errorf("%d secrets are known: %s, %v", known, got, err)
+			}
+		}
+		secrets.Know("password", "sesame-open-1234")
 	}
 }
 

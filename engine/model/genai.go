@@ -229,11 +229,7 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 		p := g.opts.Presets.Chat(req.Model, req.Again)
 		model, config = p.Model, p.Config
 	}
-	b = body{contents: g.redacted(req.Contents...), config: Merge(config, req.Config)}
-	if system := b.config.SystemInstruction; system != nil {
-		b.config.SystemInstruction = g.redacted(system)[0]
-	}
-	return model, b
+	return model, body{req.Contents, Merge(config, req.Config), g.redact}
 }
 
 // receive reads the stream of x.
@@ -302,7 +298,7 @@ func (g *Genai) receiveDocument(x *exchange, events *eventReader, emit func(*gen
 
 // Count implements [engine.Generator]. The API counts contents only.
 func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
-	body, err := body{contents: g.redacted(req.Contents...)}.encode(nil)
+	body, err := body{contents: req.Contents, redact: g.redact}.encode(nil)
 	if err != nil {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}

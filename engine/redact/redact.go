@@ -76,6 +76,16 @@ func (r *Redactor) Know(what, secret string) {
 	}
 }
 
+// Count returns how many secrets r knows, in all their forms. It only grows.
+func (r *Redactor) Count() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.known)
+}
+
 // Known returns s without the secrets that r knows.
 func (r *Redactor) Known(s string) string {
 	if r == nil {

@@ -29,7 +29,7 @@ func Content(c *genai.Content, clean func(string) string) *genai.Content {
 func Parts(parts []*genai.Part, clean func(string) string) []*genai.Part {
 	out := parts
 	for i, p := range parts {
-		d := cleanPart(p, clean)
+		d := Part(p, clean)
 		if d == p {
 			continue
 		}
@@ -41,7 +41,8 @@ func Parts(parts []*genai.Part, clean func(string) string) []*genai.Part {
 	return out
 }
 
-func cleanPart(p *genai.Part, clean func(string) string) *genai.Part {
+// Part returns p with all its texts cleaned, as [Content] does.
+func Part(p *genai.Part, clean func(string) string) *genai.Part {
 	if p == nil {
 		return nil
 	}
