@@ -53,8 +53,13 @@ func (s *scripted) Secret(ctx context.Context, question string) (string, error) 
 
 func (*scripted) Echoes() bool    { return true }
 func (*scripted) Lend(use func()) { use() }
-func (*scripted) Stopped()        {}
-func (*scripted) Quiet(bool)      {}
+func (*scripted) Stopped(string)  {}
+func (*scripted) Heed()           {}
+func (*scripted) Enter(string)    {}
+func (*scripted) Listen(func([]string) []Fate) (<-chan struct{}, func()) {
+	return nil, func() {}
+}
+func (*scripted) Quiet(bool) {}
 
 func console(answers ...string) (*Console, *bytes.Buffer) {
 	var b bytes.Buffer

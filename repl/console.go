@@ -68,9 +68,18 @@ type Terminal interface {
 	// next one.
 	Quiet(on bool)
 
-	// Stopped says that the user has stopped what went on: what was typed
-	// meanwhile is not the next line.
-	Stopped()
+	// Stopped says that what went on has ended before its time, by a "stop" of the user's
+	// or an "error": what was typed meanwhile is not the next line.
+	Stopped(by string)
+
+	// Listen reads the lines that are typed until stop is called: came gets a value when
+	// there are some, and Heed then asks take about them. Those that are not taken are the
+	// next lines.
+	Listen(take func(lines []string) []Fate) (came <-chan struct{}, stop func())
+	Heed()
+
+	// Enter has a line come next, as if it had been typed.
+	Enter(line string)
 
 	// Echoes reports whether what is typed is shown right now. It may be called
 	// on any goroutine.

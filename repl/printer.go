@@ -227,6 +227,13 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	}
 }
 
+// aside says something in the middle of a turn. An answer that has begun goes on below.
+func (p *Printer) aside(format string, args ...any) {
+	p.tellReads()
+	p.answer.said, p.answer.broken = false, p.answer.reader != nil
+	p.say(output.Info, format, args...)
+}
+
 func (p *Printer) say(l output.Label, format string, args ...any) {
 	p.shown++
 	p.Out.Line(l, format, args...)

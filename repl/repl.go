@@ -25,11 +25,20 @@ type REPL struct {
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
 
+	// Steering, if not nil, has what is typed during a turn go to the model at once,
+	// commands aside. Else it is queued.
+	Steering *Steering
+
+	// AtOnce, if not nil, carries out a line that is about the turn that runs, and reports
+	// whether it was one.
+	AtOnce func(line string) bool
+
 	// Outcome, if not nil, says in the user's words what went wrong, and
 	// what to do about it.
 	Outcome func(error) report.Outcome
 
 	stopped bool // the user has stopped the last turn
+	queued  bool // something was typed during it that is to be sent
 }
 
 // leaveWithin is how soon a second Ctrl-C must follow to end the session.
@@ -89,8 +98,11 @@ func (r *REPL) Loop(ctx context.Context) error {
 		if quit {
 			return nil
 		}
-		if r.stopped || errors.Is(err, errInterrupt) {
-			r.Terminal.Stopped()
+		switch {
+		case r.stopped || errors.Is(err, errInterrupt):
+			r.Terminal.Stopped("stop")
+		case err != nil && r.queued:
+			r.Terminal.Stopped("error")
 		}
 	}
 }
@@ -121,10 +133,10 @@ func (r *REPL) report(err error) {
 }
 
 // Do carries out one input. Ctrl-C stops it, and not the session. What is
-// typed in the meantime shows up behind the next prompt. The user is told of an
+// typed in the meantime is queued, or told to the model. The user is told of an
 // error before it is returned.
 func (r *REPL) Do(ctx context.Context, text string) error {
-	r.stopped = false
+	r.stopped, r.queued = false, false
 	r.Terminal.Quiet(true)
 	defer r.Terminal.Quiet(false)
 	ctx, stop := r.untilGone(ctx)

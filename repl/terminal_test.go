@@ -71,7 +71,6 @@ func terminalProgram() int {
 				Inspect: func(_ context.Context, req *engine.Request) {
 					req.Notify(engine.Notice{Text: "working"})
 					teletype.Await(os.Getenv("REPL_READY"))
-					teletype.Typed(os.Stdin, 4)
 				}}, enginetest.Says("Finished."))
 		default:
 			script.Add(enginetest.Says("You said " + parts[0].Text + "."))
@@ -207,12 +206,15 @@ func TestTypeAheadAnswersNothing(t *testing.T) {
 			s := terminal(t, term, "REPL_READY="+ready.Addr)
 			s.Line("slow")
 			s.Expect("working\r\n")
-			s.Send("y\ry\r")
+			s.Send("y\ry\rmind the dog\r")
+			s.Expect("queued: mind the dog\r\n")
 			ready.Open()
 			s.Expect("4 characters typed before the question were dropped\r\n")
 			s.Expect(offered)
 			s.Line("")
 			s.Expect("refused")
+			s.Expect("> mind the dog\r\n")
+			s.Expect("You said mind the dog.")
 			s.Expect("> ")
 		})
 	}

@@ -42,7 +42,12 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 			}
 			d.Do(func() { r.Printer.Print(ev, time.Now()) })
 		}
-	}, func() { r.attend(d, cancel) })
+	}, func() {
+		came, stop := r.Terminal.Listen(r.typed)
+		defer stop()
+		r.attend(d, came, cancel)
+	})
+	r.late()
 	if failure != nil && ctx.Err() == nil &&
 		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
 		failure = errInterrupt
@@ -67,7 +72,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 }
 
 // attend does what the turn asks for until it is over.
-func (r *REPL) attend(d turn.Desk, cancel context.CancelCauseFunc) {
+func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelCauseFunc) {
 	progress := time.NewTimer(firstProgress)
 	defer progress.Stop()
 	start, stopping := time.Now(), false
@@ -83,6 +88,8 @@ func (r *REPL) attend(d turn.Desk, cancel context.CancelCauseFunc) {
 			if r.Printer.Shown() != shown || time.Since(began) > time.Second { // it showed or asked
 				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
 			}
+		case <-typed:
+			r.Terminal.Heed()
 		case <-r.Interrupts:
 			r.Out.Touched()
 			if stopping {

@@ -9,6 +9,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine/journal"
+	"gemline/engine/steer"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -68,6 +69,9 @@ func (r *run) interact(ctx context.Context) error {
 			i.recall,
 		),
 		Run: i.say,
+	}
+	if i.settings.Steering {
+		loop.Steering = &repl.Steering{Hint: i.hint, Late: i.late}
 	}
 	return i.talk(ctx, loop)
 }
@@ -147,4 +151,15 @@ func (i *interactive) offer(ctx context.Context, app *commands.App) error {
 		return err
 	}
 	return app.Manage(ctx, "config", "set", "--holds", "--", key, "true")
+}
+
+// hint has the model be told what the user says while it works.
+func (f *front) hint(text string) { f.Session.hints.Add(steer.Hint{Text: text}) }
+
+// late returns the hints that came too late for that.
+func (f *front) late() (texts []string) {
+	for _, h := range f.Session.hints.Take() {
+		texts = append(texts, h.Text)
+	}
+	return texts
 }

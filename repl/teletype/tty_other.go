@@ -13,6 +13,3 @@ func interruptible(tty *os.File) (*os.File, error) { return tty, nil }
 func resize(tty *os.File, rows, cols uint16) error {
 	return pty.Setsize(tty, &pty.Winsize{Rows: rows, Cols: cols})
 }
-
-// Typed does not know what a terminal holds here.
-func Typed(*os.File, int) {}

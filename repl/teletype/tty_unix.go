@@ -4,7 +4,6 @@ package teletype
 
 import (
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -40,20 +39,4 @@ func resize(tty *os.File, rows, cols uint16) error {
 		return err
 	}
 	return ierr
-}
-
-// Typed waits, in the program, until its terminal f holds n bytes of whole
-// lines that nobody has read.
-func Typed(f *os.File, n int) {
-	request := uint(0x4004667f) // FIONREAD
-	if runtime.GOOS == "linux" {
-		request = 0x541b
-	}
-	for {
-		have, err := unix.IoctlGetInt(int(f.Fd()), request)
-		if err != nil || have >= n {
-			return
-		}
-		unix.Poll(nil, 5)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -16,9 +17,10 @@ import (
 type cooked struct {
 	*terminal
 	buf  []byte
-	over bool  // the end of the input was typed behind buf
-	open bool  // nothing was typed before the prompt was shown
-	end  error // what ended the input, nil before
+	kept string // see [Reader.Stopped]: what Enter alone sends
+	over bool   // the end of the input was typed behind buf
+	open bool   // nothing was typed before the prompt was shown
+	end  error  // what ended the input, nil before
 }
 
 func newCooked(t *terminal) *cooked {
@@ -45,11 +47,29 @@ func (c *cooked) forget() int {
 	return n
 }
 
+// keep puts aside what was read and not returned.
+func (c *cooked) keep() (restore func()) {
+	buf, over := c.buf, c.over
+	c.buf, c.over = nil, false
+	return func() { c.buf, c.over = append(buf, c.buf...), over || c.over }
+}
+
 // close leaves closing to the source.
 func (c *cooked) close() error { return nil }
 
 // line shows prompt and returns one line.
 func (c *cooked) line(ctx context.Context, prompt string, answer bool) (string, error) {
+	s, err := c.read(ctx, prompt, answer)
+	if !answer && err == nil {
+		if s == "" {
+			s = c.kept
+		}
+		c.kept = ""
+	}
+	return s, err
+}
+
+func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, error) {
 	c.src.awaitForeground(c.jobs)
 	c.typeAhead(c.src.typeAhead())
 	c.deferred.show()
@@ -89,23 +109,36 @@ func (c *cooked) showOffered() {
 }
 
 // showUnsent shows what was typed before the user stopped something, instead of
-// returning it.
+// returning it. Whole lines of that are kept.
 func (c *cooked) showUnsent() {
-	if !c.stopped || !c.src.terminal() || c.Single {
+	by := c.stopped
+	if by == "" || !c.src.terminal() || c.Single {
+		return
+	}
+	c.stopped = ""
+	entered := bytes.HasSuffix(c.buf, []byte("\n"))
+	if by == stoppedByError && !bytes.Contains(c.buf, []byte("\n")) {
 		return
 	}
 	text := strings.TrimSpace(clean(c.buf))
-	if c.stopped, c.buf, c.over = false, nil, false; text == "" {
+	if c.buf, c.over = nil, false; text == "" {
 		return
+	}
+	how := ""
+	if entered {
+		c.kept, how = text, "; Enter alone sends it"
 	}
 	if !strings.Contains(text, "\n") {
-		c.Out.Line(output.Info, "typed before the stop and not sent: %s", text)
+		c.Out.Line(output.Info, "typed before the %s and not sent%s: %s", by, how, text)
 		return
 	}
-	c.Out.Line(output.Info, "typed before the stop and not sent, %d lines:", strings.Count(text, "\n")+1)
+	c.Out.Line(output.Info, "typed before the %s and not sent, %d lines%s:", by, strings.Count(text, "\n")+1, how)
 	c.Out.Text(text)
 	c.Out.Fresh()
 }
+
+// stoppedByError is what something was stopped by that half a line survives.
+const stoppedByError = "error"
 
 // typeAhead takes what was typed and not read yet.
 func (c *cooked) typeAhead(typed []byte) {
@@ -150,7 +183,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		}
 		b, err := c.src.read(ctx)
 		if c.src.terminal() && longestLine > 0 && len(b) > longestLine {
-			return "", c.tooLong(ctx)
+			return "", c.dropLong(ctx)
 		}
 		if err == errResumed {
 			c.reprompt(prompt)
@@ -175,10 +208,18 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 	}
 }
 
-// entered returns a line as it was meant: what an arrow key sends to a terminal
-// that knows no such key is no part of it.
+// entered returns a line as it was meant.
 func (c *cooked) entered(b []byte) string {
-	for at := 0; c.src.terminal(); {
+	if !c.src.terminal() {
+		return clean(b)
+	}
+	return typedText(b)
+}
+
+// typedText returns a line of a terminal as it was meant: what an arrow key sends where
+// nobody knows such a key is no part of it.
+func typedText(b []byte) string {
+	for at := 0; ; {
 		i := bytes.IndexByte(b[at:], 0x1b)
 		if i < 0 {
 			break
@@ -215,9 +256,9 @@ func rawLine(b []byte) ([]byte, error) {
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n")), nil
 }
 
-// tooLong says that the terminal has cut a line. What was pasted with it goes,
+// dropLong says that the terminal has cut a line. What was pasted with it goes,
 // too, or it would be taken for something of its own.
-func (c *cooked) tooLong(ctx context.Context) error {
+func (c *cooked) dropLong(ctx context.Context) error {
 	for canTimeOut && !c.Single {
 		if b, err := c.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
 			c.src.drop()
@@ -226,9 +267,14 @@ func (c *cooked) tooLong(ctx context.Context) error {
 	}
 	c.buf = nil
 	c.Out.Entered()
-	c.Out.Line(output.Warning, "the terminal passes at most %d bytes of a line, so this one was dropped; "+
-		"break it with backslashes, or put it into a file and name it with @", longestLine)
+	c.Out.Line(output.Warning, "%s", tooLong())
 	return ErrCleared
+}
+
+// tooLong says that a line was cut, and what to do.
+func tooLong() string {
+	return fmt.Sprintf("the terminal passes at most %d bytes of a line, so this one was dropped; "+
+		"break it with backslashes, or put it into a file and name it with @", longestLine)
 }
 
 // lastLine returns a last line without an end. A script may end so; on a terminal

@@ -79,6 +79,8 @@ func (e *editor) typeAhead(typed []byte) { e.in.typed(typed) }
 
 func (e *editor) forget() int { return e.in.forget() }
 
+func (e *editor) keep() (restore func()) { return e.in.keep() }
+
 const (
 	pasteOn  = "\x1b[?2004h"
 	pasteOff = "\x1b[?2004l"
@@ -98,10 +100,10 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	e.useVi = e.Vi != nil && e.Vi()
 	e.in.setVi(e.useVi)
 	e.in.typed(e.src.typeAhead())
-	if e.stopped {
+	if e.stopped != "" && (e.stopped != stoppedByError || e.in.entered()) {
 		e.in.inject(e.pastes.fold(e.in.unsent()))
-		e.stopped = false
 	}
+	e.stopped = ""
 	if e.offered != "" && !answer {
 		e.in.inject(e.pastes.fold(e.offered))
 		e.offered = ""

@@ -131,6 +131,26 @@ func (k *keys) unsent() string {
 	return strings.TrimSpace(text)
 }
 
+// entered reports whether a whole line was read and not yet handed out.
+func (k *keys) entered() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return bytes.ContainsAny(k.queue, "\r\n")
+}
+
+// keep puts aside what was read and not yet handed out, until restore is called.
+func (k *keys) keep() (restore func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	queue := k.queue
+	k.queue = nil
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.queue = append(queue, k.queue...)
+	}
+}
+
 // over reports whether readline was told of the end.
 func (k *keys) over() bool {
 	k.mu.Lock()

@@ -103,7 +103,7 @@ func carryOut(ctx context.Context, r *Reader, out *output.Writer, s string) {
 		<-ctx.Done()
 		out.Line(output.Info, "stopped")
 		r.Quiet(false)
-		r.Stopped()
+		r.Stopped("stop")
 	case "news":
 		go func() {
 			teletype.Await(os.Getenv("LINE_READY"))

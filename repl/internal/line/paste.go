@@ -73,7 +73,7 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 			c.end = err
 			return "", false, nil
 		case longestLine > 0 && len(b) > longestLine:
-			return "", false, c.tooLong(ctx)
+			return "", false, c.dropLong(ctx)
 		}
 		c.buf = append(c.buf, b...)
 	}

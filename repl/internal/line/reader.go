@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"gemline/repl/output"
 )
@@ -33,6 +32,10 @@ type lines interface {
 	typeAhead(typed []byte)
 	forget() int
 
+	// keep puts what was taken and not returned out of the way of forget, until restore is
+	// called.
+	keep() (restore func())
+
 	close() error
 }
 
@@ -46,8 +49,10 @@ type terminal struct {
 	reading  atomic.Bool // a line is being typed
 	wake     func()      // shows what is deferred while a line is typed
 	modesOff string      // what ends the modes that a line is typed in
-	stopped  bool        // see [Reader.Stopped]
+	stopped  string      // see [Reader.Stopped]
 	offered  string      // see [Reader.Offer]
+	ear      *ear        // see [Reader.Listen]; nil if nobody listens
+	take     func(lines []string) []Fate
 }
 
 // New returns the Reader that fits c.
@@ -75,6 +80,7 @@ func New(c Config) (*Reader, error) {
 // Read shows prompt and returns what the user enters, which may be of several
 // lines. It returns io.EOF at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
+	defer r.deaf()()
 	g := multiline{typed: r.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
@@ -90,6 +96,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
+	defer r.deaf()()
 	if r.src.terminal() {
 		r.src.awaitForeground(r.jobs)
 		r.drop()
@@ -102,6 +109,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 	if !r.src.terminal() {
 		return r.by.line(ctx, question, true)
 	}
+	defer r.deaf()()
 	r.drop()
 	defer r.src.hideEcho()
 	b, err := r.src.hidden(ctx, func() { r.Out.Prompt(question) })
@@ -119,7 +127,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 // drop drops what was typed ahead and says so. The terminal may have shown it.
 func (r *Reader) drop() {
 	shown := r.src.echoes()
-	n := r.by.forget() + utf8.RuneCount(r.src.drop())
+	n := r.by.forget() + r.askedAfter(r.src.drop())
 	if n > 0 && shown {
 		r.Out.Touched()
 	}
@@ -139,6 +147,7 @@ func (r *Reader) Through(use func(Connect)) bool {
 	if !canTimeOut || !r.src.terminal() {
 		return false
 	}
+	defer r.deaf()()
 	r.by.typeAhead(r.src.passthrough(use))
 	return true
 }
@@ -164,16 +173,18 @@ func (t *terminal) Show(show func()) {
 // one.
 func (t *terminal) Quiet(on bool) { t.src.setQuiet(on) }
 
-// Stopped says that the user has stopped what went on. What was typed meanwhile
-// is not returned by the next Read: it is in its line to be edited, or else
-// shown. A program that sends lines means each of them.
-func (t *terminal) Stopped() { t.stopped = true }
+// Stopped says that what went on has ended before its time, by such as "stop". What was
+// typed meanwhile is not returned by the next Read: it is in its line to be edited, or else
+// shown, and lines among it are what Enter alone then sends. By an "error", half a line is
+// gone on with. A program that sends lines means each of them.
+func (t *terminal) Stopped(by string) { t.stopped = by }
 
 // Echoes reports whether the terminal shows what is typed right now.
 func (t *terminal) Echoes() bool { return t.src.echoes() }
 
 // Lend leaves the terminal to use, as it was found.
 func (t *terminal) Lend(use func()) {
+	defer t.deaf()()
 	t.src.modes.restore()
 	defer t.src.hideEcho()
 	use()

@@ -1,0 +1,160 @@
+package line
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"gemline/repl/output"
+)
+
+// A Fate is what becomes of a line that was typed while no line was waited for.
+type Fate int
+
+// The fates.
+const (
+	Ahead  Fate = iota // it is the next input, unless a question comes before that
+	Queued             // it is the next input in any case
+	Taken              // whoever was asked has it
+)
+
+// A heardLine is a line as it was typed, with its end.
+type heardLine struct {
+	typed []byte
+	fate  Fate
+	said  bool // somebody was asked about it
+}
+
+// mostHeard is how many bytes are read of what is typed while no line is waited for. What
+// comes then stays with the terminal.
+const mostHeard = 64 << 10
+
+// heard is what was typed while no line was waited for.
+type heard struct {
+	lines []heardLine
+	rest  []byte // of a line that is not whole
+	cut   int    // lines that the terminal has cut
+}
+
+// size returns how many bytes are held.
+func (h *heard) size() (n int) {
+	for _, l := range h.lines {
+		n += len(l.typed)
+	}
+	return n + len(h.rest)
+}
+
+// add takes in what was typed, and reports whether that makes a line.
+func (h *heard) add(b []byte) (whole bool) {
+	for len(b) > 0 {
+		i := bytes.IndexAny(b, "\n\x00") + 1
+		if i == 0 {
+			h.rest = append(h.rest, b...)
+			break
+		}
+		l := append(h.rest, b[:i]...)
+		h.rest, b, whole = nil, b[i:], true
+		if longestLine > 0 && len(l) > longestLine {
+			h.cut++
+			continue
+		}
+		h.lines = append(h.lines, heardLine{typed: l})
+	}
+	return whole
+}
+
+// Listen reads the lines that are typed from now on, until stop is called, so that they can
+// be told before the next Read: came gets a value when there are some for [Reader.Heed],
+// which asks take about them. Those that are not taken are the next inputs. Where the input
+// is no terminal, or waiting can't be given up, nothing is heard.
+func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{}, stop func()) {
+	e := r.src.listen()
+	if e == nil {
+		return nil, func() {}
+	}
+	restore := r.by.keep()
+	r.ear, r.take = e, take
+	return e.came, func() {
+		h := e.close()
+		r.ear, r.take = nil, nil
+		restore()
+		for _, l := range h.lines {
+			r.by.typeAhead(l.typed)
+		}
+		r.by.typeAhead(h.rest)
+	}
+}
+
+// Enter has a line come next, as if it had been typed.
+func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
+
+// Heed has it decided what becomes of the lines that were heard.
+func (r *Reader) Heed() {
+	if r.ear == nil {
+		return
+	}
+	resume := r.ear.pause()
+	defer resume()
+	h := &r.ear.heard
+	if h.cut > 0 {
+		h.cut = 0
+		r.Out.Line(output.Warning, "%s", tooLong())
+	}
+	var texts []string
+	var which []int
+	for i, l := range h.lines {
+		if !l.said && l.typed[len(l.typed)-1] == '\n' {
+			texts, which = append(texts, typedText(l.typed[:len(l.typed)-1])), append(which, i)
+		}
+	}
+	if len(texts) == 0 {
+		return
+	}
+	for n, fate := range r.take(texts) {
+		l := &h.lines[which[n]]
+		if l.fate, l.said = fate, true; fate == Queued { // what was said of it is what is sent
+			l.typed = []byte(strings.ReplaceAll(texts[n], "\t", " ") + "\n")
+		}
+	}
+	kept := h.lines[:0]
+	for _, l := range h.lines {
+		if l.fate != Taken {
+			kept = append(kept, l)
+		}
+	}
+	h.lines = kept
+}
+
+// askedAfter takes in what was typed before a question, b being what the terminal still
+// had, and drops what is not queued. It returns how many characters that was.
+func (r *Reader) askedAfter(b []byte) (dropped int) {
+	if r.ear == nil {
+		return utf8.RuneCount(b)
+	}
+	resume := r.ear.pause()
+	h := &r.ear.heard
+	h.add(b)
+	resume()
+	r.Heed()
+	defer r.ear.pause()()
+	dropped = utf8.RuneCount(h.rest)
+	h.rest = nil
+	kept := h.lines[:0]
+	for _, l := range h.lines {
+		if l.fate == Queued {
+			kept = append(kept, l)
+		} else {
+			dropped += utf8.RuneCount(l.typed)
+		}
+	}
+	h.lines = kept
+	return dropped
+}
+
+// deaf keeps what is typed for whoever reads it now, until resume is called.
+func (t *terminal) deaf() (resume func()) {
+	if t.ear == nil {
+		return func() {}
+	}
+	return t.ear.pause()
+}

@@ -1,0 +1,124 @@
+//go:build unix
+
+package line
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// An ear reads what is typed on a goroutine of its own, unless it is paused.
+type ear struct {
+	src  *source
+	came chan struct{}
+	quit [2]int // a pipe; its end ends the listening
+	done chan struct{}
+
+	mu     sync.Mutex // held to read, and to look at what follows
+	change sync.Cond
+	paused int
+	closed bool
+	heard  heard
+}
+
+// listen returns what hears, nil where nobody can.
+func (s *source) listen() *ear {
+	if !s.tty || !s.lines() {
+		return nil
+	}
+	e := &ear{src: s, came: make(chan struct{}, 1), done: make(chan struct{})}
+	e.change.L = &e.mu
+	if unix.Pipe(e.quit[:]) != nil {
+		return nil
+	}
+	for _, fd := range e.quit {
+		unix.CloseOnExec(fd)
+	}
+	go e.listen()
+	return e
+}
+
+// pause leaves the terminal to others. Meanwhile what was heard is the caller's.
+func (e *ear) pause() (resume func()) {
+	e.mu.Lock()
+	e.paused++
+	e.mu.Unlock()
+	return func() {
+		e.mu.Lock()
+		e.paused--
+		e.change.Broadcast()
+		e.mu.Unlock()
+	}
+}
+
+// close ends the listening and returns what was heard.
+func (e *ear) close() heard {
+	e.mu.Lock()
+	e.closed = true
+	e.change.Broadcast()
+	e.mu.Unlock()
+	unix.Close(e.quit[1])
+	<-e.done
+	unix.Close(e.quit[0])
+	return e.heard
+}
+
+// background is how many milliseconds pass before a program that has not got the terminal
+// looks whether it has.
+const background = 500
+
+func (e *ear) listen() {
+	defer close(e.done)
+	chunk := make([]byte, 8<<10)
+	fds := []unix.PollFd{{Fd: int32(e.src.in), Events: unix.POLLIN}, {Fd: int32(e.quit[0]), Events: unix.POLLIN}}
+	for e.wait() {
+		if _, err := unix.Poll(fds, -1); err != nil && err != unix.EINTR {
+			return
+		}
+		switch {
+		case fds[1].Revents != 0, fds[0].Revents&(unix.POLLNVAL|unix.POLLERR|unix.POLLHUP) != 0:
+			return
+		case fds[0].Revents == 0:
+			continue
+		}
+		if !e.src.modes.foreground() || !e.src.lines() {
+			unix.Poll(fds[1:], background)
+			continue
+		}
+		e.read(chunk)
+	}
+}
+
+// wait returns when there may be something to hear, and false when nobody listens any more.
+func (e *ear) wait() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for !e.closed && (e.paused > 0 || e.heard.size() >= mostHeard) {
+		e.change.Wait()
+	}
+	return !e.closed
+}
+
+// read reads a line, unless somebody else has.
+func (e *ear) read(chunk []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed || e.paused > 0 || !e.src.waiting() {
+		return
+	}
+	n, err := unix.Read(e.src.in, chunk)
+	if err != nil || n < 0 {
+		return
+	}
+	b := chunk[:n]
+	if n == 0 {
+		b = []byte{0} // Ctrl-D, as [source.pending] has it
+	}
+	if e.heard.add(b) {
+		select {
+		case e.came <- struct{}{}:
+		default:
+		}
+	}
+}

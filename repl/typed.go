@@ -1,0 +1,68 @@
+package repl
+
+import (
+	"regexp"
+	"strings"
+
+	"gemline/engine/text"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+// A Fate is what becomes of a line that is typed during a turn.
+type Fate = line.Fate
+
+// Steering is how the model is told what the user types while it works.
+type Steering struct {
+	// Hint has the model be told with the next request, on any goroutine.
+	Hint func(text string)
+
+	// Late returns what came too late for that.
+	Late func() []string
+}
+
+// answers are what is typed for a question and means nothing to the model.
+var answers = regexp.MustCompile(`^[0-9, ]*$`)
+
+// isAnswer reports whether a line is no more than an answer, for which a question was
+// expected.
+func isAnswer(s string) bool {
+	c, ok := parseChoice(s, nil)
+	return ok && c.note == "" || answers.MatchString(s)
+}
+
+// typed decides about lines that were typed during a turn, and says so.
+func (r *REPL) typed(lines []string) []Fate {
+	const most = 300 // characters of it that are said
+	fates := make([]Fate, len(lines))
+	for i, l := range lines {
+		l = strings.TrimSpace(l)
+		said := output.EscapeLine(text.Shorten(l, most))
+		switch {
+		case isAnswer(l): // as it would be without anybody who listens
+		case r.AtOnce != nil && r.AtOnce(l):
+			fates[i] = line.Taken
+		case r.Steering != nil && !strings.HasPrefix(l, "/") && !strings.HasPrefix(l, "!"):
+			fates[i] = line.Taken
+			r.Steering.Hint(l)
+			r.Printer.aside("hint for the next request: %s", said)
+		default:
+			fates[i] = line.Queued
+			r.queued = true
+			r.Printer.aside("queued: %s", said)
+		}
+	}
+	return fates
+}
+
+// late has hints that came too late be the next prompts.
+func (r *REPL) late() {
+	if r.Steering == nil {
+		return
+	}
+	for _, l := range r.Steering.Late() {
+		r.queued = true
+		r.Terminal.Enter(l)
+		r.Out.Line(output.Info, "queued, since it was too late for a hint: %s", output.EscapeLine(l))
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+)
+
+// A gate is a reply that waits until the test lets it go.
+type gate struct {
+	asked, open chan struct{}
+}
+
+// gated returns a reply that is asked for and goes on when its gate is opened.
+func gated(r et.Reply) (et.Reply, gate) {
+	g := gate{make(chan struct{}), make(chan struct{})}
+	r.Inspect = func(ctx context.Context, _ *engine.Request) {
+		close(g.asked)
+		select {
+		case <-g.open:
+		case <-ctx.Done():
+		}
+	}
+	return r, g
+}
+
+// steering has a terminal's settings take hints.
+func steering(t *testing.T, c teletype.Command) {
+	t.Helper()
+	write(t, filepath.Join(filepath.Dir(c.Dir), "home"), map[string]string{".gemini/settings.json": `{"experimental": {"modelSteering": true}}`})
+}
+
+// What is typed while the model works is said at once, and is the next prompt.
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			first, g := gated(et.Says("One."))
+			server := et.NewServer(first, et.Says("Two."), et.Says("Three."))
+			c := terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Say("begin")
+			<-g.asked
+			s.Line("and then\x1b[D\x1b[D this")
+			s.Expect("queued: and then this\r\n")
+			s.Line("and that")
+			s.Expect("queued: and that\r\n")
+			close(g.open)
+			s.Expect("One.")
+			s.Expect("Two.")
+			s.Expect("Three.")
+			s.Expect("> ")
+			leave(t, s, teletype.Rules{Smart: term != "dumb", Quiet: true})
+			sent := streamed(server)
+			if n := len(sent); n != 3 || !bytes.Contains(sent[1].Body, []byte(`{"text":"and then`)) || !bytes.Contains(sent[2].Body, []byte(`{"text":"and that"}`)) {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// A hint goes with the next request, in the same turn, and is in the session.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			first, g := gated(et.Says("", et.Call("1", "read_file", "file_path", "notes.txt")))
+			server := et.NewServer(first, et.Says("I read it aloud."))
+			c := terminal(t, server)
+			c.Term = term
+			steering(t, c)
+			s := teletype.Start(t, c)
+			s.Say("read the notes")
+			<-g.asked
+			s.Line("aloud, please")
+			s.Expect("hint for the next request: aloud, please\r\n")
+			close(g.open)
+			s.Expect("the model is told: aloud, please\r\n")
+			s.Expect("I read it aloud.")
+			s.Say("/history")
+			s.Expect("- aloud, please")
+			s.Expect("> ")
+			leave(t, s, teletype.Rules{Smart: term != "dumb", Quiet: true})
+			sent := streamed(server)
+			if len(sent) != 2 || !bytes.Contains(sent[1].Body, []byte(`- aloud, please`)) {
+				t.Errorf("the hint was not sent: %d requests", len(sent))
+			}
+		})
+	}
+}
+
+// A hint that no request follows is the next prompt.
+func TestHintTooLate(t *testing.T) {
+	t.Parallel()
+	first, g := gated(et.Says("One."))
+	server := et.NewServer(first, et.Says("Two."))
+	c := terminal(t, server)
+	steering(t, c)
+	s := teletype.Start(t, c)
+	s.Say("begin")
+	<-g.asked
+	s.Line("mind the gap")
+	s.Expect("hint for the next request: mind the gap\r\n")
+	close(g.open)
+	s.Expect("info: queued, since it was too late for a hint: mind the gap\r\n")
+	s.Expect("> mind the gap\r\n")
+	s.Expect("Two.")
+	s.Expect("> ")
+	leave(t, s, teletype.Rules{Quiet: true})
+	checkPaste(t, server, "begin", "mind the gap")
+}
+
+// What was queued survives a Ctrl-C and an error: it is said, and Enter sends it.
+func TestQueuedAndStopped(t *testing.T) {
+	t.Parallel()
+	for _, term := range terminals {
+		for _, how := range []string{"stop", "error"} {
+			t.Run(term+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				reply := et.Stalled(et.Streams("This takes ", "for ever. "))
+				var g gate
+				if how == "error" {
+					reply, g = gated(et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"code":400,"message":"bad luck","status":"INVALID_ARGUMENT"}}`}})
+				}
+				server := et.NewServer(reply, et.Says("Two."))
+				c := terminal(t, server)
+				c.Term = term
+				s := teletype.Start(t, c)
+				s.Say("begin")
+				if how == "error" {
+					<-g.asked
+				} else {
+					s.Expect("for ever.")
+				}
+				s.Line("go on then")
+				s.Expect("queued: go on then\r\n")
+				if how == "error" {
+					close(g.open)
+					s.Expect("bad luck")
+				} else {
+					s.Send("\x03")
+					s.Expect("cancelled")
+					s.Expect("\r\n")
+				}
+				if term == "dumb" {
+					s.Expect("typed before the " + how + " and not sent; Enter alone sends it: go on then\r\n> ")
+				} else {
+					s.Expect("go on then")
+				}
+				s.Send("\r")
+				s.Expect("Two.")
+				s.Expect("> ")
+				leave(t, s, teletype.Rules{Smart: term != "dumb", Quiet: true})
+				sent := streamed(server)
+				if !strings.Contains(string(sent[len(sent)-1].Body), `{"text":"go on then"}`) {
+					t.Errorf("it was not sent: %s", sent[len(sent)-1].Body)
+				}
+			})
+		}
+	}
+}
