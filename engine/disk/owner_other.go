@@ -2,6 +2,8 @@
 
 package disk
 
+import "os"
+
 // Exposed says nothing: who may write the directory of all users is for this
 // system to say.
 func Exposed(string) string { return "" }
@@ -11,3 +13,6 @@ func Shared(string) string { return "" }
 
 // Foreign says nothing, for the same reason.
 func Foreign(string, string) string { return "" }
+
+// Mine says yes, for the same reason.
+func Mine(os.FileInfo) bool { return true }

@@ -112,3 +112,9 @@ func Shared(path string) string {
 	}
 	return ""
 }
+
+// Mine reports whether what info is about belongs to the user.
+func Mine(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}

@@ -1,0 +1,331 @@
+package ide
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"google.golang.org/genai"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+// Config is what a Client needs.
+type Config struct {
+	Place
+	Version string // of gemline
+
+	// Hidden reports whether what is selected in a file is kept from the model. It may
+	// be nil.
+	Hidden func(path string) bool
+
+	// Note returns what the model is told and nobody has said.
+	Note func(text string) *genai.Part
+
+	// Tell is told in a line what is odd. It may be called on any goroutine.
+	Tell func(text string)
+}
+
+// State is how far a Client is.
+type State int
+
+// The states.
+const (
+	Off State = iota // it was not asked to connect
+	Connecting
+	Connected
+	Disconnected
+)
+
+// A Status says how far a Client is. What is in it comes from the editor.
+type Status struct {
+	State  State
+	Editor string
+	Why    string // of Disconnected
+	Files  []File // the open ones, the one that was looked at last first
+	Others []string
+	Doubts bool // the editor does not trust its folder
+}
+
+const (
+	attemptTime = 5 * time.Second  // for connecting to one companion
+	openTime    = 10 * time.Minute // for an answer about a change
+	closeTime   = time.Second      // for taking a question back
+)
+
+// The messages of a companion.
+const (
+	contextUpdate protocol.MCPMethod = "ide/contextUpdate"
+	diffAccepted  protocol.MCPMethod = "ide/diffAccepted"
+	diffRejected  protocol.MCPMethod = "ide/diffRejected"
+	diffClosed    protocol.MCPMethod = "ide/diffClosed" // of older ones
+)
+
+// A Client is the connection to a companion, whether there is one or not. It is safe for
+// concurrent use.
+type Client struct {
+	cfg  Config
+	http *http.Transport
+
+	mu    sync.Mutex
+	state State
+	why   error
+	to    *link         // nil while there is none
+	ended chan struct{} // closed when the attempt that runs is over
+	cut   func()        // ends it
+	diffs map[string]*diff
+	told  told
+}
+
+// A link is a connection.
+type link struct {
+	companion
+	*rpc.Conn
+
+	// Guarded by the Client.
+	said   json.RawMessage // what the editor has open, as it came last
+	failed bool            // a change could not be shown, and that was told
+}
+
+// New returns a Client that does nothing yet.
+func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
+
+// Start begins to connect, and returns at once. What comes of it is told if it is nothing.
+func (c *Client) Start() {
+	if ended := c.begin(); ended != nil {
+		go func() {
+			<-ended
+			if st := c.Status(); st.State == Disconnected {
+				c.cfg.Tell(st.Why + "; /ide status says more")
+			}
+		}()
+	}
+}
+
+// Connect connects, anew if it had, and waits for what comes of it.
+func (c *Client) Connect(ctx context.Context) error {
+	c.Close()
+	ended := c.begin()
+	if ended == nil { // somebody else was quicker
+		return nil
+	}
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		c.Close()
+		return context.Cause(ctx)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// begin begins an attempt, nil if one runs or has succeeded.
+func (c *Client) begin() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == Connecting || c.state == Connected {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	c.state, c.why, c.cut, c.ended = Connecting, nil, cancel, ended
+	if c.http == nil {
+		c.http = &http.Transport{DialContext: (&net.Dialer{Timeout: attemptTime}).DialContext} // by no proxy
+	}
+	go func() {
+		defer close(ended)
+		defer cancel()
+		l, err := c.connect(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.state != Connecting || c.ended != ended { // it was closed meanwhile
+			if l != nil {
+				go l.Close()
+			}
+			return
+		}
+		if c.why = err; err != nil {
+			c.state = Disconnected
+			return
+		}
+		c.state, c.to = Connected, l
+		go c.watch(l)
+	}()
+	return ended
+}
+
+// connect finds a companion and connects to it.
+func (c *Client) connect(ctx context.Context) (*link, error) {
+	found, err := c.cfg.find()
+	if err != nil {
+		return nil, err
+	}
+	hosts := []string{"127.0.0.1"}
+	if c.cfg.inContainer() {
+		hosts = append(hosts, "host.docker.internal")
+	}
+	for _, to := range found {
+		for _, host := range hosts {
+			l, oerr := c.open(ctx, to, host)
+			if oerr == nil {
+				return l, nil
+			}
+			if err == nil { // the likeliest says most
+				err = fmt.Errorf("no connection to %s: %s", to.editor, text.OneLine(oerr.Error(), 200))
+			}
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+		}
+	}
+	return nil, err
+}
+
+// open connects to a companion.
+func (c *Client) open(ctx context.Context, to companion, host string) (*link, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, attemptTime, fmt.Errorf("it did not answer within %s", attemptTime))
+	defer cancel()
+	lost := make(chan struct{}) // closed when it can't be reached any more
+	gone := sync.OnceFunc(func() { close(lost) })
+	r := rpc.Remote{URL: fmt.Sprintf("http://%s:%d/mcp", host, to.port), Header: http.Header{},
+		Client: &http.Client{Transport: reaching{c.http, gone},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if to.token != "" {
+		r.Header.Set("Authorization", "Bearer "+to.token)
+	}
+	stream := rpc.HTTP(r)
+	l := &link{companion: to}
+	l.Conn = rpc.New(stream, rpc.Handler{Request: answer,
+		Notify: func(method protocol.MCPMethod, params json.RawMessage) { c.notified(l, method, params) }})
+	var said protocol.InitializeResult
+	hello := protocol.InitializeParams{ProtocolVersion: protocol.ProtocolVersion20250618,
+		ClientInfo: protocol.Implementation{Name: "gemline", Version: c.cfg.Version}}
+	err := l.Call(ctx, protocol.MethodInitialize, hello, &said)
+	if err == nil && !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
+		err = errors.New("what answers is no companion")
+	}
+	if err == nil {
+		stream.(rpc.Beginner).Begun(said.ProtocolVersion)
+		err = l.Notify(ctx, protocol.MethodNotificationInitialized, nil)
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	go func() {
+		select {
+		case <-lost:
+			l.Close()
+		case <-l.Done():
+		}
+	}()
+	return l, nil
+}
+
+// answer answers what a companion asks: whether somebody is there.
+func answer(_ context.Context, m *rpc.Message) (any, error) {
+	if m.Method == protocol.MethodPing {
+		return struct{}{}, nil
+	}
+	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
+}
+
+// reaching notices that a companion can't be reached any more.
+type reaching struct {
+	by   http.RoundTripper
+	gone func()
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r reaching) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := r.by.RoundTrip(req)
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" && req.Context().Err() == nil {
+		r.gone()
+	}
+	return res, err
+}
+
+// watch waits for the end of a connection, and tells of it.
+func (c *Client) watch(l *link) {
+	<-l.Done()
+	c.mu.Lock()
+	mine := c.to == l
+	if mine {
+		c.to, c.state = nil, Disconnected
+		c.why = fmt.Errorf("%s is no longer there", l.editor)
+	}
+	c.mu.Unlock()
+	if mine {
+		c.cfg.Tell(l.editor + " is no longer there, and what is open in it not known any more; /ide enable connects again")
+	}
+}
+
+// Close ends the connection, or the attempt to have one. An editor that does not heed it is
+// not waited for.
+func (c *Client) Close() {
+	c.mu.Lock()
+	l, cut, ended := c.to, c.cut, c.ended
+	c.to, c.state, c.why, c.cut = nil, Off, nil, nil
+	c.mu.Unlock()
+	if cut != nil {
+		cut()
+	}
+	if l != nil {
+		ended = make(chan struct{})
+		go func() { defer close(ended); l.Close(); c.http.CloseIdleConnections() }()
+	}
+	if ended != nil {
+		select {
+		case <-ended:
+		case <-time.After(closeTime):
+		}
+	}
+}
+
+// Status says how far the Client is.
+func (c *Client) Status() (st Status) {
+	c.mu.Lock()
+	st.State = c.state
+	if c.why != nil {
+		st.Why = c.why.Error()
+	}
+	var said json.RawMessage
+	var folders []string
+	if l := c.to; l != nil {
+		st.Editor, said, folders = l.editor, l.said, l.folders
+	}
+	c.mu.Unlock()
+	st.Editor = cmp.Or(st.Editor, c.cfg.Editor())
+	st.Others = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Cwd) > 0 })
+	st.Files, st.Doubts = c.read(said)
+	return st
+}
+
+// link returns the connection, nil while there is none.
+func (c *Client) link() *link {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.to
+}
+
+// notified takes in what a companion says of its own accord. It returns at once.
+func (c *Client) notified(l *link, method protocol.MCPMethod, params json.RawMessage) {
+	switch method {
+	case contextUpdate:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		l.said = params
+	case diffAccepted, diffRejected, diffClosed:
+		c.decided(l, method, params)
+	}
+}

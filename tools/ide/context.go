@@ -1,0 +1,228 @@
+package ide
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// A File is one that is open in the editor.
+type File struct {
+	Path   string
+	Active bool // it is the one that the user is in
+	Cursor *Cursor
+	Text   string // that is selected in it
+	Hidden bool   // something is, and the model is not told what
+}
+
+// A Cursor is a position in a file. Lines and characters count from 1.
+type Cursor struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+const (
+	mostOpen    = 10      // files that count
+	mostText    = 16384   // characters of what is selected
+	longestPath = 4 << 10 // bytes
+	truncated   = "... [TRUNCATED]"
+)
+
+// An openFile is one as an update names it.
+type openFile struct {
+	Path         string
+	Timestamp    float64
+	IsActive     bool
+	SelectedText string
+	Cursor       *Cursor
+}
+
+// read returns the open files that an update names, and whether the editor says that it
+// does not trust its folder. Only the file that was looked at last may be the active one.
+func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
+	if update == nil {
+		return nil, false
+	}
+	var said struct {
+		WorkspaceState struct {
+			OpenFiles []openFile
+			IsTrusted *bool
+		}
+	}
+	json.Unmarshal(update, &said) // what of it is of another type is left out
+	state := said.WorkspaceState
+	slices.SortStableFunc(state.OpenFiles, func(a, b openFile) int { return cmp.Compare(b.Timestamp, a.Timestamp) })
+	for i, f := range state.OpenFiles {
+		if len(files) == mostOpen {
+			break
+		}
+		if len(f.Path) > longestPath || !filepath.IsAbs(f.Path) || slices.ContainsFunc(files, func(o File) bool { return o.Path == f.Path }) {
+			continue
+		}
+		file := File{Path: f.Path}
+		if i == 0 && f.IsActive {
+			file.Active, file.Cursor, file.Text = true, f.Cursor, f.SelectedText
+			if file.Text != "" && c.cfg.Hidden != nil && c.cfg.Hidden(f.Path) {
+				file.Text, file.Hidden = "", true
+			}
+			if r := []rune(file.Text); len(r) > mostText {
+				file.Text = string(r[:mostText]) + truncated
+			}
+		}
+		files = append(files, file)
+	}
+	return files, state.IsTrusted != nil && !*state.IsTrusted
+}
+
+// A told is what a conversation was told of the editor: all of it, and then what changed.
+type told struct {
+	files       []File
+	first, last *genai.Part // the messages, nil if there is none
+}
+
+// A position is an open file as the model is told of it.
+type position struct {
+	Path   string  `json:"path"`
+	Cursor *Cursor `json:"cursor,omitempty"`
+	Text   string  `json:"selectedText,omitempty"`
+}
+
+func (f File) position() *position { return &position{f.Path, f.Cursor, f.Text} }
+
+type everything struct {
+	Active *position `json:"activeFile,omitempty"`
+	Others []string  `json:"otherOpenFiles,omitempty"`
+}
+
+type changes struct {
+	Opened   []string  `json:"filesOpened,omitempty"`
+	Closed   []string  `json:"filesClosed,omitempty"`
+	Active   any       `json:"activeFileChanged,omitempty"` // a position or a left
+	Moved    *position `json:"cursorMoved,omitempty"`
+	Selected *selected `json:"selectionChanged,omitempty"`
+}
+
+// A left is the file that was the active one, where none is any more.
+type left struct {
+	Path     *string `json:"path"`
+	Previous string  `json:"previousPath"`
+}
+
+type selected struct {
+	Path string `json:"path"`
+	Text string `json:"selectedText"`
+}
+
+// News returns what a conversation is to be told of the editor before its next prompt: all
+// of it, or only what has changed if its history holds what it was told before; nil if that
+// is nothing. Whoever asks puts it into the history.
+func (c *Client) News(history []*genai.Content) *genai.Part {
+	l := c.link()
+	if l == nil {
+		return nil
+	}
+	c.mu.Lock()
+	said, t := l.said, c.told
+	c.mu.Unlock()
+	if said == nil {
+		return nil
+	}
+	files, _ := c.read(said)
+	var words string
+	switch {
+	case !holds(history, t.first) || !holds(history, t.last):
+		t.first = nil
+		words = full(files)
+	default:
+		words = since(t.files, files)
+	}
+	if words == "" {
+		return nil
+	}
+	part := c.cfg.Note(words)
+	t.files, t.first, t.last = files, cmp.Or(t.first, part), part
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = t
+	return part
+}
+
+// holds reports whether a history has a part, which is not nil.
+func holds(history []*genai.Content, part *genai.Part) bool {
+	return part != nil && slices.ContainsFunc(history, func(c *genai.Content) bool { return slices.Contains(c.Parts, part) })
+}
+
+// full says what is open, "" if nothing is.
+func full(files []File) string {
+	var all everything
+	for _, f := range files {
+		if f.Active {
+			all.Active = f.position()
+		} else {
+			all.Others = append(all.Others, f.Path)
+		}
+	}
+	if all.Active == nil && all.Others == nil {
+		return ""
+	}
+	return block("What the user has open in the editor, as JSON. It is there to know what the user may mean, and asks for nothing.", all)
+}
+
+// since says what has changed, "" if nothing has.
+func since(before, now []File) string {
+	var ch changes
+	is := func(files []File, path string) bool {
+		return slices.ContainsFunc(files, func(f File) bool { return f.Path == path })
+	}
+	for _, f := range now {
+		if !is(before, f.Path) {
+			ch.Opened = append(ch.Opened, f.Path)
+		}
+	}
+	for _, f := range before {
+		if !is(now, f.Path) {
+			ch.Closed = append(ch.Closed, f.Path)
+		}
+	}
+	switch was, active := activeOf(before), activeOf(now); {
+	case active == nil && was != nil:
+		ch.Active = left{Previous: was.Path}
+	case active == nil:
+	case was == nil || was.Path != active.Path:
+		ch.Active = active.position()
+	default:
+		if active.Cursor != nil && (was.Cursor == nil || *was.Cursor != *active.Cursor) {
+			ch.Moved = &position{Path: active.Path, Cursor: active.Cursor}
+		}
+		if was.Text != active.Text {
+			ch.Selected = &selected{active.Path, active.Text}
+		}
+	}
+	if ch.Opened == nil && ch.Closed == nil && ch.Active == nil && ch.Moved == nil && ch.Selected == nil {
+		return ""
+	}
+	return block("What has changed in the user's editor, as JSON. It is there to know what the user may mean, and asks for nothing.",
+		map[string]changes{"changes": ch})
+}
+
+func activeOf(files []File) *File {
+	if len(files) > 0 && files[0].Active {
+		return &files[0]
+	}
+	return nil
+}
+
+// block returns a sentence and a value.
+func block(about string, v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	enc.Encode(v)
+	return about + "\n```json\n" + strings.TrimSpace(b.String()) + "\n```"
+}

@@ -1,0 +1,190 @@
+package ide
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// A diff is a change that is open in the editor.
+type diff struct {
+	path     string
+	draft    *engine.Draft
+	to       *link
+	opened   chan struct{}         // closed when that has succeeded or failed
+	decision chan engine.Answer    // holds one
+	answered func(a engine.Answer) // is told of it
+}
+
+// Approver returns an Approver that has a change be open in the editor while next asks
+// about it. Answered returns the error that the question of next ends with once it was
+// answered in the editor, in these words.
+func (c *Client) Approver(next engine.Approver, answered func(how string) error) engine.Approver {
+	return approver{c, next, answered}
+}
+
+type approver struct {
+	client   *Client
+	next     engine.Approver
+	answered func(string) error
+}
+
+// Approve implements [engine.Approver].
+func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	to, in := a.client.link(), p.Intent
+	if to == nil || p.Tool.Kind != engine.Edit || in.Draft == nil || len(in.Paths) == 0 || !filepath.IsAbs(in.Paths[0]) {
+		return a.next.Approve(ctx, p)
+	}
+	asking, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	d := &diff{path: in.Paths[0], draft: in.Draft, to: to,
+		opened: make(chan struct{}), decision: make(chan engine.Answer, 1)}
+	d.answered = func(answer engine.Answer) { end(a.answered(how(answer, to.editor))) }
+	a.client.put(d)
+	defer a.client.remove(d)
+	go a.client.openDiff(asking, d)
+	answer, err := a.next.Approve(asking, p)
+	select {
+	case decision := <-d.decision:
+		if err != nil && ctx.Err() == nil { // it is why the question ended
+			return decision, nil
+		}
+	default:
+	}
+	_, allowed := answer.(engine.Allowed)
+	if err != nil || !allowed {
+		go d.close(context.WithoutCancel(ctx))
+		return answer, err
+	}
+	if edited, ok := d.close(ctx); ok {
+		return engine.Changed{Args: d.draft.Args(edited)}, nil // which nobody has seen here
+	}
+	return answer, nil
+}
+
+// how says in a line what was answered in the editor.
+func how(a engine.Answer, editor string) string {
+	switch a.(type) {
+	case engine.Allowed:
+		return "accepted in " + editor
+	case engine.Changed:
+		return "accepted in " + editor + ", as it was changed there"
+	}
+	return "refused in " + editor
+}
+
+func (c *Client) put(d *diff) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.diffs[d.path] = d
+}
+
+func (c *Client) remove(d *diff) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.diffs[d.path] == d {
+		delete(c.diffs, d.path)
+	}
+}
+
+// openDiff opens a change in the editor. Where that can't be, it is asked about at the
+// terminal alone.
+func (c *Client) openDiff(ctx context.Context, d *diff) {
+	defer close(d.opened)
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	_, err := d.call(ctx, "openDiff", map[string]any{"filePath": d.path, "newContent": d.draft.Text})
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	c.mu.Lock()
+	told := d.to.failed
+	d.to.failed = true
+	c.mu.Unlock()
+	if !told {
+		c.cfg.Tell(d.to.editor + " does not show the change: " + text.OneLine(err.Error(), 200))
+	}
+}
+
+// call calls a tool of the companion.
+func (d *diff) call(ctx context.Context, name string, args map[string]any) (said string, err error) {
+	var r struct {
+		Content []struct{ Type, Text string }
+		IsError bool
+	}
+	if err := d.to.Call(ctx, protocol.MethodToolsCall, map[string]any{"name": name, "arguments": args}, &r); err != nil {
+		return "", err
+	}
+	for _, c := range r.Content {
+		said += c.Text
+	}
+	if r.IsError {
+		return "", errors.New(said)
+	}
+	return said, nil
+}
+
+// close takes the change out of the editor. It returns the text that stood there if that
+// was another one than was proposed.
+func (d *diff) close(ctx context.Context) (edited string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	select {
+	case <-d.opened:
+	case <-ctx.Done():
+		return "", false
+	}
+	said, err := d.call(ctx, "closeDiff", map[string]any{"filePath": d.path, "suppressNotification": true})
+	var final struct{ Content *string }
+	if err != nil || json.Unmarshal([]byte(said), &final) != nil || final.Content == nil {
+		return "", false
+	}
+	return d.edited(*final.Content)
+}
+
+// edited returns a text with the line ends of the draft, and whether it is another one.
+func (d *diff) edited(s string) (string, bool) {
+	if !strings.Contains(d.draft.Text, "\r\n") {
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+	}
+	return s, s != d.draft.Text
+}
+
+// decided takes in what was answered in the editor. What is about no open change means
+// nothing.
+func (c *Client) decided(l *link, method protocol.MCPMethod, params json.RawMessage) {
+	var said struct {
+		FilePath string
+		Content  *string
+	}
+	if json.Unmarshal(params, &said) != nil {
+		return
+	}
+	c.mu.Lock()
+	d := c.diffs[said.FilePath]
+	if d != nil && d.to == l {
+		delete(c.diffs, said.FilePath)
+	}
+	c.mu.Unlock()
+	if d == nil || d.to != l {
+		return
+	}
+	var answer engine.Answer = engine.Refused{}
+	if method != diffRejected && said.Content != nil {
+		answer = engine.Allowed{}
+		if edited, ok := d.edited(*said.Content); ok {
+			answer = engine.Changed{Args: d.draft.Args(edited), Agreed: true}
+		}
+	} else if method == diffAccepted { // of what? That was not said
+		return
+	}
+	d.decision <- answer
+	d.answered(answer)
+}

@@ -1,0 +1,264 @@
+package ide
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// A Place is where a companion is looked for.
+type Place struct {
+	Lookup func(name string) (string, bool) // a variable of the environment
+	Temp   string                           // the directory of temporary files
+	Cwd    string                           // that is worked in
+}
+
+// A companion is one that was found.
+type companion struct {
+	editor  string // what it is called
+	port    int
+	token   string
+	folders []string // that are open in it
+}
+
+const (
+	longestFile  = 64 << 10 // bytes of a companion's file
+	longestName  = 60       // characters of an editor's name
+	mostFiles    = 1000     // that are looked at
+	mostAttempts = 4        // companions that are connected to, one after the other
+)
+
+// infoFile is how a companion's file is called: the number of the editor's process, and
+// the port, which older ones leave out.
+var infoFile = regexp.MustCompile(`^gemini-ide-server-(\d{1,9})(?:-(\d{1,5}))?\.json$`)
+
+func (p Place) get(name string) string {
+	value, _ := p.Lookup(name)
+	return value
+}
+
+// Editor returns the name of the editor that the terminal belongs to, "" if it belongs to
+// none that may have a companion.
+func (p Place) Editor() string {
+	get := p.get
+	program := get("TERM_PROGRAM")
+	jetbrains := strings.Contains(strings.ToLower(get("TERMINAL_EMULATOR")), "jetbrains")
+	zed := get("ZED_SESSION_ID") != "" || program == "Zed"
+	xcode := get("XCODE_VERSION_ACTUAL") != ""
+	known := get("GEMINI_CLI_IDE_SERVER_PORT") != "" || get("GEMINI_CLI_IDE_PID") != ""
+	if program != "vscode" && program != "sublime" && !zed && !xcode && !jetbrains && !known {
+		return ""
+	}
+	for _, e := range []struct {
+		name string
+		is   bool
+	}{
+		{"Antigravity", get("ANTIGRAVITY_CLI_ALIAS") != ""},
+		{"Devin", get("__COG_BASHRC_SOURCED") != ""},
+		{"Replit", get("REPLIT_USER") != ""},
+		{"Cursor", get("CURSOR_TRACE_ID") != ""},
+		{"GitHub Codespaces", get("CODESPACES") != ""},
+		{"Cloud Shell", get("EDITOR_IN_CLOUD_SHELL") != "" || get("CLOUD_SHELL") != ""},
+		{"Trae", get("TERM_PRODUCT") == "Trae"},
+		{"Firebase Studio", get("MONOSPACE_ENV") != ""},
+		{"Positron", get("POSITRON") == "1"},
+		{"Sublime Text", program == "sublime"},
+		{"Zed", zed},
+		{"Xcode", xcode},
+		{"the JetBrains IDE", jetbrains},
+		{"VS Code", program == "vscode"},
+	} {
+		if e.is {
+			return e.name
+		}
+	}
+	return "the editor"
+}
+
+// find returns the companions that may be connected to, the likeliest first. If there is
+// none, the error says why.
+func (p Place) find() ([]companion, error) {
+	editor := p.Editor()
+	if editor == "" {
+		return nil, errors.New("this terminal belongs to no editor with a companion")
+	}
+	found, said := p.files(editor)
+	if c, err := p.environment(editor); err != nil {
+		said = append(said, err)
+	} else if c.port > 0 && !slices.ContainsFunc(found, func(o companion) bool { return o.port == c.port }) {
+		found = append(found, c)
+	}
+	if len(found) == 0 && len(said) == 0 {
+		return nil, fmt.Errorf("no companion of %s was found", editor)
+	}
+	fit := slices.DeleteFunc(slices.Clone(found), func(c companion) bool { return c.holds(p.Cwd) == 0 })
+	if len(fit) > 0 {
+		return fit[:min(len(fit), mostAttempts)], nil
+	}
+	for _, c := range found {
+		said = append(said, c.elsewhere(p.Cwd))
+	}
+	return nil, said[len(said)-1]
+}
+
+// holds returns how long the path of the folder is that cwd lies in, 0 if it lies in none.
+func (c companion) holds(cwd string) (longest int) {
+	for _, f := range c.folders {
+		if real := disk.Follow(f); disk.Inside(real, disk.Follow(cwd)) {
+			longest = max(longest, len(real))
+		}
+	}
+	return longest
+}
+
+// elsewhere says why a companion is not used that has other folders.
+func (c companion) elsewhere(cwd string) error {
+	if len(c.folders) == 0 {
+		return fmt.Errorf("%s has no folder open; open %s there", c.editor, cwd)
+	}
+	return fmt.Errorf("%s has %s open, and gemline works in %s", c.editor, strings.Join(c.folders, ", "), cwd)
+}
+
+// environment returns the companion that the environment names; its port is 0 if it names
+// none.
+func (p Place) environment(editor string) (c companion, err error) {
+	said := p.get("GEMINI_CLI_IDE_SERVER_PORT")
+	if said == "" {
+		if p.get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND") != "" {
+			err = fmt.Errorf("the companion of %s wants to be started as a program, which gemline does not do", editor)
+		}
+		return c, err
+	}
+	port, err := strconv.Atoi(said)
+	if err != nil || port < 1 || port > 65535 {
+		return c, fmt.Errorf("GEMINI_CLI_IDE_SERVER_PORT is no port: %.20q", said)
+	}
+	return companion{editor, port, p.get("GEMINI_CLI_IDE_AUTH_TOKEN"), split(p.get("GEMINI_CLI_IDE_WORKSPACE_PATH"))}, nil
+}
+
+// split returns the folders in a list of paths.
+func split(list string) (folders []string) {
+	for _, f := range filepath.SplitList(list) {
+		if filepath.IsAbs(f) {
+			folders = append(folders, filepath.Clean(f))
+		}
+	}
+	return folders
+}
+
+// processes returns the numbers of the processes whose companions are this terminal's, the
+// nearest first.
+func (p Place) processes() []int {
+	if pid, err := strconv.Atoi(p.get("GEMINI_CLI_IDE_PID")); err == nil {
+		return []int{pid}
+	}
+	return ancestors()
+}
+
+// files returns the companions that have files, and what is wrong with files of others.
+func (p Place) files(editor string) (found []companion, said []error) {
+	dir := filepath.Join(p.Temp, "gemini", "ide")
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(mostFiles) // what can be read of it
+	slices.Sort(names)
+	preferred := p.get("GEMINI_CLI_IDE_SERVER_PORT")
+	for _, pid := range p.processes() {
+		for _, name := range names {
+			m := infoFile.FindStringSubmatch(name)
+			if m == nil || m[1] != strconv.Itoa(pid) {
+				continue
+			}
+			c, err := readInfo(filepath.Join(dir, name), editor, m[2])
+			if err != nil {
+				said = append(said, fmt.Errorf("%s is not used: %w", name, err))
+				continue
+			}
+			found = append(found, c)
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	slices.SortStableFunc(found, func(a, b companion) int {
+		first := func(c companion) int {
+			if strconv.Itoa(c.port) == preferred {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(first(a)-first(b), b.holds(p.Cwd)-a.holds(p.Cwd))
+	})
+	return found, said
+}
+
+// readInfo reads the file of a companion, which names its port as its own name does.
+func readInfo(path, editor, port string) (c companion, err error) {
+	f, err := disk.Open(path)
+	if err != nil {
+		return c, disk.Cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return c, disk.Cause(err)
+	}
+	switch {
+	case !disk.Mine(info):
+		return c, errors.New("it belongs to another user")
+	case writableByOthers(info):
+		return c, errors.New("others may write it")
+	}
+	b, err := disk.Content(f, longestFile)
+	if err != nil {
+		return c, disk.Cause(err)
+	}
+	var said struct {
+		Port          int
+		WorkspacePath string
+		AuthToken     string
+		IDEInfo       struct{ Name, DisplayName string }
+	}
+	if err := json.Unmarshal(b, &said); err != nil {
+		return c, errors.New("it is not what a companion writes")
+	}
+	switch {
+	case said.Port < 1 || said.Port > 65535:
+		return c, errors.New("it names no port")
+	case port != "" && port != strconv.Itoa(said.Port):
+		return c, fmt.Errorf("it names the port %d, and its own name another one", said.Port)
+	}
+	name := text.OneLine(cmp.Or(said.IDEInfo.DisplayName, said.IDEInfo.Name), longestName)
+	return companion{cmp.Or(name, editor), said.Port, said.AuthToken, split(said.WorkspacePath)}, nil
+}
+
+// inContainer reports whether the editor may run outside of where gemline does.
+func (p Place) inContainer() bool {
+	if p.get("SSH_CONNECTION") != "" || p.get("VSCODE_REMOTE_CONTAINERS_SESSION") != "" || p.get("REMOTE_CONTAINERS") != "" {
+		return false
+	}
+	return slices.ContainsFunc([]string{"/.dockerenv", "/run/.containerenv"}, func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
+}
+
+// writableByOthers reports whether somebody else than its owner may write a file, where
+// that can be told.
+func writableByOthers(info fs.FileInfo) bool {
+	return filepath.Separator == '/' && info.Mode().Perm()&0o022 != 0
+}
