@@ -114,6 +114,10 @@ type App struct {
 	// asked.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
+	// Editor is about the editor that the terminal belongs to: status, enable, disable
+	// and install. It is nil where there is no terminal.
+	Editor func(ctx context.Context, word string) (said string, err error)
+
 	// Prefill offers a text as the next input, to be changed and sent. It is nil where
 	// nobody types.
 	Prefill func(text string)
@@ -185,6 +189,7 @@ func Builtin() Set {
 		history(),
 		agents(),
 		hooks(),
+		ide(),
 		initialize(),
 		last(),
 		servers(),

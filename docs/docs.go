@@ -24,7 +24,7 @@ type Page struct {
 
 // order is that of the pages for whoever uses the program. Those for whoever
 // builds it come last.
-var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line", "terminal", "answers", "accessibility", "configuration", "settings", "environment",
+var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line", "terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
 	"credentials", "models", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
 	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -82,11 +83,21 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		}
 		return true, ""
 	})
+	if how := Elsewhere(""); errors.As(err, &how) {
+		a.Out.Line(output.Info, "%s", a.titleText(how.Error()))
+	}
 	if !ok || err != nil {
 		return engine.Refused{}, err
 	}
 	return answer, nil
 }
+
+// An Elsewhere is the cause of a context that ends a question, since that was answered
+// elsewhere. It says how.
+type Elsewhere string
+
+// Error says how.
+func (e Elsewhere) Error() string { return string(e) }
 
 // show prints what is to be decided, in full.
 func (a *Asker) show(p engine.Proposal) {

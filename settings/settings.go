@@ -41,6 +41,7 @@ type Settings struct {
 	Format       string `key:"output.format"`
 	ScreenReader bool   `key:"ui.accessibility.screenReader"`
 	Editor       string `key:"general.preferredEditor"`
+	IDE          bool   `key:"ide.enabled"`
 	NewWindow    bool   `key:"general.openEditorInNewWindow"`
 	Vi           bool   `key:"general.vimMode"`
 

@@ -8,20 +8,23 @@ import (
 	"syscall"
 
 	"gemline/commands"
+	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/steer"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/tools/ide"
 	"gemline/tools/shell"
 )
 
 // An interactive front end holds a session at a terminal.
 type interactive struct {
 	*front
-	screen   *repl.Screen
-	typed    *input.Shell // the commands that the user types
-	complete func(ctx context.Context, line string, at int) (int, []input.Candidate)
+	screen    *repl.Screen
+	typed     *input.Shell // the commands that the user types
+	companion *ide.Client  // of the editor
+	complete  func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
 // interact holds a session at a terminal.
@@ -49,7 +52,9 @@ func (r *run) interact(ctx context.Context) error {
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	if err := i.begin(ctx, asker); err != nil {
+	i.companion = i.newCompanion()
+	defer i.companion.Close()
+	if err := i.begin(ctx, i.companion.Approver(asker, elsewhere)); err != nil {
 		return err
 	}
 	app := i.commands()
@@ -68,7 +73,7 @@ func (r *run) interact(ctx context.Context) error {
 			i.references,               // @main.go: the file's text
 			i.recall,
 		),
-		Run: i.say,
+		Run: i.sayBeside,
 	}
 	if i.settings.Steering {
 		loop.Steering = &repl.Steering{Hint: i.hint, Late: i.late}
@@ -90,6 +95,7 @@ func (i *interactive) commands() *commands.App {
 		return i.conversation(), err
 	}
 	app.Confirm, app.Prefill = i.screen.Confirm, i.screen.Offer
+	app.Editor = i.editorCommand(app)
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
@@ -102,7 +108,7 @@ func (i *interactive) commands() *commands.App {
 
 // begin begins the conversation and greets its user. What is told meanwhile
 // stands below that.
-func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
+func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	warn := i.run.status.warn
 	var early []string
 	i.run.status.warn = func(text string) { early = append(early, text) }
@@ -113,6 +119,7 @@ func (i *interactive) begin(ctx context.Context, asker *repl.Asker) error {
 		i.setUpScreen()
 		i.greet()
 		i.startServers()
+		i.startCompanion()
 	}
 	for _, text := range early {
 		i.notify(text)

@@ -99,6 +99,9 @@ type link struct {
 // New returns a Client that does nothing yet.
 func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
 
+// Wanted reports whether there may be a companion: the terminal belongs to an editor.
+func (c *Client) Wanted() bool { return c.cfg.Editor() != "" }
+
 // Start begins to connect, and returns at once. What comes of it is told if it is nothing.
 func (c *Client) Start() {
 	if ended := c.begin(); ended != nil {

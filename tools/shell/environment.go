@@ -184,6 +184,7 @@ var credentials = []string{
 	"GEMINI_CLI_CUSTOM_HEADERS",
 	"GATEWAY_API_KEY",
 	"AI_GATEWAY_API_KEY",
+	"GEMINI_CLI_IDE_AUTH_TOKEN",
 }
 
 // harmless variables have names that sound like secrets, or are needed by

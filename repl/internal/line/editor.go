@@ -135,7 +135,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	}
 	e.left = e.in.over()
 	switch {
-	case err == readline.ErrInterrupt:
+	case err == readline.ErrInterrupt && (ctx.Err() == nil || context.Cause(ctx) == ErrInterrupt): // else nobody has typed it
 		e.screen.end("^C")
 	case !e.left:
 		e.screen.end("")

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type Companion struct {
 	server *httptest.Server
 	opened chan Diff
 	closed chan Diff
+	heard  chan struct{}
 
 	mu      sync.Mutex
 	streams []chan string // of events
@@ -46,7 +48,7 @@ type Diff struct {
 
 // New starts a companion that ends with the test.
 func New(t testing.TB) *Companion {
-	c := &Companion{t: t, Token: "token-of-the-companion", opened: make(chan Diff, 16), closed: make(chan Diff, 16), shown: map[string]string{}}
+	c := &Companion{t: t, Token: "token-of-the-companion", opened: make(chan Diff, 16), closed: make(chan Diff, 16), heard: make(chan struct{}, 16), shown: map[string]string{}}
 	c.server = httptest.NewServer(c)
 	t.Cleanup(c.Close)
 	return c
@@ -105,6 +107,9 @@ func (c *Companion) Notify(method string, params any) {
 		s <- string(b)
 	}
 }
+
+// Listened waits until somebody listens, who has been told what is open.
+func (c *Companion) Listened() { <-c.heard }
 
 // Opened waits for a change that is opened, and Closed for one that is taken back.
 func (c *Companion) Opened() Diff { return <-c.opened }
@@ -185,8 +190,14 @@ func (c *Companion) listen(w http.ResponseWriter, r *http.Request) {
 	c.streams = append(c.streams, events)
 	c.asked = append(c.asked, "listen")
 	c.mu.Unlock()
+	defer func() { c.streamEnds(events) }()
 	for {
-		w.(http.Flusher).Flush()
+		if w.(http.Flusher).Flush(); len(events) == 0 {
+			select {
+			case c.heard <- struct{}{}:
+			default:
+			}
+		}
 		select {
 		case text := <-events:
 			fmt.Fprintf(w, "event: message\ndata: %s\n\n", text)
@@ -194,6 +205,13 @@ func (c *Companion) listen(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// streamEnds has nothing sent to who does not listen any more.
+func (c *Companion) streamEnds(events chan string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.streams = slices.DeleteFunc(c.streams, func(s chan string) bool { return s == events })
 }
 
 // post answers a message.

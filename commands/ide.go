@@ -1,0 +1,27 @@
+package commands
+
+import (
+	"context"
+)
+
+// ide is /ide, which is about the editor that the terminal belongs to.
+func ide() *Command {
+	run := func(word string) func(context.Context, *App, string) error {
+		return func(ctx context.Context, app *App, _ string) error {
+			if app.Editor == nil {
+				return errNoScreen
+			}
+			said, err := app.Editor(ctx, word)
+			if err != nil {
+				return err
+			}
+			return lines(app.Out, said)
+		}
+	}
+	return &Command{Name: "ide", Summary: "the editor that this terminal belongs to, and its companion", Run: run("status"), Sub: Set{
+		{Name: "status", Summary: "say whether there is a connection, and what is open in the editor", Run: run("status")},
+		{Name: "enable", Summary: "connect, now and in later sessions", Run: run("enable")},
+		{Name: "disable", Summary: "end the connection, and have none in later sessions", Run: run("disable")},
+		{Name: "install", Summary: "say how the editor gets a companion", Run: run("install")},
+	}}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	et "gemline/engine/enginetest"
+	"gemline/repl/teletype"
+	"gemline/tools/ide/idelab"
+)
+
+// inEditor returns the program at a terminal of an editor that has a companion.
+func inEditor(t *testing.T, c *idelab.Companion, s *et.Server) teletype.Command {
+	t.Helper()
+	cmd := terminal(t, s)
+	cmd.Term = "dumb"
+	cmd.Env = append(append(cmd.Env, c.Environ(cmd.Dir)...), "TERM_PROGRAM=vscode")
+	return cmd
+}
+
+// replacing calls for a change of the greeting.
+func replacing(id string) et.Reply {
+	return et.Says("I mend it.", et.Call(id, "replace", "file_path", "greeting.txt", "instruction", "spell it right", "old_string", "wrld", "new_string", "world"))
+}
+
+// until types nothing until something is told, which comes when nobody types.
+func until(s *teletype.Session, want string) {
+	for !strings.Contains(string(s.Transcript()), want) {
+		s.Line("")
+		s.Expect("> ")
+	}
+}
+
+// A change is open in the editor and at the terminal, and the first answer counts: accepted
+// there, as it was or changed, refused there, or answered here, which takes it out there.
+func TestChangesInTheEditor(t *testing.T) {
+	t.Parallel()
+	for _, term := range []string{"dumb", "xterm-256color"} {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			companion := idelab.New(t)
+			cmd := inEditor(t, companion, et.NewServer(replacing("1"), et.Says("One."), replacing("2"), et.Says("Two."),
+				replacing("3"), et.Says("Three."), replacing("4"), et.Says("Four."), replacing("5"), et.Says("Five.")))
+			cmd = configured(t, cmd, `{"ide":{"enabled":true}}`)
+			cmd.Term = term
+			greeting := filepath.Join(cmd.Dir, "greeting.txt")
+			holds := func(want string) {
+				t.Helper()
+				if b, _ := os.ReadFile(greeting); string(b) != want {
+					t.Errorf("the greeting is %q, not %q", b, want)
+				}
+				write(t, cmd.Dir, map[string]string{"greeting.txt": "Hello, wrld.\n"})
+			}
+			s := teletype.Start(t, cmd)
+			s.Expect("> ")
+			companion.Listened() // nobody has waited for it
+			ask := func() idelab.Diff {
+				t.Helper()
+				s.Line("mend it")
+				s.Expect("+Hello, world.")
+				s.Expect(asking)
+				d := companion.Opened()
+				if d.Path != greeting || d.Content != "Hello, world.\n" {
+					t.Errorf("%+v", d)
+				}
+				return d
+			}
+			ready := func(said string) {
+				t.Helper()
+				s.Expect(said)
+				s.Expect("done:")
+				s.Expect("> ")
+			}
+
+			d := ask()
+			companion.Accept(d.Path, d.Content)
+			s.Expect("accepted in VS Code\r\n")
+			ready("One.")
+			holds("Hello, world.\n")
+
+			ask()
+			companion.Accept(d.Path, "Hello, editor.\n")
+			s.Expect("accepted in VS Code, as it was changed there")
+			ready("Two.")
+			holds("Hello, editor.\n")
+
+			ask()
+			companion.Reject(d.Path)
+			s.Expect("refused in VS Code")
+			ready("Three.")
+			holds("Hello, wrld.\n")
+
+			ask()
+			s.Line("y")
+			if companion.Closed().Path != greeting {
+				t.Error("the change stays open")
+			}
+			ready("Four.")
+			holds("Hello, world.\n")
+
+			ask()
+			companion.Edit(greeting, "Hello, both.\n")
+			s.Line("y")
+			s.Expect("+Hello, both.") // nobody has seen that here
+			s.Expect(asking)
+			companion.Opened()
+			s.Line("y")
+			ready("Five.")
+			holds("Hello, both.\n")
+			s.Line("/quit")
+			if succeeds(t, s); term == "dumb" {
+				lint(t, s.Transcript(), teletype.Rules{Quiet: true})
+			}
+			if strings.Contains(string(s.Transcript()), "^C") {
+				t.Error("nobody has typed Ctrl-C")
+			}
+		})
+	}
+}
+
+// The model knows what is open: all of it, and then what has changed; /clear has it told
+// anew. What is selected in a file of secrets is not sent.
+func TestContextOfTheEditor(t *testing.T) {
+	t.Parallel()
+	companion, server := idelab.New(t), et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("A summary."), et.Says("Four."))
+	cmd := configured(t, inEditor(t, companion, server), `{"ide":{"enabled":true}}`)
+	at := func(name string) string { return filepath.Join(cmd.Dir, name) }
+	update := func(files ...map[string]any) {
+		companion.Update(files...)
+		companion.Listened()
+	}
+	companion.Update(map[string]any{"path": at("notes.txt"), "timestamp": 2, "isActive": true, "cursor": map[string]int{"line": 1, "character": 3}, "selectedText": "the milk"},
+		map[string]any{"path": "/x\x1b[2Jy", "timestamp": 1})
+	s := teletype.Start(t, cmd)
+	s.Expect("> ")
+	companion.Listened()
+	say := func(line, answer string) {
+		t.Helper()
+		s.Line(line)
+		s.Expect(answer)
+		s.Expect("done:")
+		s.Expect("> ")
+	}
+	say("what is this?", "One.")
+	say("and now?", "Two.")
+	update(map[string]any{"path": at(".env"), "timestamp": 3, "isActive": true, "selectedText": "PASSPHRASE=hidden"})
+	s.Line("/ide")
+	s.Expect("open: .env, where you are; what you have selected is kept from the model")
+	s.Expect("> ")
+	say("and here?", "Three.")
+	s.Line("/clear")
+	s.Expect("> ")
+	say("once more", "Four.")
+	leave(t, s, teletype.Rules{Quiet: true})
+	requests := streamed(server)
+	if len(requests) != 4 {
+		t.Fatalf("%d requests", len(requests))
+	}
+	body := func(i int) string { return strings.ReplaceAll(string(requests[i].Body), `\\\"`, `"`) }
+	for i, want := range [][]string{
+		{"What the user has open in the editor", "the milk", "notes.txt", "/x"},
+		{"What the user has open in the editor"},
+		{"What has changed in the user's editor", "filesClosed"},
+		{"What the user has open in the editor", "activeFile"},
+	} {
+		for _, w := range want {
+			if !strings.Contains(body(i), w) {
+				t.Errorf("request %d lacks %q: %s", i+1, w, body(i))
+			}
+		}
+		if strings.Contains(body(i), "hidden") {
+			t.Errorf("request %d has the secret", i+1)
+		}
+	}
+	if n := strings.Count(body(1), "the user has open"); n != 1 || strings.Contains(body(1), "has changed in the") {
+		t.Errorf("told %d times: %s", n, body(1))
+	}
+	if strings.Contains(body(3), "the milk") || strings.Contains(body(3), "has changed in the") {
+		t.Errorf("of another conversation: %s", body(3))
+	}
+}
+
+// /ide says how things stand, connects, and ends the connection, in this session and in
+// those that follow. An editor that goes away is one line.
+func TestIDECommand(t *testing.T) {
+	t.Parallel()
+	companion := idelab.New(t)
+	cmd := inEditor(t, companion, et.NewServer())
+	s := teletype.Start(t, cmd)
+	s.Expect("> ")
+	say := func(line, want string) {
+		t.Helper()
+		s.Line(line)
+		s.Expect(want)
+		s.Expect("> ")
+	}
+	say("/ide", "not connected to VS Code; /ide enable connects")
+	say("/ide install", "--install-extension google.gemini-cli-vscode-ide-companion")
+	if asked := companion.Asked(); len(asked) > 0 {
+		t.Errorf("asked unasked: %v", asked)
+	}
+	say("/ide enable", "connected to VS Code")
+	say("/ide disable", "not connected to VS Code; /ide enable connects")
+	say("/ide enable", "connected to VS Code")
+	companion.Close()
+	until(s, "info: VS Code is no longer there")
+	say("/ide status", "not connected: VS Code is no longer there")
+	say("/ide enable", "no connection to VS Code")
+	if text := leave(t, s, teletype.Rules{}); strings.Count(text, "info: VS Code is no longer there") != 1 {
+		t.Errorf("%s", text)
+	}
+	failing := func(want string) {
+		t.Helper()
+		s := teletype.Start(t, cmd)
+		s.Expect("> ")
+		until(s, want)
+		leave(t, s, teletype.Rules{Quiet: true})
+	}
+	failing("info: no connection to VS Code: ") // since it stays switched on
+	cmd.Env = append(cmd.Env, "GEMINI_CLI_IDE_WORKSPACE_PATH=/elsewhere")
+	failing("VS Code has /elsewhere open, and gemline works in ")
+	cmd.Env = append(cmd.Env, "TERM_PROGRAM=", "GEMINI_CLI_IDE_SERVER_PORT=")
+	s = teletype.Start(t, cmd) // in a terminal of no editor nothing is said or done
+	s.Expect("> ")
+	if n := len(s.Transcript()); n > 200 {
+		t.Errorf("%d bytes: %q", n, s.Transcript())
+	}
+	s.Line("/ide")
+	s.Expect("not connected: this terminal belongs to no editor with a companion")
+	leave(t, s, teletype.Rules{Quiet: true})
+}
