@@ -203,10 +203,12 @@ func TestBadServers(t *testing.T) {
 		h    http.HandlerFunc
 		want string
 	}{
-		"refuses":    {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Unauthorized", 401) }, "wants authorization"},
+		"refuses":    {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Unauthorized", http.StatusUnauthorized) }, "wants authorization"},
 		"is a page":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "without an answer"},
 		"is another": {func(w http.ResponseWriter, r *http.Request) { answerTo(w, r, `{"protocolVersion":"0"}`) }, "is no companion"},
-		"redirects": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 307) },
+		"redirects": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		},
 			"HTTP 307"},
 		"floods": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
