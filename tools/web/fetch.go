@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -46,6 +47,9 @@ type Config struct {
 	// is called when the first page is fetched.
 	CAs func() (*x509.CertPool, error)
 
+	// Patience is how long a server may take to begin its answer, 0 for 10 s.
+	Patience time.Duration
+
 	// Lookup replaces the resolver of the system, if not nil.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
@@ -86,7 +90,7 @@ func (f *Fetcher) transports() (transports, error) {
 	bare := func() *http.Transport {
 		return &http.Transport{
 			TLSHandshakeTimeout:    firstByte,
-			ResponseHeaderTimeout:  firstByte,
+			ResponseHeaderTimeout:  cmp.Or(f.cfg.Patience, firstByte),
 			MaxResponseHeaderBytes: 256 << 10,
 			DisableKeepAlives:      true, // so that every request is dialled, and checked
 			ForceAttemptHTTP2:      true,

@@ -13,6 +13,7 @@ package google
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
+	"cloud.google.com/go/auth/credentials/idtoken"
 
 	ours "gemline/engine/auth"
 )
@@ -44,8 +46,9 @@ var types = map[string]credentials.CredType{
 
 // A Source makes tokens.
 type Source struct {
-	Scopes []string     // what a token is good for
-	Client *http.Client // asks servers of tokens; not the machine's own
+	Scopes   []string     // what a token is good for
+	Audience string       // who a token tells who asks, in the place of Scopes; "" for one that lets in
+	Client   *http.Client // asks servers of tokens; not the machine's own
 
 	// Host is the server that tells a machine about itself, "" for the usual one.
 	Host string
@@ -93,10 +96,14 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !ours.Loopback(u.Hostname()) {
 		return Token{}, Unusable("token_uri must begin with https://")
 	}
-	creds, err := credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
-		Scopes: s.Scopes, DisableAsyncRefresh: true, Logger: slog.New(slog.DiscardHandler),
-		TokenURL: file.Token, Client: s.Client,
-	})
+	var creds *auth.Credentials
+	var err error
+	if silent := slog.New(slog.DiscardHandler); s.Audience == "" {
+		creds, err = credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
+			Scopes: s.Scopes, DisableAsyncRefresh: true, Logger: silent, TokenURL: file.Token, Client: s.Client})
+	} else {
+		creds, err = idtoken.NewCredentialsFromJSON(kind, data, &idtoken.Options{Audience: s.Audience, Logger: silent, Client: s.Client})
+	}
 	if err != nil {
 		return Token{}, Unusable(err.Error())
 	}
@@ -123,6 +130,9 @@ var ErrNoMetadata = errors.New("no metadata server")
 func (s Source) machine(ctx context.Context) (Token, error) {
 	u := url.URL{Scheme: "http", Host: cmp.Or(s.Host, metadata), Path: "/computeMetadata/v1/instance/service-accounts/default/token",
 		RawQuery: url.Values{"scopes": {strings.Join(s.Scopes, ",")}}.Encode()}
+	if s.Audience != "" {
+		u.Path, u.RawQuery = strings.Replace(u.Path, "token", "identity", 1), url.Values{"audience": {s.Audience}, "format": {"full"}}.Encode()
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return Token{}, Unusable("GCE_METADATA_HOST is not a host name")
@@ -147,6 +157,14 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 	if resp.StatusCode != http.StatusOK {
 		return Token{}, &auth.Error{Response: resp, Body: body}
 	}
+	if s.Audience != "" {
+		token := strings.TrimSpace(string(body))
+		until := Expiry(token)
+		if until.IsZero() {
+			return Token{}, Unusable("the metadata server's answer holds no token")
+		}
+		return Token{Secret: token, Until: until}, nil
+	}
 	var token struct {
 		Value   string `json:"access_token"`
 		Expires int    `json:"expires_in"`
@@ -155,4 +173,18 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 		return Token{}, Unusable("the metadata server's answer holds no token")
 	}
 	return Token{Secret: token.Value, Until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
+}
+
+// Expiry returns when a token ends that says so itself (RFC 7519), zero if it does not.
+func Expiry(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	var claims struct{ Exp int64 }
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(b, &claims) != nil || claims.Exp <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(claims.Exp, 0)
 }

@@ -3,7 +3,6 @@ package oauth
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,21 +153,7 @@ func (g *googleServer) impersonate(ctx context.Context, own google.Token) (googl
 	if json.Unmarshal(answer, &got) != nil || got.Token == "" {
 		return google.Token{}, google.Unusable("the answer holds no token of the service account")
 	}
-	return google.Token{Secret: got.Token, Until: expiry(got.Token)}, nil
-}
-
-// expiry returns when a token ends that says so itself (RFC 7519), zero if it does not.
-func expiry(token string) time.Time {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return time.Time{}
-	}
-	var claims struct{ Exp int64 }
-	b, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(b, &claims) != nil || claims.Exp <= 0 {
-		return time.Time{}
-	}
-	return time.Unix(claims.Exp, 0)
+	return google.Token{Secret: got.Token, Until: google.Expiry(got.Token)}, nil
 }
 
 // failed makes the error of a token that was not given.

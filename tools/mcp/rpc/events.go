@@ -6,24 +6,25 @@ import (
 	"io"
 )
 
-// An event is one of a stream of server-sent events.
-type event struct {
-	name, id string
-	data     []byte
+// An Event is one of a stream of server-sent events.
+type Event struct {
+	Name, ID string
+	Data     []byte
 }
 
-// events reads server-sent events.
-type events struct {
+// Events reads server-sent events.
+type Events struct {
 	r    *bufio.Reader
 	line []byte
 	id   string // the last one
 }
 
-func newEvents(r io.Reader) *events { return &events{r: bufio.NewReaderSize(r, 32<<10)} }
+// NewEvents returns what reads the events of r.
+func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReaderSize(r, 32<<10)} }
 
-// next returns the next event that has data. Of one that is too long it returns the
+// Next returns the next event that has data. Of one that is too long it returns the
 // beginning and [ErrTooLong].
-func (e *events) next() (ev event, err error) {
+func (e *Events) Next() (ev Event, err error) {
 	begun, long := false, error(nil)
 	for {
 		line, err := readLine(e.r, e.line[:0], MaxMessage)
@@ -37,27 +38,27 @@ func (e *events) next() (ev event, err error) {
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			if begun {
-				ev.id = e.id
+				ev.ID = e.id
 				return ev, long
 			}
-			ev = event{}
+			ev = Event{}
 			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch string(field) {
 		case "event":
-			ev.name = string(value)
+			ev.Name = string(value)
 		case "id":
 			e.id = string(value)
 		case "data":
 			if begun {
-				ev.data = append(ev.data, '\n')
+				ev.Data = append(ev.Data, '\n')
 			}
-			if begun = true; len(ev.data)+len(value) > MaxMessage {
+			if begun = true; len(ev.Data)+len(value) > MaxMessage {
 				long = ErrTooLong
 			} else {
-				ev.data = append(ev.data, value...)
+				ev.Data = append(ev.Data, value...)
 			}
 		}
 	}

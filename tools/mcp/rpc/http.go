@@ -210,7 +210,7 @@ func (s *streamable) take(res *http.Response, m *Message) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	switch {
 	case kind == eventStream:
-		answered = s.stream(newEvents(res.Body), m.ID) || answered
+		answered = s.stream(NewEvents(res.Body), m.ID) || answered
 	case answered:
 	default:
 		b, err := io.ReadAll(io.LimitReader(res.Body, MaxMessage+1))
@@ -229,17 +229,17 @@ func (s *streamable) take(res *http.Response, m *Message) {
 }
 
 // stream takes in events, and reports whether the answer to id was among them.
-func (s *streamable) stream(es *events, id json.RawMessage) (answered bool) {
+func (s *streamable) stream(es *Events, id json.RawMessage) (answered bool) {
 	for {
-		ev, err := es.next()
+		ev, err := es.Next()
 		if err != nil && err != ErrTooLong {
 			return answered
 		}
 		var m Message
-		if json.Unmarshal(ev.data, &m) == nil && m.Method == "" && id != nil && bytes.Equal(m.ID, id) {
+		if json.Unmarshal(ev.Data, &m) == nil && m.Method == "" && id != nil && bytes.Equal(m.ID, id) {
 			answered = true
 		}
-		s.push(ev.data, err)
+		s.push(ev.Data, err)
 	}
 }
 
@@ -263,7 +263,7 @@ func (s *streamable) listen() {
 		if err == nil {
 			kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 			if err = failed(res); err == nil && kind == eventStream {
-				es := newEvents(res.Body)
+				es := NewEvents(res.Body)
 				began := time.Now()
 				s.stream(es, nil)
 				last = cmp.Or(es.id, last)

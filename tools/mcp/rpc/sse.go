@@ -21,7 +21,7 @@ func SSE(ctx context.Context, r Remote) (Stream, error) {
 		s.cancel(err)
 		return nil, err
 	}
-	es := newEvents(res.Body)
+	es := NewEvents(res.Body)
 	if err = failed(res); err == nil {
 		err = s.begin(es, res)
 	}
@@ -33,12 +33,12 @@ func SSE(ctx context.Context, r Remote) (Stream, error) {
 	go func() {
 		defer res.Body.Close()
 		for {
-			ev, err := es.next()
+			ev, err := es.Next()
 			if err != nil && err != ErrTooLong {
 				s.cancel(fmt.Errorf("the server has ended its stream: %w", err))
 				return
 			}
-			s.push(ev.data, err)
+			s.push(ev.Data, err)
 		}
 	}()
 	return s, nil
@@ -51,11 +51,11 @@ type legacy struct {
 }
 
 // begin reads where messages go, which is where the server is.
-func (s *legacy) begin(es *events, res *http.Response) error {
+func (s *legacy) begin(es *Events, res *http.Response) error {
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != eventStream {
 		return fmt.Errorf("the server sends no events, but %q", kind)
 	}
-	ev, err := es.next()
+	ev, err := es.Next()
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (s *legacy) begin(es *events, res *http.Response) error {
 	if err != nil {
 		return err
 	}
-	to, err := from.Parse(string(ev.data))
-	if err != nil || ev.name != "endpoint" {
+	to, err := from.Parse(string(ev.Data))
+	if err != nil || ev.Name != "endpoint" {
 		return errors.New("the server does not say where it takes messages")
 	}
 	if to.Scheme != from.Scheme || to.Host != from.Host {
