@@ -19,6 +19,7 @@ import (
 
 	et "gemline/engine/enginetest"
 	"gemline/repl/schematest"
+	"gemline/tools/agent/remote/remotelab"
 )
 
 // The scripts in testdata/script use the program as people and other programs
@@ -47,6 +48,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GEMINI_CLI_TRUST_WORKSPACE", "true") // a script about trust takes it back
 			env.Values[serving{}] = new(*et.Server)
 			env.Values[proxying{}] = new(*relay)
+			env.Values[elsewhere{}] = new(*remotelab.Lab)
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
 		Condition: func(name string) (bool, error) {
@@ -73,6 +75,8 @@ func TestScripts(t *testing.T) {
 			"records":    records,
 			"proxy":      proxy,
 			"proxied":    proxied,
+			"remote":     remoteAgent,
+			"heard":      heard,
 		},
 	})
 }
@@ -95,6 +99,42 @@ func records(ts *testscript.TestScript, neg bool, args []string) {
 		out.WriteByte('\n')
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o600))
+}
+
+// elsewhere is the key of the agent on another server that was started last.
+type elsewhere struct{}
+
+// remoteAgent starts an agent on a server, whose address is $REMOTE: one that speaks REST,
+// that does not stream, or that wants to be shown a header.
+//
+//	remote [rest] [whole] [locked] [NAME: VALUE]
+func remoteAgent(ts *testscript.TestScript, neg bool, args []string) {
+	cfg := remotelab.Config{Streaming: true}
+	for _, arg := range args {
+		switch arg {
+		case "rest":
+			cfg.REST = true
+		case "whole":
+			cfg.Streaming = false
+		case "locked":
+			cfg.Locked = true
+		default:
+			cfg.Header = arg
+		}
+	}
+	lab := remotelab.New(ts.Defer, cfg)
+	*ts.Value(elsewhere{}).(**remotelab.Lab) = lab
+	ts.Setenv("REMOTE", lab.URL)
+	ts.Setenv("REMOTE_HOST", strings.TrimPrefix(lab.URL, "http://"))
+}
+
+// heard compares what the agent on a server was asked with its arguments.
+//
+//	heard WHAT...
+func heard(ts *testscript.TestScript, neg bool, args []string) {
+	if asked := (*ts.Value(elsewhere{}).(**remotelab.Lab)).Asked(); slices.Equal(asked, args) == neg {
+		ts.Fatalf("the agent was asked %q", asked)
+	}
 }
 
 // serving is the key of the server that was started last.

@@ -12,6 +12,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/repl/teletype"
+	"gemline/tools/agent/remote/remotelab"
 )
 
 // A user's agents, and what their models say to each of their requests.
@@ -138,4 +139,46 @@ func TestAgentsAtATerminal(t *testing.T) {
 	if len(files) != 6 {
 		t.Errorf("there are %d files", len(files))
 	}
+}
+
+// A call of an agent on another server is asked about with all that it is told. What it says
+// is shown while it works, as text, and Ctrl-C cancels its task there.
+func TestAgentElsewhereAtATerminal(t *testing.T) {
+	t.Parallel()
+	lab := remotelab.New(t.Cleanup, remotelab.Config{Streaming: true})
+	call := func(id, words string) et.Reply {
+		return et.Says("", et.Call(id, "invoke_agent", "agent_name", "far", "prompt", words))
+	}
+	server := et.NewServer(call("1", "ask which\nof the \x1b[2Jtwo"), call("2", "number \x1b[2Jtwo"), et.Says("It has two."), call("3", "wait"), et.Says("Bye."))
+	c := terminal(t, server)
+	write(t, homeOf(c), map[string]string{".gemini/agents/far.md": "---\nkind: remote\nname: far\ndescription: f\nagent_card_url: " + lab.Card() + "\n---\n"})
+	s := teletype.Start(t, c)
+	s.Say("go")
+	shown := s.Match(`permission: call remote agent far on 127.0.0.1:[0-9]+\r\n[^\n]*: $`)
+	for _, want := range []string{"what it is told:", "  ask which\r\n", `  of the \x1b[2Jtwo`, "control or invisible characters"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the question does not show %q:\n%s", want, shown)
+		}
+	}
+	s.Line("y")
+	s.Expect("far: I am at it.")
+	s.Expect("Which one?")
+	s.Expect("result: wants an answer")
+	s.Match(`permission: call remote agent far on 127.0.0.1:[^\n]*\r\n[^\n]*: $`)
+	s.Line("a")
+	s.Expect(`It is number \x1b[2Jtwo, then.`)
+	s.Expect("It has two.")
+	s.Expect("> ")
+	s.Line("again")
+	s.Expect("far: I am at it.") // it was always allowed
+	s.Send("\x03")
+	s.Expect("cancelled")
+	s.Expect("> ")
+	if err := lab.Await(t.Context(), "cancelled"); err != nil {
+		t.Error(err)
+	}
+	s.Line("/stats")
+	s.Expect("Agent far: called 3 times, 1 failed")
+	s.Line("/quit")
+	s.Exit()
 }

@@ -96,6 +96,7 @@ type Settings struct {
 	Worktrees        bool   `key:"experimental.worktrees"`
 
 	MarkdownCommands []string `key:"commands.markdownFolders"`
+	PrivateAgents    []string `key:"agents.allowPrivateAddresses"`
 
 	SandboxPaths   []string `key:"tools.sandboxAllowedPaths"`
 	SandboxNetwork bool     `key:"tools.sandboxNetworkAccess"`

@@ -74,11 +74,18 @@ type listedAgent struct {
 	MaxTurns    int      `json:"max_turns"`
 	MaxMinutes  float64  `json:"timeout_mins"`
 	Prompt      string   `json:"prompt,omitempty"`
+	Kind        string   `json:"kind"` // remote has no model, tools, requests and prompt
+	Server      string   `json:"server,omitempty"`
+	Card        string   `json:"agent_card_url,omitempty"`
 }
 
 func listed(d agent.Definition) listedAgent {
 	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source, File: d.File, Callable: d.Off == "", Why: d.Off,
-		Model: cmp.Or(d.Model, "inherit"), Tools: d.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes()}
+		Model: cmp.Or(d.Model, "inherit"), Tools: d.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
+	if r := d.Remote; r != nil {
+		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
+		a.Description = cmp.Or(a.Description, "An agent on "+a.Server+".")
+	}
 	for _, s := range settings.ServersIn(d.Servers, func(string) (string, bool) { return "", false }) {
 		a.Servers = append(a.Servers, s.Name)
 	}
@@ -91,7 +98,7 @@ func (*agentsList) Run(w *World) error {
 	all, problems, lines := []listedAgent{}, []string{}, []string{}
 	for _, d := range list {
 		all = append(all, listed(d))
-		line := fmt.Sprintf("%s (%s): %s", d.Name, d.Source, text.OneLine(d.Description, 200))
+		line := fmt.Sprintf("%s (%s): %s", d.Name, d.Source, text.OneLine(listed(d).Description, 200))
 		if d.Off != "" {
 			line += fmt.Sprintf(" [not callable: %s]", d.Off)
 		}
@@ -139,12 +146,19 @@ func (c *agentsShow) Run(w *World) error {
 	if d.Tools != nil {
 		may = cmp.Or(strings.Join(d.Tools, ", "), "none")
 	}
-	lines := []string{d.Name + ": " + text.OneLine(d.Description, 2000), "from: " + d.Source}
+	lines := []string{d.Name + ": " + text.OneLine(a.Description, 2000), "from: " + d.Source}
 	if d.File != "" {
 		lines = append(lines, "file: "+d.File)
 	}
 	if d.Off != "" {
 		lines = append(lines, "not callable: "+d.Off)
+	}
+	if d.Remote != nil {
+		lines = append(lines, "server: "+a.Server)
+		if a.Card != "" {
+			lines = append(lines, "card: "+a.Card)
+		}
+		return w.show(a, append(lines, fmt.Sprintf("limits: %g minutes", a.MaxMinutes))...)
 	}
 	lines = append(lines, "model: "+a.Model, "tools: "+may, fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
 	if len(a.Servers) > 0 {

@@ -41,12 +41,18 @@ func (s *Session) callable() []agent.Definition {
 	})
 	list, _ := s.agents().list(s.modelName())
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
-	return list[:min(len(list), mostAgents)]
+	list = list[:min(len(list), mostAgents)]
+	for i, d := range list {
+		if d.Remote != nil && d.Description == "" {
+			list[i].Description = s.aboutRemote(d)
+		}
+	}
+	return list
 }
 
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
-	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent}
+	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
 	cfg.Agents = func() []agent.Definition { list, _ := s.agents().list(s.modelName()); return list }
 	if s.env.Distill.Most <= 0 { // else that cuts
 		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }

@@ -58,7 +58,7 @@ func (a *agentSet) sources() (list []agent.Source) {
 		list = append(list, agent.Source{Name: agentOfProject, Dir: a.paths.Workspace("agents"), Within: true})
 	}
 	if a.paths.Home != "" {
-		list = append(list, agent.Source{Name: "user", Dir: a.paths.User("agents")})
+		list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
 	}
 	extensions, _ := a.installed() // what is wrong with one is told where it is used
 	for _, x := range extensions {
@@ -69,7 +69,11 @@ func (a *agentSet) sources() (list []agent.Source) {
 	return list
 }
 
-const agentOfProject = "project"
+// Whose agents are, beside extensions.
+const (
+	agentOfProject = "project"
+	agentOfUser    = "user"
+)
 
 // list returns the agents for a conversation with a model, as the settings have them, and
 // what is wrong with others.
@@ -192,6 +196,11 @@ func (a *agentSet) rights(d agent.Definition) consent.Rights {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.agreed[a.fingerprint(d)]
+}
+
+// own reports whether an agent is the user's: an extension may have any name.
+func (a *agentSet) own(d agent.Definition) bool {
+	return d.Source == agentOfUser && filepath.Dir(d.File) == a.paths.User("agents")
 }
 
 // agree takes in what the user has agreed to.

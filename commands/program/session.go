@@ -85,6 +85,7 @@ type Session struct {
 	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
 	hints      steer.Hints              // of the user's that the model has not been told
+	remote     remoteAgents             // that were asked, or read about
 	beside     backlog                  // of what was asked while a call was prepared
 	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
 }
@@ -122,6 +123,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
 	s.recordEnd()
+	s.remote.Close()
 	s.env.Skills.Close()
 	s.keeper.Close()
 	s.journal.Close()

@@ -17,6 +17,11 @@
 // left open is asked at the same place. While somebody is asked, and while what an agent
 // tells is shown, its time stands still.
 //
+// # Agents on other servers
+//
+// What such an agent does there nobody here judges, so the call of it is asked about. What
+// it answers is its report.
+//
 // # No agent calls agents
 //
 // Nor does one ask the user anything, or begin and end plan mode.
@@ -26,6 +31,8 @@ import (
 	"time"
 
 	"google.golang.org/genai"
+
+	"gemline/tools/agent/remote"
 )
 
 // A Definition is what an agent is.
@@ -46,6 +53,10 @@ type Definition struct {
 
 	Tools   []string       // names and patterns of those that it may call; nil is all
 	Servers map[string]any // MCP servers of its own, as settings have them
+
+	// Remote says where an agent is that works on another server, nil for one that works
+	// here. Of what follows, and of Prompt and Tools, only Time says something of it.
+	Remote *remote.Server
 
 	Model   string // empty is that of the conversation that calls it
 	Config  *genai.GenerateContentConfig

@@ -8,6 +8,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools"
+	"gemline/tools/agent/remote"
 )
 
 // ToolName is the name of the tool that calls agents.
@@ -27,8 +28,16 @@ type Config struct {
 	// Begin begins the conversation of a task.
 	Begin func(*Task) (*Conversation, error)
 
+	// Remote returns who asks the agent of a definition that is on another server.
+	Remote func(Definition) Asker
+
 	// Cut cuts a report that is too long for the model. Nil leaves all as they are.
 	Cut func(report string) (string, engine.Cut)
+}
+
+// An Asker asks an agent on another server, and tells what it says while it works.
+type Asker interface {
+	Ask(ctx context.Context, words string, tell func(string)) (remote.Answer, error)
 }
 
 // A Conversation is what an agent has about its task.
@@ -58,6 +67,9 @@ func Tool(cfg Config) engine.Tool {
 				return engine.Call{}, err
 			}
 			c := call{cfg, d, a.Prompt, cfg.Model()}
+			if d.Remote != nil {
+				return engine.Call{Intent: c.remoteIntent(), Run: c.ask}, nil
+			}
 			title := d.Name
 			if a.Prompt != "" {
 				title += ": " + text.OneLine(a.Prompt, longestTitle)
@@ -66,7 +78,11 @@ func Tool(cfg Config) engine.Tool {
 		})
 	t.KindOf = func(args map[string]any) engine.Kind {
 		name, _ := args["agent_name"].(string)
-		if d, err := cfg.find(name); err == nil && !d.looks(cfg.Tools) {
+		switch d, err := cfg.find(name); {
+		case err != nil:
+		case d.Remote != nil:
+			return engine.Fetch
+		case !d.looks(cfg.Tools):
 			return engine.Other
 		}
 		return engine.Think
@@ -128,10 +144,15 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 	if t.reason != Goal {
 		return engine.Result{}, &engine.CallError{Type: t.reason.class(), Message: message + said, Display: said}
 	}
+	return c.result(message, said), nil
+}
+
+// result returns a report as a result.
+func (c call) result(message, said string) engine.Result {
 	r := engine.Result{Text: said, Display: said}
 	if c.Cut != nil {
 		r.Text, r.Cut = c.Cut(said)
 	}
 	r.Text = message + r.Text
-	return r, nil
+	return r
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/text"
+	"gemline/tools/agent/remote"
 )
 
 // A FileError is why a file is no agent.
@@ -27,9 +29,6 @@ type FileError struct {
 func (e *FileError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", text.EscapeLine(e.File), e.Line, e.Message)
 }
-
-// later is why agents elsewhere can't be called.
-const later = "agents on other servers are not in use yet"
 
 // Parse reads the agents of a file: one, or several that live on other servers. It is
 // strict: what it does not know is an error, a [*FileError].
@@ -59,7 +58,7 @@ func Parse(file, source string) ([]Definition, error) {
 	if top := r.real(doc.Content[0]); top.Kind == yaml.SequenceNode {
 		for _, n := range top.Content {
 			read(n)
-			if d := &list[len(list)-1]; r.err == nil && d.Off == "" {
+			if d := &list[len(list)-1]; r.err == nil && d.Remote == nil {
 				r.fail(n, "a list holds agents on other servers, and this one has no agent_card_url")
 			}
 		}
@@ -143,6 +142,7 @@ var (
 	remoteKeys = []string{"kind", "name", "description", "display_name", "agent_card_url", "agent_card_json", "auth"}
 	serverKeys = []string{"command", "args", "env", "cwd", "url", "http_url", "headers", "tcp", "type", "timeout", "trust", "description",
 		"include_tools", "exclude_tools", "auth"}
+	authKeys = []string{"type", "key", "name", "scheme", "token", "username", "password", "value", "scopes", "agent_card_requires_auth"}
 )
 
 // agent reads one agent.
@@ -150,7 +150,7 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 	keys := localKeys
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
 		if key.Value == "kind" && value.Value == "remote" || strings.HasPrefix(key.Value, "agent_card_") {
-			keys, d.Off = remoteKeys, later
+			keys, d.Remote = remoteKeys, &remote.Server{}
 		}
 	})
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
@@ -161,9 +161,21 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 		r.fact(key.Value, value, d)
 	})
 	for _, want := range []struct{ key, value string }{{"name", d.Name}, {"description", d.Description}} {
-		if want.value == "" && (d.Off == "" || want.key == "name") {
+		if want.value == "" && (d.Remote == nil || want.key == "name") {
 			r.fail(r.real(n), "%s is missing", want.key)
 		}
+	}
+	if s := d.Remote; s != nil && r.err == nil && (s.CardURL == "") == (s.Card == "") {
+		r.fail(r.real(n), "one of agent_card_url and agent_card_json has to be there")
+	}
+	if s := d.Remote; s != nil {
+		d.Prompt = ""
+		if r.err == nil {
+			if err := s.Check(); err != nil {
+				r.fail(r.real(n), "%v", err)
+			}
+		}
+		d.Description = cmp.Or(d.Description, s.Description())
 	}
 }
 
@@ -198,6 +210,12 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 		d.Config = &genai.GenerateContentConfig{Temperature: genai.Ptr(float32(t))}
 	case "max_turns":
 		d.Most = r.whole(key, n, 100_000)
+	case "agent_card_url":
+		d.Remote.CardURL = r.text(key, n)
+	case "agent_card_json":
+		d.Remote.Card = r.text(key, n)
+	case "auth":
+		d.Remote.Auth = r.auth(n)
 	case "timeout_mins":
 		d.Time = time.Duration(r.whole(key, n, 100_000)) * time.Minute
 	}
@@ -205,6 +223,10 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 
 // text reads a text.
 func (r *reader) text(key string, n *yaml.Node) string {
+	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
+		r.fail(n, "%s begins with !, and so has to stand in quotes", key)
+		return ""
+	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || strings.TrimSpace(n.Value) == "" {
 		r.fail(n, "%s is no text, or an empty one; quotes make one of a number", key)
 		return ""
@@ -284,6 +306,46 @@ func (r *reader) server(n *yaml.Node) map[string]any {
 		out["oauth"] = oauth
 	})
 	return out
+}
+
+// auth reads what a server is shown.
+func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
+	values := map[string]string{"name": "", "scheme": ""}
+	r.each(n, "auth", func(key, value *yaml.Node) {
+		switch {
+		case !slices.Contains(authKeys, key.Value):
+			r.unknown(key, authKeys)
+		case key.Value == "scopes":
+			if value.Decode(&a.Scopes) != nil {
+				r.fail(value, "scopes is no list of texts")
+			}
+		case key.Value != "agent_card_requires_auth": // which is found out
+			values[key.Value] = r.text(key.Value, value)
+		}
+	})
+	a = remote.Auth{Type: values["type"], Key: values["key"], Name: values["name"], Scheme: values["scheme"], Token: values["token"],
+		User: values["username"], Password: values["password"], Content: values["value"], Scopes: a.Scopes}
+	want := map[string][]string{"apiKey": {"key"}, "http": {"scheme"}, "google-credentials": nil}
+	needed, known := want[a.Type]
+	switch scheme := strings.ToLower(a.Scheme); {
+	case a.Type == "oauth":
+		r.fail(n, "auth of the type oauth, a log-in in a browser, is not in use yet; a token for http: Bearer can come from a !command")
+	case !known:
+		r.fail(n, "the type of auth is apiKey, http or google-credentials")
+	case a.Type != "http" || a.Content != "":
+	case scheme == "basic":
+		needed = append(needed, "username", "password")
+	case scheme == "bearer":
+		needed = append(needed, "token")
+	case scheme != "":
+		needed = append(needed, "value")
+	}
+	for _, key := range needed {
+		if values[key] == "" {
+			r.fail(n, "auth has no %s", key)
+		}
+	}
+	return a
 }
 
 // camel returns a name with underscores as settings have it: http_url is httpUrl.

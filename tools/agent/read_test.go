@@ -81,8 +81,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v, not %s", body, err, want)
 		}
 	}
-	list, err = agent.Parse("f", "---\n- name: one\n  agent_card_url: http://127.0.0.1/card\n- {kind: remote, name: two, agent_card_json: '{}', auth: {type: apiKey, key: k}}\n---\n")
-	if err != nil || len(list) != 2 || list[1].Name != "two" || list[0].Off == "" || list[1].Off == "" {
+	list, err = agent.Parse("f", "---\n- name: one\n  agent_card_url: http://127.0.0.1/card\n- {kind: remote, name: two, agent_card_json: '{\"url\": \"https://example.com\", \"description\": \"Does.\"}', auth: {type: apiKey, key: k}}\n---\n")
+	if err != nil || len(list) != 2 || list[1].Name != "two" || list[1].Description != "Does." || list[0].Remote == nil || list[1].Remote == nil || list[1].Remote.Auth.Key != "k" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

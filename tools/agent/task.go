@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/tools/agent/remote"
 )
 
 // A Reason is why an agent's work was over.
@@ -62,7 +63,12 @@ func newTask(c call, host engine.Host) (*Task, error) {
 func (d Definition) Turns() int { return cmp.Or(d.Most, DefaultTurns) }
 
 // Limit returns how long it may take.
-func (d Definition) Limit() time.Duration { return cmp.Or(d.Time, DefaultTime) }
+func (d Definition) Limit() time.Duration {
+	if d.Remote != nil {
+		return cmp.Or(d.Time, remote.DefaultTime)
+	}
+	return cmp.Or(d.Time, DefaultTime)
+}
 
 // converse has the agent do its work. It returns why there is no outcome.
 func (t *Task) converse(ctx context.Context) error {

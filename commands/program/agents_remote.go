@@ -1,0 +1,159 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/auth"
+	"gemline/engine/auth/google"
+	"gemline/engine/text"
+	"gemline/settings/consent"
+	"gemline/tools/agent"
+	"gemline/tools/agent/remote"
+	"gemline/tools/launch"
+)
+
+// remoteAgents are who asks agents on other servers, each with what was said to it. The
+// zero value has asked nobody.
+type remoteAgents struct {
+	mu      sync.Mutex
+	clients map[string]*remoteAgent // by name and contents of the definition
+	stop    context.CancelFunc
+	looking sync.WaitGroup
+}
+
+type remoteAgent struct {
+	*remote.Client
+	about string // what its card says
+	asked bool   // the card is read, or was
+}
+
+// Close ends what is still read.
+func (r *remoteAgents) Close() {
+	r.mu.Lock()
+	stop := r.stop
+	r.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	r.looking.Wait()
+}
+
+// remoteAgent returns who asks an agent on another server in this conversation.
+func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
+	s.remote.mu.Lock()
+	defer s.remote.mu.Unlock()
+	key := d.Name + " " + d.Print
+	if a := s.remote.clients[key]; a != nil {
+		return a
+	}
+	if s.remote.clients == nil {
+		s.remote.clients = map[string]*remoteAgent{}
+	}
+	a := &remoteAgent{Client: remote.New(remote.Config{Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
+		Direct: s.remoteTransport(), Web: webConfig(s.Options), Google: s.googleToken,
+		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
+		Know:  func(secret string) { s.secrets.Know("credentials of an agent", secret) }})}
+	s.remote.clients[key] = a
+	return a
+}
+
+// askRemote is the [agent.Config.Remote] of the conversation.
+func (s *Session) askRemote(d agent.Definition) agent.Asker { return s.remoteAgent(d) }
+
+// aboutRemote returns what an agent is for whose definition does not say it. Its card does,
+// which is read meanwhile.
+func (s *Session) aboutRemote(d agent.Definition) string {
+	a := s.remoteAgent(d)
+	s.remote.mu.Lock()
+	defer s.remote.mu.Unlock()
+	if !a.asked {
+		a.asked = true
+		ctx, stop := context.WithCancel(context.Background())
+		if before := s.remote.stop; before != nil {
+			own := stop
+			stop = func() { before(); own() }
+		}
+		s.remote.stop = stop
+		s.remote.looking.Go(func() {
+			about, _ := a.Describe(ctx) // what is wrong is told when it is called
+			s.remote.mu.Lock()
+			defer s.remote.mu.Unlock()
+			a.about = about
+		})
+	}
+	if a.about == "" {
+		return "An agent on " + d.Remote.Host() + "."
+	}
+	return text.OneLine(a.about, longestAbout)
+}
+
+// agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
+// project's sees no secrets, and runs nothing unconfined, if the user has not said so.
+func (s *Session) agentValue(ctx context.Context, d agent.Definition, said string) (string, error) {
+	rights, own, rest := s.agents().rights(d), s.agents().own(d), said[1:]
+	if said[0] == '$' {
+		look := s.lookup
+		if !own {
+			look = s.seenBy(rights)
+		}
+		if v, ok := look(rest); ok && v != "" {
+			return v, nil
+		}
+		return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
+	}
+	const patience = time.Minute
+	o := s.launcher.Run(ctx, launch.Command{Text: rest, Dir: s.paths.Cwd, Apart: true, Alone: true, Timeout: patience,
+		Free: own || d.Source == agentOfProject && rights == consent.All})
+	switch v := strings.TrimSpace(o.Output); {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !o.OK():
+		why := strings.TrimSuffix(o.Status(), ".")
+		if words := text.OneLine(strings.TrimSpace(o.Stderr), 200); words != "" {
+			why += ": " + words
+		}
+		return "", fmt.Errorf("the command that says them has failed: %s", why)
+	case v == "":
+		return "", errors.New("the command that says them has written nothing")
+	default:
+		return v, nil
+	}
+}
+
+// googleToken returns a token of the user's Google account for an agent of Google's.
+func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
+	account := auth.NewAccount(s.getenv, runtime.GOOS)
+	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.secrets.Know, Client: &http.Client{Transport: s.remoteTransport()}}
+	if len(scopes) == 0 {
+		src.Scopes = []string{google.Platform}
+	}
+	host := strings.ToLower(at.Hostname())
+	switch {
+	case at.Scheme == "https" && strings.HasSuffix(host, ".googleapis.com"):
+	case at.Scheme == "https" && strings.HasSuffix(host, ".run.app"):
+		src.Audience = "https://" + host
+	default:
+		return "", time.Time{}, errors.New("google-credentials are shown to https://*.googleapis.com and https://*.run.app alone")
+	}
+	data, _, err := account.Read()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	token, err := src.Token(ctx, data)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	s.secrets.Know("access token", token.Secret)
+	if token.Until.IsZero() {
+		token.Until = time.Now().Add(time.Hour) // none is for ever
+	}
+	return token.Secret, token.Until, nil
+}

@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// What the model is told behind what an agent on another server has said.
+const (
+	openNote = "[The agent waits for an answer. Call it again with that: it goes on where it is.]"
+	authNote = "[The agent needs an authorization that only the user can give, there and not here. Tell the user what it says, and call it again when that is done.]"
+)
+
+// remoteIntent says what is about to be sent to another server.
+func (c call) remoteIntent() engine.Intent {
+	title := "call remote agent " + c.agent.Name + " on " + c.agent.Remote.Host()
+	in := engine.Intent{Title: title, Detail: "what it is told:\n  " + strings.ReplaceAll(c.words(), "\n", "\n  ") + "\n",
+		Grants: []engine.Grant{{Label: "always " + c.agent.Name, Tool: ToolName, Target: c.agent.Name + " " + c.agent.Print}}}
+	if short := text.OneLine(c.words(), longestTitle); short == c.words() {
+		in.Title += ": " + short
+		in.Detail = ""
+	}
+	return in
+}
+
+func (c call) words() string { return cmp.Or(strings.TrimSpace(c.prompt), "Get Started!") }
+
+// ask has an agent on another server do its work.
+func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) {
+	tell := func(ev engine.Event) { host.Emit(engine.Nested{Agent: c.agent.Name, Event: ev}) }
+	a, err := c.Remote(c.agent).Ask(ctx, c.words(), func(words string) {
+		tell(engine.Text{Delta: words})
+	})
+	tell(engine.Answered{}) // so that it counts, also if it has said nothing
+	if ctx.Err() != nil {
+		return engine.Result{}, ctx.Err()
+	}
+	said := a.Text
+	if err != nil {
+		message := fmt.Sprintf("Error calling remote agent: %v", err)
+		if said != "" {
+			message = said + "\n\n" + message
+		}
+		return engine.Result{}, &engine.CallError{Type: "agent_error", Message: message, Display: "the agent failed: " + engine.DisplayError(err)}
+	}
+	if a.Failed != "" {
+		why := "the agent has ended its task as " + a.Failed
+		return engine.Result{}, &engine.CallError{Type: "agent_" + a.Failed, Message: strings.TrimPrefix(said+"\n\n["+why+"]", "\n\n"),
+			Display: why + ": " + text.OneLine(said, longestTitle)}
+	}
+	r := c.result("", cmp.Or(said, "The agent has nothing to say."))
+	switch {
+	case a.Open:
+		r.Text, r.Verdict = r.Text+"\n\n"+openNote, "wants an answer"
+	case a.Refused:
+		r.Text, r.Verdict = r.Text+"\n\n"+authNote, "wants an authorization"
+	}
+	return r, nil
+}

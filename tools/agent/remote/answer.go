@@ -1,0 +1,152 @@
+package remote
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// An Answer is what came of a question.
+type Answer struct {
+	Text string // what the agent has said, and what it has made
+
+	// Open says that the agent has a question, which the next words answer, and Refused
+	// that it wants the user to authorize it first.
+	Open, Refused bool
+
+	// Failed says that the agent has given up, with its state.
+	Failed string
+}
+
+// collected is what an agent has said so far.
+type collected struct {
+	tell func(string)
+	open bool // what was told ends within a line
+
+	context, task string
+	state         string
+	said          []string // without what it says twice in a row
+	made          []thing
+	history       string // the last that it has said before, as a task has it
+	kept          int    // bytes
+	cut           bool
+}
+
+// A thing is something that an agent has made.
+type thing struct {
+	id, name string
+	text     []byte
+}
+
+const mostThings = 1000
+
+const cutOff = "[What follows is cut off: it is too long.]"
+
+// add takes in what an agent says.
+func (a *collected) add(s said) {
+	switch {
+	case s.Message != nil:
+		a.context, a.task = cmp.Or(s.Message.ContextID, a.context), cmp.Or(s.Message.TaskID, a.task)
+		a.say(s.Message.words())
+	case s.Task != nil:
+		t := s.Task
+		a.context, a.task = cmp.Or(t.ContextID, a.context), cmp.Or(t.ID, a.task)
+		a.status(t.Status)
+		for _, m := range t.History {
+			if w := m.words(); w != "" {
+				a.history = w[:min(len(w), mostKept)]
+			}
+		}
+		for _, x := range t.Artifacts {
+			a.make(x, false)
+		}
+	case s.Status != nil:
+		a.context, a.task = cmp.Or(s.Status.ContextID, a.context), cmp.Or(s.Status.TaskID, a.task)
+		a.status(s.Status.Status)
+	case s.Artifact != nil:
+		a.context, a.task = cmp.Or(s.Artifact.ContextID, a.context), cmp.Or(s.Artifact.TaskID, a.task)
+		a.make(s.Artifact.Artifact, s.Artifact.Append)
+	}
+}
+
+// busy reports whether the agent is still at work.
+func (a *collected) busy() bool { return a.state == submitted || a.state == working }
+
+func (a *collected) status(s status) {
+	a.state = s.state()
+	a.say(s.message().words())
+}
+
+// say takes in words.
+func (a *collected) say(words string) {
+	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
+		return
+	}
+	if words = a.keep(words); words != "" {
+		a.said = append(a.said, words)
+		if a.open {
+			words = "\n" + words
+		}
+		a.tell(words + "\n")
+		a.open = false
+	}
+}
+
+// make takes in something that was made, or more of it.
+func (a *collected) make(x artifact, more bool) {
+	w := words(x.Parts)
+	i := slices.IndexFunc(a.made, func(t thing) bool { return t.id == x.ArtifactID })
+	switch {
+	case i < 0 && len(a.made) == mostThings:
+		a.cut = true
+		return
+	case i < 0:
+		a.made = append(a.made, thing{id: x.ArtifactID, name: x.Name})
+		i = len(a.made) - 1
+	case !more:
+		if string(a.made[i].text) == w {
+			return
+		}
+		a.kept -= len(a.made[i].text)
+		a.made[i].text = nil
+	}
+	t := &a.made[i]
+	t.name = cmp.Or(x.Name, t.name)
+	if w = a.keep(w); w != "" {
+		t.text = append(t.text, w...)
+		a.tell(w)
+		a.open = !strings.HasSuffix(w, "\n")
+	}
+}
+
+// keep returns as much of words as is kept.
+func (a *collected) keep(words string) string {
+	if room := mostKept - a.kept; len(words) > room {
+		words, a.cut = strings.ToValidUTF8(words[:max(0, room)], ""), true
+	}
+	a.kept += len(words)
+	return words
+}
+
+// answer returns what came of it all.
+func (a *collected) answer() Answer {
+	var blocks []string
+	if len(a.said) > 0 {
+		blocks = append(blocks, strings.Join(a.said, "\n"))
+	}
+	for _, t := range a.made {
+		name := cmp.Or(t.name, cmp.Or(t.id, "unnamed"))
+		blocks = append(blocks, "Artifact ("+name+"):\n"+string(t.text))
+	}
+	if len(blocks) == 0 && a.history != "" && over(a.state) {
+		blocks = append(blocks, a.history)
+	}
+	if a.cut {
+		blocks = append(blocks, cutOff)
+	}
+	out := Answer{Text: strings.Join(blocks, "\n\n"), Open: a.state == inputRequired, Refused: a.state == authRequired}
+	if a.state == failed || a.state == rejected || a.state == canceled {
+		out.Failed = a.state
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// An Auth is what a server is shown, as a definition has it. Texts that begin with $ or !
+// stand for what [Config.Value] says.
+type Auth struct {
+	Type string // "", apiKey, http or google-credentials
+
+	Key, Name string // of an API key, and of the header that has it
+
+	Scheme                         string // of http
+	Token, User, Password, Content string
+
+	Scopes []string // of google-credentials
+}
+
+// An identity is what a request is shown with.
+type identity struct {
+	header, value string
+	until         time.Time // zero if nobody knows
+}
+
+// changes reports whether another look at it may find something else.
+func (a Auth) changes() bool {
+	for _, s := range []string{a.Key, a.Token, a.User, a.Password, a.Content} {
+		if strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!!") {
+			return true
+		}
+	}
+	return a.Type == "google-credentials"
+}
+
+// identity finds out what requests to an address are shown with.
+func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err error) {
+	a := cfg.Server.Auth
+	value := func(s string) string {
+		v, e := cfg.value(ctx, s)
+		err = cmp.Or(err, e)
+		return v
+	}
+	id.header = "Authorization"
+	switch {
+	case a.Type == "apiKey":
+		id.header, id.value = cmp.Or(a.Name, "X-API-Key"), value(a.Key)
+	case a.Type == "google-credentials":
+		if cfg.Google == nil {
+			return id, errors.New("there are no credentials of a Google account")
+		}
+		var token string
+		token, id.until, err = cfg.Google(ctx, at, a.Scopes)
+		id.value = "Bearer " + token
+	case a.Content != "":
+		id.value = a.Scheme + " " + value(a.Content)
+	case strings.EqualFold(a.Scheme, "Basic"):
+		pair := value(a.User) + ":" + value(a.Password)
+		id.value = "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
+		cfg.know(strings.TrimPrefix(id.value, "Basic "))
+	case a.Type == "http":
+		id.value = "Bearer " + value(a.Token)
+	}
+	if err == nil && !httpguts.ValidHeaderFieldValue(id.value) {
+		err = errors.New("what it is to be shown can't stand in a header: it has control characters")
+	}
+	if err != nil {
+		return identity{}, fmt.Errorf("no credentials for %s: %w", at.Host, err)
+	}
+	return id, nil
+}
+
+// value returns what a text of an Auth stands for.
+func (cfg Config) value(ctx context.Context, s string) (string, error) {
+	switch {
+	case strings.HasPrefix(s, "$$"), strings.HasPrefix(s, "!!"):
+		s = s[1:]
+	case strings.HasPrefix(s, "$"), strings.HasPrefix(s, "!"):
+		v, err := cfg.Value(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		s = v
+	}
+	cfg.know(s)
+	return s, nil
+}
+
+func (cfg Config) know(secret string) {
+	if cfg.Know != nil {
+		cfg.Know(secret)
+	}
+}
+
+// show has a request show who asks.
+func (id identity) show(req *http.Request) {
+	if id.value != "" {
+		req.Header.Set(id.header, id.value)
+	}
+}

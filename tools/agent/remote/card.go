@@ -1,0 +1,111 @@
+package remote
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"gemline/engine/auth"
+	"gemline/engine/text"
+)
+
+// A card is what an agent says of itself.
+type card struct {
+	Name, Description    string
+	URL                  string
+	PreferredTransport   string
+	ProtocolVersion      string
+	AdditionalInterfaces []face
+	SupportedInterfaces  []face // of version 1
+	Capabilities         struct{ Streaming bool }
+}
+
+// A face is where an agent is, and what it speaks there.
+type face struct {
+	URL, Transport, ProtocolBinding, ProtocolVersion string
+}
+
+// parseCard reads a card.
+func parseCard(b []byte) (*card, error) {
+	var c card
+	if err := json.Unmarshal(b, &c); err != nil {
+		return nil, fmt.Errorf("the agent's card is no JSON of the protocol: %w", err)
+	}
+	if _, _, err := c.face(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// Check says what is wrong with a definition, before anybody is asked.
+func (s Server) Check() error {
+	if s.Card != "" {
+		_, err := parseCard([]byte(s.Card))
+		return err
+	}
+	if u, err := url.Parse(s.CardURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("agent_card_url is %q, which is no address of a card", text.OneLine(s.CardURL, longestSaid))
+	}
+	return nil
+}
+
+// Description returns what the card says that the agent is for, if the definition has it.
+func (s Server) Description() string {
+	c, err := parseCard([]byte(s.Card))
+	if err != nil {
+		return ""
+	}
+	return c.Description
+}
+
+// face returns where the agent is asked: at the first of its places that speaks what is
+// understood here.
+func (c *card) face() (at *url.URL, d dialect, err error) {
+	list := append([]face{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"), ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)
+	list = append(list, c.AdditionalInterfaces...)
+	var others []string
+	for _, f := range list {
+		if f.URL == "" {
+			continue
+		}
+		d := dialect{second: strings.HasPrefix(cmp.Or(f.ProtocolVersion, c.ProtocolVersion), "1")}
+		switch name := cmp.Or(f.Transport, f.ProtocolBinding); strings.ToUpper(name) {
+		case "HTTP+JSON":
+			d.rest = true
+		case "JSONRPC":
+		default:
+			others = append(others, text.OneLine(name, 30))
+			continue
+		}
+		u, err := url.Parse(strings.TrimRight(f.URL, "/"))
+		if err != nil || u.Host == "" {
+			return nil, d, fmt.Errorf("the agent's card names %q, which is no address", text.OneLine(f.URL, longestSaid))
+		}
+		if !d.rest {
+			u, _ = url.Parse(f.URL) // as it is written
+		}
+		return u, d, nil
+	}
+	if others == nil {
+		return nil, dialect{}, fmt.Errorf("the agent's card names no address")
+	}
+	return nil, dialect{}, fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
+}
+
+// longestSaid is how much of what a server says is repeated.
+const longestSaid = 300 // characters
+
+// origin returns the host of an address with its port. All names of this machine are one.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	host := strings.ToLower(u.Hostname())
+	if auth.Loopback(host) {
+		host = "localhost"
+	}
+	return host + ":" + port
+}

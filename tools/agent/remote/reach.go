@@ -1,0 +1,86 @@
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"gemline/engine/auth"
+	"gemline/engine/text"
+	"gemline/tools/web"
+)
+
+// A reach is which addresses are talked to.
+type reach struct {
+	named   map[string]bool // origins that the user names, which may be private
+	direct  http.RoundTripper
+	guarded *web.Fetcher
+}
+
+func newReach(cfg Config) *reach {
+	r := &reach{named: map[string]bool{}, direct: cfg.Direct}
+	cfg.Web.Patience = cmp.Or(cfg.Limit, DefaultTime)
+	r.guarded = web.New(cfg.Web)
+	for _, place := range cfg.Private {
+		if u, err := url.Parse("https://" + place); err == nil && u.Hostname() != "" {
+			r.named[origin(u)] = true
+		}
+	}
+	if cfg.Own {
+		for _, u := range cfg.Server.places() {
+			if auth.Loopback(u.Hostname()) {
+				r.named[origin(u)] = true
+			}
+		}
+	}
+	return r
+}
+
+// places returns the addresses that a definition names itself.
+func (s Server) places() (list []*url.URL) {
+	if u, err := url.Parse(s.CardURL); err == nil && u.Host != "" {
+		list = append(list, u)
+	}
+	if c, err := parseCard([]byte(s.Card)); err == nil {
+		at, _, _ := c.face()
+		list = append(list, at)
+	}
+	return list
+}
+
+// check says why an address is not talked to, whoever is there. Who that is, is looked at
+// when the connection is made.
+func (r *reach) check(u *url.URL) error {
+	switch {
+	case u.Host == "" || u.User != nil:
+		return fmt.Errorf("%q is no address of an agent", text.OneLine(u.Redacted(), longestSaid))
+	case u.Scheme == "https", u.Scheme == "http" && r.named[origin(u)]:
+		return nil
+	case u.Scheme == "http" && auth.Loopback(u.Hostname()):
+		return r.unnamed(u, "an address of this machine")
+	}
+	return fmt.Errorf("%s is not https://", text.OneLine(u.Redacted(), longestSaid))
+}
+
+// unnamed says that nobody allows a private address.
+func (r *reach) unnamed(u *url.URL, why string) error {
+	return fmt.Errorf("%s is not asked: it is %s; if that is meant, add %q to agents.allowPrivateAddresses in your settings",
+		text.OneLine(u.Host, longestSaid), why, origin(u))
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *reach) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := r.check(req.URL); err != nil {
+		return nil, err
+	}
+	if r.named[origin(req.URL)] {
+		return r.direct.RoundTrip(req)
+	}
+	resp, err := r.guarded.RoundTrip(req)
+	if b := (*web.Blocked)(nil); errors.As(err, &b) {
+		return nil, r.unnamed(req.URL, b.Why)
+	}
+	return resp, err
+}
