@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,24 @@ type Handler struct {
 
 	// Odd is told what is no message, such as a line of a log. It returns at once.
 	Odd func(text []byte)
+
+	// Most is how many requests are answered at once, 8 if it is 0.
+	Most int
+
+	// Foreign says that the messages are those of another protocol of JSON-RPC: requests
+	// are given up by $/cancel_request, and whatever asks for something is answered, also
+	// if it was given up or can't be read.
+	Foreign bool
+}
+
+// A Later is the result of a request that takes its time. What was to be done in order is
+// done when a [Handler] returns it; it is called beside what is read next.
+type Later func() (any, error)
+
+// A Followed is a result with what is to be done when it has been sent.
+type Followed struct {
+	Result any
+	Then   func()
 }
 
 // A Conn is a conversation with another program. It is safe for concurrent use.
@@ -54,6 +73,7 @@ type Conn struct {
 	ctx     context.Context // of what is answered
 	cancel  context.CancelFunc
 	slots   chan struct{} // for what is answered
+	busy    chan struct{} // for refusals
 	done    chan struct{}
 
 	mu      sync.Mutex
@@ -70,13 +90,13 @@ type outcome struct {
 }
 
 const (
-	mostServed = 8   // requests of the other side at once
+	mostServed = 8   // requests of the other side at once, if nothing else is said
 	mostIdle   = 500 // messages in a second that answer nothing
 )
 
 // New begins a conversation over s. Whoever begins one closes it.
 func New(s Stream, h Handler) *Conn {
-	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, mostServed), done: make(chan struct{}),
+	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)), busy: make(chan struct{}, mostServed), done: make(chan struct{}),
 		pending: map[int64]chan outcome{}, serving: map[string]context.CancelFunc{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	go c.read()
@@ -165,6 +185,9 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 	}
 }
 
+// cancelRequest gives a request up, in other protocols than MCP.
+const cancelRequest = "$/cancel_request"
+
 // forgo says that nobody waits for an answer any more.
 func (p Peer) forgo(id int64, method protocol.MCPMethod) {
 	if method == protocol.MethodInitialize { // which can't be cancelled
@@ -174,6 +197,10 @@ func (p Peer) forgo(id int64, method protocol.MCPMethod) {
 	go func() {
 		ctx, cancel := context.WithTimeout(p.conn.ctx, patience)
 		defer cancel()
+		if p.conn.handler.Foreign {
+			p.Notify(ctx, cancelRequest, map[string]int64{"requestId": id})
+			return
+		}
 		p.Notify(ctx, protocol.MethodNotificationCancelled,
 			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id), Reason: "the user has cancelled the call"})
 	}()
@@ -279,8 +306,10 @@ func (c *Conn) receive(text []byte) bool {
 	switch {
 	case m.isRequest():
 		c.serve(m)
-	case m.Method == protocol.MethodNotificationCancelled:
+	case m.Method == protocol.MethodNotificationCancelled, c.handler.Foreign && m.Method == cancelRequest:
 		c.giveUp(m.Params)
+	case c.handler.Foreign && m.Method == "" && m.Result == nil && m.Error == nil:
+		c.complain(m.ID, protocol.INVALID_REQUEST, "the message has neither a method nor an answer")
 	case m.Method != "":
 		if c.handler.Notify != nil {
 			c.handler.Notify(m.Method, m.Params)
@@ -312,6 +341,30 @@ func startsWith(b []byte, c byte) bool {
 // idWithin finds the id of a message that can't be read.
 var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id"\s*:\s*"?(\d{1,18})\b`) })
 
+// methodWithin finds out whether a message that can't be read asks for something.
+var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
+
+// complain says what is wrong with a message, if the protocol has that said.
+func (c *Conn) complain(id json.RawMessage, code int, problem string) {
+	if !c.handler.Foreign {
+		return
+	}
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	c.refuse(id, Errorf(code, "%s", problem))
+}
+
+// refuse answers at once what nothing is done about. Of those who do not read that, the rest
+// waits.
+func (c *Conn) refuse(id json.RawMessage, why *Error) {
+	select {
+	case c.busy <- struct{}{}:
+		go func() { c.answer(id, nil, why); <-c.busy }()
+	case <-c.ctx.Done():
+	}
+}
+
 // fail fails the calls that a text may have been the answer to, of which the beginning
 // is enough: the one that it names, or all. What was never meant for us is none.
 func (c *Conn) fail(text []byte, err error) {
@@ -320,6 +373,20 @@ func (c *Conn) fail(text []byte, err error) {
 		if c.handler.Odd != nil {
 			c.handler.Odd(text)
 		}
+		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
+		return
+	}
+	if head := text[:min(len(text), looked)]; c.handler.Foreign && methodWithin().Match(head) { // it was no answer
+		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
+		if errors.Is(err, ErrTooLong) {
+			code = protocol.INVALID_REQUEST
+			if found := idWithin().FindSubmatch(head); found != nil {
+				id = found[1]
+			}
+		} else {
+			err = errors.New("this is no JSON")
+		}
+		c.complain(id, code, err.Error())
 		return
 	}
 	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
@@ -344,28 +411,43 @@ func (c *Conn) serve(m Message) {
 	select {
 	case c.slots <- struct{}{}:
 	default:
-		go c.answer(m.ID, nil, Errorf(Busy, "too many requests at once"))
+		c.refuse(m.ID, Errorf(Busy, "too many requests at once"))
 		return
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
 	c.serving[id] = cancel
 	c.mu.Unlock()
-	answer := func() {
-		defer func() { <-c.slots }()
-		var result any
-		var err error = Errorf(protocol.METHOD_NOT_FOUND, "method not found")
-		if c.handler.Request != nil {
-			result, err = c.handler.Request(ctx, &m)
+	over := func(result any, err error) {
+		then := func() {}
+		if f, ok := result.(Followed); ok {
+			result, then = f.Result, f.Then
 		}
 		c.mu.Lock()
 		delete(c.serving, id)
 		c.mu.Unlock()
 		given := ctx.Err() != nil
 		cancel()
-		if !given { // else nobody waits
+		switch {
+		case !given:
 			c.answer(m.ID, result, err)
+		case c.handler.Foreign:
+			c.answer(m.ID, nil, Errorf(RequestCancelled, "the request was cancelled"))
+		} // else nobody waits
+		<-c.slots
+		then()
+	}
+	answer := func() {
+		var result any
+		var err error = Errorf(protocol.METHOD_NOT_FOUND, "method not found")
+		if c.handler.Request != nil {
+			result, err = c.handler.Request(ctx, &m)
 		}
+		if later, ok := result.(Later); ok {
+			go func() { over(later()) }()
+			return
+		}
+		over(result, err)
 	}
 	if c.handler.Soon != nil && c.handler.Soon(m.Method) {
 		answer()

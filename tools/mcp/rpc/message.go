@@ -41,8 +41,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 
 // Codes of Errors of our own.
 const (
-	Busy    = -32000 // the other side asks for too much at once
-	Refused = -1     // the user says no, as the protocol has it
+	Busy             = -32005 // the other side asks for too much at once
+	Refused          = -1     // the user says no, as the protocol has it
+	RequestCancelled = -32800
 )
 
 // Errors of connections.
