@@ -177,7 +177,11 @@ func (p Place) read(limit int64) ([]byte, fs.FileInfo, error) {
 	n := p.w.over.known(p.real)
 	switch {
 	case n == nil:
-		return p.load(limit)
+		b, info, err := p.load(limit)
+		if err == nil {
+			b = p.edited(b)
+		}
+		return b, info, err
 	case n.IsDir():
 		return nil, nil, ErrDirectory
 	case n.Size() > limit:
@@ -210,6 +214,8 @@ func (p Place) put(b []byte) (err error) {
 	}
 	if p.w.over != nil {
 		err = p.w.over.put(p, b)
+	} else if done, herr := p.hand(b); done {
+		err = herr
 	} else {
 		err = p.save(b)
 	}

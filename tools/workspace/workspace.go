@@ -24,6 +24,9 @@ type Config struct {
 	// Overlay, if not nil, takes what is written instead of the disk.
 	Overlay *Overlay
 
+	// Editor has files open that are worked with.
+	Editor Editor
+
 	// Ledger, if not nil, notes which files are being written.
 	Ledger *disk.Ledger
 
@@ -45,6 +48,7 @@ type Workspace struct {
 	extra []string
 	over  *Overlay
 
+	editor  Editor
 	ledger  *disk.Ledger
 	secrets func() map[string]bool
 
@@ -63,6 +67,7 @@ func New(cfg Config) (*Workspace, error) {
 		extra: slices.Clone(cfg.IgnoreFiles),
 		over:  cfg.Overlay,
 
+		editor: cfg.Editor,
 		ledger: cfg.Ledger,
 		secrets: sync.OnceValue(func() map[string]bool {
 			all := map[string]bool{}

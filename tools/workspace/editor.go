@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Editor has files open for the user. It may know a newer text of a file than the disk
+// has, and is to know what is written, so that it does not write over it. A function that
+// is nil is something that it can't do.
+//
+// It is asked about texts in UTF-8 below the roots. Whether a file is there, and
+// what it is, only the disk says.
+type Editor struct {
+	// Read returns the text of a file. After an error that of the disk counts.
+	Read func(path string) (text string, err error)
+
+	// Write makes text the content of a file, on the disk, too. If its error is an
+	// [errors.ErrUnsupported], the file is written as if there were no Editor.
+	Write func(path, text string) error
+}
+
+// mostEdited is the size of the largest file that an Editor is asked about.
+const mostEdited = 4 << 20
+
+// editor returns the Editor that is to be asked about p, the zero Editor if none is.
+func (p Place) editor() Editor {
+	w := p.w
+	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
+	if w.over != nil || p.lent || own(w.temp) || w.file != "" && own(filepath.Dir(w.file)) || !slices.Contains(w.dirs(), p.dir) {
+		return Editor{}
+	}
+	return w.editor
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// edited returns what is in the file at p, of which the disk has b, with what the user has
+// changed in the editor.
+func (p Place) edited(b []byte) []byte {
+	ed := p.editor()
+	if ed.Read == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		return b
+	}
+	text, err := ed.Read(p.real)
+	if err != nil || len(text) > mostEdited || !utf8.ValidString(text) {
+		return b
+	}
+	mark := []byte(nil)
+	if bytes.HasPrefix(b, byteOrderMark) { // which editors do not show
+		mark, text = byteOrderMark, strings.TrimPrefix(text, string(byteOrderMark))
+	}
+	if n := bytes.Count(b, []byte("\r\n")); n > 0 && n == bytes.Count(b, []byte("\n")) && !strings.Contains(text, "\r") { // likewise
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return append(slices.Clip(mark), text...)
+}
+
+// hand has the editor write b, and reports whether it was to do that.
+func (p Place) hand(b []byte) (done bool, err error) {
+	ed := p.editor()
+	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.HasPrefix(b, byteOrderMark) || bytes.IndexByte(b, 0) >= 0 {
+		return false, nil
+	}
+	at, end, err := p.dir.Make(filepath.Dir(p.rel))
+	if err != nil {
+		return true, err
+	}
+	defer func() { end(err != nil) }()
+	if _, err := replaceable(at, filepath.Base(p.rel)); err != nil {
+		return true, err
+	}
+	err = ed.Write(p.real, string(b))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return true, p.replace(at, b)
+	}
+	return true, err
+}
