@@ -90,6 +90,9 @@ type Intent struct {
 	Ask    string   // why the user is to be asked, whatever the policy says; empty if need not be
 	Draft  *Draft   // how the user may change the call, nil if they can't
 
+	// Edit is what a call makes of a text file, nil if that is not what it does.
+	Edit *TextEdit
+
 	// Yes and No say what these answers do, where they do something else than to let
 	// a call run or refuse it.
 	Yes, No string
@@ -100,6 +103,13 @@ type Intent struct {
 	// Questions are what the call wants to know from the user. A running
 	// call puts them by its [Host], and reads the Replies of the Answer.
 	Questions []Question
+}
+
+// A TextEdit is a file before and after a call.
+type TextEdit struct {
+	Path          string // absolute
+	Made          bool   // it is not there before
+	Before, After string
 }
 
 // A Plan is what a call that runs programs will do, as far as that can be told

@@ -212,6 +212,7 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Title:  "edit " + shown(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
+		Edit:   &engine.TextEdit{Path: r.path, Made: r.file == nil, Before: r.before(), After: r.text},
 		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
 	if args != nil {

@@ -60,10 +60,10 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	if len(p.Intent.Questions) > 0 {
 		return a.questions(ctx, p)
 	}
-	options := choices(p)
+	options := question.Choices(p)
 	labels := make([]string, len(options))
 	for i, o := range options {
-		labels[i] = a.client.plain(o.label)
+		labels[i] = a.client.plain(o.Label)
 	}
 	said, ok, err := a.elicit(ctx, serve.About(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
@@ -78,11 +78,11 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	if i < 0 {
 		return engine.Refused{}, nil
 	}
-	if options[i].answer == nil {
+	if options[i].Answer == nil {
 		words, _ := said[note].(string)
 		return engine.Refused{Note: words}, nil
 	}
-	return options[i].answer, nil
+	return options[i].Answer, nil
 }
 
 // unasked is the answer where the client has failed to ask.
@@ -91,33 +91,6 @@ func (a *asker) unasked(ctx context.Context, err error) (engine.Answer, error) {
 		return nil, ctx.Err()
 	}
 	return engine.Unasked{Advice: "the client could not ask: " + text.OneLine(output.EscapeLine(err.Error()), 300)}, nil
-}
-
-// A choice is what a call may be answered. A nil answer refuses.
-type choice struct {
-	label  string
-	answer engine.Answer
-}
-
-// choices returns what is offered. What is allowed for longer holds in the conversation.
-func choices(p engine.Proposal) []choice {
-	list := []choice{{"allow", engine.Allowed{}}, {"deny", nil}}
-	if a, ok := question.WithNetwork(p); ok {
-		list = append(list, choice{"allow with the network", a})
-	}
-	if a, ok := question.ReadOnly(p); ok {
-		list = append(list, choice{"allow, held to looking", a})
-	}
-	for _, g := range question.Grants(p) {
-		if a, problem := question.Always(g, engine.Session); problem == "" {
-			label := output.EscapeLine(text.OneLine(g.Label, 300))
-			if !strings.Contains(label, "session") {
-				label += " in this session"
-			}
-			list = append(list, choice{label, a})
-		}
-	}
-	return list
 }
 
 // questions puts the model's questions.

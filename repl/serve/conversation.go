@@ -2,12 +2,9 @@ package serve
 
 import (
 	"context"
-	"strings"
 
 	"gemline/engine"
 	"gemline/engine/tally"
-	"gemline/engine/text"
-	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/repl/report"
 )
@@ -39,16 +36,5 @@ type Conversation struct {
 	Close func()
 }
 
-const longest = 30_000 // characters of what is asked about
-
 // About says what is asked: the title, the detail and what there is to know.
-func About(p engine.Proposal) string {
-	lines := []string{"gemline asks: " + question.Title(p) + question.Rights(p)}
-	if d := strings.TrimSpace(p.Intent.Detail); d != "" && d != question.Title(p) {
-		lines = append(lines, d)
-	}
-	for _, f := range question.Facts(p, true) {
-		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))
-	}
-	return text.Shorten(output.Escape(strings.Join(lines, "\n")), longest)
-}
+func About(p engine.Proposal) string { return "gemline asks: " + question.About(p) }
