@@ -44,12 +44,12 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.beginIn(ctx, p, approver)
+	return f.beginIn(ctx, p, f.chosen(), approver)
 }
 
 // beginIn begins a conversation in p.
-func (f *front) beginIn(ctx context.Context, p *Project, approver engine.Approver) error {
-	s, err := p.Begin(ctx, Choice{Choice: f.chosen(), Schema: f.schema, Tally: newTally(), Approver: f.count.Asking(approver)})
+func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, approver engine.Approver) error {
+	s, err := p.Begin(ctx, Choice{Choice: c, Schema: f.schema, Tally: newTally(), Approver: f.count.Asking(approver)})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front, *front) {
 	t.Helper()
 	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFront(r)
-	if err := f.beginIn(t.Context(), p, m); err != nil {
+	if err := f.beginIn(t.Context(), p, f.chosen(), m); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)

@@ -86,7 +86,7 @@ func (o *Options) attended() bool { return o.interactive || o.flags.AskTTY }
 
 // answered reports whether the model's questions are, by a person or a program.
 func (o *Options) answered() bool {
-	return o.attended() || o.flags.Talks() && !o.flags.NoInput
+	return o.attended() || (o.flags.Talks() || o.flags.ACP) && !o.flags.NoInput
 }
 
 // serve holds a session with a program.

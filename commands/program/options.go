@@ -15,6 +15,7 @@ import (
 	"gemline/settings/flags"
 	"gemline/settings/project"
 	"gemline/settings/trust"
+	"gemline/tools/workspace"
 )
 
 // Options are what is wanted in a directory: what the command line, the
@@ -34,12 +35,14 @@ type Options struct {
 	served       *serverSet // likewise
 	agentSet     *agentSet  // likewise
 	dotenv       map[string]string
-	interactive  bool             // a person sits at the terminal
-	serving      *cli.Serving     // as an MCP server; nil if it is none
-	tree         string           // the name of the worktree that was made to work in, "" for none
-	secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
-	ledger       *disk.Ledger     // of the files that are being written
-	kept         *sync.Map        // values of the settings of extensions, by where these are
+	interactive  bool              // a person sits at the terminal
+	serving      *cli.Serving      // as an MCP server; nil if it is none
+	editor       workspace.Editor  // that has files open
+	named        []settings.Server // MCP servers that the editor names
+	tree         string            // the name of the worktree that was made to work in, "" for none
+	secrets      *redact.Redactor  // what is kept out of all that is stored, told and sent
+	ledger       *disk.Ledger      // of the files that are being written
+	kept         *sync.Map         // values of the settings of extensions, by where these are
 }
 
 // readHere finds out what the user wants in the working directory.
@@ -90,6 +93,8 @@ func (o *Options) read(dir string, managed bool) error {
 		return err
 	case o.attended():
 		return nil // the user is asked
+	case o.flags.ACP:
+		return nil // what the folder brings is not used
 	}
 	return o.trust.Refuse()
 }
@@ -129,5 +134,5 @@ func (o *Options) getenv(name string) string {
 // severalAnswers reports whether there may be more than one answer, each with its
 // own time.
 func (o *Options) severalAnswers() bool {
-	return o.interactive || o.flags.Talks() || o.serving != nil
+	return o.interactive || o.flags.Talks() || o.flags.ACP || o.serving != nil
 }

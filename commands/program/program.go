@@ -173,8 +173,12 @@ func newRun(p Process) (r *run, command []string, err error) {
 	if err == nil {
 		err = serr
 	}
-	if err == nil && serving != nil {
-		err = unserved(line)
+	switch {
+	case err != nil:
+	case serving != nil:
+		err = unserved(line, "mcp serve")
+	case line.ACP && !managed:
+		err = unserved(line, acpFlag)
 	}
 	if err == nil && line.DeleteSession != "" && !managed { // as the Gemini CLI spells it
 		command = []string{"sessions", "delete", "--", line.DeleteSession}
@@ -232,7 +236,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
-	if managed || r.serving != nil { // standard output is for what was asked for
+	if managed || r.serving != nil || r.flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)
 	}
 	if r.flags.Batch != "" && r.flags.Format() != "text" {
@@ -348,6 +352,8 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	switch {
 	case r.serving != nil:
 		return r.serveMCP(ctx)
+	case r.flags.ACP:
+		return r.serveEditor(ctx)
 	case r.flags.Talks():
 		return r.serve(ctx)
 	case r.flags.Batch != "":

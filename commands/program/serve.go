@@ -27,22 +27,26 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// unserved returns why flags can't go with gemline mcp serve, nil if they can.
-func unserved(f *flags.Set) error {
+// unserved returns why flags can't go with what serves clients, nil if they can.
+func unserved(f *flags.Set, server string) error {
 	for _, one := range []struct {
 		set  bool
 		name string
 	}{
 		{f.Text() != "" || f.Dash(), "a prompt"}, {f.Batch != "", "--batch"}, {f.Talks(), "--input-format stream-json"}, {f.Output != "", "--output"},
 		{f.JSONSchema != "", "--json-schema"}, {f.Extract.Set, "--extract"}, {f.Patch, "--patch"}, {f.DryRun, "--dry-run"}, {f.JSONFd != nil, "--json-fd"},
-		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"}, {f.AskTTY, "--ask-tty"},
+		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"}, {f.AskTTY, "--ask-tty"}, {f.ACP && server != acpFlag, acpFlag},
+		{f.PromptInteractive != "" && server == acpFlag, "--prompt-interactive"}, {f.Worktree.Set && server == acpFlag, "--worktree"},
 	} {
 		if one.set {
-			return &flags.UsageError{Message: one.name + " does not go with mcp serve: its clients say what is to be done"}
+			return &flags.UsageError{Message: one.name + " does not go with " + server + ": its clients say what is to be done"}
 		}
 	}
 	return nil
 }
+
+// acpFlag has an editor be served.
+const acpFlag = "--acp"
 
 // isServing reports whether a command begins what begins here: a folder's list of servers may
 // be meant for several agents.
@@ -78,12 +82,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 	if isTerminal(r.os.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
-	in, feed := io.Pipe() // since reading from standard input has no end of its own
-	go func() {
-		_, err := io.Copy(feed, r.os.Stdin)
-		feed.CloseWithError(err)
-	}()
-	mcp.Serve(ctx, cfg, rpc.Lines(in, r.os.Stdout, in.Close))
+	mcp.Serve(ctx, cfg, r.lines())
 	return context.Cause(ctx)
 }
 

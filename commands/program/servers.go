@@ -101,6 +101,10 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			add(s, x.Name)
 		}
 	}
+	for _, s := range o.named { // of whoever speaks for the user
+		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
+		set.list = append(set.list, mcpServer{Server: s})
+	}
 	o.blockServers(set)
 	if slices.ContainsFunc(set.list, mcpServer.projects) {
 		agreed, err := consent.In(o.paths).Of(o.trust.Folder)

@@ -31,7 +31,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
 		text := words(c)
 		switch {
-		case text == "" || engine.Answers(c) || strings.HasPrefix(text, "<session_context>") || strings.HasPrefix(text, noted):
+		case !Spoken(c):
 		case steer.Said(text) != "" && len(all) > 0:
 			all[len(all)-1].Question += "\n" + steer.Said(text)
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
@@ -47,6 +47,12 @@ func Turns(history []*genai.Content) (all []Turn) {
 		}
 	}
 	return all
+}
+
+// Spoken reports whether a message has words that somebody has said.
+func Spoken(c *genai.Content) bool {
+	text := words(c)
+	return text != "" && !engine.Answers(c) && !strings.HasPrefix(text, "<session_context>") && !strings.HasPrefix(text, noted)
 }
 
 // Standing says what a conversation that is gone on with is about, how old it is and how

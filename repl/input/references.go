@@ -111,10 +111,25 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		say(rs.Notify, "nothing that the prompt refers to could be read")
 		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
 	}
-	parts = withText(parts, query.String())
-	parts = append(parts, genai.NewPartFromText(filesBegin))
-	parts = append(parts, contents...)
-	return append(append(parts, genai.NewPartFromText(filesEnd)), notes...), nil
+	parts = append(withText(parts, query.String()), Referenced(contents)...)
+	return append(parts, notes...), nil
+}
+
+// Referenced returns contents as they stand behind a prompt that refers to them, nothing if
+// there are none.
+func Referenced(contents []*genai.Part) []*genai.Part {
+	if len(contents) == 0 {
+		return nil
+	}
+	return append(append([]*genai.Part{genai.NewPartFromText(filesBegin)}, contents...), genai.NewPartFromText(filesEnd))
+}
+
+// Said returns what of a message the user has said: what it refers to is not.
+func Said(parts []*genai.Part) []*genai.Part {
+	if i := slices.IndexFunc(parts, func(p *genai.Part) bool { return p.Text == filesBegin }); i >= 0 {
+		return parts[:i]
+	}
+	return parts
 }
 
 // find asks the sources for what r refers to.

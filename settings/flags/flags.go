@@ -76,6 +76,7 @@ type Set struct {
 	Stdin       bool   `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
 	NoStdin     bool   `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
 	InputFormat string `name:"input-format" enum:",text,stream-json" default:"" placeholder:"FORMAT" group:"Input" help:"text, or stream-json: a conversation in lines of JSON; see gemline help protocol."`
+	ACP         bool   `name:"acp" aliases:"experimental-acp" group:"Input" help:"Be the agent of an editor, by the Agent Client Protocol on standard input and output; see gemline help acp."`
 	KeyFile     string `name:"key-file" type:"path" placeholder:"FILE" group:"Input" help:"Read the key for the Gemini API from a file; it beats those in the environment."`
 
 	Batch       string `placeholder:"FILE" group:"Batch" help:"Answer each prompt of a file, or of standard input if it is -, with a line of JSON."`
@@ -173,7 +174,7 @@ func (f *Set) Interactive(stdin, stdout bool, getenv func(string) string) bool {
 	case f.PromptInteractive != "":
 		return true
 	case f.Prompt != "", f.Dash(), f.Stdin, f.NoInput, f.Format() == "json", f.Format() == "stream-json",
-		f.Batch != "", f.Talks(), f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
+		f.Batch != "", f.Talks(), f.ACP, f.Patch, f.DryRun, f.JSONSchema != "", f.Extract.Set,
 		f.Output != "", f.JSONFd != nil:
 		return false
 	}

@@ -84,8 +84,6 @@ func plainFlag(name string, off bool) func(*Set) bool {
 
 func TestBadCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
-		"--acp":                        "--acp: this version speaks no ACP yet",
-		"--experimentalAcp":            "speaks no ACP yet",
 		"--session-file|a|-r":          "can't be used together",
 		"--session-file=":              "--session-file needs a value",
 		"--promt|x":                    "unknown flag --promt; did you mean --prompt?",

@@ -10,7 +10,6 @@ var lacking = []struct {
 	names   []string
 	instead string
 }{
-	{[]string{"acp", "experimental-acp"}, "this version speaks no ACP yet; --input-format stream-json holds a conversation with a program, see gemline help protocol"},
 	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
 	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
 	{[]string{"full-auto", "a", "ask-for-approval"}, "--approval-mode auto runs unasked what is confined and can be taken back; -y runs everything unasked, confined"},

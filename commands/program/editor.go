@@ -1,0 +1,324 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/journal"
+	"gemline/engine/policy"
+	"gemline/repl/acp"
+	"gemline/repl/input"
+	"gemline/repl/report"
+	"gemline/settings"
+	"gemline/settings/project"
+	"gemline/tools/mcp/rpc"
+	protocol "github.com/coder/acp-go-sdk"
+)
+
+// An editorServer is what an editor is served by.
+type editorServer struct {
+	*run
+	mu      sync.Mutex
+	gateway map[string]string // variables that the editor has given in the place of the environment's
+}
+
+// serveEditor is the agent of the editor at the standard streams.
+func (r *run) serveEditor(ctx context.Context) error {
+	e := &editorServer{run: r, gateway: map[string]string{}}
+	lookup := r.os.Lookup
+	r.os.Lookup = func(name string) (string, bool) {
+		e.mu.Lock()
+		v, ok := e.gateway[name]
+		e.mu.Unlock()
+		if ok {
+			return v, true
+		}
+		return lookup(name)
+	}
+	if isTerminal(r.os.Stdin) {
+		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
+	}
+	acp.Serve(ctx, acp.Config{Version: r.os.Version, Methods: methods, Outcome: r.outcome, Clean: r.secrets.Text,
+		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
+	return context.Cause(ctx)
+}
+
+// lines returns what a client says and is told at the standard streams.
+func (r *run) lines() rpc.Stream {
+	in, feed := io.Pipe() // since reading from standard input has no end of its own
+	go func() {
+		_, err := io.Copy(feed, r.os.Stdin)
+		feed.CloseWithError(err)
+	}()
+	return rpc.Lines(in, r.os.Stdout, in.Close)
+}
+
+// methods are the ways to sign in that an editor offers its user.
+var methods = []acp.Method{
+	{ID: string(auth.APIKey), Name: "Gemini API key", About: "Use a key of the Gemini API",
+		Meta: map[string]any{"api-key": map[string]any{"provider": "google"}}},
+	{ID: string(auth.Vertex), Name: "Vertex AI", About: "Use Vertex AI of a Google Cloud project"},
+	{ID: string(auth.Gateway), Name: "AI API gateway", About: "Use a server in the place of the Gemini API",
+		Meta: map[string]any{"gateway": map[string]any{"protocol": "google", "restartRequired": "false"}}},
+	{ID: "terminal", Name: "At a terminal", About: "Type a key of the Gemini API at a terminal", Words: []string{"auth", "signin"}},
+}
+
+// authenticate keeps how the user signs in, and a key. A gateway is that of the editor, and is
+// not kept.
+func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
+	m, known := auth.Known(l.Method)
+	if !known || !slices.Contains(auth.Methods(), m) {
+		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method), Advice: "gemline help credentials says which there are"}
+	}
+	w := e.world(io.Discard, nil)
+	w.Output.Notify = func(string) {}
+	if l.Gateway != nil {
+		given := map[string]string{"GOOGLE_GEMINI_BASE_URL": l.Gateway.BaseURL}
+		var headers []string
+		for _, name := range slices.Sorted(maps.Keys(l.Gateway.Headers)) {
+			headers = append(headers, name+":"+l.Gateway.Headers[name])
+		}
+		if len(headers) > 0 {
+			given["GEMINI_CLI_CUSTOM_HEADERS"] = strings.Join(headers, ",")
+		}
+		e.mu.Lock()
+		e.gateway = given
+		e.mu.Unlock()
+	}
+	if err := cli.Run(ctx, w, []string{"auth", "use", string(m)}); err != nil || l.Key == "" || m != auth.APIKey {
+		return err
+	}
+	w.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
+	return cli.Run(ctx, w, []string{"auth", "set-key"})
+}
+
+// list returns the sessions that were kept of a directory, or of all, the latest first.
+func (e *editorServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
+	stores := e.paths.All()
+	if dir != "" {
+		stores = nil
+		if s, known := project.New(e.paths.Home, e.os.getenv("GEMINI_CLI_HOME"), dir).Known(); known {
+			stores = []project.Store{s}
+		}
+	}
+	for _, s := range stores {
+		list, err := journal.List(s.Chats())
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			at := one.Updated.UTC().Format(time.RFC3339)
+			all = append(all, protocol.SessionInfo{SessionId: protocol.SessionId(one.ID), Cwd: cmp.Or(dir, s.Root), Title: &one.Title, UpdatedAt: &at, AdditionalDirectories: one.Directories})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b protocol.SessionInfo) int { return cmp.Compare(*b.UpdatedAt, *a.UpdatedAt) })
+	return all, nil
+}
+
+// begin begins a session of an editor's, in a project of its own: the editor names servers
+// for it.
+func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation, error) {
+	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
+		return nil, &input.Error{Message: w.Dir + " is not a folder"}
+	}
+	o, err := e.In(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.editor, o.named = w.Editor, serversOf(w.Servers)
+	r := &run{Options: o, status: newStatus(), count: newTally(), broken: e.broken}
+	var known atomic.Bool // the session, to the editor
+	var early backlog
+	telling := func(tell func(string), info bool) func(string) {
+		return r.redacting(func(text string) {
+			if known.Load() {
+				tell(text)
+			} else {
+				early.add(engine.Notice{Text: text, Info: info})
+			}
+		})
+	}
+	r.status.warn, r.status.tell = telling(w.Notify, false), telling(w.Tell, true)
+	if r.store, err = o.paths.Register(ctx); err != nil {
+		r.notify(err.Error())
+	}
+	f := newFront(r)
+	if err := e.open(ctx, f, w); err != nil {
+		f.close()
+		return nil, err
+	}
+	known.Store(true)
+	for _, ev := range early.take() { // with the first answer
+		f.told.add(ev)
+	}
+	return e.conversation(f, w), nil
+}
+
+// open begins the conversation of f.
+func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
+	p, err := f.openProject()
+	if err != nil {
+		return err
+	}
+	f.closers = append(f.closers, p.Close)
+	if p.unpaid {
+		return &auth.Error{Message: "no key of the Gemini API is known", Advice: "sign in, or export GEMINI_API_KEY=..."}
+	}
+	choice := journal.Choice{}
+	if w.Session != "" { // by its id alone, and no number or name
+		list, err := journal.List(p.store.Chats())
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
+			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.paths.Cwd)}
+		}
+		choice = journal.Choice{Resume: true, Which: w.Session}
+	}
+	approver := w.Approver
+	if f.flags.NoInput {
+		approver = nil
+	}
+	if err := f.beginIn(ctx, p, choice, approver); err != nil {
+		return err
+	}
+	for _, dir := range w.Directories {
+		p.add(dir)
+	}
+	f.addContext(ctx, f.first)
+	return nil
+}
+
+// conversation returns what an editor has of f.
+func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
+	app := f.commands(writer(w.Write), w.Show)
+	app.Restart, app.Sessions.Resume = nil, nil // another session is the editor's to begin
+	security, _ := f.settings.Merged["security"].(map[string]any)
+	permanent, _ := security["enablePermanentToolApproval"].(bool)
+	return &acp.Conversation{ID: f.journal.ID(), Tally: f.count, Close: f.close,
+		Run:       report.FailTruncated(f.say),
+		Expand:    input.Chain(commands.Step(app), f.references),
+		History:   f.engine.History,
+		Title:     f.titleOf,
+		Kind:      f.kindOf,
+		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
+		Permanent: permanent && !f.settings.NoAlways,
+		Mode: acp.Switch{Now: func() string { return string(f.policy.Mode()) },
+			All: f.modePositions,
+			Set: func(_ context.Context, id string) error { return f.setMode(policy.Mode(id)) }},
+		Model: acp.Switch{Turn: true, Now: f.router.Wanted, All: f.modelPositions,
+			Set: func(_ context.Context, id string) error {
+				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
+					return &input.Error{Message: fmt.Sprintf("%.100q is not the name of a model", id)}
+				}
+				f.choose(id)
+				return nil
+			}},
+	}
+}
+
+// modePositions returns the approval modes that may be used.
+func (s *Session) modePositions() (all []acp.Position) {
+	for _, m := range policy.Modes {
+		if s.mayUse(m) == nil || m == s.policy.Mode() {
+			all = append(all, acp.Position{ID: string(m), About: meanings[m]})
+		}
+	}
+	return all
+}
+
+// modelPositions returns the models to choose from.
+func (s *Session) modelPositions() (all []acp.Position) {
+	for _, c := range s.presets.Choices() {
+		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
+	}
+	if now := s.router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {
+		all = append(all, acp.Position{ID: now, Name: now})
+	}
+	return all
+}
+
+// kindOf returns the kind that a call of a tool has.
+func (s *Session) kindOf(name string, args map[string]any) engine.Kind {
+	for _, t := range s.tools.Tools() {
+		if t.Name() == name && t.KindOf != nil {
+			return t.KindOf(args)
+		}
+	}
+	return engine.KindOf(s.tools, name)
+}
+
+// terminalCommands are about a terminal, or about another session than the editor's.
+var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detail", "editor", "fork", "history", "last", "quit", "resume", "show", "stream", "vim"}
+
+// available returns commands as an editor offers them: those that are about the screen are not
+// there.
+func available(set commands.Set) []protocol.AvailableCommand {
+	all := []protocol.AvailableCommand{}
+	for _, c := range set {
+		if slices.Contains(terminalCommands, c.Name) {
+			continue
+		}
+		one := protocol.AvailableCommand{Name: c.Name, Description: c.Summary}
+		hint := c.Args
+		if len(c.Sub) > 0 {
+			var names []string
+			for _, sub := range c.Sub {
+				names = append(names, sub.Name)
+			}
+			hint = strings.TrimSpace(hint + " " + strings.Join(names, "|"))
+		}
+		if hint != "" {
+			one.Input = &protocol.AvailableCommandInput{Unstructured: &protocol.UnstructuredCommandInput{Hint: hint}}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// serversOf returns the servers that an editor names, as settings name them.
+func serversOf(named []acp.Server) (list []settings.Server) {
+	for _, s := range named {
+		pairs := func(in []struct{ Name, Value string }) map[string]string {
+			out := map[string]string{}
+			for _, p := range in {
+				out[p.Name] = p.Value
+			}
+			return out
+		}
+		one := settings.Server{Name: s.Name, Scope: settings.User, Command: s.Command, Args: s.Args, Env: pairs(s.Env), Headers: pairs(s.Headers)}
+		switch {
+		case s.Name == "" || s.Command == "" && s.URL == "":
+			one.Err = errors.New("the editor says neither a command nor an address of it")
+		case s.Type == "http":
+			one.HTTPURL, one.Command = s.URL, ""
+		case s.Type == "sse":
+			one.URL, one.Type, one.Command = s.URL, "sse", ""
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// A writer writes by a function.
+type writer func(string)
+
+// Write implements [io.Writer].
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
+}

@@ -1,0 +1,352 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"sync"
+
+	protocol "github.com/coder/acp-go-sdk"
+	"github.com/mark3labs/mcp-go/mcp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/parallel"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/repl/report"
+	"gemline/tools/mcp/rpc"
+	"gemline/tools/workspace"
+)
+
+// Config is what an editor is served by.
+type Config struct {
+	Version string   // of this program
+	Methods []Method // how the user may sign in
+
+	// Authenticate has the user sign in by a method from now on.
+	Authenticate func(ctx context.Context, l Login) error
+
+	// Begin begins a session, or goes on with one.
+	Begin func(ctx context.Context, w Wish) (*Conversation, error)
+
+	// List returns the sessions that were kept of a directory, "" for all that are known.
+	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
+
+	Outcome func(error) report.Outcome // classifies how something ended
+	Clean   func(string) string        // takes out secrets
+}
+
+// A Method is a way to sign in.
+type Method struct {
+	ID, Name, About string
+	Meta            map[string]any
+	Words           []string // of a command of gemline's that does it at a terminal
+}
+
+// A Login is what an editor says of a method.
+type Login struct {
+	Method  string
+	Key     string // for the Gemini API
+	Gateway *Gateway
+}
+
+// A Gateway is what answers in the place of the Gemini API.
+type Gateway struct {
+	BaseURL string            `json:"baseUrl"`
+	Headers map[string]string `json:"headers"`
+}
+
+// A Wish says which session is to begin.
+type Wish struct {
+	Dir         string // absolute
+	Directories []string
+	Session     string // that is gone on with, "" for a new one
+	Servers     []Server
+
+	Approver engine.Approver
+	Editor   workspace.Editor
+	Notify   func(text string)  // tells what is odd but no error
+	Tell     func(text string)  // tells what is no warning
+	Show     func(engine.Event) // tells what happens in a command
+	Write    func(text string)  // takes what a command has to say
+}
+
+// A Server is one of the Model Context Protocol that the editor names.
+type Server struct {
+	Type          string // http, sse or stdio; "" is stdio
+	Name, Command string
+	Args          []string
+	Env, Headers  []struct{ Name, Value string }
+	URL           string
+}
+
+// A Conversation is one that prompts are worked on in, one after the other.
+type Conversation struct {
+	ID    string
+	Tally *tally.Tally
+
+	Expand input.Processor // commands and references
+	Run    engine.Run
+
+	History func() []*genai.Content
+	Title   func(context.Context, *genai.FunctionCall) string
+	Kind    func(name string, args map[string]any) engine.Kind
+
+	Mode, Model Switch
+	Commands    func() []protocol.AvailableCommand
+	Permanent   bool // what is allowed may be kept for longer than the session
+
+	Close func()
+}
+
+// A Switch is something of a conversation that is one of several.
+type Switch struct {
+	Now func() string
+	All func() []Position
+	Set func(ctx context.Context, id string) error
+
+	Turn bool // it is set between prompts only
+}
+
+// A Position is what a [Switch] may be.
+type Position struct{ ID, Name, About string }
+
+const (
+	mostSessions = 64
+	mostRequests = 256      // at once
+	mostParams   = 1 << 20  // bytes of a request that is no prompt
+	mostWaiting  = 64 << 20 // bytes of prompts that wait
+	internal     = -32603   // the code of what went wrong here
+	unauthorized = -32000   // likewise, for want of credentials
+	missing      = -32002   // likewise, for want of what is named
+	limited      = 429      // likewise, as the API has it
+	version      = protocol.ProtocolVersionNumber
+)
+
+// A client is an editor that is served.
+type client struct {
+	Config
+	ctx    context.Context // of all that it asks for
+	cancel context.CancelFunc
+	conn   *rpc.Conn
+
+	mu       sync.Mutex
+	begun    bool
+	can      capabilities
+	sessions map[string]*held
+	opening  int // sessions that will have begun soon
+	waiting  int // bytes of prompts
+	calls    sync.WaitGroup
+	panic    parallel.Panic // of what an editor asks for: it goes on where the editor is served
+}
+
+// capabilities are what an editor can do.
+type capabilities struct {
+	protocol.ClientCapabilities
+	shows bool // output of commands, in terminals of its own
+}
+
+// Serve answers an editor over s, until the editor is gone or ctx is over.
+func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
+	c := &client{Config: cfg, sessions: map[string]*held{}}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	ready := make(chan struct{})
+	h := rpc.Handler{Foreign: true, Most: mostRequests,
+		Request: func(ctx context.Context, m *rpc.Message) (any, error) { <-ready; return c.answer(ctx, m) },
+		Notify:  func(method mcp.MCPMethod, params json.RawMessage) { <-ready; c.notified(method, params) },
+		Soon:    func(mcp.MCPMethod) bool { return true }}
+	c.conn = rpc.New(s, h)
+	close(ready)
+	select {
+	case <-c.conn.Done():
+	case <-c.ctx.Done():
+	}
+	c.mu.Lock() // so that nothing more is begun
+	c.cancel()
+	c.mu.Unlock()
+	c.conn.Close()
+	c.calls.Wait()
+	for _, h := range c.sessions {
+		h.talk.Close()
+	}
+	c.panic.Raise()
+}
+
+// later does what takes its time beside what the editor says next, while the editor is
+// there.
+func (c *client) later(do func() (any, error)) (any, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.calls.Add(1) // not behind Wait
+	return rpc.Later(func() (any, error) {
+		defer c.calls.Done()
+		defer c.panic.Catch(c.cancel)
+		return do()
+	}), nil
+}
+
+// also does something while the editor is there.
+func (c *client) also(do func()) {
+	if f, err := c.later(func() (any, error) { do(); return nil, nil }); err == nil {
+		f.(rpc.Later)()
+	}
+}
+
+// plain returns a text as an editor gets it.
+func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
+
+// failed returns the error of a request that could not be carried out.
+func (c *client) failed(err error) error {
+	o := c.Outcome(err).Complete()
+	said := o.Message
+	if o.Hint != "" {
+		said += "; " + o.Hint
+	}
+	code := internal
+	switch o.Reason {
+	case "auth":
+		code = unauthorized
+	case "quota":
+		code = limited
+	}
+	return rpc.Errorf(code, "%s", c.plain(said))
+}
+
+func invalid(format string, args ...any) error {
+	return rpc.Errorf(mcp.INVALID_PARAMS, format, args...)
+}
+
+// answer answers a request. It is called in the order of the requests, and returns at once.
+func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
+	if m.Method != protocol.AgentMethodSessionPrompt && len(m.Params) > mostParams {
+		return nil, invalid("the parameters have more than %d MB", mostParams>>20)
+	}
+	if m.Method == protocol.AgentMethodInitialize {
+		return c.begin(m.Params)
+	}
+	do, known := map[mcp.MCPMethod]func(context.Context, *rpc.Message) (any, error){
+		protocol.AgentMethodAuthenticate:           c.authenticate,
+		protocol.AgentMethodSessionNew:             c.open,
+		protocol.AgentMethodSessionLoad:            c.open,
+		protocol.AgentMethodSessionResume:          c.open,
+		protocol.AgentMethodSessionList:            c.list,
+		protocol.AgentMethodSessionClose:           c.close,
+		protocol.AgentMethodSessionPrompt:          c.prompt,
+		protocol.AgentMethodSessionSetMode:         c.setMode,
+		protocol.AgentMethodSessionSetModel:        c.setModel,
+		protocol.AgentMethodSessionSetConfigOption: c.setOption,
+	}[m.Method]
+	switch {
+	case !known:
+		return nil, rpc.Errorf(mcp.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
+	case !c.hasBegun():
+		return nil, rpc.Errorf(mcp.INVALID_REQUEST, "a conversation begins with initialize")
+	}
+	return do(ctx, m)
+}
+
+// notified takes notice of what is no request.
+func (c *client) notified(method mcp.MCPMethod, params json.RawMessage) {
+	var p protocol.CancelNotification
+	if method != protocol.AgentMethodSessionCancel || json.Unmarshal(params, &p) != nil {
+		return
+	}
+	if h, err := c.find(p.SessionId); err == nil {
+		h.stop()
+	}
+}
+
+func (c *client) hasBegun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.begun
+}
+
+// begin answers who begins.
+func (c *client) begin(params json.RawMessage) (any, error) {
+	var p protocol.InitializeRequest
+	if err := rpc.Decode(params, &p); err != nil {
+		return nil, invalid("%s", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun = true
+	c.can = capabilities{p.ClientCapabilities, p.ClientCapabilities.Meta["terminal_output"] == true}
+	var methods []any
+	for _, m := range c.Methods {
+		about := &m.About
+		switch {
+		case len(m.Words) == 0:
+			methods = append(methods, protocol.AuthMethodAgent{Id: m.ID, Name: m.Name, Description: about, Meta: m.Meta})
+		case p.ClientCapabilities.Auth.Terminal:
+			methods = append(methods, protocol.AuthMethodTerminalInline{Type: "terminal", Id: m.ID, Name: m.Name, Description: about, Args: m.Words})
+		}
+	}
+	title := "gemline"
+	said := struct {
+		ProtocolVersion   int                        `json:"protocolVersion"`
+		AgentInfo         protocol.Implementation    `json:"agentInfo"`
+		AgentCapabilities protocol.AgentCapabilities `json:"agentCapabilities"`
+		AuthMethods       []any                      `json:"authMethods"`
+	}{ProtocolVersion: version, AgentInfo: protocol.Implementation{Name: "gemline", Title: &title, Version: c.Version}, AuthMethods: methods}
+	said.AgentCapabilities = protocol.AgentCapabilities{LoadSession: true,
+		PromptCapabilities: protocol.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
+		McpCapabilities:    protocol.McpCapabilities{Http: true, Sse: true},
+		SessionCapabilities: protocol.SessionCapabilities{List: &protocol.SessionListCapabilities{}, Resume: &protocol.SessionResumeCapabilities{},
+			Close: &protocol.SessionCloseCapabilities{}, AdditionalDirectories: &protocol.SessionAdditionalDirectoriesCapabilities{}}}
+	return said, nil
+}
+
+// authenticate has the user sign in.
+func (c *client) authenticate(ctx context.Context, m *rpc.Message) (any, error) {
+	var p struct {
+		MethodID string `json:"methodId"`
+		Meta     struct {
+			Key     string   `json:"api-key"`
+			Gateway *Gateway `json:"gateway"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return nil, invalid("%s", err)
+	}
+	return c.later(func() (any, error) {
+		if err := c.Authenticate(ctx, Login{Method: p.MethodID, Key: p.Meta.Key, Gateway: p.Meta.Gateway}); err != nil {
+			return nil, c.failed(err)
+		}
+		return struct{}{}, nil
+	})
+}
+
+// list lists sessions.
+func (c *client) list(ctx context.Context, m *rpc.Message) (any, error) {
+	var p protocol.ListSessionsRequest
+	if err := rpc.Decode(m.Params, &p); err != nil && len(m.Params) > 0 {
+		return nil, invalid("%s", err)
+	}
+	dir := ""
+	if p.Cwd != nil {
+		dir = *p.Cwd
+	}
+	if dir != "" && !filepath.IsAbs(dir) {
+		return nil, invalid("cwd must be an absolute path")
+	}
+	return c.later(func() (any, error) {
+		all, err := c.List(ctx, dir)
+		if err != nil {
+			return nil, c.failed(err)
+		}
+		const most = 1000
+		all = append([]protocol.SessionInfo{}, all[:min(len(all), most)]...)
+		for i := range all {
+			if t := all[i].Title; t != nil {
+				*t = c.plain(*t)
+			}
+		}
+		return protocol.ListSessionsResponse{Sessions: all}, nil
+	})
+}

@@ -1,0 +1,469 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	protocol "github.com/coder/acp-go-sdk"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/repl/report"
+)
+
+// A view is what an editor was shown of the prompt that is worked on. It belongs to the
+// goroutine that works on it.
+type view struct {
+	calls map[string]*call
+	count *spent
+
+	beside int // questions that were about no call
+}
+
+// A call is one that goes on.
+type call struct {
+	args   map[string]any
+	shown  bool
+	runs   bool   // a program, in a terminal of the editor's
+	output []byte // the end of what it has printed
+	told   time.Time
+}
+
+const (
+	longestTitle  = 300       // characters
+	longestText   = 64 << 10  // bytes of what a call says
+	longestOutput = 16 << 10  // bytes of what a running program is shown to have printed
+	longestInput  = 64 << 10  // bytes of the arguments of a call
+	longestEdit   = 512 << 10 // bytes of a file that is shown whole
+	pace          = 500 * time.Millisecond
+	todosName     = "write_todos"
+)
+
+// update tells the editor something of the session.
+func (h *held) update(what any) {
+	h.client.conn.Notify(h.ctx, protocol.ClientMethodSessionUpdate, struct {
+		Session protocol.SessionId `json:"sessionId"`
+		Update  any                `json:"update"`
+	}{h.id, what})
+}
+
+// A chunk is a piece of what somebody says.
+type chunk struct {
+	Update  string `json:"sessionUpdate"`
+	Content any    `json:"content"`
+}
+
+// words returns a text as content.
+func words(s string) any { return protocol.ContentBlockText{Type: "text", Text: s} }
+
+// say tells the editor something as the model's answer.
+func (h *held) say(s string) { h.chunk("agent_message_chunk", s) }
+
+// note tells the editor something beside the answer.
+func (h *held) note(s string) { h.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
+
+// warn tells the editor what is odd.
+func (h *held) warn(s string) { h.note("warning: " + s) }
+
+func (h *held) chunk(what, s string) {
+	if s = h.client.plain(s); s != "" {
+		h.update(chunk{what, words(s)})
+	}
+}
+
+// line returns a text as a title.
+func (h *held) line(s string) string {
+	return output.EscapeLine(text.OneLine(h.client.plain(s), longestTitle))
+}
+
+// show tells the editor what happens.
+func (h *held) show(ev engine.Event) {
+	h.talk.Tally.Observe(ev, time.Now())
+	h.view.count.add(ev)
+	agent, ev := engine.Source(ev)
+	switch ev := ev.(type) {
+	case engine.Text:
+		if agent == "" {
+			h.say(ev.Delta)
+		}
+	case engine.Thought:
+		if agent == "" {
+			h.chunk("agent_thought_chunk", ev.Delta)
+		}
+	case engine.Called:
+		h.view.calls[ev.ID] = &call{args: ev.Args}
+	case engine.Started:
+		h.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
+	case engine.Output:
+		h.printed(ev)
+	case engine.Finished:
+		h.finish(ev, agent)
+	case engine.Checked:
+		h.checked(ev)
+	case engine.Retry:
+		h.note(report.RetryText(ev))
+		if ev.Restart && agent == "" {
+			h.say("\n\n(The answer broke off. It begins again.)\n\n")
+		}
+	case engine.Notice:
+		if ev.Info {
+			h.note(ev.Text)
+		} else {
+			h.warn(ev.Text)
+		}
+	case engine.Cited:
+		if list := sources(ev); agent == "" && list != "" {
+			h.say(list)
+		}
+	}
+}
+
+// sources lists what an answer rests on.
+func sources(ev engine.Cited) string {
+	var b strings.Builder
+	for _, r := range ev.References {
+		if r.URI != "" {
+			b.WriteString("\n- " + output.EscapeLine(r.String()))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n\nSources:\n" + b.String() + "\n"
+}
+
+// kindOf returns what editors call a kind of call.
+func kindOf(k engine.Kind) protocol.ToolKind {
+	return map[engine.Kind]protocol.ToolKind{engine.Read: protocol.ToolKindRead, engine.Search: protocol.ToolKindSearch, engine.Fetch: protocol.ToolKindFetch,
+		engine.Think: protocol.ToolKindThink, engine.Edit: protocol.ToolKindEdit, engine.Execute: protocol.ToolKindExecute,
+		engine.Planning: protocol.ToolKindSwitchMode, engine.Query: protocol.ToolKindSearch, engine.Other: protocol.ToolKindOther, engine.AskUser: protocol.ToolKindOther}[k]
+}
+
+// call returns what is known of a call.
+func (h *held) call(id string) *call {
+	c := h.view.calls[id]
+	if c == nil {
+		c = &call{}
+		h.view.calls[id] = c
+	}
+	return c
+}
+
+// begin shows that a call begins, or waits for an answer, with what it will do.
+func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus, more []protocol.ToolCallContent) {
+	c := h.call(id)
+	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
+		return
+	}
+	title := in.Title
+	if title == "" {
+		title = name
+	}
+	if agent != "" {
+		title = agent + ": " + title
+	}
+	kind := kindOf(h.kind(name, c.args))
+	content := append(h.detail(in, kind), more...)
+	var meta map[string]any
+	if h.client.can.shows && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusInProgress {
+		c.runs = true
+		content = append(content, protocol.ToolCallContent{Terminal: &protocol.ToolCallContentTerminal{Type: "terminal", TerminalId: id}})
+		meta = map[string]any{"terminal_info": map[string]any{"terminal_id": id, "cwd": in.Plan.Dir}}
+	}
+	if c.shown {
+		h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(id), Status: &status, Content: content, Meta: meta})
+		return
+	}
+	c.shown = true
+	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(id), Title: h.line(title), Kind: kind,
+		Status: status, Content: content, Locations: locations(in), RawInput: h.input(c.args), Meta: meta})
+}
+
+// kind returns the kind of a call.
+func (h *held) kind(name string, args map[string]any) engine.Kind { return h.talk.Kind(name, args) }
+
+// input returns the arguments of a call, without secrets, nil if they are long.
+func (h *held) input(args map[string]any) any {
+	b, err := text.JSON(args, "")
+	if err != nil || len(args) == 0 || len(b) > longestInput {
+		return nil
+	}
+	clean := []byte(h.client.plain(string(b)))
+	if !json.Valid(clean) {
+		return nil
+	}
+	return json.RawMessage(clean)
+}
+
+// locations returns the files of a call.
+func locations(in engine.Intent) (list []protocol.ToolCallLocation) {
+	for _, path := range in.Paths {
+		l := protocol.ToolCallLocation{Path: output.Valid(path)}
+		if c, ok := question.ParseChange(in.Detail); ok && in.Edit != nil && in.Edit.Path == path {
+			if _, from := c.Unified(true); from > 0 {
+				l.Line = &from
+			}
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// detail returns what a call will do.
+func (h *held) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
+	if e := in.Edit; e != nil && len(e.Before)+len(e.After) <= longestEdit {
+		what, before := "modify", new(h.client.plain(e.Before))
+		if e.Made {
+			what, before = "add", nil
+		}
+		return []protocol.ToolCallContent{{Diff: &protocol.ToolCallContentDiff{Type: "diff", Path: output.Valid(e.Path), OldText: before,
+			NewText: h.client.plain(e.After), Meta: map[string]any{"kind": what}}}}
+	}
+	d := strings.TrimSpace(in.Detail)
+	if d == "" || d == in.Title {
+		return nil
+	}
+	language := map[protocol.ToolKind]string{protocol.ToolKindExecute: "sh", protocol.ToolKindEdit: "diff"}[kind]
+	return h.text(fenced(output.Escape(text.Shorten(d, longestText)), language))
+}
+
+// fenced returns a text as a block of code.
+func fenced(s, language string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence
+}
+
+// text returns a text as the content of a call, if it is one.
+func (h *held) text(s string) []protocol.ToolCallContent {
+	if s = h.client.plain(s); s == "" {
+		return nil
+	}
+	return []protocol.ToolCallContent{protocol.ToolContent(protocol.TextBlock(s))}
+}
+
+// printed shows what a running program prints: as it comes where the editor has a place for
+// it, else its end, now and then.
+func (h *held) printed(ev engine.Output) {
+	c := h.call(ev.ID)
+	if !c.shown {
+		return
+	}
+	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID)}
+	if c.runs {
+		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": ev.ID, "data": terminalText(h.client.plain(ev.Delta))}}
+		h.update(u)
+		return
+	}
+	c.output = append(c.output, ev.Delta...)
+	if n := len(c.output) - longestOutput; n > 0 {
+		c.output = append(c.output[:0], c.output[n:]...)
+	}
+	if now := time.Now(); now.Sub(c.told) >= pace {
+		c.told = now
+		u.Content = h.text(fenced(output.Sanitize(string(validEnd(c.output))), ""))
+		h.update(u)
+	}
+}
+
+// terminalText returns what a program prints as a terminal gets it: lines and nothing else.
+func terminalText(s string) string { return strings.ReplaceAll(output.Sanitize(s), "\n", "\r\n") }
+
+// validEnd returns b from the beginning of a character on.
+func validEnd(b []byte) []byte {
+	for len(b) > 0 && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
+
+// finish shows how a call ended.
+func (h *held) finish(ev engine.Finished, agent string) {
+	c := h.call(ev.ID)
+	delete(h.view.calls, ev.ID)
+	if ev.Name == todosName && ev.Err == nil {
+		h.plan(ev.Args)
+		return
+	}
+	status := protocol.ToolCallStatusCompleted
+	said := ev.Result.Display
+	kind := h.kind(ev.Name, ev.Args)
+	if kind == engine.Execute && ev.Err == nil {
+		said = ev.Result.Text
+	}
+	if ev.Err != nil {
+		status = protocol.ToolCallStatusFailed
+		said = strings.TrimPrefix(said+"\n"+engine.DisplayError(ev.Err), "\n")
+	} else if v := ev.Result.Verdict; v != "" {
+		said = strings.TrimPrefix(said+"\n"+v, "\n")
+	}
+	if !c.shown {
+		h.view.calls[ev.ID] = &call{args: ev.Args}
+		h.begin(ev.ID, ev.Name, agent, ev.Intent, status, nil)
+		delete(h.view.calls, ev.ID)
+	}
+	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID), Status: &status}
+	switch said = text.Shorten(said, longestText); {
+	case c.runs:
+		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": ev.ID, "exit_code": exitCode(ev), "signal": nil}}
+		if len(ev.Result.Text) > 0 && c.told.IsZero() && ev.Err != nil {
+			u.Content = nil
+		}
+	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
+	case kind == engine.Execute && ev.Err == nil:
+		u.Content = h.text(fenced(output.Sanitize(said), ""))
+	default:
+		u.Content = h.text(output.Escape(said))
+	}
+	h.update(u)
+}
+
+// exitCode says how a program ended, as far as that is told apart.
+func exitCode(ev engine.Finished) int {
+	if ev.Err != nil || ev.Result.Verdict != "" {
+		return 1
+	}
+	return 0
+}
+
+// checked shows how a check ended.
+func (h *held) checked(ev engine.Checked) {
+	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
+	if ev.Err != nil {
+		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
+	}
+	delete(h.view.calls, ev.ID)
+	h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: h.text(output.Escape(said))})
+}
+
+// plan shows what the model means to do.
+func (h *held) plan(args map[string]any) {
+	var said struct {
+		Todos []struct{ Description, Status string }
+	}
+	b, err := json.Marshal(args)
+	if err != nil || json.Unmarshal(b, &said) != nil {
+		return
+	}
+	entries := []protocol.PlanEntry{}
+	for _, t := range said.Todos {
+		status := protocol.PlanEntryStatus(t.Status)
+		switch t.Status {
+		case "cancelled":
+			continue
+		case "blocked":
+			status = protocol.PlanEntryStatusPending
+		}
+		entries = append(entries, protocol.PlanEntry{Content: h.client.plain(t.Description), Priority: protocol.PlanEntryPriorityMedium, Status: status})
+	}
+	h.update(protocol.SessionUpdatePlan{SessionUpdate: "plan", Entries: entries})
+}
+
+// replay tells the editor what was said before.
+func (h *held) replay(ctx context.Context) {
+	history := h.talk.History()
+	answers := map[string]*genai.FunctionResponse{}
+	for _, c := range history {
+		for _, p := range c.Parts {
+			if fr := p.FunctionResponse; fr != nil {
+				answers[fr.ID] = fr
+			}
+		}
+	}
+	for _, c := range history {
+		if ctx.Err() != nil {
+			return
+		}
+		user := c.Role == genai.RoleUser
+		parts := c.Parts
+		if user {
+			if parts = input.Said(parts); !journal.Spoken(c) {
+				continue
+			}
+		}
+		for _, p := range parts {
+			switch {
+			case p.FunctionCall != nil:
+				h.replayCall(ctx, p.FunctionCall, answers[p.FunctionCall.ID])
+			case p.Thought:
+				h.chunk("agent_thought_chunk", p.Text)
+			case p.Text != "" && user:
+				h.chunk("user_message_chunk", p.Text)
+			case p.Text != "":
+				h.say(p.Text)
+			}
+		}
+	}
+}
+
+// replayCall tells of a call that was made before.
+func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse) {
+	status, said := protocol.ToolCallStatusCompleted, ""
+	switch {
+	case fr == nil:
+		status, said = protocol.ToolCallStatusFailed, "interrupted"
+	case fr.Response["error"] != nil:
+		status = protocol.ToolCallStatusFailed
+		said, _ = fr.Response["error"].(string)
+	default:
+		said, _ = fr.Response["output"].(string)
+	}
+	if fc.Name == todosName && status == protocol.ToolCallStatusCompleted {
+		h.plan(fc.Args)
+		return
+	}
+	const most = 4 << 10 // bytes
+	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
+		Kind: kindOf(h.kind(fc.Name, fc.Args)), Status: status, RawInput: h.input(fc.Args), Content: h.text(output.Escape(text.Shorten(said, most)))})
+}
+
+// A spent is the tokens of a prompt, by model.
+type spent struct {
+	models []string
+	by     map[string][2]int
+}
+
+func (s *spent) add(ev engine.Event) {
+	_, said := engine.Source(ev)
+	u, ok := said.(engine.Usage)
+	if s == nil || !ok || u.Err != nil {
+		return
+	}
+	if s.by == nil {
+		s.by = map[string][2]int{}
+	}
+	n, known := s.by[u.Model]
+	if !known {
+		s.models = append(s.models, u.Model)
+	}
+	s.by[u.Model] = [2]int{n[0] + u.Prompt, n[1] + u.Output}
+}
+
+// meta returns it as editors read it.
+func (s *spent) meta() map[string]any {
+	type count struct {
+		In  int `json:"input_tokens"`
+		Out int `json:"output_tokens"`
+	}
+	type usage struct {
+		Model string `json:"model"`
+		Count count  `json:"token_count"`
+	}
+	all, by := count{}, []usage{}
+	for _, m := range s.models {
+		n := s.by[m]
+		all.In, all.Out = all.In+n[0], all.Out+n[1]
+		by = append(by, usage{m, count{n[0], n[1]}})
+	}
+	return map[string]any{"quota": map[string]any{"token_count": all, "model_usage": by}}
+}
