@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +88,7 @@ func TestTalkReadOnly(t *testing.T) {
 func TestTalkScopeInAScript(t *testing.T) {
 	t.Parallel()
 	need(t, "jq")
-	path, err := filepath.Abs("testdata/protocol/say.sh")
+	path, err := filepath.Abs("docs/examples/protocol/say.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,5 +122,29 @@ func talkInAScript(t *testing.T, path, scope string) {
 	r := doc.Rules[0]
 	if kept := strings.Contains(r.File, "/policies/projects/") && strings.Contains(r.About, "touch made"); kept != (scope == "project") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// What a person is told at a terminal the client reads, too: whose call it is, what there is
+// to know about it, and what may be changed of it.
+func TestTalkDraft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := talk(t, dir, et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", ".envrc", "content", "a\u200bb\n")), et.Says("Done.")))
+	c.say("go")
+	r := c.want("approval_request", "draft/name", ".envrc", "draft/text", "a\u200bb\n", "agent", nil, "server", nil, "facts/0/severity", "warning")
+	if facts := fmt.Sprint(r["facts"]); !strings.Contains(facts, "control or invisible characters are shown as escapes") {
+		t.Error(facts)
+	}
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "text": "other\n", "args": record{}})
+	c.want("error", "severity", "error")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "text": "other\n"})
+	r = c.want("approval_request", "draft/text", "other\n")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})
+	c.want("tool_result", "status", "success")
+	c.want("turn_result")
+	c.finish(42, "input")
+	if b, _ := os.ReadFile(filepath.Join(dir, ".envrc")); string(b) != "other\n" {
+		t.Errorf("%q", b)
 	}
 }

@@ -24,11 +24,12 @@ func TestTalkScripts(t *testing.T) {
 	}{
 		{script: "say.sh", interpreter: "sh", tool: "jq", allow: []string{"DECISION=allow"}},
 		{script: "say.py", interpreter: "python3", tool: "python3", yes: "y\n", no: "\n"},
+		{script: "say.go", interpreter: "go", tool: "go", allow: []string{"DECISION=allow"}},
 		{script: "say.exp", interpreter: "expect", first: []string{"-n"}, tool: "expect"},
 	} {
 		t.Run(test.script, func(t *testing.T) {
 			need(t, test.tool)
-			path, err := filepath.Abs(filepath.Join("testdata", "protocol", test.script))
+			path, err := filepath.Abs(filepath.Join("docs", "examples", "protocol", test.script))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +37,7 @@ func TestTalkScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := bytes.Count(script, []byte("\n")); n > 40 {
+			if n := bytes.Count(script, []byte("\n")); n >= 60 {
 				t.Errorf("%d lines", n)
 			}
 			for _, allowed := range []bool{true, false} {
@@ -51,7 +52,11 @@ func TestTalkScripts(t *testing.T) {
 				s := et.NewServer(et.Says("Hello."), runs("1", "echo one >>log"), et.Says("Done, with \"quotes\" and C:\\temp"))
 				t.Cleanup(s.Close)
 				c := headless(t, s, dir, nil, nil)
-				cmd := exec.Command(need(t, test.interpreter), append(test.first, path, "hi", "do \"it\"")...)
+				argv := append(append([]string{need(t, test.interpreter)}, test.first...), path)
+				if test.interpreter == "go" {
+					argv = []string{built(t, path)}
+				}
+				cmd := exec.Command(argv[0], append(argv[1:], "hi", "do \"it\"")...)
 				cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
 				cmd.Env = append(append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir()), env...)
 				var out, errs bytes.Buffer
@@ -71,4 +76,14 @@ func TestTalkScripts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// built builds a program of a file or folder and returns where it is.
+func built(t *testing.T, path string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command(need(t, "go"), "build", "-o", bin, path).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
 }

@@ -79,7 +79,7 @@ func (w whimsy) tools() engine.Tools {
 		in := engine.Intent{Title: "ask", Questions: []engine.Question{{Text: what, Kind: engine.QuestionKind(len(what) % 3),
 			Options: []engine.Option{{Label: what, Description: what}}}}}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-			a, err := host.Approve(ctx, engine.Proposal{Tool: ask, Intent: in})
+			a, err := host.Approve(ctx, engine.Proposal{Tool: ask, Agent: "helper\x1b", Intent: in})
 			said, _ := a.(engine.Replied)
 			return engine.Result{Text: strings.Join(said.Replies, ",")}, err
 		}}, nil

@@ -31,6 +31,7 @@ type (
 		Scope    string         // for Always: how long, one of session, project and user
 		Note     string         // for Deny: what the model is told
 		Args     map[string]any // for Allow: replaces the arguments; nil if they stay
+		Text     *string        // for Allow: replaces the text of the draft; nil if it stays
 		Network  bool           // for Allow: with the network, if that was offered
 		ReadOnly bool           // for Allow: held to looking, if that was offered
 	}
@@ -101,6 +102,7 @@ func decode(line []byte) (message, error) {
 		Scope    string
 		Note     string
 		Args     map[string]any
+		Text     *string
 		Network  bool
 		ReadOnly bool `json:"read_only"`
 		Answers  []json.RawMessage
@@ -129,7 +131,7 @@ func decode(line []byte) (message, error) {
 		}
 		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
 	case "approval":
-		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Network, w.ReadOnly})
+		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Text, w.Network, w.ReadOnly})
 	case "answer":
 		replies, err := replies(w.Answers)
 		return withID(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
@@ -162,6 +164,8 @@ func approval(a approvalMessage) (message, error) {
 		err = fmt.Errorf("the decision must be allow, deny or always, not %.100q", a.Decision)
 	case a.Args != nil && a.Decision != allow:
 		err = errors.New("args go with the decision allow only")
+	case a.Text != nil && (a.Decision != allow || a.Args != nil || a.Network || a.ReadOnly):
+		err = errors.New("text goes with the decision allow only, without args, network and read_only")
 	case a.Network && (a.Decision != allow || a.Args != nil):
 		err = errors.New("network goes with the decision allow only, without args")
 	case a.ReadOnly && (a.Decision != allow || a.Args != nil || a.Network):

@@ -88,6 +88,10 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == allow && m.Args != nil:
 		return engine.Changed{Args: m.Args}, ""
+	case m.Text != nil && q.p.Intent.Draft == nil:
+		return nil, "this call has no draft"
+	case m.Text != nil:
+		return engine.Changed{Args: q.p.Intent.Draft.Args(*m.Text)}, ""
 	case m.Network:
 		a, ok := question.WithNetwork(q.p)
 		if !ok {

@@ -16,17 +16,35 @@ import (
 // The records of a conversation, beside those of a stream.
 type (
 	approvalRecord struct {
-		ID       string   `json:"id"`
-		CallID   string   `json:"tool_id"`
-		Name     string   `json:"tool_name"`
+		ID string `json:"id"`
+		asker
 		Title    string   `json:"title"`
 		Detail   string   `json:"detail"`
 		Args     any      `json:"args"`
 		Commands []string `json:"commands,omitempty"`
 		Paths    []string `json:"paths,omitempty"`
 		judgement
+		Yes    string     `json:"yes,omitempty"`
+		No     string     `json:"no,omitempty"`
+		Facts  []fact     `json:"facts,omitempty"`
+		Draft  *draft     `json:"draft,omitempty"`
 		Grants []string   `json:"grants"`
 		Rules  []keptRule `json:"rules"`
+	}
+	// An asker says whose call asks.
+	asker struct {
+		CallID string `json:"tool_id"`
+		Name   string `json:"tool_name"`
+		Server string `json:"server,omitempty"`
+		Agent  string `json:"agent,omitempty"`
+	}
+	fact struct {
+		Severity string `json:"severity"`
+		Text     string `json:"text"`
+	}
+	draft struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
 	}
 	judgement struct {
 		Class  string   `json:"class,omitempty"`
@@ -58,9 +76,8 @@ type (
 		Scopes []string `json:"scopes"`
 	}
 	questionRecord struct {
-		ID        string         `json:"id"`
-		CallID    string         `json:"tool_id"`
-		Name      string         `json:"tool_name"`
+		ID string `json:"id"`
+		asker
 		Questions []questionItem `json:"questions"`
 	}
 	turnRecord struct {
@@ -104,13 +121,13 @@ func (c *Conversation) denied() (n int) {
 func ask(r *report.Records, q *openQuestion) {
 	r.Flush()
 	in := q.p.Intent
-	call, name := r.Text(q.p.ID), output.Valid(q.p.Tool.Name())
+	who := asker{r.Text(q.p.ID), output.Valid(q.p.Tool.Name()), output.EscapeLine(q.p.Tool.Server), output.EscapeLine(q.p.Agent)}
 	if len(in.Questions) > 0 {
 		qs := make([]questionItem, len(in.Questions))
 		for i, one := range in.Questions {
 			qs[i] = questionOf(one)
 		}
-		r.Put("question", questionRecord{q.id, call, name, qs})
+		r.Put("question", questionRecord{q.id, who, qs})
 		return
 	}
 	grants, rules := []string{}, []keptRule{}
@@ -121,8 +138,33 @@ func ask(r *report.Records, q *openQuestion) {
 		}
 		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
-	r.Put("approval_request", approvalRecord{q.id, call, name, output.EscapeLine(in.Title), output.Escape(in.Detail), r.Args(q.p.Args),
-		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgementOf(q.p), grants, rules})
+	r.Put("approval_request", approvalRecord{q.id, who, output.EscapeLine(in.Title), output.Escape(in.Detail), r.Args(q.p.Args),
+		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgementOf(q.p),
+		output.EscapeLine(in.Yes), output.EscapeLine(in.No), factsOf(q.p), draftOf(in), grants, rules})
+}
+
+// factsOf returns what there is to know about a call, but for what holds its programs, which
+// has fields of its own.
+func factsOf(p engine.Proposal) (facts []fact) {
+	for _, f := range question.Facts(p, true) {
+		if f.Usual {
+			continue
+		}
+		severity := "info"
+		if f.Label == output.Warning {
+			severity = "warning"
+		}
+		facts = append(facts, fact{severity, output.EscapeLine(f.Text)})
+	}
+	return facts
+}
+
+// draftOf returns what the client may change of a call, nil if it can't.
+func draftOf(in engine.Intent) *draft {
+	if in.Draft == nil {
+		return nil
+	}
+	return &draft{output.EscapeLine(in.Draft.Name), output.Valid(in.Draft.Text)}
 }
 
 // judgementOf returns what is known of a call that runs programs.

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Says each argument to gemline and prints the answers. Questions are asked at
+standard error and answered on standard input; its end means no.
+
+    python3 say.py "tidy up" "and now run the tests"
+
+GEMLINE is the program, if it is not on the path. Programs import Gemline."""
+import json, os, subprocess, sys
+
+class Gemline:
+    """A conversation: say yields the pieces of an answer. decide is given a record of the
+    type approval_request and returns the fields of the approval, reply one of the type
+    question and returns the answers."""
+    def __init__(self, *args, decide=lambda r: {"decision": "deny"}, reply=lambda r: []):
+        self.decide, self.reply, self.result = decide, reply, None
+        self.process = subprocess.Popen([os.environ.get("GEMLINE", "gemline"), "--input-format", "stream-json", *args],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def send(self, **line):
+        self.process.stdin.write(json.dumps(line).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def say(self, text):
+        self.send(type="user", content=text)
+        for line in self.process.stdout:
+            r = json.loads(line)
+            if r["type"] == "message" and r["role"] == "assistant":
+                yield r["content"]
+            elif r["type"] == "approval_request":
+                self.send(type="approval", id=r["id"], **self.decide(r))
+            elif r["type"] == "question":
+                self.send(type="answer", id=r["id"], answers=self.reply(r))
+            elif r["type"] == "turn_result":
+                self.result = r
+                return
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.read()  # the result of the whole
+        return self.process.wait()
+
+if __name__ == "__main__":
+    def ask(question):
+        print(question, end=" ", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip()
+
+    def decide(r):
+        how = ask(r["detail"] + "\n" + r["title"] + (", w with the network?" if r.get("network_offered") else "?"))
+        return {"decision": "allow" if how in ("y", "yes", "w") else "deny", "network": how == "w"}
+
+    gemline = Gemline(decide=decide, reply=lambda r: [ask(q["question"]) for q in r["questions"]])
+    for text in sys.argv[1:]:
+        for piece in gemline.say(text):
+            print(piece, end="", flush=True)
+        print()
+    sys.exit(gemline.close())
