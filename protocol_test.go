@@ -544,3 +544,35 @@ func TestTalkLimits(t *testing.T) {
 		c.finish(test.again, reason)
 	}
 }
+
+// A hint goes with the next request of the turn that runs, and has its result behind that
+// of the turn; one that comes too late has a turn of its own.
+func TestTalkHints(t *testing.T) {
+	t.Parallel()
+	first, one := gated(et.Says("", et.Call("1", "read_file", "file_path", "notes.txt")))
+	second, two := gated(et.Says("Done."))
+	s := et.NewServer(first, second, et.Says("On my own."))
+	c := talk(t, t.TempDir(), s)
+	settle := func() { // until the lines before have been read
+		c.send(record{"type": "cancel", "id": "nothing"})
+		c.want("error", "id", "nothing")
+	}
+	c.send(record{"type": "user", "id": "a", "content": "begin"})
+	<-one.asked
+	c.send(record{"type": "user", "id": "b", "content": "in time", "hint": true})
+	settle()
+	close(one.open)
+	c.want("error", "severity", "info", "message", "the model is told: in time")
+	<-two.asked
+	c.send(record{"type": "user", "id": "c", "content": "too late", "hint": true})
+	settle()
+	close(two.open)
+	c.want("turn_result", "turn", 1, "id", "a", "status", "success", "hint", nil)
+	c.want("turn_result", "turn", 1, "id", "b", "status", "success", "hint", true)
+	c.want("turn_result", "turn", 2, "id", "c", "status", "success", "hint", nil)
+	c.send(record{"type": "end"})
+	c.ends(0, "completed")
+	if got := lastAsked(s); !strings.Contains(got, "too late") {
+		t.Error(got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -98,6 +99,7 @@ func (r *run) serve(ctx context.Context) error {
 		return err
 	}
 	t := &talk.Conversation{Config: talk.Config{In: r.os.Stdin, Stream: r.stream, Tally: r.count, Now: time.Now, Outcome: r.outcome, Nobody: asker,
+		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.Session.hints }, Always: r.settings.Steering},
 		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}}
 	if asker == nil {
 		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk, Flags: func(q engine.Proposal) string { return f.allowing(q) }}

@@ -48,6 +48,9 @@ type Config struct {
 	Expand  input.Processor
 	Run     engine.Run
 
+	// Steering has messages be hints. Without Hints, none is.
+	Steering Steering
+
 	// Outcome classifies how a turn ended.
 	Outcome func(error) report.Outcome
 
@@ -78,6 +81,8 @@ type runningTurn struct {
 	denied int            // calls that were denied before it
 	open   *openQuestion  // nil if nothing is asked
 	counts map[string]int // how often a call was asked about
+	hints  []line         // that are to go with its next request
+	hinted bool           // it is no turn: its message has gone with the one before
 }
 
 // errStopped is the cause of a turn that the client has stopped.
@@ -149,7 +154,9 @@ func (c *Conversation) heed(l line, ok bool) {
 	}
 	switch m := l.Message.(type) {
 	case userMessage:
-		c.inbox.wait(l) // and held until its turn comes
+		if !c.steers(l, m) {
+			c.inbox.wait(l) // and held until its turn comes
+		}
 		return
 	case approvalMessage:
 		c.reply(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
@@ -218,7 +225,9 @@ func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 	if c.last = failure; errors.Is(failure, errStopped) {
 		c.last = nil
 	}
-	c.result(t, max(0, c.Now().Sub(began)), c.outcome(failure))
+	o := c.outcome(failure)
+	c.result(t, max(0, c.Now().Sub(began)), o)
+	c.steered(t, o)
 	return quit
 }
 

@@ -20,7 +20,8 @@ type (
 	userMessage struct {
 		ID      string // the client's name for it; may be empty
 		Parts   []*genai.Part
-		Literal bool // no command or @path in it means anything
+		Literal bool  // no command or @path in it means anything
+		Hint    *bool // it is for the turn that runs, if one does; nil if it does not say
 	}
 
 	// approvalMessage decides about a call.
@@ -91,6 +92,7 @@ func decode(line []byte) (message, error) {
 		Type    string
 		ID      string
 		Literal bool
+		Hint    *bool
 		Content json.RawMessage
 		Parts   json.RawMessage
 		Message *struct {
@@ -129,7 +131,7 @@ func decode(line []byte) (message, error) {
 		if err != nil {
 			return nil, err
 		}
-		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal}, nil
+		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal, Hint: w.Hint}, nil
 	case "approval":
 		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Text, w.Network, w.ReadOnly})
 	case "answer":

@@ -93,6 +93,7 @@ type (
 		Check    *tally.Check    `json:"check,omitempty"`
 
 		Cited []report.Citation `json:"citations,omitempty"`
+		Hint  bool              `json:"hint,omitempty"`
 	}
 )
 
@@ -216,7 +217,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 		r.User("", "")
 		r.Session = cmp.Or(c.Session(), r.Session)
 		r.Put("turn_result", turnRecord{c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), r.Cited()})
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), r.Cited(), t.hinted})
 	})
 }
 

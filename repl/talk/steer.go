@@ -1,0 +1,57 @@
+package talk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemline/engine/steer"
+	"gemline/engine/tally"
+	"gemline/repl/report"
+)
+
+// Steering is how the model is told what the client says while it works.
+type Steering struct {
+	Hints  func() *steer.Hints // of the conversation, which a command may change
+	Always bool                // a message that does not say whether it is a hint is one
+}
+
+// steers has a message of the client's be a hint for the turn that runs, if it is to be one,
+// and reports whether it is. What is more than words, and a command, waits for its turn.
+func (c *Conversation) steers(l line, m userMessage) bool {
+	wanted := c.Steering.Always
+	if m.Hint != nil {
+		wanted = *m.Hint
+	}
+	text := m.text()
+	if c.now == nil || !wanted || c.Steering.Hints == nil || strings.HasPrefix(text, "/") && !m.Literal {
+		return false
+	}
+	for _, p := range m.Parts {
+		if p.InlineData != nil {
+			return false
+		}
+	}
+	c.now.hints = append(c.now.hints, l)
+	c.Steering.Hints().Add(steer.Hint{ID: strconv.Itoa(l.Number), Text: text})
+	return true
+}
+
+// steered ends the messages that were hints for a turn: those that came too late for it
+// have a turn of their own, before others that wait.
+func (c *Conversation) steered(t *runningTurn, o report.Outcome) {
+	if len(t.hints) == 0 {
+		return
+	}
+	late := c.Steering.Hints().Take()
+	var waiting []line
+	for _, l := range t.hints {
+		if slices.ContainsFunc(late, func(h steer.Hint) bool { return h.ID == strconv.Itoa(l.Number) }) {
+			waiting = append(waiting, l)
+			continue
+		}
+		c.result(&runningTurn{userMessage: l.Message.(userMessage), tally: &tally.Tally{}, denied: c.denied(), hinted: true}, 0, o)
+		c.inbox.done(l)
+	}
+	c.inbox.waiting = append(waiting, c.inbox.waiting...)
+}
