@@ -29,7 +29,7 @@ var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "com
 	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
 // makers are the pages for whoever builds the program.
-var makers = []string{"performance", "tour", "tour-command", "design", "packages", "sandbox-layers", "security-tests", "rough-edges"}
+var makers = []string{"library", "performance", "tour", "tour-command", "design", "packages", "sandbox-layers", "security-tests", "rough-edges"}
 
 // Pages returns all pages: those for users in their order, others by name, and
 // at last those for whoever builds the program.
