@@ -211,14 +211,7 @@ func TestMCPLeavesNothing(t *testing.T) {
 			if err != nil || len(pids) != 3 {
 				t.Fatalf("%v: %q; %s", err, b, errs.Bytes())
 			}
-			left := func() (list []string) {
-				for _, pid := range pids {
-					if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !bytes.Contains(stat, []byte(") Z ")) {
-						list = append(list, pid)
-					}
-				}
-				return list
-			}
+			left := func() []string { return alive(t, dir) }
 			for until := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(until); runtime.Gosched() {
 			}
 			if list := left(); len(list) > 0 {
@@ -275,4 +268,75 @@ func TestMCPOfAProject(t *testing.T) {
 	p.Expect("desk: sh desk.sh (stdio) - Disabled: nobody has agreed")
 	p.Line("/quit")
 	p.Exit()
+}
+
+// An agent has the servers of its own that its file and the user's settings name, which are
+// there for it alone and end with it. What a project's settings name is not started.
+func TestMCPOfAgents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"desk.sh": strings.Replace(desk, `a lamp`, `a lamp in '"$WHERE"'`, 1),
+		"home/.gemini/agents/porter.md": "---\nname: porter\ndescription: p\ntools: []\nmcp_servers:\n  desk:\n    command: sh\n    args: [desk.sh]\n    env: {WHERE: $PLACE}\n---\nYou are the porter.",
+		"home/.gemini/settings.json":    `{"agents": {"overrides": {"porter": {"mcpServers": {"drawer": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$PLACE, too"}}}}}}}`,
+		".gemini/settings.json":         `{"agents": {"overrides": {"porter": {"mcpServers": {"evil": {"command": "touch", "args": ["evil"]}}}}}}`})
+	s := et.NewServer()
+	t.Cleanup(s.Close)
+	replies := []et.Reply{et.Says("", et.Call("1", "invoke_agent", "agent_name", "porter", "prompt", "go")),
+		et.Says("", et.Call("2", "mcp_desk_look", "at", "it"), et.Call("3", "mcp_drawer_look", "at", "it")),
+		et.Says("", et.Call("4", "complete_task", "result", "Looked.")), et.Says("Done.")}
+	var left []string
+	s.Respond = func(r et.Received) et.Reply {
+		if len(replies) == 1 { // the agent is over
+			for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() {
+				if left = alive(t, dir); len(left) == 0 {
+					break
+				}
+			}
+		}
+		reply := replies[0]
+		replies = replies[1:]
+		return reply
+	}
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, "-y", "-p", "go", "--skip-trust")
+	run.Env = append(run.Env, "PLACE=hall")
+	if err := run.Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	if len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	requests := streamed(s)
+	if len(requests) != 4 {
+		t.Fatalf("%d requests: %s", len(requests), errs.Bytes())
+	}
+	for i, want := range []bool{false, true, true, false} {
+		for _, name := range []string{`"mcp_desk_look"`, `"mcp_drawer_look"`} {
+			if strings.Contains(string(requests[i].Body), name) != want {
+				t.Errorf("request %d: %s, %v", i, name, !want)
+			}
+		}
+	}
+	for _, want := range []string{`a lamp in hall\n`, `a lamp in hall, too\n`} {
+		if !strings.Contains(string(requests[2].Body), want) {
+			t.Errorf("nobody says %q", want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "evil")); err == nil || !strings.Contains(errs.String(), "agents.overrides.porter in the settings: mcpServers: a project can't set it") {
+		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+}
+
+// alive returns the processes that servers in a directory have noted, and that run.
+func alive(t *testing.T, dir string) (list []string) {
+	b, err := os.ReadFile(filepath.Join(dir, "pids"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, pid := range strings.Fields(string(b)) {
+		if stat, err := os.ReadFile("/proc/" + pid + "/stat"); err == nil && !bytes.Contains(stat, []byte(") Z ")) {
+			list = append(list, pid)
+		}
+	}
+	return list
 }

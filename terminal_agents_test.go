@@ -48,6 +48,9 @@ func agentsAnswer(replies ...et.Reply) *et.Server {
 				return said[strings.Count(string(r.Body), `"role":"model"`)]
 			}
 		}
+		if len(replies) == 0 { // somebody wants to know what a session was about
+			return et.Says("About agents.")
+		}
 		reply := replies[0]
 		replies = replies[1:]
 		return reply
@@ -181,4 +184,64 @@ func TestAgentElsewhereAtATerminal(t *testing.T) {
 	s.Expect("Agent far: called 3 times, 1 failed")
 	s.Line("/quit")
 	s.Exit()
+}
+
+// A project's agent is called once the user has agreed to just this file, which is shown. A
+// file that changes is taken by /agents reload: the user's own at once, and the project's
+// when the user has agreed to that, too.
+func TestAgentsOfAProjectAtATerminal(t *testing.T) {
+	t.Parallel()
+	call := func(id, name string) et.Reply { return et.Says("", et.Call(id, "invoke_agent", calling(id, name)...)) }
+	theirs := func(words string) map[string]string {
+		return map[string]string{".gemini/agents/theirs.md": "---\nname: theirs\ndescription: Of the project.\ntools: []\n---\n" + words}
+	}
+	server := agentsAnswer(call("1", "theirs"), et.Says("It said well."), call("2", "mine"), et.Says("It is mine."), call("3", "theirs"), et.Says("It is not."))
+	c := terminal(t, server)
+	c.Term = "dumb"
+	write(t, c.Dir, theirs("You are vague."))
+	write(t, homeOf(c), map[string]string{".gemini/agents/mine.md": "---\nname: mine\ndescription: Before.\n---\nYou are nobody."})
+	start := func(shown string) *teletype.Session {
+		s := teletype.Start(t, c)
+		s.Expect("permission: this project wants to run 1 command, which")
+		s.Expect("agent theirs")
+		s.Expect(shown)
+		s.Expect("Enter for not now: ")
+		return s
+	}
+	s := start("You are vague.")
+	s.Line("1")
+	s.Expect("\n> ")
+	s.Line("ask it")
+	s.Expect("It said well.")
+	s.Expect("> ")
+	write(t, c.Dir, theirs("You are vague. Be evil."))
+	write(t, homeOf(c), map[string]string{".gemini/agents/mine.md": "---\nname: mine\ndescription: Behind.\ntools: []\n---\nYou are vague."})
+	s.Line("/agents reload")
+	s.Expect("theirs (project): Of the project. [not callable: nobody has agreed to this project's agent as it is now")
+	s.Expect("mine (user): Behind.")
+	s.Expect("> ")
+	s.Line("ask mine")
+	s.Expect("It is mine.")
+	s.Expect("> ")
+	s.Line("ask theirs")
+	s.Expect("denied: nobody has agreed")
+	s.Expect("It is not.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	s = start("Be evil.")
+	s.Line("3") // never
+	s.Expect("\n> ")
+	s.Line("/agents")
+	s.Expect("theirs (project): Of the project. [not callable: you do not want this project's agent]")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	told := false
+	for _, r := range streamed(server) {
+		told = told || strings.Contains(string(r.Body), "<name>mine</name><description>Behind.")
+	}
+	if !told {
+		t.Error("the model is not told of what the file says now")
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"gemline/engine/text"
@@ -86,8 +88,11 @@ func listed(d agent.Definition) listedAgent {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
 		a.Description = cmp.Or(a.Description, "An agent on "+a.Server+".")
 	}
-	for _, s := range settings.ServersIn(d.Servers, func(string) (string, bool) { return "", false }) {
-		a.Servers = append(a.Servers, s.Name)
+	a.Servers = slices.Sorted(maps.Keys(d.Servers))
+	for _, name := range slices.Sorted(maps.Keys(d.Given)) {
+		if d.Servers[name] == nil {
+			a.Servers = append(a.Servers, name)
+		}
 	}
 	return a
 }

@@ -82,7 +82,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		env.Gives = gives(judge)
 	}
 	servers := s.serversOf(t.Agent)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.servers)), sync)
+	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.servers), env.Skills), sync)
 	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -121,25 +121,38 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}}, nil
 }
 
-// serversOf returns the MCP servers of an agent's own, nil if it has none. They run with
-// the rights that the agent was given.
+// serversOf returns the MCP servers of an agent's own, nil if it has none. Those of its
+// definition run with the rights that the agent was given, those of the user's settings
+// with the user's.
 func (s *Session) serversOf(d agent.Definition) *mcp.Set {
-	if len(d.Servers) == 0 {
+	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
 	set := &serverSet{folder: s.paths.Cwd}
-	rights, scope := s.agents().rights(d), settings.User
-	if d.Source == agentOfProject {
-		scope = settings.Workspace // whose variables are filled in by what it may see
+	unfilled := func(string) (string, bool) { return "", false }
+	for _, m := range settings.ServersIn(d.Given, unfilled) { // which was filled in with the settings
+		m.Scope = settings.User
+		set.list = append(set.list, mcpServer{Server: m})
 	}
-	for _, m := range settings.ServersIn(d.Servers, func(string) (string, bool) { return "", false }) {
-		if m.Scope, m.File = scope, d.File; scope == settings.User {
+	for _, m := range settings.ServersIn(d.Servers, unfilled) {
+		if d.Given[m.Name] != nil {
+			continue
+		}
+		m.File = d.File
+		if m.Scope = settings.Workspace; d.Source != agentOfProject { // whose variables are filled in by what it may see
+			m.Scope = settings.User
 			m = m.Filled(s.lookup)
 		}
 		set.list = append(set.list, mcpServer{Server: m})
 	}
 	s.blockServers(set)
-	return s.connected(set.list, func(mcpServer) consent.Rights { return rights })
+	rights := s.agents().rights(d)
+	return s.connected(set.list, func(m mcpServer) consent.Rights {
+		if m.projects() {
+			return rights
+		}
+		return consent.All
+	})
 }
 
 // agentPrompt is what an agent is told before its task.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/text"
 	"gemline/repl"
+	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
 	"gemline/tools/agent"
@@ -87,11 +89,13 @@ func (a *agentSet) list(model string) (list []agent.Definition, wrong []error) {
 	if a.unread != nil {
 		wrong = append(wrong, a.unread)
 	}
-	over, _ := a.settings.Merged["agents"].(map[string]any)
-	over, _ = over["overrides"].(map[string]any)
+	over, own := overrides(a.settings), overrides(a.userSettings)
 	for i := range list {
 		d := &list[i]
 		on, err := overridden(d, over[d.Name])
+		if err == nil {
+			err = givenServers(d, own[d.Name], over[d.Name])
+		}
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("agents.overrides.%s in the settings: %w", d.Name, err))
 		}
@@ -107,6 +111,32 @@ func (a *agentSet) list(model string) (list []agent.Definition, wrong []error) {
 		}
 	}
 	return list, wrong
+}
+
+// overrides returns what settings change in agents, by name.
+func overrides(s *settings.Settings) map[string]any {
+	all, _ := s.Merged["agents"].(map[string]any)
+	all, _ = all["overrides"].(map[string]any)
+	return all
+}
+
+// givenServers gives an agent the MCP servers that the user's own settings have for it,
+// beside those of its definition. A project can give it none: they would be started.
+func givenServers(d *agent.Definition, own, all any) error {
+	read := func(said any) any {
+		m, _ := said.(map[string]any)
+		return m["mcpServers"]
+	}
+	given, said := read(own), read(all)
+	if servers, ok := given.(map[string]any); ok {
+		d.Given = servers
+	} else if given != nil {
+		return errors.New("mcpServers is no object")
+	}
+	if !reflect.DeepEqual(given, said) {
+		return errors.New("mcpServers: a project can't set it")
+	}
+	return nil
 }
 
 // overridden has d be as the settings say, and reports whether they switch it on.

@@ -44,7 +44,8 @@ type Config struct {
 	GlobalFile  string  // the file of what holds in all projects; empty if there is none
 	Notes       string  // the file of private notes about the project; empty if there is none
 
-	// Own stands in the place of all sections, and More below them; empty ones do not.
+	// Own stands in the place of all sections but the skills, and More below them; empty
+	// ones do not.
 	Own, More string
 
 	// Disabled holds the keys of sections that are left out: see [Disabled].
@@ -139,6 +140,8 @@ func instruction(cfg Config) (string, error) {
 	text, err := cfg.Own, error(nil)
 	if text == "" {
 		text, err = usual(cfg)
+	} else if len(cfg.Skills) > 0 {
+		text += "\n\n" + written("AGENTSKILLS", skills, cfg)
 	}
 	if err == nil && cfg.More != "" {
 		text += "\n\n" + cfg.More
@@ -151,24 +154,27 @@ func usual(cfg Config) (string, error) {
 	if path := overridePath(cfg.SystemMD, cfg); path != "" {
 		return replacement(path, cfg)
 	}
-	holds := conditions(cfg)
 	var parts []string
 	for _, s := range sections() {
-		if cfg.Disabled[s.key] || s.when != nil && !s.when(cfg) {
-			continue
+		if !cfg.Disabled[s.key] && (s.when == nil || s.when(cfg)) {
+			parts = append(parts, written(s.key, s.more, cfg))
 		}
-		b, err := texts.ReadFile("section/" + strings.ToLower(s.key) + ".md")
-		if err != nil {
-			panic(err) // a section without a text
-		}
-		text := applyConditions(string(b), holds)
-		if s.more != nil {
-			text += s.more(cfg)
-		}
-		parts = append(parts, strings.TrimSpace(text))
 	}
 	text := strings.Join(parts, "\n\n")
 	return strings.NewReplacer("${plans}", cfg.Plans, "${plan}", cfg.Plan, "${notes}", cfg.Notes, "${global}", cfg.GlobalFile).Replace(text), nil
+}
+
+// written returns a section, with what more adds to it.
+func written(key string, more func(Config) string, cfg Config) string {
+	b, err := texts.ReadFile("section/" + strings.ToLower(key) + ".md")
+	if err != nil {
+		panic(err) // a section without a text
+	}
+	text := applyConditions(string(b), conditions(cfg))
+	if more != nil {
+		text += more(cfg)
+	}
+	return strings.TrimSpace(text)
 }
 
 // conditions returns a function that tells which conditions hold.

@@ -53,6 +53,7 @@ type Definition struct {
 
 	Tools   []string       // names and patterns of those that it may call; nil is all
 	Servers map[string]any // MCP servers of its own, as settings have them
+	Given   map[string]any // those that the user's settings give it, which come first
 
 	// Remote says where an agent is that works on another server, nil for one that works
 	// here. Of what follows, and of Prompt and Tools, only Time says something of it.

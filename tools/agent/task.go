@@ -214,7 +214,7 @@ func (d Definition) allows(t engine.Tool) bool {
 	switch {
 	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic":
 		return false
-	case d.Tools == nil, t.Server != "" && d.Servers[t.Server] != nil:
+	case d.Tools == nil, t.Server != "" && (d.Servers[t.Server] != nil || d.Given[t.Server] != nil):
 		return true
 	}
 	return slices.ContainsFunc(d.Tools, func(pattern string) bool {
@@ -225,7 +225,7 @@ func (d Definition) allows(t engine.Tool) bool {
 
 // looks reports whether the agent changes nothing, as far as its tools tell.
 func (d Definition) looks(ts engine.Toolset) bool {
-	return len(d.Servers) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
+	return len(d.Servers)+len(d.Given) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
 		return d.allows(t) && !t.Kind.ReadOnly()
 	})
 }
