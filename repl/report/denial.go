@@ -12,6 +12,7 @@ import (
 type Denial struct {
 	Tool  string `json:"tool"`
 	ID    string `json:"tool_id"`
+	Agent string `json:"agent,omitempty"` // whose call it was, empty for the conversation's own
 	Title string `json:"title,omitempty"`
 	Why   string `json:"why"`
 	Allow string `json:"allowed_by,omitempty"`
@@ -26,9 +27,9 @@ type Rule struct {
 	About string `json:"about"`
 }
 
-// deny notes a call that was not made.
-func (c *core) deny(ev engine.Finished) {
-	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Title: output.Valid(ev.Intent.Title)}
+// deny notes a call that was not made, of an agent or, if that is "", of the conversation.
+func (c *core) deny(agent string, ev engine.Finished) {
+	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Agent: output.Valid(agent), Title: output.Valid(ev.Intent.Title)}
 	var ce *engine.CallError
 	switch {
 	case ev.Unasked != "":

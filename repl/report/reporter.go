@@ -73,8 +73,8 @@ func (r *reporter) Event(ev engine.Event) {
 	case engine.Retry:
 		r.warn("%s: %s", agents, RetryText(said))
 	case engine.Finished:
+		r.deny(agents, said)
 		said.Intent.Title = agents + ": " + cmp.Or(said.Intent.Title, said.Name)
-		r.deny(said)
 		r.notice(said)
 	}
 }
@@ -204,7 +204,7 @@ func (c *core) notice(ev engine.Event) {
 		delete(c.called, ev.ID)
 		// What was cancelled is told by whatever has cancelled it.
 		if ev.Err != nil && engine.Outcome(ev.Err) != engine.Cancelled {
-			c.deny(ev)
+			c.deny("", ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
 				why += "; " + output.FirstLine(ce.Lacked)
