@@ -245,3 +245,64 @@ func TestAgentsOfAProjectAtATerminal(t *testing.T) {
 		t.Error("the model is not told of what the file says now")
 	}
 }
+
+// An agent has a list of things to do of its own. In plan mode those run that only look, and
+// are told so; when the plan is approved, others are told where it is. Skills are told to
+// those that may activate one.
+func TestAgentsListsAndPlans(t *testing.T) {
+	t.Parallel()
+	todo := func(id, what string) et.Reply {
+		return et.Says("", et.Call(id, "write_todos", "todos", []any{map[string]any{"description": what, "status": "pending"}}))
+	}
+	call := func(id, name string) et.Reply { return et.Says("", et.Call(id, "invoke_agent", calling(id, name)...)) }
+	server := et.NewServer(todo("1", "mow the lawn"), call("2", "doer"), todo("3", "find the mower"), reported("found"), et.Says("Mown."),
+		call("4", "codebase_investigator"), saidBy["You find out how a codebase works"][1], call("5", "doer"),
+		et.Says("", et.Call("6", "write_file", "file_path", "plan.md", "content", "# Aim\n- mow\n")), et.Says("", et.Call("7", "exit_plan_mode", "plan_filename", "plan.md")),
+		call("8", "doer"), reported("mown"), et.Says("Planned."))
+	c := terminal(t, server)
+	write(t, homeOf(c), map[string]string{".gemini/agents/doer.md": "---\nname: doer\ndescription: d\n---\nYou are the doer of ${query}.",
+		".gemini/skills/mow/SKILL.md": "---\nname: mow\ndescription: How to mow.\n---\nSlowly."})
+	s := teletype.Start(t, c)
+	s.Say("mow")
+	s.Expect("Mown.")
+	s.Expect("> ")
+	s.Line("/todos")
+	if shown := s.Expect("> "); !strings.Contains(shown, "mow the lawn") || strings.Contains(shown, "find the mower") {
+		t.Errorf("the list is %q", shown)
+	}
+	s.Line("/mode plan")
+	s.Expect("plan> ")
+	s.Line("plan it")
+	s.Expect("It greets.")
+	s.Expect("result: denied: ")
+	s.Expect("in auto): ")
+	s.Line("y")
+	s.Expect("Planned.")
+	s.Expect("> ")
+	s.Line("/quit")
+	s.Exit()
+	told := map[string]string{ // what an agent is told when it begins, by its task
+		"You are the doer of look, 2.": "<skill><name>mow</name><description>How to mow.",
+		"You find out how a codebase":  "- Plan mode is on: nothing is changed",
+		"You are the doer of look, 8.": "- The user has approved of the plan in ",
+	}
+	for _, r := range streamed(server) {
+		for who, what := range told {
+			if strings.Contains(string(r.Body), who) {
+				delete(told, who)
+				if !strings.Contains(string(r.Body), what) {
+					t.Errorf("%s is not told %q", who, what)
+				}
+			}
+			if strings.Contains(string(r.Body), "codebase works") && strings.Contains(string(r.Body), "<skill>") {
+				t.Error("one is told of skills that may activate none")
+			}
+		}
+		if strings.Contains(string(r.Body), "doer of look, 5.") {
+			t.Error("an agent that may change things runs in plan mode")
+		}
+	}
+	if len(told) > 0 {
+		t.Errorf("not asked were %q", told)
+	}
+}
