@@ -33,6 +33,11 @@ var (
 	Compressions = &Instrument{Name: "gemini_cli.chat_compression", About: "Counts chat compression events."}
 	HookCalls    = &Instrument{Name: "gemini_cli.hook_call.count",
 		About: "Counts hook calls, tagged by hook event name and success."}
+	AgentRuns     = &Instrument{Name: "gemini_cli.agent.run.count", About: "Counts agent runs, tagged by name and reason."}
+	AgentDuration = &Instrument{Name: "gemini_cli.agent.duration", Unit: "ms",
+		About: "Duration of agent runs in milliseconds.", Bounds: bounds}
+	AgentTurns = &Instrument{Name: "gemini_cli.agent.turns", Unit: "turns",
+		About: "Number of turns taken by agents.", Bounds: bounds}
 	RoutingLatency = &Instrument{Name: "gemini_cli.model_routing.latency", Unit: "ms",
 		About: "Latency of model routing decisions in milliseconds.", Bounds: bounds}
 	RoutingFailures = &Instrument{Name: "gemini_cli.model_routing.failure.count",

@@ -65,6 +65,8 @@ type prompt struct {
 type call struct {
 	span    Span
 	allowed bool
+	agent   string // that works on it, "" if none does
+	turns   int    // the agent's requests
 }
 
 // answer records that a prompt is being answered.
@@ -100,8 +102,8 @@ func (p *prompt) end(err error) {
 	p.r.end(p.span, err)
 }
 
-// observe records what an event says of a call. An agent's own Run is recorded where
-// it is.
+// observe records what an event says of a call. The requests of an agent are recorded
+// where they are made.
 func (p *prompt) observe(ev engine.Event) {
 	p.r.Compression(ev)
 	switch ev := ev.(type) {
@@ -113,6 +115,10 @@ func (p *prompt) observe(ev engine.Event) {
 	case engine.State:
 		if c := p.calls[ev.ID]; c != nil && ev.State == engine.Scheduled {
 			c.allowed = true
+		}
+	case engine.Nested:
+		if c := p.calls[ev.ID]; c != nil {
+			p.nested(ev, c)
 		}
 	case engine.Finished:
 		c := p.calls[ev.ID]
@@ -198,6 +204,9 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 			slog.String("gen_ai.output.messages", short(ev.Result.Text))}
 	}
 	p.r.end(c.span, failed)
+	if c.agent != "" {
+		p.agentOver(ev, c)
+	}
 }
 
 // cut records that the model was given only a part of an output.
