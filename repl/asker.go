@@ -50,7 +50,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	a.show(p)
 	a.attention("permission", p.Intent.Title)
 	p.Intent.Grants = question.Grants(p)
-	edits := a.Edit != nil && p.Intent.Draft != nil
+	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Left()
 	first, again := a.choices(p.Intent, edits)
 	ok, err := a.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
 		c, ok := parseChoice(s, p.Intent.Grants)

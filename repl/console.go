@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
+	"gemline/repl/attach"
 	"gemline/repl/internal/line"
 	"gemline/repl/internal/turn"
 	"gemline/repl/output"
@@ -47,7 +48,15 @@ type Console struct {
 	// the end of the input. It is nil where there is none.
 	Gone func() bool
 
-	next func() error // done before the next line is read
+	// Remote, if not nil, has other terminals look on, and answer.
+	Remote *attach.Hub
+
+	// OnHangup says that a session whose terminal goes away goes on for the others.
+	OnHangup bool
+
+	next    func() error  // done before the next line is read
+	left    leaving       // whether the terminal was left
+	waiting []attach.Said // lines of other terminals for the next prompts
 }
 
 // Lines is where lines come from. It must not be used concurrently.
@@ -155,7 +164,7 @@ type Work func(ctx context.Context, show func(func()))
 func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 	ctx, stop := c.interruptible(ctx)
 	defer stop()
-	return c.Lines.Read(ctx, prompt)
+	return c.shared(ctx, prompt, false, c.Lines.Read)
 }
 
 // ask puts a question to the user.
@@ -166,7 +175,7 @@ func (c *Console) ask(ctx context.Context, question string) (string, error) {
 	}
 	ctx, stop := c.interruptible(ctx)
 	defer stop()
-	return c.Lines.Ask(ctx, question)
+	return c.shared(ctx, question, true, c.Lines.Ask)
 }
 
 // Line asks for a line, which may be empty.
@@ -219,7 +228,7 @@ func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 // ends the turn.
 func (c *Console) unanswered(err error, otherwise string) error {
 	switch {
-	case err == io.EOF && c.Gone != nil && c.Gone(): // nobody has said no
+	case err == io.EOF && c.Gone != nil && c.Gone() && !c.Left(): // nobody has said no
 		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
 	case err == io.EOF:
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
@@ -310,7 +319,7 @@ func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()
 		for {
 			select {
 			case <-look.C:
-				if c.Gone() {
+				if c.Gone() && !c.HungUp() {
 					cancel(errGone)
 				}
 			case <-ctx.Done():

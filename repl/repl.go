@@ -101,8 +101,10 @@ func (r *REPL) Loop(ctx context.Context) error {
 		switch {
 		case r.stopped || errors.Is(err, errInterrupt):
 			r.Terminal.Stopped("stop")
+			r.unsent("stopped")
 		case err != nil && r.queued:
 			r.Terminal.Stopped("error")
+			r.unsent("failed")
 		}
 	}
 }

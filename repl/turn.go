@@ -90,6 +90,8 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 			}
 		case <-typed:
 			r.Terminal.Heed()
+		case s := <-r.sent():
+			r.takeSent(s)
 		case <-r.Interrupts:
 			r.Out.Touched()
 			if stopping {

@@ -87,6 +87,7 @@ type Settings struct {
 	DirectWeb        bool   `key:"experimental.directWebFetch"`
 	WriteTodos       bool   `key:"useWriteTodos"`
 	Steering         bool   `key:"experimental.modelSteering"`
+	OnHangup         string `key:"general.onHangup"`
 	Agents           bool   `key:"experimental.enableAgents"`
 	DiscoveryCommand string `key:"tools.discoveryCommand"`
 	CallCommand      string `key:"tools.callCommand"`

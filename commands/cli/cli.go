@@ -34,6 +34,7 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/text"
+	"gemline/repl/attach"
 	"gemline/settings/extension"
 	"gemline/settings/flags"
 	"gemline/tools/checkpoint"
@@ -82,6 +83,10 @@ type World struct {
 
 	Clean func(text string) string // takes out what is secret of what is written to files
 
+	// Attach shows a live session at the terminal. It is nil inside of one, and where there
+	// is no terminal.
+	Attach func(context.Context, *attach.Conn) error
+
 	Environ   []string      // of programs that are asked which version they have
 	Editor    string        // the command of the user's editor, "" if none is named
 	Clipboard func() string // the program that has the clipboard, "" if none has
@@ -114,6 +119,7 @@ type grammar struct {
 	Auth       authCommand       `cmd:"" help:"Show how you sign in, and keep a key."`
 	Schema     schemaCommand     `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Sessions   sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
+	Attach     attachCommand     `cmd:"" help:"Look at a live session of another terminal, and answer it."`
 	Worktree   worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
 	Models     modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
 	Policy     policyCommand     `cmd:"" help:"List the rules, and say what they make of a command."`
@@ -148,7 +154,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,10 +63,15 @@ type NoSessionError struct{ error }
 // Unwrap returns the error of the journal.
 func (e *NoSessionError) Unwrap() error { return e.error }
 
-type sessionsList struct{}
+type sessionsList struct {
+	Live bool `help:"List those that are live, in all directories."`
+}
 
 // Run prints the sessions, oldest first, by the numbers that --resume takes.
-func (*sessionsList) Run(w *World) error {
+func (c *sessionsList) Run(ctx context.Context, w *World) error {
+	if c.Live {
+		return w.showLive(w.live(ctx))
+	}
 	list, _, err := w.sessions()
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/journal/saved"
+	"gemline/repl/attach"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -32,6 +33,7 @@ type front struct {
 	first    string       // what hooks want the model to know before the first prompt
 	discard  bool         // the session is deleted when it is over
 	closers  []func()
+	hub      *attach.Hub // by which other terminals reach a session at one; nil if they can't
 }
 
 // newFront returns a front end that has begun no conversation yet.
@@ -73,6 +75,9 @@ func (f *front) hold(s *Session) {
 	f.Session = s
 	f.count.Begin(s.Tally)
 	f.run.status.session.Store(s)
+	if hub := f.hub; hub != nil {
+		hub.Move()
+	}
 }
 
 // close ends the conversation and the work in the project.
@@ -110,7 +115,9 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
 			w.Skills = f.Project.skills
 			if screen := f.shown.Load(); screen != nil {
-				w.Secret, w.Confirm = screen.Lines.Secret, screen.Confirm
+				if w.Confirm = screen.Confirm; !screen.Left() {
+					w.Secret = screen.Lines.Secret
+				}
 				w.Browse, w.Line = f.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {

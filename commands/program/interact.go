@@ -21,10 +21,11 @@ import (
 // An interactive front end holds a session at a terminal.
 type interactive struct {
 	*front
-	screen    *repl.Screen
-	typed     *input.Shell // the commands that the user types
-	companion *ide.Client  // of the editor
-	complete  func(ctx context.Context, line string, at int) (int, []input.Candidate)
+	screen     *repl.Screen
+	interrupts chan os.Signal // Ctrl-C that the editor does not see
+	typed      *input.Shell   // the commands that the user types
+	companion  *ide.Client    // of the editor
+	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
 // interact holds a session at a terminal.
@@ -39,6 +40,7 @@ func (r *run) interact(ctx context.Context) error {
 	console, out := i.screen.Console, i.screen.Out
 	defer i.screen.Close()
 	interrupts := make(chan os.Signal, 1)
+	i.interrupts = interrupts
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console.Interrupts, r.status.wait = interrupts, console.Wait
@@ -57,6 +59,8 @@ func (r *run) interact(ctx context.Context) error {
 	if err := i.begin(ctx, i.companion.Approver(asker, elsewhere)); err != nil {
 		return err
 	}
+	i.share()
+	defer i.unshare()
 	app := i.commands()
 	i.complete = i.completion(app).Complete
 	if err := i.offer(ctx, app); err != nil {
@@ -135,7 +139,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.os.Stdin) {
+	if !isTerminal(i.os.Stdin) && !r.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if len(journal.Turns(i.engine.History())) > 0 && i.store.Temp != "" && !i.discard {

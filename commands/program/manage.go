@@ -49,6 +49,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 		w.In = strings.NewReader("")
 	default:
 		w.Secret = at.password
+		w.Attach = r.attach
 	}
 	return cli.Run(ctx, w, args)
 }

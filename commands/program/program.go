@@ -111,7 +111,7 @@ func Run(p Process) (code int) {
 		ctx = late
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.reporter(managed, stop) })
-	defer listen(ctx, stop, r.interactive, p.Exit, func(err error) { // until the last word is written
+	defer listen(ctx, stop, r.interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
 		r.abandoned.Store(true)

@@ -33,7 +33,8 @@ func (i *interactive) openScreen() error {
 	if err != nil {
 		i.warnings = append(i.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
-	out := output.New(i.os.Stdout, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
+	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.settings.OnHangup == "detach"}
+	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console}, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
 	_, echoed := i.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
 		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
@@ -42,7 +43,7 @@ func (i *interactive) openScreen() error {
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
-	console := &repl.Console{Out: out, Stable: stable, Spoken: mode.Asked}
+	console.Out = out
 	if isTerminal(i.os.Stdin) {
 		console.Gone = func() bool { return !isTerminal(i.os.Stdin) }
 	}

@@ -17,9 +17,11 @@ import (
 // If it does not end soon, or is told again, it is left behind, and last has a
 // moment to say how it ended. The same holds for a run whose time is up.
 //
+// HungUp reports whether the run goes on where the terminal has gone away.
+//
 // The signals stay caught until the process is gone. So the exit code is the same
 // if a terminal that goes away is noticed before its signal comes.
-func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, exit func(int), last func(error)) (end func()) {
+func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, hungUp func() bool, exit func(int), last func(error)) (end func()) {
 	const moment = time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
@@ -33,14 +35,19 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var cause error
-		select {
-		case sig := <-signals:
-			cause = signalled(sig.(syscall.Signal))
-			stop(cause)
-		case <-ctx.Done():
-			cause = context.Cause(ctx)
-		case <-done:
-			return
+		for cause == nil {
+			select {
+			case sig := <-signals:
+				if sig == syscall.SIGHUP && hungUp() {
+					continue
+				}
+				cause = signalled(sig.(syscall.Signal))
+				stop(cause)
+			case <-ctx.Done():
+				cause = context.Cause(ctx)
+			case <-done:
+				return
+			}
 		}
 		soon := 3 * time.Second
 		if cause == signalled(syscall.SIGPIPE) {

@@ -9,6 +9,8 @@ type line struct {
 	openings []string
 
 	out        []byte  // on its way to the stream
+	copying    bool    // see [Writer.CopyTo]
+	copied     []byte  // on its way there
 	head       []byte  // the beginning of the line, which may become a label
 	headStyles []Style // of its bytes
 	current    Style   // the one that is on at the end of out; none between writes
@@ -67,6 +69,14 @@ func (l *line) show(s Style, b []byte) {
 		l.current = s
 	}
 	l.out = append(l.out, b...)
+	l.copy(b)
+}
+
+// copy appends to what others are shown.
+func (l *line) copy(b []byte) {
+	if l.copying {
+		l.copied = append(l.copied, b...)
+	}
 }
 
 // endStyle ends the style that is on.
@@ -76,6 +86,12 @@ func (l *line) endStyle() {
 }
 
 func (l *line) newline() {
+	l.copy([]byte{'\n'})
+	l.turn()
+}
+
+// turn goes to the next line, as far as this terminal is concerned.
+func (l *line) turn() {
 	l.endStyle()
 	l.out = append(l.out, '\n')
 	l.atStart = true

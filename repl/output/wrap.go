@@ -206,7 +206,8 @@ func (f *wrap) release() {
 	}
 	if gap := f.gap(); !f.begun && f.width > 0 && !f.blank && f.col+gap+f.cells > f.width {
 		f.settleHead()
-		f.newline()
+		f.copy(f.blanks.text)
+		f.turn()
 		f.place(Normal, []byte(f.margin))
 		f.col = len(f.margin)
 	} else {

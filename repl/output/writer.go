@@ -32,6 +32,7 @@ type Writer struct {
 	marks   bool
 	words   Words
 	columns func() int
+	copyTo  func([]byte)
 	err     error
 }
 
@@ -123,6 +124,7 @@ func (w *Writer) Begin(l Label) {
 func (w *Writer) begin(l Label) {
 	ws := w.line.styles[labelStyle(l)]
 	w.line.out = append(w.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
+	w.line.copy([]byte(copiedLabel + string(l) + copiedText))
 	w.line.atStart = false
 	w.line.before = ' '
 	w.line.col, w.line.blank = displaywidth.String(w.words.word(l))+2, false
@@ -217,6 +219,10 @@ func (d direct) Write(p []byte) (int, error) {
 
 func (w *Writer) flush() error {
 	w.line.endStyle()
+	if len(w.line.copied) > 0 {
+		w.copyTo(w.line.copied)
+		w.line.copied = w.line.copied[:0]
+	}
 	if len(w.line.out) == 0 {
 		return w.err
 	}

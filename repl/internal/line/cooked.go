@@ -198,7 +198,9 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			if c.src.terminal() { // the terminal has dropped what it held, so do we
+			if context.Cause(ctx) == ErrElsewhere {
+				c.src.typedUnseen()
+			} else if c.src.terminal() { // the terminal has dropped what it held, so do we
 				c.buf = nil
 			}
 			return "", context.Cause(ctx)

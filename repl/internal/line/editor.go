@@ -123,7 +123,14 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	e.begin(ctx, prompt)
 
 	cut := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { e.in.inject(string(opKillAll) + "\x03"); close(cut) })
+	stop := context.AfterFunc(ctx, func() {
+		if end := "\x03"; context.Cause(ctx) == ErrElsewhere {
+			e.in.inject(end)
+		} else {
+			e.in.inject(string(opKillAll) + end)
+		}
+		close(cut)
+	})
 	e.in.activate(true)
 	e.reading.Store(true)
 	s, err := e.rl.Readline()
@@ -141,6 +148,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.screen.end("")
 	}
 	e.Out.Entered()
+	if context.Cause(ctx) == ErrElsewhere && !answer {
+		e.offered = e.pastes.expand(s)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)

@@ -125,6 +125,20 @@ func (r *Reader) Heed() {
 	h.lines = kept
 }
 
+// Ended reports whether the end of the input was typed while no line was waited for.
+func (r *Reader) Ended() bool {
+	if r.ear == nil {
+		return false
+	}
+	defer r.ear.pause()()
+	for _, l := range r.ear.heard.lines {
+		if l.typed[len(l.typed)-1] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // askedAfter takes in what was typed before a question, b being what the terminal still
 // had, and drops what is not queued. It returns how many characters that was.
 func (r *Reader) askedAfter(b []byte) (dropped int) {

@@ -37,6 +37,7 @@ func (s *source) terminal() bool        { return s.tty }
 func (s *source) close() error          { s.modes.restore(); return nil }
 func (s *source) wake()                 {}
 func (s *source) resume()               {}
+func (s *source) typedUnseen()          {}
 func (s *source) expect()               {}
 func (s *source) echoes() bool          { return s.tty }
 func (s *source) lines() bool           { return true }

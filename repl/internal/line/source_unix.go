@@ -244,6 +244,9 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
+// typedUnseen has what was typed and not entered be taken for typed ahead.
+func (s *source) typedUnseen() { s.unseen.Store(s.tty) }
+
 // typeAhead returns what was typed since the last read and not shown.
 func (s *source) typeAhead() []byte {
 	if !s.unseen.Load() {

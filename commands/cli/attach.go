@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemline/repl/attach"
+)
+
+// attachCommand is gemline attach.
+type attachCommand struct {
+	Session string `arg:"" optional:"" help:"The id of a live session, how it begins, or its number in the list, which is printed without it."`
+}
+
+// live returns the sessions that are live, in all directories.
+func (w *World) live(ctx context.Context) []attach.Session {
+	var dirs []string
+	if w.Paths.Home != "" {
+		dirs, _ = filepath.Glob(filepath.Join(w.Paths.User("tmp"), "*", "sockets"))
+	}
+	return attach.Live(ctx, dirs...)
+}
+
+// showLive prints them.
+func (w *World) showLive(all []attach.Session) error {
+	list, lines := []attach.Info{}, []string{}
+	for i, s := range all {
+		list = append(list, s.Info)
+		lines = append(lines, fmt.Sprintf("%d. %s", i+1, s.Describe()))
+	}
+	if len(all) == 0 {
+		lines = []string{"no session is live"}
+	}
+	return w.show(map[string]any{"live": list}, lines...)
+}
+
+// Run shows a live session, or lists them.
+func (c *attachCommand) Run(ctx context.Context, w *World) error {
+	all := w.live(ctx)
+	if c.Session == "" {
+		return w.showLive(all)
+	}
+	found := slices.DeleteFunc(slices.Clone(all), func(s attach.Session) bool { return !strings.HasPrefix(s.ID, c.Session) })
+	if n, err := strconv.Atoi(c.Session); err == nil && n > 0 && n <= len(all) && len(found) == 0 {
+		found = all[n-1 : n]
+	}
+	switch {
+	case len(found) == 0:
+		return &NoSessionError{fmt.Errorf("no live session %.100q; gemline attach lists those there are", c.Session)}
+	case len(found) > 1:
+		return &NoSessionError{fmt.Errorf("%d live sessions begin with %.100q; say more of the id", len(found), c.Session)}
+	case w.Attach == nil:
+		return &NoSessionError{fmt.Errorf("a session is looked at from a terminal, outside of a session")}
+	}
+	conn, err := attach.Dial(ctx, found[0].Dir, found[0].ID)
+	if err != nil {
+		return &NoSessionError{err}
+	}
+	return w.Attach(ctx, conn)
+}

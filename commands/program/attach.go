@@ -1,0 +1,69 @@
+package program
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"gemline/engine/disk"
+	"gemline/repl"
+	"gemline/repl/attach"
+	"gemline/repl/output"
+)
+
+// socketsIn returns where the sockets of a project's sessions are, which is kept in temp.
+func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
+
+// share lets other terminals reach the session.
+func (i *interactive) share() {
+	if i.store.Temp == "" || i.Trial {
+		return
+	}
+	folder := i.paths.Cwd
+	i.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.store.Temp),
+		Info: func() attach.Info {
+			return attach.Info{ID: i.run.status.session.Load().journal.ID(), Folder: folder, PID: os.Getpid()}
+		},
+		Interrupt: func() {
+			select {
+			case i.interrupts <- os.Interrupt:
+			default:
+			}
+		},
+		Warn: func(text string) { i.screen.Show(func() { i.notify(text) }) },
+	})
+	i.screen.Console.Remote = i.hub
+	i.screen.Out.CopyTo(i.hub.Print)
+}
+
+// unshare ends that.
+func (i *interactive) unshare() {
+	if i.hub != nil {
+		i.hub.Close()
+	}
+}
+
+// attach shows a live session at the terminal of a sub-command.
+func (r *run) attach(ctx context.Context, c *attach.Conn) error {
+	mode := output.Decide(r.terminal().signs())
+	out := output.New(r.os.Stdout, output.Options{Color: mode.Color, ASCII: r.settings.ASCII})
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	_, echoed := r.os.Lookup("INSIDE_EMACS")
+	const stdin = "/proc/self/fd/0"
+	name := disk.Follow(stdin)
+	if name == stdin {
+		name = "its name is not known here"
+	}
+	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
+		Lines: repl.LinesConfig{In: r.os.Stdin, Screen: r.os.Stdout, Smart: mode.Smart, Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true}}
+	return t.Show(ctx, c)
+}
+
+// hungUp reports whether the session goes on although its terminal has gone away.
+func (r *run) hungUp() bool {
+	screen := r.shown.Load()
+	return screen != nil && screen.HungUp()
+}

@@ -1,0 +1,230 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+// A Conn is the connection to a session.
+type Conn struct {
+	*net.UnixConn
+	Info Info
+
+	in chan message // closed at the end
+}
+
+// greet hears who is at the other end. What follows comes by in.
+func (c *Conn) greet() error {
+	if err := sameUser(c.UnixConn); err != nil {
+		return err
+	}
+	c.SetReadDeadline(time.Now().Add(greetWithin))
+	c.in = make(chan message)
+	first := make(chan error, 1)
+	go func() {
+		defer close(c.in)
+		greeted := false
+		for m, err := range read(c.UnixConn) {
+			switch {
+			case greeted && err == nil:
+				c.in <- m
+				continue
+			case err == nil && m.Type == hello && m.Info != nil:
+				c.Info, greeted = *m.Info, true
+				c.SetReadDeadline(time.Time{})
+				first <- nil
+				continue
+			case err == nil && m.Type == bye:
+				err = errors.New(m.Text)
+			case err == nil:
+				err = errors.New("it does not speak like gemline")
+			}
+			if !greeted {
+				first <- err
+			}
+			return
+		}
+		if !greeted {
+			first <- io.ErrUnexpectedEOF
+		}
+	}()
+	return <-first
+}
+
+// A Terminal is where a session is looked at.
+type Terminal struct {
+	Lines      line.Config
+	Out        *output.Writer
+	Interrupts <-chan os.Signal
+	Name       string // of the terminal
+}
+
+// errOver is that the session says no more.
+var errOver = errors.New("over")
+
+// Show shows a session until it ends, or the user detaches from it with Ctrl-D.
+func (t *Terminal) Show(ctx context.Context, c *Conn) error {
+	t.Lines.Out = t.Out
+	r, err := line.New(t.Lines)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	defer func() {
+		go func() {
+			for range c.in { //nolint:revive // what comes is not wanted any more
+			}
+		}()
+	}()
+	defer c.Close()
+	r.Quiet(true)
+	v := &view{Terminal: t, conn: c, lines: r}
+	c.Write(encode(message{Type: hello, By: t.Name}))
+	t.Out.Line(output.Info, "attached to the session in %s; Ctrl-D detaches", output.EscapeLine(c.Info.Folder))
+	for err == nil {
+		if v.open == nil {
+			err = v.follow(ctx)
+		} else {
+			err = v.enter(ctx)
+		}
+	}
+	t.Out.Fresh()
+	switch {
+	case err == errOver:
+		return nil
+	case err == io.EOF:
+		t.Out.Line(output.Info, "detached; the session goes on, and gemline attach %s comes back", c.Info.ID)
+		return nil
+	}
+	return err
+}
+
+// A view is a session as it is looked at.
+type view struct {
+	*Terminal
+	conn  *Conn
+	lines *line.Reader
+	open  *message // what waits to be answered
+}
+
+// send sends a line of the user's.
+func (v *view) send(m message) { v.conn.Write(encode(m)) }
+
+// heed shows what comes of the session; not ok is its end.
+func (v *view) heed(m message, ok bool) error {
+	switch {
+	case !ok:
+		v.Out.Line(output.Warning, "the session is gone, or has dropped this terminal since it read too slowly; gemline attach says what is live")
+		return errOver
+	case m.Type == text:
+		v.Out.Copy([]byte(m.Text))
+	case m.Type == open:
+		v.open = &m
+	case m.Type == busy:
+		v.open = nil
+	case m.Type == late:
+		v.Out.Line(output.Warning, "%s", output.EscapeLine(m.Text))
+	case m.Type == bye:
+		v.Out.Line(output.Info, "%s", output.EscapeLine(m.Text))
+		return errOver
+	}
+	return nil
+}
+
+// follow shows what comes while the session works. What is typed meanwhile goes there.
+func (v *view) follow(ctx context.Context) error {
+	came, stop := v.lines.Listen(func(lines []string) []line.Fate {
+		fates := make([]line.Fate, len(lines))
+		for i, l := range lines {
+			if fates[i] = line.Taken; strings.TrimSpace(l) != "" {
+				v.send(message{Type: said, Text: l})
+			}
+		}
+		return fates
+	})
+	defer stop()
+	for v.open == nil {
+		select {
+		case m, ok := <-v.conn.in:
+			if err := v.heed(m, ok); err != nil {
+				return err
+			}
+		case <-came:
+			v.lines.Heed()
+			if v.lines.Ended() {
+				return io.EOF
+			}
+		case <-v.Interrupts:
+			v.Out.Touched()
+			v.send(message{Type: interrupt})
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// enter has the user answer what is open, unless something comes of the session before.
+func (v *view) enter(ctx context.Context) error {
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	now := *v.open
+	done := make(chan struct{})
+	var m message
+	var came, ok bool
+	go func() {
+		defer close(done)
+		select {
+		case m, ok = <-v.conn.in:
+			came = true
+			cancel(line.ErrElsewhere)
+		case <-v.Interrupts:
+			v.Out.Touched()
+			cancel(line.ErrInterrupt)
+		case <-inner.Done():
+		}
+	}()
+	get := v.lines.Read
+	if now.Question {
+		get = v.lines.Ask
+	}
+	entered, err := get(inner, now.Text)
+	cancel(nil)
+	<-done
+	if err == nil && (now.Question || strings.TrimSpace(entered) != "") {
+		v.send(message{Type: said, Number: now.Number, Text: entered})
+		v.open = nil
+	}
+	if came {
+		if herr := v.heed(m, ok); herr != nil {
+			return herr
+		}
+	}
+	switch {
+	case err == nil, errors.Is(err, line.ErrElsewhere), errors.Is(err, line.ErrCleared):
+		return nil
+	case errors.Is(err, line.ErrInterrupt):
+		if now.Question {
+			v.send(message{Type: interrupt})
+			v.open = nil
+		} else {
+			v.Out.Line(output.Info, "Ctrl-D detaches; /quit ends the session")
+		}
+		return nil
+	}
+	return err
+}
+
+// Describe says what a session does, on a line.
+func (i Info) Describe() string {
+	return fmt.Sprintf("%s: %s, in %s, process %d", output.EscapeLine(i.ID), output.EscapeLine(i.State), output.EscapeLine(i.Folder), i.PID)
+}

@@ -1,0 +1,381 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"gemline/repl/output"
+)
+
+// The bounds of what is kept for listeners.
+const (
+	mostSince   = 256 << 10 // bytes that a new listener is shown of what was printed
+	mostWaiting = 1 << 20   // bytes that wait for one listener
+	mostTyped   = 100       // lines that were sent during a turn and not taken
+	greetWithin = 5 * time.Second
+)
+
+// Said is a line that a listener has sent.
+type Said struct {
+	Text string
+	By   string // which terminal, in words
+	to   *listener
+}
+
+// Config is what a [Hub] is made of.
+type Config struct {
+	Dir  string      // of the sockets
+	Info func() Info // may be called on any goroutine
+
+	// Interrupt does what Ctrl-C does, and Warn says that something is odd. Both are
+	// called on any goroutine.
+	Interrupt func()
+	Warn      func(text string)
+}
+
+// A Hub is the session's side: it has what is printed go to all listeners, and what they
+// send to the session. It is safe for concurrent use.
+type Hub struct {
+	cfg   Config
+	begin sync.Once
+	typed chan Said
+
+	mu        sync.Mutex
+	place     *socket // nil before it is made
+	closed    bool
+	failed    error // why there is no socket
+	listeners map[*listener]bool
+	since     []byte
+	cut       bool // since does not begin where it should
+	number    int  // of what was open last
+	open      *message
+	answer    chan Said      // for what is open; nil if nothing is
+	taken     bool           // it has got its line
+	work      sync.WaitGroup // of what is still to be written
+}
+
+// NewHub returns a Hub whose socket is made when something is open for the first time.
+func NewHub(c Config) *Hub {
+	return &Hub{cfg: c, typed: make(chan Said, mostTyped), listeners: map[*listener]bool{}}
+}
+
+// Start makes the socket, on a goroutine of its own.
+func (h *Hub) Start() { h.begin.Do(func() { go h.Move() }) }
+
+// Move makes the socket under the session's id, which may have changed, in place of the one
+// before.
+func (h *Hub) Move() {
+	id := h.cfg.Info().ID
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.place != nil && h.place.id == id {
+		return
+	}
+	if h.place != nil {
+		h.place.close()
+	}
+	if h.place, h.failed = listen(h.cfg.Dir, id); h.failed != nil {
+		h.place = nil
+		return
+	}
+	l := h.place.UnixListener
+	go h.accept(l)
+}
+
+// Reachable reports whether listeners can come. It makes the socket if there is none.
+func (h *Hub) Reachable() error {
+	h.begin.Do(h.Move)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failed
+}
+
+// Close says goodbye to all listeners and takes the socket away.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	if h.place != nil {
+		h.place.close()
+	}
+	for l := range h.listeners {
+		l.send(encode(message{Type: bye, Text: "the session has ended"}))
+		l.end()
+	}
+	clear(h.listeners)
+	h.mu.Unlock()
+	h.work.Wait()
+}
+
+// Print has listeners shown what the session's terminal shows. It is given to
+// [output.Writer.CopyTo].
+func (h *Hub) Print(b []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.print(b)
+}
+
+func (h *Hub) print(b []byte) {
+	h.since = append(h.since, b...)
+	if n := len(h.since) - mostSince; n > 0 {
+		rest := h.since[n+mostSince/4:]
+		rest = rest[bytes.IndexByte(rest, '\n')+1:]
+		h.since, h.cut = append([]byte(nil), rest...), true
+	}
+	h.tell(message{Type: text, Text: string(b)})
+}
+
+// tell sends m to all listeners. One for whom too much waits is dropped.
+func (h *Hub) tell(m message) {
+	if len(h.listeners) == 0 {
+		return
+	}
+	b := encode(m)
+	for l := range h.listeners {
+		if !l.send(b) {
+			h.drop(l)
+			by := l.name
+			go h.cfg.Warn(by + " reads too slowly and was dropped; gemline attach comes back")
+		}
+	}
+}
+
+// drop forgets a listener.
+func (h *Hub) drop(l *listener) {
+	delete(h.listeners, l)
+	l.end()
+}
+
+// Open tells listeners that a prompt or a question is shown, and returns where the first
+// line comes that one of them sends.
+func (h *Hub) Open(prompt string, question bool) <-chan Said {
+	h.Start()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.number++
+	h.open = &message{Type: open, Number: h.number, Text: prompt, Question: question}
+	h.answer, h.taken = make(chan Said, 1), false
+	h.tell(*h.open)
+	return h.answer
+}
+
+// Shut says that what was open is so no more. What came too late for it, the sender is told.
+func (h *Hub) Shut(by string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case s := <-h.answer:
+		s.to.send(encode(message{Type: late, Text: "answered already, " + by, By: by}))
+	default:
+	}
+	h.open, h.answer = nil, nil
+	h.tell(message{Type: busy})
+}
+
+// Turn says that a prompt was entered: what is printed from here on is what a new listener
+// is shown.
+func (h *Hub) Turn() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.since, h.cut = nil, false
+}
+
+// Typed returns where the lines come that are sent while nothing is open.
+func (h *Hub) Typed() <-chan Said { return h.typed }
+
+// Late tells whoever sent s that it does not count.
+func (h *Hub) Late(s Said, why string) { s.to.send(encode(message{Type: late, Text: why})) }
+
+// state says what the session does.
+func (h *Hub) state() string {
+	switch {
+	case h.open == nil:
+		return "working"
+	case h.open.Question:
+		return "waiting for an answer"
+	}
+	return "waiting for a prompt"
+}
+
+func (h *Hub) accept(l *net.UnixListener) {
+	for {
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			return
+		}
+		go h.serve(conn)
+	}
+}
+
+// serve serves one listener, or whoever only asks what is live.
+func (h *Hub) serve(conn *net.UnixConn) {
+	defer conn.Close()
+	if err := sameUser(conn); err != nil {
+		conn.SetWriteDeadline(time.Now().Add(greetWithin))
+		conn.Write(encode(message{Type: bye, Text: err.Error()}))
+		return
+	}
+	info := h.cfg.Info()
+	h.mu.Lock()
+	info.State = h.state()
+	h.mu.Unlock()
+	conn.SetDeadline(time.Now().Add(greetWithin))
+	if _, err := conn.Write(encode(message{Type: hello, Info: &info})); err != nil {
+		return
+	}
+	var l *listener
+	for m, err := range read(conn) {
+		switch {
+		case err != nil:
+		case l == nil && m.Type == hello:
+			conn.SetDeadline(time.Time{})
+			l = newListener(conn, output.EscapeLine(m.By))
+			if h.admit(l) {
+				defer h.part(l)
+				continue
+			}
+		case l != nil:
+			h.heed(l, m)
+			continue
+		}
+		return
+	}
+}
+
+// admit shows a new listener what was printed since the last prompt, and what is open.
+func (h *Hub) admit(l *listener) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.work.Go(l.write)
+	if h.cut {
+		l.send(encode(message{Type: text, Text: string(output.Copied(output.Info, "what came before is left out"))}))
+	}
+	l.send(encode(message{Type: text, Text: string(h.since)}))
+	if h.open != nil {
+		l.send(encode(*h.open))
+	}
+	h.listeners[l] = true
+	return true
+}
+
+func (h *Hub) part(l *listener) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drop(l)
+}
+
+// heed takes in what a listener sends.
+func (h *Hub) heed(l *listener, m message) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := Said{Text: m.Text, By: l.name, to: l}
+	fits := h.open != nil && (m.Number == h.number || m.Number == 0 && !h.open.Question)
+	switch {
+	case m.Type == interrupt:
+		if h.open == nil || h.open.Question {
+			h.cfg.Interrupt()
+		}
+	case m.Type != said:
+	case fits && !h.taken:
+		h.answer <- s
+		h.taken = true
+	case m.Number == 0 && h.open == nil:
+		select {
+		case h.typed <- s:
+		default:
+			h.Late(s, "too many lines wait already; not sent: "+m.Text)
+		}
+	case m.Number == 0:
+		h.Late(s, "a question has come up, which needs an answer first; not sent: "+m.Text)
+	default:
+		h.Late(s, "answered already, by somebody else; not sent: "+m.Text)
+	}
+}
+
+// A listener is one terminal that looks on.
+type listener struct {
+	conn *net.UnixConn
+	name string
+
+	mu      sync.Mutex
+	change  sync.Cond
+	waiting []byte
+	ended   bool
+}
+
+func newListener(conn *net.UnixConn, name string) *listener {
+	l := &listener{conn: conn, name: fmt.Sprintf("an attached terminal (%s)", name)}
+	l.change.L = &l.mu
+	return l
+}
+
+// send has b be written, and reports whether there is room for it.
+func (l *listener) send(b []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended || len(l.waiting)+len(b) > mostWaiting {
+		return l.ended
+	}
+	l.waiting = append(l.waiting, b...)
+	l.change.Signal()
+	return true
+}
+
+// end has nothing follow what waits, which has a moment to be written.
+func (l *listener) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.ended = true
+		l.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		l.change.Signal()
+	}
+}
+
+// write writes what waits.
+func (l *listener) write() {
+	for {
+		l.mu.Lock()
+		for len(l.waiting) == 0 && !l.ended {
+			l.change.Wait()
+		}
+		b := l.waiting
+		l.waiting = nil
+		l.mu.Unlock()
+		if len(b) == 0 {
+			break
+		}
+		if _, err := l.conn.Write(b); err != nil {
+			break
+		}
+	}
+	l.conn.Close() // so that nobody reads from it either
+}
+
+// Live returns the sessions whose sockets are in directories. Those of sessions that were
+// killed are taken away.
+func Live(ctx context.Context, dirs ...string) (all []Session) {
+	for _, dir := range dirs {
+		for _, id := range sockets(dir) {
+			s, err := Dial(ctx, dir, id)
+			if err != nil {
+				continue
+			}
+			all = append(all, Session{s.Info, dir})
+			s.Close()
+		}
+	}
+	return all
+}
+
+// A Session is a live one.
+type Session struct {
+	Info
+	Dir string // of its socket
+}

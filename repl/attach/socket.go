@@ -1,0 +1,114 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// suffix is how the names of sockets end.
+const suffix = ".sock"
+
+// A socket is that of one session.
+type socket struct {
+	*net.UnixListener
+	id, path string
+}
+
+// close takes the socket away.
+func (s *socket) close() {
+	os.Remove(s.path)
+	s.UnixListener.Close()
+}
+
+// listen makes the socket of a session. What is there under its name is of a process that
+// was killed: a session belongs to one process at a time.
+func listen(dir, id string) (*socket, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, err
+	}
+	s := &socket{id: id, path: filepath.Join(dir, id+suffix)}
+	err := within(dir, id+suffix, func(name string) error {
+		os.Remove(s.path)
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+		if err != nil {
+			return err
+		}
+		l.SetUnlinkOnClose(false)
+		s.UnixListener = l
+		return os.Chmod(s.path, 0o600)
+	})
+	if err != nil && s.UnixListener != nil {
+		s.UnixListener.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Dial returns the connection to a live session. A socket that nobody listens at is taken
+// away.
+func Dial(ctx context.Context, dir, id string) (*Conn, error) {
+	var c *Conn
+	err := within(dir, id+suffix, func(name string) error {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "unix", name)
+		if err != nil {
+			return err
+		}
+		c = &Conn{UnixConn: conn.(*net.UnixConn)}
+		return nil
+	})
+	path := filepath.Join(dir, id+suffix)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		if info, serr := os.Stat(path); serr == nil && time.Since(info.ModTime()) > time.Second { // else it may be about to listen
+			os.Remove(path)
+		}
+		return nil, fmt.Errorf("the session %s is not live", id)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("the session %s belongs to another user", id)
+	case err != nil:
+		return nil, err
+	}
+	if err := c.greet(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// sockets returns the ids of the sockets in a directory.
+func sockets(dir string) (ids []string) {
+	all, _ := os.ReadDir(dir)
+	for _, e := range all {
+		if id, ok := strings.CutSuffix(e.Name(), suffix); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// longestPath is how many bytes the path of a socket may have everywhere.
+const longestPath = 100
+
+// errLong is that a path is too long for a socket.
+var errLong = errors.New("the path of the session's folder is too long for a socket on this system")
+
+// same returns an error unless uid is the user's own.
+func same(uid int) error {
+	if uid != os.Getuid() {
+		return fmt.Errorf("the session belongs to another user (%d)", os.Getuid())
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+//go:build darwin || freebsd
+
+package attach
+
+import (
+	"net"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// within calls use with the path of the file in dir, if it is short enough for a socket.
+func within(dir, name string, use func(string) error) error {
+	path := filepath.Join(dir, name)
+	if len(path) > longestPath {
+		return errLong
+	}
+	return use(path)
+}
+
+// sameUser returns an error unless the same user is at the other end.
+func sameUser(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Xucred
+	if cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptXucred(int(fd), 0, unix.LOCAL_PEERCRED) }); cerr != nil {
+		return cerr
+	}
+	if err != nil {
+		return err
+	}
+	return same(int(cred.Uid))
+}

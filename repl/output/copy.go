@@ -1,0 +1,40 @@
+package output
+
+import (
+	"bytes"
+	"slices"
+)
+
+// What stands around a label in a copy. No text from outside holds these: they are shown as
+// escapes.
+const (
+	copiedLabel = "\x01"
+	copiedText  = "\x02"
+)
+
+// CopyTo has everything that is shown from here on also go to another terminal by
+// [Writer.Copy], without styles, and without the line ends that are made for the width of
+// this one. Prompts do not, nor does what [Writer.Terminal] is written.
+func (w *Writer) CopyTo(to func([]byte)) { w.line.copying, w.copyTo = true, to }
+
+// Copied returns a message as it stands in a copy.
+func Copied(l Label, text string) []byte {
+	return []byte(copiedLabel + string(l) + copiedText + EscapeLine(text) + "\n")
+}
+
+// Copy shows a piece of what another Writer has copied. The piece may be anything: it is
+// text from outside, but for labels that stand where a message may begin.
+func (w *Writer) Copy(b []byte) {
+	for len(b) > 0 {
+		text, rest, found := bytes.Cut(b, []byte(copiedLabel))
+		w.Text(string(text))
+		if b = rest; !found {
+			return
+		}
+		label, rest, whole := bytes.Cut(b, []byte(copiedText))
+		if whole && slices.Contains(Labels(), Label(label)) {
+			w.Begin(Label(label))
+			b = rest
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package repl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"gemline/repl/attach"
+	"gemline/repl/internal/line"
+	"gemline/repl/output"
+)
+
+// errLeft is the cause of a read that ends since the terminal was left.
+var errLeft = errors.New("the terminal was left")
+
+// leaving is whether a terminal was left, and who is to be told.
+type leaving struct {
+	yes atomic.Bool
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of what is read now, nil if nothing is
+}
+
+// reads has cancel be called when the terminal is left.
+func (l *leaving) reads(cancel context.CancelCauseFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cancel = cancel
+}
+
+// Left reports whether the session goes on without its terminal.
+func (c *Console) Left() bool { return c.left.yes.Load() }
+
+// Leave has the session go on without its terminal: other terminals can attach to it. It
+// is an error that they can't. It may be called on any goroutine.
+func (c *Console) Leave() error {
+	if c.Remote == nil {
+		return errors.New("nobody can attach to this session")
+	}
+	if err := c.Remote.Reachable(); err != nil {
+		return err
+	}
+	c.left.mu.Lock()
+	defer c.left.mu.Unlock()
+	if !c.left.yes.Swap(true) && c.left.cancel != nil {
+		c.left.cancel(errLeft)
+	}
+	return nil
+}
+
+// HungUp is called when the terminal has gone away, and reports whether the session goes on
+// without it. It may be called on any goroutine.
+func (c *Console) HungUp() bool { return c.Left() || c.OnHangup && c.Leave() == nil }
+
+// A ScreenFile is the terminal that is written to, until it is left.
+type ScreenFile struct {
+	File    *os.File
+	Console *Console
+}
+
+// Write implements [io.Writer]. What nobody can see is not written.
+func (s *ScreenFile) Write(b []byte) (int, error) {
+	c := s.Console
+	if c.Left() {
+		return len(b), nil
+	}
+	n, err := s.File.Write(b)
+	if err != nil && c.Gone != nil && c.Gone() && c.HungUp() {
+		return len(b), nil
+	}
+	return n, err
+}
+
+// shared reads a line from whoever enters one first: the user by get, or another terminal.
+func (c *Console) shared(ctx context.Context, prompt string, question bool, get func(context.Context, string) (string, error)) (string, error) {
+	if c.Remote == nil {
+		return get(ctx, prompt)
+	}
+	if len(c.waiting) > 0 && !question {
+		s := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		return c.came(s, question), nil
+	}
+	lines := c.Remote.Open(prompt, question)
+	text, s, err := c.first(ctx, lines, prompt, get)
+	by := "at the session's own terminal"
+	if s != nil {
+		by = "at " + s.By
+	}
+	c.Remote.Shut(by)
+	switch {
+	case s != nil:
+		return c.came(*s, question), nil
+	case err == nil && question:
+		c.Remote.Print(output.Copied(output.Info, "answered "+by+": "+text))
+	case err == nil:
+		c.Remote.Turn()
+		c.Remote.Print(output.Copied(output.You, text))
+	}
+	return text, err
+}
+
+// came shows a line of another terminal, and returns it.
+func (c *Console) came(s attach.Said, question bool) string {
+	if question {
+		c.Out.Line(output.Info, "answered at %s: %s", s.By, output.EscapeLine(s.Text))
+		return s.Text
+	}
+	c.Out.Fresh()
+	c.Remote.Turn()
+	c.Out.Line(output.You, "%s", output.EscapeLine(s.Text))
+	return s.Text
+}
+
+// first returns what is entered first. s is not nil if it is another terminal's.
+func (c *Console) first(ctx context.Context, lines <-chan attach.Said, prompt string, get func(context.Context, string) (string, error)) (text string, s *attach.Said, err error) {
+	inner, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case one := <-lines:
+			s = &one
+			cancel(line.ErrElsewhere)
+		case <-inner.Done():
+		}
+	}()
+	c.left.reads(cancel)
+	if err = errLeft; !c.Left() {
+		text, err = get(inner, prompt)
+	}
+	c.left.reads(nil)
+	cancel(nil)
+	<-done
+	switch {
+	case s != nil && err == nil: // both have entered something
+		c.Remote.Late(*s, "answered already, at the session's own terminal; not sent: "+s.Text)
+		return text, nil, nil
+	case s != nil:
+		return "", s, nil
+	case err == io.EOF && c.Gone != nil && c.Gone() && c.HungUp(), err == errLeft:
+	default:
+		return text, nil, err
+	}
+	select { // nobody else is there
+	case s := <-lines:
+		return "", &s, nil
+	case <-ctx.Done():
+		return "", nil, context.Cause(ctx)
+	}
+}
+
+// sent returns where lines of other terminals come during a turn.
+func (c *Console) sent() <-chan attach.Said {
+	if c.Remote == nil {
+		return nil
+	}
+	return c.Remote.Typed()
+}
+
+// takeSent takes a line that another terminal has sent during a turn.
+func (r *REPL) takeSent(s attach.Said) {
+	switch r.typed([]string{s.Text})[0] {
+	case line.Queued:
+		r.waiting = append(r.waiting, s)
+	case line.Ahead:
+		r.Remote.Late(s, "no question is open; not sent: "+s.Text)
+	}
+}
+
+// unsent tells other terminals that what they have sent during a turn goes nowhere.
+func (r *REPL) unsent(how string) {
+	for _, s := range r.waiting {
+		r.Remote.Late(s, "the turn was "+how+"; not sent: "+s.Text)
+	}
+	r.waiting = nil
+}
