@@ -102,9 +102,6 @@ func sockets(dir string) (ids []string) {
 // longestPath is how many bytes the path of a socket may have everywhere.
 const longestPath = 100
 
-// errLong is that a path is too long for a socket.
-var errLong = errors.New("the path of the session's folder is too long for a socket on this system")
-
 // same returns an error unless uid is the user's own.
 func same(uid int) error {
 	if uid != os.Getuid() {

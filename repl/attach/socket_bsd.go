@@ -3,11 +3,15 @@
 package attach
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
+
+// errLong is that a path is too long for a socket.
+var errLong = errors.New("the path of the session's folder is too long for a socket on this system")
 
 // within calls use with the path of the file in dir, if it is short enough for a socket.
 func within(dir, name string, use func(string) error) error {
