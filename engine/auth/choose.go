@@ -324,7 +324,7 @@ func named(name string, get func(string) string) (value, from string) {
 
 // check finds what would go wrong at the first request.
 func (c *Choice) check() error {
-	if c.Key != "" && CheckKey(c.Key) != nil {
+	if c.Key != "" && checkKey(c.Key) != nil {
 		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has", c.KeyFrom), Advice: "copy it once more: https://aistudio.google.com/apikey"}
 	}
 	for _, part := range []struct{ value, from, allowed string }{
@@ -349,8 +349,8 @@ func plain(s, more string) bool {
 	return !strings.Contains(s, "..")
 }
 
-// CheckKey returns what keeps s from being a key.
-func CheckKey(s string) error {
+// checkKey returns what keeps s from being a key.
+func checkKey(s string) error {
 	switch {
 	case s == "":
 		return &Error{Message: "the key is empty"}

@@ -34,8 +34,8 @@ type File struct {
 	key  func() ([]byte, error) // for one user of one machine; slow, the first time
 }
 
-// NewFile returns the File in dir, for this user of this machine.
-func NewFile(dir string) File {
+// newFile returns the File in dir, for this user of this machine.
+func newFile(dir string) File {
 	path := ""
 	if dir != "" {
 		path = filepath.Join(dir, FileName)

@@ -34,7 +34,7 @@ func ReadKey(name string) (key, warning string, err error) {
 		return "", "", bad(err)
 	}
 	key = strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
-	if err := CheckKey(key); err != nil {
+	if err := checkKey(key); err != nil {
 		return "", "", &Error{Message: fmt.Sprintf("%s holds no key: %v", name, err), Advice: hint}
 	}
 	if info, err := f.Stat(); err == nil && exposed(info) {

@@ -32,8 +32,8 @@ func NewStore(dir string, getenv func(string) string) *Store {
 	return s
 }
 
-// Load returns the key and where it was, empty if none is stored.
-func (s *Store) Load(ctx context.Context) (key, from string, err error) {
+// load returns the key and where it was, empty if none is stored.
+func (s *Store) load(ctx context.Context) (key, from string, err error) {
 	value, from, err := s.Get(ctx, service, entry, func(value string) bool { return unwrap(value) != "" })
 	return unwrap(value), from, err
 }
@@ -61,7 +61,7 @@ func (s *Store) marked(there bool) {
 // Find returns the key that c pays with and where it was. It is an error if
 // none is stored.
 func (s *Store) Find(ctx context.Context, c Choice) (key, from string, err error) {
-	key, from, err = s.Load(ctx)
+	key, from, err = s.load(ctx)
 	if err == nil && key == "" {
 		err = c.ErrNoKey()
 	}
@@ -71,7 +71,7 @@ func (s *Store) Find(ctx context.Context, c Choice) (key, from string, err error
 // Save stores the key and returns where. With filed, that is the file in any
 // case. An older key is gone then.
 func (s *Store) Save(ctx context.Context, key string, filed bool) (where string, err error) {
-	if err := CheckKey(key); err != nil {
+	if err := checkKey(key); err != nil {
 		return "", err
 	}
 	where, err = s.Set(ctx, service, entry, wrap(key, time.Now()), filed)
@@ -120,7 +120,7 @@ func unwrap(value string) string {
 		}
 		value = t.Token.AccessToken
 	}
-	if CheckKey(value) != nil {
+	if checkKey(value) != nil {
 		return ""
 	}
 	return value

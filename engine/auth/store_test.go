@@ -84,7 +84,7 @@ func TestStore(t *testing.T) {
 			if c.ring != nil {
 				s.ring = c.ring()
 			}
-			if key, from, err := s.Load(t.Context()); key+from != "" || err != nil {
+			if key, from, err := s.load(t.Context()); key+from != "" || err != nil {
 				t.Fatalf("loaded %q from %q, %v", key, from, err)
 			}
 			if from, err := s.Remove(t.Context()); len(from) != 0 || err != nil {
@@ -96,14 +96,14 @@ func TestStore(t *testing.T) {
 					t.Fatalf("stored in %q, %v", where, err)
 				}
 			}
-			key, from, err := s.Load(t.Context())
+			key, from, err := s.load(t.Context())
 			if key != secret || !strings.HasPrefix(from, c.where) || err != nil {
 				t.Errorf("loaded %q from %q, %v", key, from, err)
 			}
 			if gone, err := s.Remove(t.Context()); len(gone) != 1 || err != nil {
 				t.Errorf("removed from %q, %v", gone, err)
 			}
-			if key, _, err := s.Load(t.Context()); key != "" || err != nil {
+			if key, _, err := s.load(t.Context()); key != "" || err != nil {
 				t.Errorf("loaded %q after it was removed, %v", key, err)
 			}
 		})
@@ -121,7 +121,7 @@ func TestMoved(t *testing.T) {
 		if _, err := s.Save(t.Context(), c.key, c.filed); err != nil {
 			t.Fatal(err)
 		}
-		key, _, err := s.Load(t.Context())
+		key, _, err := s.load(t.Context())
 		if key != c.key || err != nil {
 			t.Errorf("loaded %q, want %q; %v", key, c.key, err)
 		}
@@ -142,13 +142,13 @@ func TestBlocked(t *testing.T) {
 		if !strings.HasPrefix(where, "file ") || err != nil {
 			t.Errorf("stored in %q, %v", where, err)
 		}
-		key, _, err := s.Load(t.Context())
+		key, _, err := s.load(t.Context())
 		if key != secret || err != nil || time.Since(start) > 4*patience {
 			t.Errorf("loaded %q after %s, %v", key, time.Since(start), err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, _, err := s.Load(ctx); !errors.Is(err, context.Canceled) {
+		if _, _, err := s.load(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -254,7 +254,7 @@ func TestUnreadable(t *testing.T) {
 			if err := os.WriteFile(s.file.Path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, loading := s.Load(t.Context())
+			_, _, loading := s.load(t.Context())
 			_, saving := s.Save(t.Context(), secret, false)
 			_, removing := s.Remove(t.Context())
 			for _, err := range []error{loading, saving, removing} {
@@ -313,7 +313,7 @@ func TestManyWriters(t *testing.T) {
 
 func TestCheckKey(t *testing.T) {
 	for key, ok := range map[string]bool{secret: true, "": false, "a b": false, "a\n": false, "ä": false, "a\x00": false, strings.Repeat("k", 5000): false} {
-		err := CheckKey(key)
+		err := checkKey(key)
 		if (err == nil) != ok || err != nil && key != "" && len(key) > 4 && strings.Contains(err.Error(), key) {
 			t.Errorf("%q: %v", key, err)
 		}

@@ -27,7 +27,7 @@ type Vault struct {
 // NewVault returns the Vault whose file is in dir, the user's own directory.
 // It opens nothing. Unless getenv says otherwise, the keyring comes first.
 func NewVault(dir string, getenv func(string) string) Vault {
-	v := Vault{file: NewFile(dir), waited: patience}
+	v := Vault{file: newFile(dir), waited: patience}
 	if !on(getenv("GEMINI_FORCE_FILE_STORAGE")) {
 		v.ring = system{}
 	}

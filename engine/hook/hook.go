@@ -72,8 +72,8 @@ type Hook struct {
 // ID returns what the user calls the hook by: its name, or else its command.
 func (h Hook) ID() string { return cmp.Or(h.Name, h.Command) }
 
-// Key returns what makes two hooks of an event the same one.
-func (h Hook) Key() string { return h.Name + ":" + h.Command }
+// key returns what makes two hooks of an event the same one.
+func (h Hook) key() string { return h.Name + ":" + h.Command }
 
 // timeout is how long a hook may run that does not say so itself.
 const timeout = time.Minute
@@ -195,7 +195,7 @@ func (h Hook) Matches(subject string) bool {
 func For(hooks []Hook, e Event, subject string) []Hook {
 	var out []Hook
 	for _, h := range hooks {
-		same := func(o Hook) bool { return o.Key() == h.Key() }
+		same := func(o Hook) bool { return o.key() == h.key() }
 		if h.Event == e && h.Matches(subject) && !slices.ContainsFunc(out, same) {
 			out = append(out, h)
 		}

@@ -292,7 +292,7 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 func (h *Hooks) first(k Hook, status string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := string(k.Event) + "\x00" + k.Key() + "\x00" + status
+	key := string(k.Event) + "\x00" + k.key() + "\x00" + status
 	if h.failing[key] {
 		return false
 	}

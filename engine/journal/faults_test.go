@@ -222,7 +222,7 @@ func TestPowerLoss(t *testing.T) {
 					t.Errorf("after %d: %s was told as %s, and is %s", k, id, told[id], status)
 				}
 			}
-			g, err := c.Resume(clock())
+			g, err := c.resume(clock())
 			if err != nil {
 				t.Fatal(err)
 			}

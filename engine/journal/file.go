@@ -84,10 +84,10 @@ func New(cfg Config) *File {
 	return f
 }
 
-// Resume returns a File that continues c where it was kept. A file of the old
+// resume returns a File that continues c where it was kept. A file of the old
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
-func (c *Conversation) Resume(now func() time.Time) (*File, error) {
+func (c *Conversation) resume(now func() time.Time) (*File, error) {
 	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened, dirs: c.Directories, titled: c.Summary != ""}
 	if f.now == nil {
 		f.now = time.Now

@@ -68,7 +68,7 @@ func TestOldFormOpened(t *testing.T) {
 	whole, _ := json.Marshal(map[string]any{"sessionId": testID, "projectHash": "x", "messages": []any{
 		map[string]any{"id": openingID, "type": "user", "content": "<session_context>old"}, map[string]any{"id": "q", "type": "user", "content": "hi"},
 		map[string]any{"id": "g", "type": "gemini", "content": "done"}}})
-	f, err := load(t, write(t, t.TempDir(), "session-2026-11-20T21-46-51c623e0.json", string(whole))).Resume(clock())
+	f, err := load(t, write(t, t.TempDir(), "session-2026-11-20T21-46-51c623e0.json", string(whole))).resume(clock())
 	if err != nil {
 		t.Fatal(err)
 	}

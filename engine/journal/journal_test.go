@@ -240,7 +240,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("session %+v", c.Session)
 	}
 
-	g, err := c.Resume(clock())
+	g, err := c.resume(clock())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestCrash(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "session-x.jsonl")
 		os.WriteFile(path, full[:len(full)-200], 0o600)
 		c := load(t, path)
-		g, err := c.Resume(clock())
+		g, err := c.resume(clock())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func read(path string) (Session, error) {
 	} else if err := lines(f, r.line); err != nil {
 		return Session{}, err
 	}
-	if !ValidID(r.session.ID) {
+	if !validID(r.session.ID) {
 		return Session{}, fmt.Errorf("%s holds no session", path)
 	}
 	s := r.summary()
@@ -206,8 +206,8 @@ func title(text string) string {
 	return text
 }
 
-// ValidID reports whether id may name a session: it becomes part of paths.
-func ValidID(id string) bool {
+// validID reports whether id may name a session: it becomes part of paths.
+func validID(id string) bool {
 	return id != "" && len(id) <= 128 && fileName(id) == id
 }
 
@@ -264,9 +264,9 @@ func Find(sessions []Session, arg string) (Session, error) {
 	return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
 }
 
-// Text returns the list of sessions as --list-sessions prints it. The session
+// listText returns the list of sessions as --list-sessions prints it. The session
 // current, if there is one, is marked.
-func Text(sessions []Session, current string, now time.Time) string {
+func listText(sessions []Session, current string, now time.Time) string {
 	if len(sessions) == 0 {
 		return "No previous sessions found for this project."
 	}

@@ -85,7 +85,7 @@ func TestFiles(t *testing.T) {
 func TestValidID(t *testing.T) {
 	for id, want := range map[string]bool{"mine": true, "51c623e0-0000-4000-8000-000000000000": true, "A_1": true,
 		"": false, "../etc": false, "a b": false, "é": false, "a.b": false, strings.Repeat("a", 129): false} {
-		if ValidID(id) != want {
+		if validID(id) != want {
 			t.Errorf("ValidID(%q) = %v", id, !want)
 		}
 	}
@@ -151,10 +151,10 @@ func TestText(t *testing.T) {
 	want := "\nAvailable sessions for this project (2):\n" +
 		"  1. first question (2 minutes ago) [51c623e0-1]\n" +
 		"  2. third (Just now, current) [3123f838-2]\n"
-	if d := cmp.Diff(want, Text(ss, "3123f838-2", now)); d != "" {
+	if d := cmp.Diff(want, listText(ss, "3123f838-2", now)); d != "" {
 		t.Error(d)
 	}
-	if got := Text(nil, "", now); got != "No previous sessions found for this project." {
+	if got := listText(nil, "", now); got != "No previous sessions found for this project." {
 		t.Errorf("none: %q", got)
 	}
 	b, err := json.Marshal(JSON(ss[:1], ""))

@@ -122,7 +122,7 @@ func loadRecord(path string) (*Conversation, *record, error) {
 
 // conversation returns what r holds, as it was read from path.
 func (r *record) conversation(path string, info os.FileInfo) (*Conversation, error) {
-	if !ValidID(r.session.ID) {
+	if !validID(r.session.ID) {
 		return nil, fmt.Errorf("%s holds no session", path)
 	}
 	c := &Conversation{Session: r.summary()}

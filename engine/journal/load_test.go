@@ -143,7 +143,7 @@ func TestOneObject(t *testing.T) {
 	if want := "user: hi\nmodel: done\n"; show(c.History) != want {
 		t.Errorf("history %s", show(c.History))
 	}
-	f, err := c.Resume(clock())
+	f, err := c.resume(clock())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		}
 		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
 	}
-	if !ValidID(cfg.ID) {
+	if !validID(cfg.ID) {
 		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")
@@ -206,7 +206,7 @@ func reopen(path string, now func() time.Time) (Opened, error) {
 	if now == nil {
 		now = time.Now
 	}
-	f, err := talk.Resume(now)
+	f, err := talk.resume(now)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -221,7 +221,7 @@ func Print(w io.Writer, dir string, asJSON bool, now time.Time) error {
 		return err
 	}
 	if !asJSON {
-		_, err = io.WriteString(w, Text(sessions, "", now))
+		_, err = io.WriteString(w, listText(sessions, "", now))
 		return err
 	}
 	enc := json.NewEncoder(w)

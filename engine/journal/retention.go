@@ -80,7 +80,7 @@ func (s Shelf) tidy() error {
 
 // Remove deletes a session and what belongs to it, as [Remove] does.
 func (s Shelf) Remove(id string) error {
-	if !ValidID(id) {
+	if !validID(id) {
 		return errors.New("no session has such an id")
 	}
 	paths, err := filesOf(s.Chats)

@@ -156,7 +156,7 @@ func TestRewrites(t *testing.T) {
 					f.Close()
 					c := load(t, f.Path())
 					var err error
-					if f, err = c.Resume(clock()); err != nil {
+					if f, err = c.resume(clock()); err != nil {
 						t.Fatal(err)
 					}
 					e = begin(c.History)

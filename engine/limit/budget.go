@@ -215,7 +215,7 @@ func (b *Budget) byTokens(prompt, held int) (bound, error) {
 // byCost is the same for money.
 func (b *Budget) byCost(price Price, prompt int, held float64) (bound, error) {
 	limit, left := quoted(Cost, strconv.FormatFloat(b.cfg.Cost, 'f', -1, 64)), b.cfg.Cost-b.cost-held
-	input := price.Of(engine.Usage{Prompt: prompt, Cached: prompt}) // at least
+	input := price.of(engine.Usage{Prompt: prompt, Cached: prompt}) // at least
 	n := price.affords(left-input, prompt)
 	switch {
 	case left <= 0:
@@ -276,7 +276,7 @@ func (b *Budget) spend(req *engine.Request, s share, a *attempt) {
 		p, ok = b.price(u.Asked)
 	}
 	if ok {
-		b.cost += p.Of(u)
+		b.cost += p.of(u)
 	}
 	b.longest = max(b.longest, u.Output+u.Thoughts)
 	b.short = max(b.short, u.Prompt+u.ToolUse-s.guess)

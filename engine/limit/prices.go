@@ -43,8 +43,8 @@ func (p Price) rate(prompt int) Rate {
 	return p.Rate
 }
 
-// Of returns what a request has cost, in US dollars.
-func (p Price) Of(u engine.Usage) float64 {
+// of returns what a request has cost, in US dollars.
+func (p Price) of(u engine.Usage) float64 {
 	r := p.rate(u.Prompt)
 	cached := min(max(0, u.Cached), max(0, u.Prompt))
 	fresh := max(0, u.Prompt) - cached + max(0, u.ToolUse)
@@ -71,7 +71,7 @@ func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
 	if !ok {
 		p, ok = ps[u.Asked]
 	}
-	return p.Of(u), p.Date, ok
+	return p.of(u), p.Date, ok
 }
 
 // A PricesError says what is wrong with a file of prices.

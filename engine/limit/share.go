@@ -94,7 +94,7 @@ func (b *Budget) share(req *engine.Request) share {
 	prompt := max(b.least(req), guess+b.short)
 	s := share{guess: guess, tokens: prompt + answer}
 	if p, ok := b.price(req.Model); ok {
-		s.cost = p.Of(engine.Usage{Prompt: prompt, Output: answer})
+		s.cost = p.of(engine.Usage{Prompt: prompt, Output: answer})
 	}
 	return s
 }

@@ -200,7 +200,7 @@ func TestImportsOfTheUser(t *testing.T) {
 // TestImportBombs shows that what imports multiply is limited in all.
 func TestImportBombs(t *testing.T) {
 	many := func(s string, n int) string { return strings.TrimSpace(strings.Repeat(s+" ", n)) }
-	large := strings.Repeat("x", DefaultLimit)
+	large := strings.Repeat("x", defaultLimit)
 	files := func(text string, n int) map[string]string {
 		all := map[string]string{}
 		var root strings.Builder
@@ -243,7 +243,7 @@ func TestImportBombs(t *testing.T) {
 				cfg := in(top, "w")
 				cfg.Flat = flat
 				_, got, warnings := read(cfg)
-				if n := len(got.Project); n > 2*DefaultTotal {
+				if n := len(got.Project); n > 2*defaultTotal {
 					t.Errorf("%d bytes", n)
 				}
 				if !strings.Contains(warnings, c.warning) || strings.Count(warnings, "\n") > maxWarnings+1 {

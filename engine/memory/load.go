@@ -43,7 +43,7 @@ type source struct {
 
 func (m *Memory) loader() *loader {
 	cfg := m.cfg
-	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), DefaultLimit), left: cmp.Or(max(cfg.Total, 0), DefaultTotal),
+	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), defaultLimit), left: cmp.Or(max(cfg.Total, 0), defaultTotal),
 		imports: maxImports, sources: map[string]*source{}}
 	var bad []string
 	l.names, bad = cfg.names()

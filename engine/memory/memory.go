@@ -40,8 +40,8 @@ const DefaultName = "GEMINI.md"
 
 // What is read, at most, unless the Config says otherwise.
 const (
-	DefaultLimit = 256 << 10 // bytes of one file
-	DefaultTotal = 1 << 20   // bytes of all files and what they import
+	defaultLimit = 256 << 10 // bytes of one file
+	defaultTotal = 1 << 20   // bytes of all files and what they import
 	maxFiles     = 100       // context files
 	maxImports   = 1000      // attempts to import
 	maxWarnings  = 20
@@ -94,8 +94,8 @@ type Config struct {
 	// Reload and Add, and may be nil.
 	Warn func(string)
 
-	Limit int // bytes read of one file; 0 means [DefaultLimit]
-	Total int // bytes of everything; 0 means [DefaultTotal]
+	Limit int // bytes read of one file; 0 means 256 KiB
+	Total int // bytes of everything; 0 means 1 MiB
 }
 
 // An Extra is a context file that is in use wherever the user works. It is

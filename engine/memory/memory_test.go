@@ -201,7 +201,7 @@ func TestOddFiles(t *testing.T) {
 		if err := os.Truncate(filepath.Join(top, "w", "GEMINI.md"), 100<<20); err != nil {
 			t.Fatal(err)
 		}
-		if _, got, warnings := read(in(top, "w")); len(got.Project) > 4*DefaultLimit || !strings.Contains(warnings, fmt.Sprintf("only its first %d bytes are used", DefaultLimit)) {
+		if _, got, warnings := read(in(top, "w")); len(got.Project) > 4*defaultLimit || !strings.Contains(warnings, fmt.Sprintf("only its first %d bytes are used", defaultLimit)) {
 			t.Errorf("%d bytes, %q", len(got.Project), warnings)
 		}
 	})

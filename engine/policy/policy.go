@@ -2,7 +2,7 @@
 // which are asked about, and which are denied.
 //
 // It has one idea: of the rules that are about a call, the strongest decides. Rules
-// come with the program ([Defaults]), from files ([Load]), from settings ([Lists])
+// come with the program, from files ([Load]), from settings ([Lists])
 // and from what the user has said always to ([Policy.Learn]). Approval modes are
 // rules, too.
 //
@@ -93,7 +93,7 @@ type Policy struct {
 // by others, and has granted nothing yet. The order of the rules does not
 // matter.
 func New(mode Mode, others ...Rule) *Policy {
-	return &Policy{mode: mode, rules: append(Defaults(), others...), granted: map[engine.Grant]bool{}}
+	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]bool{}}
 }
 
 // As returns a copy of p that judges with a user there, or without one.

@@ -43,8 +43,8 @@ const (
 //go:embed default.toml
 var defaults string
 
-// Defaults returns the rules that come with the program.
-func Defaults() []Rule { return slices.Clone(builtIn()) }
+// defaultRules returns the rules that come with the program.
+func defaultRules() []Rule { return slices.Clone(builtIn()) }
 
 // builtIn reads them, once.
 var builtIn = sync.OnceValue(func() []Rule {

@@ -19,7 +19,7 @@ func Opening(ctx context.Context, cfg Config) *genai.Content {
 	if cfg.Temp != "" {
 		b.WriteString("Temporary files of this project go to " + quote(cfg.Temp) + "\n")
 	}
-	b.WriteString(Directories(ctx, cfg))
+	b.WriteString(directories(ctx, cfg))
 	if m := projectMemory(cfg); m != "" {
 		b.WriteString("\n" + m + "\n")
 	}
@@ -27,10 +27,10 @@ func Opening(ctx context.Context, cfg Config) *genai.Content {
 	return genai.NewContentFromText(b.String(), genai.RoleUser)
 }
 
-// Directories returns the part of the opening message that lists the workspace
+// directories returns the part of the opening message that lists the workspace
 // and what is in it. It is also what the model is told when a directory is
 // added.
-func Directories(ctx context.Context, cfg Config) string {
+func directories(ctx context.Context, cfg Config) string {
 	var b strings.Builder
 	b.WriteString("- **Workspace Directories:**\n")
 	for _, root := range cfg.Roots {

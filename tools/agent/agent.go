@@ -72,5 +72,5 @@ type Definition struct {
 // What an agent may take where its definition says nothing.
 const (
 	DefaultTurns = 30
-	DefaultTime  = 10 * time.Minute
+	defaultTime  = 10 * time.Minute
 )

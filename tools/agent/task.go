@@ -67,7 +67,7 @@ func (d Definition) Limit() time.Duration {
 	if d.Remote != nil {
 		return cmp.Or(d.Time, remote.DefaultTime)
 	}
-	return cmp.Or(d.Time, DefaultTime)
+	return cmp.Or(d.Time, defaultTime)
 }
 
 // converse has the agent do its work. It returns why there is no outcome.

@@ -87,7 +87,7 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 			for _, s := range d.Calls {
 				k.unmake(p, s.Made)
 			}
-			lost, more, moved, short := d.Lost()
+			lost, more, moved, short := d.lost()
 			p.Lost, p.Moved = union(p.Lost, lost), union(p.Moved, moved)
 			p.More += more
 			if short != "" {

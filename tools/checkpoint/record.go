@@ -129,8 +129,8 @@ func turns(all []State) (list []*Done) {
 	return list
 }
 
-// Lost returns what of the turn can't be taken back.
-func (d *Done) Lost() (lost []string, more int, moved []string, short string) {
+// lost returns what of the turn can't be taken back.
+func (d *Done) lost() (lost []string, more int, moved []string, short string) {
 	for _, s := range d.Calls {
 		lost, moved = union(lost, s.Lost), union(moved, s.Moved)
 		more += s.More

@@ -168,7 +168,7 @@ func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	if len(p.Outside) > 0 {
 		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside[:min(mostNamed, len(p.Outside))]))
 	}
-	return append(ls, p.Unkept(rel)...)
+	return append(ls, p.unkept(rel)...)
 }
 
 // names returns the paths that others have changed.
@@ -182,8 +182,8 @@ func (p *Plan) names(rel func(string) string) (list []string) {
 	return list
 }
 
-// Unkept says what a plan can't bring back.
-func (p *Plan) Unkept(rel func(string) string) (ls []string) {
+// unkept says what a plan can't bring back.
+func (p *Plan) unkept(rel func(string) string) (ls []string) {
 	for _, path := range p.Lost {
 		path, what, _ := strings.Cut(path, ": ")
 		said := "not kept, and can't be brought back: %s (%s)"

@@ -288,7 +288,7 @@ func TestPlaceholders(t *testing.T) {
 		{"// rest of code …", false},
 		{"", false},
 	} {
-		if got := len(Placeholders("a\n"+test.line+"\nb\n")) > 0; got != test.want {
+		if got := len(placeholders("a\n"+test.line+"\nb\n")) > 0; got != test.want {
 			t.Errorf("%q: got %v", test.line, got)
 		}
 	}

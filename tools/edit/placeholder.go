@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Placeholders returns the lines by which text says that something was left
+// placeholders returns the lines by which text says that something was left
 // out of it, such as "// rest of code ...", in a uniform spelling.
-func Placeholders(text string) []string {
+func placeholders(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
 		if p := placeholder(line); p != "" && !slices.Contains(all, p) {
@@ -20,8 +20,8 @@ func Placeholders(text string) []string {
 // HasPlaceholder reports whether text leaves something out that old, which it
 // replaces, does not leave out in the same words.
 func HasPlaceholder(old, text string) bool {
-	known := Placeholders(old)
-	return slices.ContainsFunc(Placeholders(text), func(p string) bool { return !slices.Contains(known, p) })
+	known := placeholders(old)
+	return slices.ContainsFunc(placeholders(text), func(p string) bool { return !slices.Contains(known, p) })
 }
 
 // omissions are the words that stand before the dots.

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// MaxSize is how many bytes a text may grow to by [Replace].
-const MaxSize = 64 << 20
+// maxSize is how many bytes a text may grow to by [Replace].
+const maxSize = 64 << 20
 
-// ErrTooLarge is returned instead of a text longer than [MaxSize].
+// ErrTooLarge is returned instead of a text longer than that.
 var ErrTooLarge = errors.New("the edited text would be larger than 64 MB")
 
 // A Strategy is a way to find what a model quoted.
@@ -62,7 +62,7 @@ func Replace(content, old, with string, all bool) (Result, error) {
 		if r.Count > 1 && !all {
 			return r, nil
 		}
-		if size > MaxSize {
+		if size > maxSize {
 			return r, ErrTooLarge
 		}
 		r.Text = finish(content, apply(content, text, spans))

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Most is how many bytes of a configuration are read at the most.
-const Most = 256 << 10
+// mostBytes is how many bytes of a configuration are read at the most.
+const mostBytes = 256 << 10
 
 // An Entry is a setting.
 type Entry struct {
@@ -28,8 +28,8 @@ func (e Entry) String() string {
 // Parse reads a configuration. What git might read in another way is an error,
 // and so is what git refuses.
 func Parse(text string) (list []Entry, err error) {
-	if len(text) > Most {
-		return nil, fmt.Errorf("is longer than %d bytes", Most)
+	if len(text) > mostBytes {
+		return nil, fmt.Errorf("is longer than %d bytes", mostBytes)
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFEFF' }) {

@@ -100,7 +100,7 @@ type link struct {
 func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
 
 // Wanted reports whether there may be a companion: the terminal belongs to an editor.
-func (c *Client) Wanted() bool { return c.cfg.Editor() != "" }
+func (c *Client) Wanted() bool { return c.cfg.editor() != "" }
 
 // Start begins to connect, and returns at once. What comes of it is told if it is nothing.
 func (c *Client) Start() {
@@ -308,7 +308,7 @@ func (c *Client) Status() (st Status) {
 		st.Editor, said, folders = l.editor, l.said, l.folders
 	}
 	c.mu.Unlock()
-	st.Editor = cmp.Or(st.Editor, c.cfg.Editor())
+	st.Editor = cmp.Or(st.Editor, c.cfg.editor())
 	st.Others = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Cwd) > 0 })
 	st.Files, st.Doubts = c.read(said)
 	return st

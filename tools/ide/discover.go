@@ -48,9 +48,9 @@ func (p Place) get(name string) string {
 	return value
 }
 
-// Editor returns the name of the editor that the terminal belongs to, "" if it belongs to
+// editor returns the name of the editor that the terminal belongs to, "" if it belongs to
 // none that may have a companion.
-func (p Place) Editor() string {
+func (p Place) editor() string {
 	get := p.get
 	program := get("TERM_PROGRAM")
 	jetbrains := strings.Contains(strings.ToLower(get("TERMINAL_EMULATOR")), "jetbrains")
@@ -89,7 +89,7 @@ func (p Place) Editor() string {
 // find returns the companions that may be connected to, the likeliest first. If there is
 // none, the error says why.
 func (p Place) find() ([]companion, error) {
-	editor := p.Editor()
+	editor := p.editor()
 	if editor == "" {
 		return nil, errors.New("this terminal belongs to no editor with a companion")
 	}

@@ -51,7 +51,7 @@ func TestEditor(t *testing.T) {
 			}
 			return "", false
 		}}
-		if got := p.Editor(); got != want {
+		if got := p.editor(); got != want {
 			t.Errorf("%q with %v; want %q", got, env, want)
 		}
 	}

@@ -90,7 +90,7 @@ func (l *link) timeout() time.Duration {
 	if l.Timeout > 0 {
 		return l.Timeout
 	}
-	return DefaultTimeout
+	return defaultTimeout
 }
 
 func (l *link) status() Status {

@@ -28,7 +28,7 @@ type Server struct {
 	Kind   string
 	Header map[string]string
 
-	Timeout          time.Duration // of a request; 0 is [DefaultTimeout]
+	Timeout          time.Duration // of a request; 0 is ten minutes
 	Include, Exclude []string      // the only tools that are taken, if not nil, and those that are not
 
 	// Rights says each time that the server is started whether it has all rights of the
@@ -39,8 +39,8 @@ type Server struct {
 	Off string // why it is not used, "" if it is
 }
 
-// DefaultTimeout is how long a request may take.
-const DefaultTimeout = 10 * time.Minute
+// defaultTimeout is how long a request may take.
+const defaultTimeout = 10 * time.Minute
 
 // identity tells a server from one of the same name that is set up otherwise.
 func (s Server) identity() string {

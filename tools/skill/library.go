@@ -27,7 +27,7 @@ func (l *Library) All() []Skill {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.read {
-		l.found, l.notes = Load(l.Dirs())
+		l.found, l.notes = load(l.Dirs())
 		l.read = true
 		off := l.Off()
 		for i := range l.found {

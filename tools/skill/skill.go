@@ -104,9 +104,9 @@ func (s Skill) Read() (string, error) {
 	return strings.TrimSpace(h.body), err
 }
 
-// Load returns the skills of dirs by name, and what is wrong with others. Of those of one
+// load returns the skills of dirs by name, and what is wrong with others. Of those of one
 // name the one of the later Dir counts.
-func Load(dirs []Dir) (list []Skill, notes []string) {
+func load(dirs []Dir) (list []Skill, notes []string) {
 	own, _ := fs.ReadDir(builtin, "builtin")
 	for _, e := range own {
 		s := Skill{Name: e.Name(), Source: BuiltIn}

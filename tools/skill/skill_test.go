@@ -84,7 +84,7 @@ func TestLoad(t *testing.T) {
 	}
 	fill := func(s string) string { return strings.ReplaceAll(s, "${x}", "FILLED") }
 	dirs := []Dir{{Path: filepath.Join(top, "none")}, {Path: "relative"}, {Path: filepath.Join(top, "user"), Source: User, Fill: fill}, {Path: filepath.Join(top, "ours"), Source: Workspace, Within: true}}
-	list, notes := Load(dirs)
+	list, notes := load(dirs)
 	var got []string
 	for _, s := range list {
 		got = append(got, s.Name+": "+s.Description)
@@ -101,14 +101,14 @@ func TestLoad(t *testing.T) {
 	if len(notes) != 4 {
 		t.Errorf("%q", notes)
 	}
-	own, _ := Load(dirs[2:3])
+	own, _ := load(dirs[2:3])
 	if body, err := own[0].Read(); err != nil || body != "Body FILLED" || own[0].Description != "user's FILLED" {
 		t.Errorf("%q %v", body, err)
 	}
 	if tree, n := own[0].Tree(); n != 1 || !strings.HasSuffix(tree, "a/\n  SKILL.md\n") {
 		t.Errorf("%q", tree)
 	}
-	if builtin, _ := Load(nil); len(builtin) != 1 {
+	if builtin, _ := load(nil); len(builtin) != 1 {
 		t.Errorf("%v", builtin)
 	} else if body, err := builtin[0].Read(); err != nil || !strings.Contains(body, "# Writing a skill") || builtin[0].Description == "" {
 		t.Errorf("%v", err)

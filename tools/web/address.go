@@ -37,8 +37,8 @@ var reserved = []struct {
 // others are refused.
 var global = netip.MustParsePrefix("2000::/3")
 
-// Private returns why a is no address of the public web, or "" if it is one.
-func Private(a netip.Addr) string {
+// private returns why a is no address of the public web, or "" if it is one.
+func private(a netip.Addr) string {
 	switch {
 	case !a.IsValid():
 		return "no address"

@@ -14,7 +14,7 @@ func TestPrivate(t *testing.T) {
 		"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1", "2001:0:4136:e378::1", "2001:2::1", "2001:10::1", "2001:20::1",
 		"2001:db8::1", "2002:7f00:1::", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "4000::1",
 	} {
-		if Private(netip.MustParseAddr(s)) == "" {
+		if private(netip.MustParseAddr(s)) == "" {
 			t.Errorf("%s is taken for a public address", s)
 		}
 	}
@@ -22,11 +22,11 @@ func TestPrivate(t *testing.T) {
 		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.0.0.1", "128.0.0.1", "172.15.255.255", "172.32.0.1",
 		"192.0.1.1", "192.167.1.1", "198.17.255.255", "198.20.0.1", "223.255.255.255", "::ffff:8.8.8.8", "2606:4700:4700::1111", "2a00:1450::1", "2001:4860:4860::8888",
 	} {
-		if why := Private(netip.MustParseAddr(s)); why != "" {
+		if why := private(netip.MustParseAddr(s)); why != "" {
 			t.Errorf("%s is taken for %s", s, why)
 		}
 	}
-	if Private(netip.Addr{}) == "" {
+	if private(netip.Addr{}) == "" {
 		t.Error("no address is a public one")
 	}
 }

@@ -156,7 +156,7 @@ func (f *Fetcher) check(address string) error {
 	if err != nil {
 		return &Blocked{URL: address, Why: "no address"}
 	}
-	if why := Private(at.Addr()); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
+	if why := private(at.Addr()); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
 		return &Blocked{URL: address, Why: why}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (f *Fetcher) Check(ctx context.Context, u *url.URL) error {
 func (f *Fetcher) public(u *url.URL, addrs []netip.Addr) error {
 	for _, a := range addrs {
 		at := netip.AddrPortFrom(a, 0)
-		if why := Private(a); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
+		if why := private(a); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
 			return &Blocked{URL: u.String(), Why: fmt.Sprintf("%s is %s, %s", u.Hostname(), a, why)}
 		}
 	}

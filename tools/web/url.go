@@ -143,7 +143,7 @@ func portOf(u *url.URL) (string, error) {
 // local returns why a host is not on the public web by its name alone.
 func local(host string) string {
 	if a, err := netip.ParseAddr(host); err == nil {
-		return Private(a)
+		return private(a)
 	}
 	for _, zone := range []string{"localhost", "localdomain", "local", "internal", "home.arpa"} {
 		if host == zone || strings.HasSuffix(host, "."+zone) {

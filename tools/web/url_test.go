@@ -181,7 +181,7 @@ func FuzzParse(f *testing.F) {
 		if u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Fragment != "" || host == "" {
 			t.Fatalf("%q is taken as %s", s, u)
 		}
-		if a, err := netip.ParseAddr(host); err == nil && Private(a) != "" {
+		if a, err := netip.ParseAddr(host); err == nil && private(a) != "" {
 			t.Fatalf("%q is taken as %s", s, u)
 		}
 		for _, zone := range []string{".localhost", ".localdomain", ".local", ".internal", ".home.arpa"} {

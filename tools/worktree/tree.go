@@ -37,7 +37,7 @@ func (r *Repository) Trees() (list []Tree, err error) {
 	for _, e := range entries {
 		t := Tree{kept: filepath.Join(admin, e.Name())}
 		at := line(filepath.Join(t.kept, "gitdir"))
-		if t.Path = filepath.Dir(at); filepath.Dir(t.Path) != filepath.Join(r.Root, Dir) {
+		if t.Path = filepath.Dir(at); filepath.Dir(t.Path) != filepath.Join(r.Root, inside) {
 			continue
 		}
 		t.Name = filepath.Base(t.Path)
@@ -81,8 +81,8 @@ type Work struct {
 	Unknown string `json:"unknown,omitempty"` // why it is not known
 }
 
-// None reports whether there is none.
-func (w Work) None() bool { return w == Work{} }
+// none reports whether there is none.
+func (w Work) none() bool { return w == Work{} }
 
 // String says what it is, "" for none.
 func (w Work) String() string {
@@ -138,8 +138,8 @@ func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 			w.Changed++
 		}
 	}
-	own := "refs/heads/" + Branch(t.Name)
-	revs := []string{"rev-list", "--count", "--ignore-missing", own, t.head, "--not", "--exclude=" + Branch(t.Name), "--branches", "--tags", "--remotes"}
+	own := "refs/heads/" + branchOf(t.Name)
+	revs := []string{"rev-list", "--count", "--ignore-missing", own, t.head, "--not", "--exclude=" + branchOf(t.Name), "--branches", "--tags", "--remotes"}
 	out, err := r.git(ctx, r.common, r.Root, false, revs...)
 	if err == nil {
 		w.Commits, err = strconv.Atoi(strings.TrimSpace(out))
@@ -163,7 +163,7 @@ func (r *Repository) Kept(ctx context.Context, t Tree) error {
 	switch {
 	case err != nil:
 		return err
-	case !w.None():
+	case !w.none():
 		return &Error{Message: fmt.Sprintf("the worktree %s is kept: %s", t.Name, w), Advice: "commit and push it, or lose it with gemline worktree remove --force " + t.Name}
 	case t.Locked:
 		return &Error{Message: fmt.Sprintf("the worktree %s is kept: it is locked", t.Name), Advice: "git worktree unlock " + t.Path}
@@ -183,7 +183,7 @@ func (r *Repository) Remove(ctx context.Context, t Tree, force bool) error {
 	if _, err := r.git(ctx, r.common, r.Root, true, args...); err != nil {
 		return err
 	}
-	own := Branch(t.Name)
+	own := branchOf(t.Name)
 	if out, err := r.git(ctx, r.common, r.Root, false, "for-each-ref", "--format=%(refname)", "refs/heads/"+own); err != nil || out == "" {
 		return err
 	}

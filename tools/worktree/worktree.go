@@ -21,8 +21,8 @@ import (
 	"gemline/tools/launch"
 )
 
-// Dir is where the trees are, below the directory of the repository's own tree.
-var Dir = filepath.Join(".gemini", "worktrees")
+// inside is where the trees are, below the directory of the repository's own tree.
+var inside = filepath.Join(".gemini", "worktrees")
 
 // An Error is why a tree is not made or not removed.
 type Error struct {
@@ -124,8 +124,8 @@ func newName(now time.Time) string {
 	return now.Format("20060102-150405-") + strings.ToLower(rand.Text()[:4])
 }
 
-// Branch is the branch of the tree called name.
-func Branch(name string) string { return "worktree-" + name }
+// branchOf is the branch of the tree called name.
+func branchOf(name string) string { return "worktree-" + name }
 
 // Add makes a tree, with the files of the last commit, on a new branch. No name is one
 // made of the time.
@@ -134,7 +134,7 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if err := CheckName(name); err != nil {
 		return Tree{}, &Error{Message: err.Error()}
 	}
-	dir := filepath.Join(r.Root, Dir)
+	dir := filepath.Join(r.Root, inside)
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
 		return Tree{}, &Error{Message: fmt.Sprintf("there is a worktree %s already: %s", name, text.EscapeLine(path)),
@@ -149,7 +149,7 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if disk.Follow(dir) != dir {
 		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.EscapeLine(dir), text.EscapeLine(disk.Follow(dir)))}
 	}
-	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b", Branch(name), path); err != nil {
+	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b", branchOf(name), path); err != nil {
 		return Tree{}, err
 	}
 	return r.Tree(name)

@@ -111,8 +111,8 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	return t, nil
 }
 
-// Custom reports whether the user has given an alias this name.
-func (t *Table) Custom(name string) bool {
+// isCustom reports whether the user has given an alias this name.
+func (t *Table) isCustom(name string) bool {
 	if t == nil {
 		return false
 	}

@@ -102,7 +102,7 @@ func (t *Table) Chain(name string) (found []Stand) {
 func (t *Table) Resolve(name string) string {
 	t = t.some()
 	name = strings.TrimSpace(name)
-	if t.Custom(name) {
+	if t.isCustom(name) {
 		return name
 	}
 	return t.model(name)
@@ -147,7 +147,7 @@ func (t *Table) open(name string) bool {
 func (t *Table) Auto(name string) (small string, auto bool) {
 	t = t.some()
 	name = cmp.Or(strings.TrimSpace(name), Default)
-	if t.Custom(name) || !t.open(name) {
+	if t.isCustom(name) || !t.open(name) {
 		return "", false
 	}
 	small, auto = t.access.auto(name)

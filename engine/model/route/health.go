@@ -25,8 +25,8 @@ func (h *Health) Down(model string) bool {
 	return ok && (until.IsZero() || time.Now().Before(until))
 }
 
-// Forget has a model be tried again, and the classifier.
-func (h *Health) Forget(model string) {
+// forget has a model be tried again, and the classifier.
+func (h *Health) forget(model string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.vain = 0

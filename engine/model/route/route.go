@@ -75,7 +75,7 @@ func (r *Router) Wanted() string { return cmp.Or(r.wanted, preset.Default) }
 // Choose changes what the user wants. The model is tried again, whatever is known of it.
 func (r *Router) Choose(name string) {
 	r.wanted, r.last = name, ""
-	r.cfg.Health.Forget(r.Model())
+	r.cfg.Health.forget(r.Model())
 }
 
 // Model returns the model that answers where nothing speaks for another one.

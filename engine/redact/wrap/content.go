@@ -16,7 +16,7 @@ func Content(c *genai.Content, clean func(string) string) *genai.Content {
 	if c == nil {
 		return nil
 	}
-	parts := Parts(c.Parts, clean)
+	parts := cleanParts(c.Parts, clean)
 	if len(parts) == 0 || &parts[0] == &c.Parts[0] {
 		return c
 	}
@@ -25,8 +25,8 @@ func Content(c *genai.Content, clean func(string) string) *genai.Content {
 	return &out
 }
 
-// Parts returns parts with all their texts cleaned, as [Content] does.
-func Parts(parts []*genai.Part, clean func(string) string) []*genai.Part {
+// cleanParts returns parts with all their texts cleaned, as [Content] does.
+func cleanParts(parts []*genai.Part, clean func(string) string) []*genai.Part {
 	out := parts
 	for i, p := range parts {
 		d := Part(p, clean)
@@ -130,9 +130,9 @@ func cleanValue(v any, clean func(string) string) (any, bool) {
 	return v, false
 }
 
-// Error returns the error of a call with its texts cleaned, in the same
+// cleanError returns the error of a call with its texts cleaned, in the same
 // class. One with nothing to clean is the one that was given.
-func Error(err error, clean func(string) string) error {
+func cleanError(err error, clean func(string) string) error {
 	if err == nil || engine.Outcome(err) == engine.Cancelled { // whose words are ours
 		return err
 	}

@@ -44,11 +44,11 @@ func TestError(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
 	same := &engine.CallError{Type: "x", Message: "nothing"}
 	for _, err := range []error{nil, same, context.Canceled} {
-		if Error(err, clean) != err {
+		if cleanError(err, clean) != err {
 			t.Errorf("%v was changed", err)
 		}
 	}
-	err := Error(errors.Join(&engine.CallError{Type: "x", Message: "a secret", Display: "secret!"}), clean)
+	err := cleanError(errors.Join(&engine.CallError{Type: "x", Message: "a secret", Display: "secret!"}), clean)
 	if engine.ErrorType(err) != "x" || err.Error() != "a ***" || engine.DisplayError(err) != "***!" {
 		t.Errorf("got %v", err)
 	}

@@ -57,10 +57,10 @@ func (c cleaned) Rewrite(said []*genai.Content) error {
 
 func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
 	r.Args, _ = Args(r.Args, c.clean)
-	r.Answer = Parts(r.Answer, c.clean)
+	r.Answer = cleanParts(r.Answer, c.clean)
 	r.Intent.Title = c.clean(r.Intent.Title)
 	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display), Changes: r.Result.Changes,
-		Media: Parts(r.Result.Media, c.clean)}
-	r.Err = Error(r.Err, c.clean)
+		Media: cleanParts(r.Result.Media, c.clean)}
+	r.Err = cleanError(r.Err, c.clean)
 	return r
 }

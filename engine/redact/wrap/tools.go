@@ -27,15 +27,15 @@ func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 					"Edit around it with replace, or ask the user to write this part."}
 		}
 		if err != nil {
-			return call, Error(err, r.Known)
+			return call, cleanError(err, r.Known)
 		}
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 			h := &redactingHost{Host: host, r: r, out: r.Stream()}
 			res, err := run(ctx, h)
 			h.end()
-			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), Parts(res.Media, r.Known)
-			return res, Error(err, r.Known)
+			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), cleanParts(res.Media, r.Known)
+			return res, cleanError(err, r.Known)
 		}
 		return call, nil
 	}
@@ -111,7 +111,7 @@ func nested(ev engine.Event, clean func(string) string) engine.Event {
 		return e
 	case engine.Finished:
 		e.Intent.Title, e.Result.Text, e.Result.Display = clean(e.Intent.Title), clean(e.Result.Text), clean(e.Result.Display)
-		e.Err = Error(e.Err, clean)
+		e.Err = cleanError(e.Err, clean)
 		return e
 	}
 	return ev

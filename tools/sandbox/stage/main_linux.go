@@ -57,7 +57,7 @@ func read(fd int) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := Decode(b)
+	spec, err := decode(b)
 	if err != nil {
 		return nil, err
 	}

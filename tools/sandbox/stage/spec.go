@@ -85,8 +85,8 @@ func (s *Spec) Encode() []byte {
 	return []byte(b.String())
 }
 
-// Decode reads what Encode wrote.
-func Decode(b []byte) (*Spec, error) {
+// decode reads what Encode wrote.
+func decode(b []byte) (*Spec, error) {
 	fields := strings.Split(string(b), "\x00")
 	s, whole := &Spec{}, false
 	for i := 0; i+1 < len(fields) && !whole; i += 2 {

@@ -63,7 +63,7 @@ var operators = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.
 
 // plain writes s, if it is of a plain script.
 func (b *writer) plain(s *syntax.Stmt, depth int) bool {
-	if s.Negated || s.Background || s.Coprocess || s.Disown || depth > MaxCommands {
+	if s.Negated || s.Background || s.Coprocess || s.Disown || depth > maxCommands {
 		return false
 	}
 	switch cmd := s.Cmd.(type) {

@@ -14,9 +14,9 @@ import (
 
 // The limits of what is read. What is beyond one is opaque.
 const (
-	MaxBytes    = 64 << 10 // of a script, with the scripts inside it
-	MaxCommands = 500
-	MaxDepth    = 100 // of what is nested, scripts inside scripts included
+	maxBytes    = 64 << 10 // of a script, with the scripts inside it
+	maxCommands = 500
+	maxDepth    = 100 // of what is nested, scripts inside scripts included
 )
 
 // A Script is a command line that was read.
@@ -46,7 +46,7 @@ func (s Script) Canonical() (string, bool) {
 func Read(text string) Script {
 	s := Script{Class: engine.Plain}
 	v := visitor{s: &s, left: new(int), dirs: []string{""}, lang: syntax.LangBash}
-	*v.left = MaxBytes
+	*v.left = maxBytes
 	if file := v.parse(text); file != nil {
 		v.stmts(file.Stmts)
 		canonical, ok := canonical(file)
@@ -109,7 +109,7 @@ func (v *visitor) unchecked(name string, args []word) {
 // parse returns text parsed, or nil if it can't be.
 func (v *visitor) parse(text string) (file *syntax.File) {
 	if *v.left -= len(text); *v.left < 0 {
-		v.opaque("it is longer than %d bytes", MaxBytes)
+		v.opaque("it is longer than %d bytes", maxBytes)
 		return nil
 	}
 	if problem := strange(text); problem != "" {
@@ -153,7 +153,7 @@ func (v *visitor) script(text, command string, lang syntax.LangVariant, again bo
 
 // deep reports whether v is too deep to go on.
 func (v *visitor) deep() bool {
-	if v.depth > MaxDepth {
+	if v.depth > maxDepth {
 		v.opaque("it is nested too deep")
 		return true
 	}
@@ -180,8 +180,8 @@ func Facts(c engine.Command) engine.Facts {
 
 // record adds a command to the list.
 func (v *visitor) record(c engine.Command) {
-	if len(v.s.Commands) >= MaxCommands {
-		v.opaque("it holds more than %d commands", MaxCommands)
+	if len(v.s.Commands) >= maxCommands {
+		v.opaque("it holds more than %d commands", maxCommands)
 		return
 	}
 	if v.again && slices.ContainsFunc(v.s.Commands, func(told engine.Command) bool {

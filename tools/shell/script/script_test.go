@@ -135,7 +135,7 @@ func TestOpaque(t *testing.T) {
 		// Text that readers disagree about.
 		"ls\\\nx", "ls\x00", "ls\rx", "ls\x1b[8m", "ls\u00a0x", "ls\u200bx", "ls \u202ex", "ls\u2028x", "ls \ufe0f", "ls \xff", "ls \u0085", "ls\vx", "ls \x7f", "ls \U000e0061",
 		`ls '`, `ls "`, `ls )`, `ls; }`, `if x`, `ls <<`, `echo @(a|b)`,
-		strings.Repeat("a", MaxBytes+1), strings.Repeat("a;", MaxCommands+1), strings.Repeat("(", 200) + "a" + strings.Repeat(")", 200), strings.Repeat("$(", 30000), strings.Repeat("! ", 30000),
+		strings.Repeat("a", maxBytes+1), strings.Repeat("a;", maxCommands+1), strings.Repeat("(", 200) + "a" + strings.Repeat(")", 200), strings.Repeat("$(", 30000), strings.Repeat("! ", 30000),
 	} {
 		s := Read(text)
 		if s.Class != engine.Opaque {
@@ -192,7 +192,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("bash -c 'eval \"$(cat <<E\nx\nE\n)\"'")
 	f.Fuzz(func(t *testing.T, text string) {
 		s := Read(text)
-		if len(s.Commands) > MaxCommands || s.Class != engine.Plain && s.Why == "" {
+		if len(s.Commands) > maxCommands || s.Class != engine.Plain && s.Why == "" {
 			t.Errorf("%d commands, %s, why %q", len(s.Commands), s.Class, s.Why)
 		}
 		canonical, ok := s.Canonical()

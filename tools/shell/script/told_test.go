@@ -101,12 +101,12 @@ func TestLimits(t *testing.T) {
 		name     string
 		at, over string
 	}{
-		{"bytes", strings.Repeat("a", MaxBytes), strings.Repeat("a", MaxBytes+1)},
-		{"commands", strings.Repeat("a;", MaxCommands), strings.Repeat("a;", MaxCommands+1)},
-		{"branches", "if a; then b; " + strings.Repeat("elif :; then :; ", 200) + "fi", "if a; then b; " + strings.Repeat("elif :; then :; ", MaxCommands+2) + "fi"},
-		{"depth", strings.Repeat("{ ", MaxDepth) + "a" + strings.Repeat("; }", MaxDepth), strings.Repeat("{ ", MaxDepth+1) + "a" + strings.Repeat("; }", MaxDepth+1)},
-		{"commands that run others", strings.Repeat("sudo ", MaxDepth) + "a", strings.Repeat("sudo ", MaxDepth+1) + "a"},
-		{"scripts in scripts", strings.Repeat("eval ", MaxDepth/2) + "a", strings.Repeat("eval ", MaxDepth/2+1) + "a"},
+		{"bytes", strings.Repeat("a", maxBytes), strings.Repeat("a", maxBytes+1)},
+		{"commands", strings.Repeat("a;", maxCommands), strings.Repeat("a;", maxCommands+1)},
+		{"branches", "if a; then b; " + strings.Repeat("elif :; then :; ", 200) + "fi", "if a; then b; " + strings.Repeat("elif :; then :; ", maxCommands+2) + "fi"},
+		{"depth", strings.Repeat("{ ", maxDepth) + "a" + strings.Repeat("; }", maxDepth), strings.Repeat("{ ", maxDepth+1) + "a" + strings.Repeat("; }", maxDepth+1)},
+		{"commands that run others", strings.Repeat("sudo ", maxDepth) + "a", strings.Repeat("sudo ", maxDepth+1) + "a"},
+		{"scripts in scripts", strings.Repeat("eval ", maxDepth/2) + "a", strings.Repeat("eval ", maxDepth/2+1) + "a"},
 		{"brackets that the parser goes down into", "a '" + strings.Repeat("(", maxNests) + "'", "a '" + strings.Repeat("(", maxNests+1) + "'"},
 		{"signs that the parser goes down into", "a '" + strings.Repeat("!", maxNests+1) + "'", "a '" + strings.Repeat("- ", maxNests+2) + "'"},
 		{"signs apart", "a '" + strings.Repeat("!x", maxNests+2) + "'", "a '" + strings.Repeat("+!", maxNests) + "'"},
@@ -115,7 +115,7 @@ func TestLimits(t *testing.T) {
 		if s := Read(c.at); s.Class == engine.Opaque {
 			t.Errorf("%s: %s", c.name, s.Why)
 		}
-		if s := Read(c.over); s.Class != engine.Opaque || len(s.Commands) > MaxCommands {
+		if s := Read(c.over); s.Class != engine.Opaque || len(s.Commands) > maxCommands {
 			t.Errorf("%s, one more: %s, %d commands", c.name, s.Class, len(s.Commands))
 		}
 	}
