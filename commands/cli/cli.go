@@ -128,6 +128,7 @@ type grammar struct {
 	Undo       undoCommand       `cmd:"" help:"Take back what the last turn of a session changed in files."`
 	Trash      trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
+	A2A        a2aCommand        `cmd:"" name:"a2a" help:"Be an A2A server, for other agents."`
 	Agents     agentsCommand     `cmd:"" help:"List and check the agents that the model may call."`
 	Hooks      hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
 	Extensions extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions."`
@@ -154,7 +155,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "a2a", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.
@@ -174,7 +175,7 @@ func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":
 		return true
-	case "mcp": // with one of its words, whatever follows
+	case "mcp", "a2a": // with one of its words, whatever follows
 		if len(words) > 1 && find(words[:2]) != nil {
 			return true
 		}

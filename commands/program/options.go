@@ -36,7 +36,7 @@ type Options struct {
 	agentSet     *agentSet  // likewise
 	dotenv       map[string]string
 	interactive  bool              // a person sits at the terminal
-	serving      *cli.Serving      // as an MCP server; nil if it is none
+	serving      *cli.Serving      // other programs; nil if it does not
 	editor       workspace.Editor  // that has files open
 	named        []settings.Server // MCP servers that the editor names
 	tree         string            // the name of the worktree that was made to work in, "" for none

@@ -176,7 +176,7 @@ func newRun(p Process) (r *run, command []string, err error) {
 	switch {
 	case err != nil:
 	case serving != nil:
-		err = unserved(line, "mcp serve")
+		err = unserved(line, serving.Name())
 	case line.ACP && !managed:
 		err = unserved(line, acpFlag)
 	}
@@ -351,7 +351,7 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
 	case r.serving != nil:
-		return r.serveMCP(ctx)
+		return r.served(ctx)
 	case r.flags.ACP:
 		return r.serveEditor(ctx)
 	case r.flags.Talks():

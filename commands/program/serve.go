@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
+	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
@@ -54,13 +55,16 @@ func isServing(argv []string) bool {
 	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") && slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
-// serveMCP serves other programs: the one at the standard streams, or all that come by HTTP.
-func (r *run) serveMCP(ctx context.Context) error {
+// served serves other programs: the one at the standard streams, or all that come by HTTP.
+func (r *run) served(ctx context.Context) error {
 	p, err := r.openProject()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
+	if r.serving.A2A {
+		return r.serveA2A(ctx, p)
+	}
 	return r.serveIn(ctx, p)
 }
 
@@ -121,13 +125,23 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {
 		return s.callAside(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
 	}
-	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) error {
+	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (bool, error) {
 		tools := s.tools.Tools()
 		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
 		if i < 0 {
-			return nil
+			return false, nil
 		}
-		return s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
+		return true, s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
+	}
+	if r.settings.Steering {
+		c.Hint = func(words string) { s.hints.Add(steer.Hint{Text: words}) }
+		c.Late = func() string {
+			var all []string
+			for _, h := range s.hints.Take() {
+				all = append(all, h.Text)
+			}
+			return strings.Join(all, "\n")
+		}
 	}
 	c.Close = func() {
 		if begun {

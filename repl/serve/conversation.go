@@ -27,11 +27,16 @@ type Conversation struct {
 	Ask func(ctx context.Context, to report.Reporter, prompt string) error
 
 	// Tools returns what may be called, and Call calls it. Its error ends the call without
-	// a result. Again makes a call of the model's whose first attempt was cut off, if there
-	// is such a tool.
+	// a result. Again makes a call of the model's that was cut off before it was made, if
+	// there is such a tool.
 	Tools func() []engine.Tool
 	Call  func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error
-	Again func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) error
+	Again func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (made bool, err error)
+
+	// Hint has the model hear something while it works on a prompt, and Late returns what
+	// came too late for that. Hint is nil where that is not wanted.
+	Hint func(words string)
+	Late func() string
 
 	Close func()
 }

@@ -11,39 +11,65 @@ import (
 type Serving struct {
 	HTTP bool `name:"http" help:"By streamable HTTP, for programs on this machine. The address and the token that they need are printed as one line of JSON. Without it, standard input and output are one client's."`
 	Port int  `placeholder:"N" help:"With --http, the port to listen at, in place of any that is free."`
+
+	// A2A says that it is gemline a2a serve.
+	A2A bool `kong:"-"`
+}
+
+// a2aCommand is gemline a2a.
+type a2aCommand struct {
+	Serve a2aServing `cmd:"" help:"Take tasks by the Agent2Agent protocol. The address and the token that clients need are printed as one line of JSON."`
+}
+
+type a2aServing struct {
+	Port int `placeholder:"N" help:"The port to listen at, in place of any that is free."`
 }
 
 // ServeArgs returns how gemline is to serve, if the words of a sub-command say so, and the
 // flags among them that are gemline's own. It is no sub-command like others: conversations
 // are held.
 func ServeArgs(words []string) (s *Serving, own []string, err error) {
-	if len(words) < 2 || words[0] != "mcp" || words[1] != "serve" {
+	if len(words) < 2 || words[0] != "mcp" && words[0] != "a2a" || words[1] != "serve" {
 		return nil, nil, nil
 	}
-	s = &Serving{}
+	s = &Serving{A2A: words[0] == "a2a"}
 	for rest := words[2:]; len(rest) > 0; rest = rest[1:] {
 		name, value, joined := strings.Cut(rest[0], "=")
 		switch {
 		case wantsHelp(name):
 			return nil, nil, nil
-		case rest[0] == "--http":
+		case rest[0] == "--http" && !s.A2A:
 			s.HTTP = true
 		case name == "--port":
 			if !joined && len(rest) > 1 {
 				rest = rest[1:]
 				value = rest[0]
 			}
-			if s.Port, err = strconv.Atoi(value); err != nil || s.Port < 0 || s.Port > 65535 {
+			if s.Port, err = ParsePort(value); err != nil {
 				return s, own, &flags.UsageError{Message: "--port needs a number up to 65535"}
 			}
 		default:
 			own = append(own, rest[0])
 		}
 	}
-	if s.Port > 0 && !s.HTTP {
+	if s.Port > 0 && !s.HTTP && !s.A2A {
 		err = &flags.UsageError{Message: "--port goes with --http"}
 	}
 	return s, own, err
+}
+
+// ParsePort reads the number of a port; 0 is any that is free.
+func ParsePort(word string) (int, error) {
+	n, err := strconv.ParseUint(word, 10, 16)
+	return int(n), err
+}
+
+// Name returns the sub-command.
+func (s *Serving) Name() string {
+	if s.A2A {
+		return "a2a serve"
+	}
+	return "mcp serve"
 }
 
 // Help says what else there is, behind the usage.
@@ -51,7 +77,17 @@ func (*Serving) Help() string {
 	return "Flags of gemline's own may follow, such as --approval-mode. Most clients take: {\"command\": \"gemline\", \"args\": [\"mcp\", \"serve\"]}"
 }
 
+// Help says what else there is, behind the usage.
+func (*a2aServing) Help() string {
+	return "Flags of gemline's own may follow, such as --approval-mode."
+}
+
 // Run says where it is possible to serve.
-func (*Serving) Run() error {
-	return &flags.UsageError{Message: "gemline mcp serve is started by other programs, or by a shell, and not in a session"}
+func (s *Serving) Run() error { return s.elsewhere() }
+
+// Run says where it is possible to serve.
+func (*a2aServing) Run() error { return (&Serving{A2A: true}).elsewhere() }
+
+func (s *Serving) elsewhere() error {
+	return &flags.UsageError{Message: "gemline " + s.Name() + " is started by other programs, or by a shell, and not in a session"}
 }

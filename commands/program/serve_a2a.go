@@ -1,0 +1,93 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"path/filepath"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/repl/a2a"
+	"gemline/repl/input"
+	"gemline/repl/serve"
+	"gemline/settings/flags"
+)
+
+// serveA2A serves other agents that work in p.
+func (r *run) serveA2A(ctx context.Context, p *Project) error {
+	port := r.serving.Port
+	if said := r.os.getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
+		var err error
+		if port, err = cli.ParsePort(said); err != nil {
+			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
+		}
+	}
+	return serve.HTTP(ctx, r.os.Stdout, port, "/", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+		cfg := a2a.Config{Version: r.os.Version, Dir: p.paths.Cwd, Address: at.URL, Outcome: r.outcome, Clean: r.secrets.Text,
+			Begin:    func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
+			Commands: clientCommands(),
+			Execute:  func(ctx context.Context, line string) (string, string, error) { return r.command(ctx, p, line) },
+			Servers:  p.servedBy}
+		if p.store.Temp != "" {
+			cfg.Folder = filepath.Join(p.store.Temp, "a2a")
+		}
+		s, err := a2a.New(ctx, g, cfg)
+		if err != nil {
+			return nil, err
+		}
+		mux := http.NewServeMux()
+		mux.Handle("/", serve.Keyed(at.Token, s))
+		mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
+		return mux, nil
+	})
+}
+
+// clientCommands returns the slash commands that clients may run.
+func clientCommands() (list []a2a.Command) {
+	set := commands.Builtin()
+	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show", "memory refresh", "memory list", "restore"} {
+		c, _ := set.Find(name)
+		list = append(list, a2a.Command{Name: name, Summary: c.Summary, Args: c.Args, Streams: c.Prompt != nil})
+	}
+	return append(list, a2a.Command{Name: "restore list", Summary: "list the calls that can be gone back to"})
+}
+
+// command carries out a slash command outside of any conversation, and returns what it
+// prints, or else what it has to say to the model.
+func (r *run) command(ctx context.Context, p *Project, line string) (printed, prompt string, err error) {
+	if line == "/restore list" { // as the Gemini CLI calls it
+		line = "/restore"
+	}
+	s, err := p.Begin(ctx, Choice{Tally: newTally()})
+	if err != nil {
+		return "", "", err
+	}
+	defer s.Close()
+	f := &front{run: r, Session: s, notify: s.notify}
+	var out bytes.Buffer
+	app := f.commands(&out, func(engine.Event) {})
+	app.Restart, app.Sessions.Resume, app.Discard = nil, nil, nil
+	none := func(context.Context, []*genai.Part) ([]*genai.Part, error) { return nil, nil }
+	parts, err := commands.Step(app)(input.Processor(none))(ctx, []*genai.Part{genai.NewPartFromText(line)})
+	for _, part := range parts {
+		prompt += part.Text
+	}
+	return out.String(), prompt, err
+}
+
+// servedBy returns the MCP servers of the project, and what they have.
+func (p *Project) servedBy() []a2a.Connected {
+	list := []a2a.Connected{}
+	for _, st := range p.servers.Status() {
+		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []string{}}
+		for _, t := range st.Tools {
+			c.Tools = append(c.Tools, t.Name)
+		}
+		list = append(list, c)
+	}
+	return list
+}

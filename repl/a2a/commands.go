@@ -1,0 +1,183 @@
+package a2a
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+
+	"gemline/engine/text"
+)
+
+// Card returns what everybody may know of the server.
+func (s *Server) Card() *protocol.AgentCard {
+	return &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0", URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
+		Description:       "A coding agent: it reads and changes the files of one folder and runs commands there, and asks about what its rules do not allow.",
+		Capabilities:      protocol.AgentCapabilities{Streaming: true, StateTransitionHistory: true},
+		DefaultInputModes: []string{"text"}, DefaultOutputModes: []string{"text"},
+		SecuritySchemes: protocol.NamedSecuritySchemes{"bearerAuth": protocol.HTTPAuthSecurityScheme{Scheme: "bearer", Description: "The token that the server printed when it began."}},
+		Security:        []protocol.SecurityRequirements{{"bearerAuth": {}}},
+		Skills: []protocol.AgentSkill{{ID: "code_generation", Name: "Code Generation", Description: "Writes, changes and explains code, and runs what has to be run for it.",
+			Tags: []string{"code", "development", "programming"}, InputModes: []string{"text"}, OutputModes: []string{"text"},
+			Examples: []string{"Find out why the test of the parser fails, and mend it."}}}}
+}
+
+// ServeCard answers with the card.
+func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.Card()) }
+
+type failure struct {
+	Error string `json:"error"`
+}
+
+// create makes a task in which nothing is said yet.
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	b, ok := body(w, r)
+	if !ok {
+		return
+	}
+	var q struct {
+		ContextID string    `json:"contextId"`
+		Settings  *settings `json:"agentSettings"`
+	}
+	if err := json.Unmarshal(b, &q); err != nil {
+		write(w, http.StatusBadRequest, failure{"this is no JSON object: " + err.Error()})
+		return
+	}
+	if q.Settings == nil {
+		q.Settings = &settings{}
+	}
+	t, err := s.newTask(q.ContextID, *q.Settings)
+	if err != nil {
+		status := http.StatusInternalServerError
+		switch s.faultOf(err).Code {
+		case -32602:
+			status = http.StatusBadRequest
+		case -32000:
+			status = http.StatusServiceUnavailable
+		}
+		write(w, status, failure{s.plain(err.Error())})
+		return
+	}
+	write(w, http.StatusCreated, t.kept.Task.ID)
+}
+
+// A described is what is told about a task.
+type described struct {
+	ID        protocol.TaskID    `json:"id"`
+	ContextID string             `json:"contextId"`
+	State     protocol.TaskState `json:"taskState"`
+	Model     string             `json:"model"`
+	Servers   []Connected        `json:"mcpServers"`
+	Tools     []tool             `json:"availableTools"`
+}
+
+type tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// described tells about the task. The tools are known while its conversation is open.
+func (t *task) described() described {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID, State: t.kept.Task.Status.State, Tools: []tool{}, Servers: t.server.Servers()}
+	if t.talk != nil && t.turn == nil {
+		d.Model = t.talk.Model()
+		for _, one := range t.talk.Tools() {
+			d.Tools = append(d.Tools, tool{one.Name(), text.OneLine(one.Declaration.Description, mostNames)})
+		}
+	}
+	return d
+}
+
+func (s *Server) describe(w http.ResponseWriter, id protocol.TaskID) {
+	t, err := s.find(id)
+	if err != nil {
+		write(w, http.StatusNotFound, failure{err.Error()})
+		return
+	}
+	write(w, http.StatusOK, map[string]any{"metadata": t.described()})
+}
+
+func (s *Server) listTasks(w http.ResponseWriter) {
+	list := []described{}
+	for _, t := range s.all() {
+		list = append(list, t.described())
+	}
+	if len(list) == 0 {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	write(w, http.StatusOK, list)
+}
+
+// A listed is a command as clients read about it.
+type listed struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	Arguments   []argument `json:"arguments"`
+	Sub         []listed   `json:"subCommands"`
+}
+
+type argument struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Required    bool   `json:"isRequired"`
+}
+
+func (s *Server) listCommands(w http.ResponseWriter) {
+	list := []listed{}
+	for _, c := range s.Commands {
+		one := listed{Name: c.Name, Description: c.Summary, Arguments: []argument{}, Sub: []listed{}}
+		if c.Args != "" {
+			one.Arguments = append(one.Arguments, argument{strings.Trim(c.Args, "[]"), c.Args, !strings.HasPrefix(c.Args, "[")})
+		}
+		top, _, below := strings.Cut(c.Name, " ")
+		i := slices.IndexFunc(list, func(l listed) bool { return below && l.Name == top })
+		if i >= 0 {
+			list[i].Sub = append(list[i].Sub, one)
+			continue
+		}
+		list = append(list, one)
+	}
+	write(w, http.StatusOK, map[string]any{"commands": list})
+}
+
+// execute carries out a command. What it has to say to a model is said in a task.
+func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
+	b, ok := body(w, r)
+	if !ok {
+		return
+	}
+	var q struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	if err := json.Unmarshal(b, &q); err != nil || q.Command == "" {
+		write(w, http.StatusBadRequest, failure{`a command is {"command": "NAME", "args": ["TEXT"]}`})
+		return
+	}
+	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == q.Command })
+	if i < 0 {
+		write(w, http.StatusNotFound, failure{text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames)})
+		return
+	}
+	line := text.OneLine(strings.Join(append([]string{"/" + q.Command}, q.Args...), " "), mostMessage)
+	printed, prompt, err := s.Execute(r.Context(), line)
+	switch {
+	case err != nil:
+		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+	case prompt == "":
+		write(w, http.StatusOK, map[string]any{"name": q.Command, "data": s.plain(printed)})
+	default:
+		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
+		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)
+		var id json.RawMessage
+		if err == nil {
+			id, _ = json.Marshal(t.kept.Task.ID)
+		}
+		s.send(w, r, st, err, func(ev json.RawMessage) any { return reply{Version: "2.0", ID: id, Result: ev} }, id)
+	}
+}

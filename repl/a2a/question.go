@@ -1,0 +1,300 @@
+package a2a
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/question"
+	"gemline/repl/serve"
+)
+
+// What a call that is asked about may be answered, as the Gemini CLI has it.
+const (
+	proceed       = "proceed_once"
+	always        = "proceed_always"
+	alwaysTool    = "proceed_always_tool"
+	alwaysServer  = "proceed_always_server"
+	modify        = "modify_with_editor"
+	refuse        = "cancel"
+	proceedOnline = "proceed_with_network" // our own
+	proceedLooks  = "proceed_read_only"    // likewise
+)
+
+// A pending is a call that is asked about, as it is kept.
+type pending struct {
+	CallID    string         `json:"callId"`
+	Name      string         `json:"name"`
+	Args      map[string]any `json:"args"`  // without secrets
+	Whole     bool           `json:"whole"` // these are the arguments
+	Title     string         `json:"title"`
+	Detail    string         `json:"detail"`
+	Questions int            `json:"questions"`
+	Outcomes  []string       `json:"outcomes"` // that are offered
+	Grants    int            `json:"grants"`
+	Data      map[string]any `json:"data"` // what programs are told
+	About     string         `json:"about"`
+}
+
+// An offer is what may be answered.
+type offer struct {
+	outcome, label string
+	answer         engine.Answer
+}
+
+// offers returns what a call may be answered. What is allowed for longer holds in the task.
+func offers(p engine.Proposal) (list []offer) {
+	add := func(outcome, label string, a engine.Answer) {
+		if !slices.ContainsFunc(list, func(o offer) bool { return o.outcome == outcome }) {
+			list = append(list, offer{outcome, label, a})
+		}
+	}
+	add(proceed, "allow", engine.Allowed{})
+	if len(p.Intent.Questions) == 0 {
+		for _, g := range grants(p) {
+			switch a, _ := question.Always(g, engine.Session); {
+			case p.Tool.Server == "":
+				add(always, g.Label, a)
+			case strings.HasSuffix(g.Tool, "*"):
+				add(alwaysServer, g.Label, a)
+			default:
+				add(alwaysTool, g.Label, a)
+			}
+		}
+		if p.Intent.Draft != nil {
+			add(modify, "change it, and be asked again", nil)
+		}
+		if a, ok := question.WithNetwork(p); ok {
+			add(proceedOnline, "allow with the network", a)
+		}
+		if a, ok := question.ReadOnly(p); ok {
+			add(proceedLooks, "allow, held to looking", a)
+		}
+	}
+	add(refuse, "deny", engine.Refused{})
+	return list
+}
+
+// grants returns what "always" may mean.
+func grants(p engine.Proposal) []engine.Grant {
+	return slices.DeleteFunc(slices.Clone(question.Grants(p)), func(g engine.Grant) bool {
+		_, problem := question.Always(g, engine.Session)
+		return problem != ""
+	})
+}
+
+// ask returns a proposal as it is asked about.
+func (s *Server) ask(p engine.Proposal) *pending {
+	q := &pending{CallID: p.ID, Name: p.Tool.Name(), Title: s.plain(question.Title(p)), Detail: s.plain(text.Shorten(p.Intent.Detail, mostMessage)),
+		Questions: len(p.Intent.Questions), Grants: len(grants(p)), About: s.plain(text.Shorten(serve.About(p), mostMessage))}
+	if q.CallID == "" {
+		q.CallID = q.Name
+	}
+	b, _ := json.Marshal(p.Args)
+	json.Unmarshal([]byte(s.Clean(string(b))), &q.Args)
+	var whole map[string]any
+	json.Unmarshal(b, &whole)
+	q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && reflect.DeepEqual(q.Args, whole)
+	if !q.Whole {
+		q.Args = nil
+	}
+	var list []map[string]any
+	for _, o := range offers(p) {
+		q.Outcomes = append(q.Outcomes, o.outcome)
+		list = append(list, map[string]any{"outcome": o.outcome, "label": o.label})
+	}
+	labels := []string{}
+	for _, g := range grants(p) {
+		labels = append(labels, g.Label)
+	}
+	q.Data = s.clean(map[string]any{
+		"request": map[string]any{"callId": q.CallID, "name": q.Name, "args": p.Args, "isClientInitiated": false},
+		"status":  string(engine.AwaitingApproval), "agent": p.Agent, "confirmationDetails": details(p),
+		"tool":     map[string]any{"name": q.Name, "displayName": p.Tool.Label, "kind": p.Tool.Kind.String()},
+		"outcomes": list, "grants": labels})
+	return q
+}
+
+// details returns what the Gemini CLI says of a call that is asked about.
+func details(p engine.Proposal) map[string]any {
+	d := map[string]any{"type": "info", "title": question.Title(p), "prompt": p.Intent.Detail}
+	_, change := question.ChangeOf(p)
+	switch {
+	case len(p.Intent.Questions) > 0:
+		var list []map[string]any
+		for _, q := range p.Intent.Questions {
+			options := []map[string]any{}
+			for _, o := range q.Options {
+				options = append(options, map[string]any{"label": o.Label, "description": o.Description})
+			}
+			list = append(list, map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi, "options": options, "placeholder": q.Hint,
+				"type": map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]})
+		}
+		delete(d, "prompt")
+		d["type"], d["questions"] = "ask_user", list
+	case change && len(p.Intent.Paths) > 0:
+		delete(d, "prompt")
+		d["type"], d["filePath"], d["fileName"], d["fileDiff"] = "edit", p.Intent.Paths[0], filepath.Base(p.Intent.Paths[0]), p.Intent.Detail
+		if p.Intent.Draft != nil {
+			d["newContent"] = p.Intent.Draft.Text
+		}
+	case p.Tool.Kind == engine.Execute:
+		delete(d, "prompt")
+		names := question.Programs(p.Intent)
+		d["type"], d["command"], d["rootCommand"], d["rootCommands"] = "exec", p.Intent.Detail, strings.Join(names, ", "), names
+	case p.Tool.Server != "":
+		d["type"], d["serverName"], d["toolName"], d["toolDisplayName"] = "mcp", p.Tool.Server, p.Tool.Name(), p.Tool.Label
+	}
+	return d
+}
+
+// message says what is asked, to programs and to people.
+func (q *pending) message(t *task) *protocol.Message {
+	return t.data(q.Data, protocol.TextPart{Text: q.About})
+}
+
+// same reports whether a proposal is the one that was asked about.
+func (q *pending) same(o *pending) bool {
+	return q.Whole && o.Whole && q.Name == o.Name && q.Title == o.Title && q.Detail == o.Detail && q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
+}
+
+// A reaction is what a client says to what is asked.
+type reaction struct {
+	outcome string
+	note    string
+	content *string // that takes the place of what was proposed
+	grant   int
+	replies []string
+}
+
+// react reads what a client says to what is asked, which has to be offered. Words without an
+// outcome are the reply to a question, or else what the model is told instead: nothing that
+// is merely said allows anything.
+func (q *pending) react(words string, answer map[string]any) (r reaction, err error) {
+	if answer == nil {
+		if q.Questions == 1 {
+			return reaction{outcome: proceed, replies: []string{words}}, nil
+		}
+		return reaction{outcome: refuse, note: words}, nil
+	}
+	r.outcome, _ = answer["outcome"].(string)
+	if !slices.Contains(q.Outcomes, r.outcome) {
+		return r, invalidf(protocol.ErrInvalidParams, "the outcome %.100q is not offered; there are: %s", r.outcome, strings.Join(q.Outcomes, ", "))
+	}
+	if r.note = words; words != "" && r.outcome != refuse {
+		return r, invalidf(protocol.ErrInvalidParams, "text beside an outcome goes with %s alone", refuse)
+	}
+	if v := answer["newContent"]; v != nil {
+		said, ok := v.(string)
+		if !ok || !slices.Contains(q.Outcomes, modify) || r.outcome != modify && r.outcome != proceed {
+			return r, invalidf(protocol.ErrInvalidParams, "newContent is a text, and goes with %s and %s where the latter is offered", proceed, modify)
+		}
+		r.content = &said
+	}
+	if r.outcome == modify && r.content == nil {
+		return r, invalidf(protocol.ErrInvalidParams, "%s needs newContent: there is no editor here", modify)
+	}
+	if v := answer["grant"]; v != nil {
+		n, ok := v.(float64)
+		if !ok || n != float64(int(n)) || n < 0 || int(n) >= q.Grants || r.outcome != always {
+			return r, invalidf(protocol.ErrInvalidParams, "grant is the number of one of grants, from 0, and goes with %s", always)
+		}
+		r.grant = int(n)
+	}
+	if q.Questions > 0 && r.outcome == proceed {
+		replies, _ := answer["answers"].(map[string]any)
+		r.replies = make([]string, q.Questions)
+		for key, v := range replies {
+			i, err := strconv.Atoi(key)
+			said, ok := v.(string)
+			if err != nil || !ok || i < 0 || i >= q.Questions {
+				return r, invalidf(protocol.ErrInvalidParams, `answers has a text for each question, by its number: {"0": "…"}`)
+			}
+			r.replies[i] = said
+		}
+	}
+	return r, nil
+}
+
+// answer returns a reaction as the engine has it. It reports false if that is not offered
+// for p.
+func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
+	switch list := offers(p); {
+	case r.outcome == refuse:
+		return engine.Refused{Note: r.note}, true
+	case r.replies != nil:
+		return engine.Replied{Replies: r.replies}, true
+	case r.content != nil:
+		if p.Intent.Draft == nil {
+			return nil, false
+		}
+		return engine.Changed{Args: p.Intent.Draft.Args(*r.content), Agreed: r.outcome == proceed}, true
+	case r.outcome == always && r.grant > 0:
+		if g := grants(p); r.grant < len(g) {
+			a, problem := question.Always(g[r.grant], engine.Session)
+			return a, problem == ""
+		}
+		return nil, false
+	default:
+		i := slices.IndexFunc(list, func(o offer) bool { return o.outcome == r.outcome })
+		if i < 0 {
+			return nil, false
+		}
+		return list[i].answer, true
+	}
+}
+
+// mostData is how many bytes of JSON programs are told at once.
+const mostData = 24_000
+
+// clean returns a value of JSON as clients get it: without secrets, and not too long.
+func (s *Server) clean(v map[string]any) map[string]any {
+	b, _ := json.Marshal(v)
+	var plain any
+	json.Unmarshal(b, &plain)
+	left := mostData
+	cleaned, _ := s.cut(plain, &left).(map[string]any)
+	if left <= 0 {
+		cleaned["truncated"] = true
+	}
+	return cleaned
+}
+
+func (s *Server) cut(v any, left *int) any {
+	switch v := v.(type) {
+	case string:
+		said := s.plain(v)
+		b, _ := text.JSON(said, "")
+		if runes := len([]rune(said)); len(b) > max(0, *left) {
+			said = text.Shorten(said, max(0, *left)*runes/len(b))
+		}
+		*left -= len(b)
+		return said
+	case []any:
+		list := []any{}
+		for _, one := range v {
+			if *left > 0 {
+				list = append(list, s.cut(one, left))
+			}
+		}
+		return list
+	case map[string]any:
+		m := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if *left -= len(name) + 10; *left > 0 {
+				m[name] = s.cut(v[name], left)
+			}
+		}
+		return m
+	}
+	*left -= 10
+	return v
+}

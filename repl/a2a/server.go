@@ -1,0 +1,465 @@
+package a2a
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/google/uuid"
+
+	"gemline/engine/disk"
+	"gemline/repl/output"
+	"gemline/repl/report"
+	"gemline/repl/serve"
+)
+
+// Config is what clients are served by.
+type Config struct {
+	Version string // of this program
+	Dir     string // that is worked in
+	Folder  string // where tasks are kept; "" keeps none
+	Address string // where the server is spoken to
+
+	// Begin begins the conversation of a name, or goes on with it.
+	Begin func(ctx context.Context, w serve.Wish) (*serve.Conversation, error)
+
+	Outcome func(error) report.Outcome // classifies how work ended
+	Clean   func(string) string        // takes out secrets
+
+	// Commands are those that clients may run. Execute carries one out and returns what it
+	// prints, or else what is to be said to the model.
+	Commands []Command
+	Execute  func(ctx context.Context, line string) (printed, prompt string, err error)
+
+	Servers func() []Connected // the MCP servers of the folder
+}
+
+// A Command is one that clients may run.
+type Command struct {
+	Name    string // with those that it is one of, such as "memory show"
+	Summary string
+	Args    string // synopsis, "" if it takes none
+	Streams bool   // it is a task for the model
+}
+
+// A Connected is an MCP server, as clients read about it.
+type Connected struct {
+	Name   string   `json:"name"`
+	Status string   `json:"status"`
+	Tools  []string `json:"tools"`
+}
+
+// A Server serves clients. It is an [http.Handler] of requests that come from those who may
+// come in.
+type Server struct {
+	Config
+	ctx      context.Context
+	group    *serve.Group
+	store    store
+	patience time.Duration // with readers
+
+	mu    sync.Mutex
+	tasks map[protocol.TaskID]*task
+	busy  []*turn // those that began first stand first
+}
+
+// Bounds of a server.
+const (
+	mostTasks  = 256
+	mostUnused = 64 // of them, those that nothing was said in
+	mostBusy   = 16 // tasks that are worked on, or in which a call is asked about
+	mostOpen   = 32 // conversations
+	mostNames  = 200
+)
+
+// New returns a server, with the tasks that are kept, until ctx is over. Its goroutines are
+// g's.
+func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
+	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience, tasks: map[protocol.TaskID]*task{}}
+	all, done, err := s.store.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the tasks in %s can't be kept: %w; one gemline a2a serve at a time has those of a folder", cfg.Folder, err)
+	}
+	for _, r := range all {
+		t := s.hold(r)
+		if r.Pending == nil && r.Task.Status.State == protocol.TaskStateWorking {
+			if err := t.status(protocol.TaskStateFailed, t.message(interrupted), nil); err != nil {
+				done()
+				return nil, err
+			}
+		}
+	}
+	g.Go(func() {
+		<-ctx.Done()
+		s.close()
+		done()
+	})
+	return s, nil
+}
+
+const interrupted = "the task was interrupted: gemline ended while it was worked on. A new task with the same contextId goes on with what was said"
+
+// close waits until nobody works on a task, and ends all conversations.
+func (s *Server) close() {
+	for {
+		s.mu.Lock()
+		busy := slices.Clone(s.busy)
+		s.mu.Unlock()
+		if len(busy) == 0 {
+			break
+		}
+		for _, u := range busy {
+			<-u.over
+		}
+	}
+	for _, t := range s.all() {
+		t.hangUp()
+	}
+}
+
+// all returns the tasks, those first that were used last.
+func (s *Server) all() (list []*task) {
+	s.mu.Lock()
+	for _, t := range s.tasks {
+		list = append(list, t)
+	}
+	s.mu.Unlock()
+	used := map[*task]time.Time{}
+	for _, t := range list {
+		t.mu.Lock()
+		used[t] = t.kept.Used
+		t.mu.Unlock()
+	}
+	slices.SortFunc(list, func(a, b *task) int {
+		return cmp.Or(used[b].Compare(used[a]), strings.Compare(string(a.kept.Task.ID), string(b.kept.Task.ID)))
+	})
+	return list
+}
+
+func (s *Server) hold(r record) *task {
+	t := &task{server: s, kept: r, rest: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks[r.Task.ID] = t
+	return t
+}
+
+func (s *Server) find(id protocol.TaskID) (*task, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.tasks[id]; t != nil {
+		return t, nil
+	}
+	return nil, invalidf(protocol.ErrTaskNotFound, "there is no task %.100q", string(id))
+}
+
+// plain returns a text as a client gets it.
+func (s *Server) plain(words string) string { return output.Valid(s.Clean(words)) }
+
+// settings are what a client says of a task when it begins.
+type settings struct {
+	Kind      string `json:"kind"`
+	Workspace string `json:"workspacePath"`
+	Unasked   bool   `json:"autoExecute"`
+}
+
+// newTask makes a task in a context. What was said in it goes on if nothing else does so.
+func (s *Server) newTask(contextID string, w settings) (*task, error) {
+	switch {
+	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
+		return nil, invalidf(protocol.ErrInvalidParams, "contextId is a short name")
+	case w.Workspace != "" && disk.Follow(filepath.Clean(w.Workspace)) != disk.Follow(s.Dir):
+		return nil, invalidf(protocol.ErrInvalidParams, "this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
+	}
+	id := protocol.NewTaskID()
+	r := record{Session: string(id), Unasked: w.Unasked, Task: protocol.Task{ID: id, ContextID: cmp.Or(contextID, protocol.NewContextID())}}
+	all := s.all()
+	unused := 0
+	for _, t := range all {
+		if t.state() == protocol.TaskStateSubmitted {
+			unused++
+		}
+	}
+	if i := slices.IndexFunc(all, func(t *task) bool { return t.kept.Task.ContextID == r.Task.ContextID }); i >= 0 && all[i].state().Terminal() {
+		r.Session = all[i].kept.Session
+	}
+	if unused >= mostUnused {
+		return nil, invalidf(protocol.ErrServerError, "nothing was said yet in %d tasks, which are all that may be; cancel some", unused)
+	}
+	if len(all) >= mostTasks {
+		i := slices.IndexFunc(slices.Clone(reversed(all)), (*task).forget)
+		if i < 0 {
+			return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be", len(all))
+		}
+	}
+	t := s.hold(r)
+	if err := t.status(protocol.TaskStateSubmitted, nil, nil); err != nil {
+		t.forget()
+		return nil, err
+	}
+	return t, nil
+}
+
+func reversed[T any](list []T) []T {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
+}
+
+// forget has a task be none, unless somebody works on it or a call is asked about. Its
+// session stays.
+func (t *task) forget() bool {
+	if !t.change.TryLock() {
+		return false
+	}
+	defer t.change.Unlock()
+	t.mu.Lock()
+	ok := t.turn == nil && t.kept.Pending == nil
+	t.gone = t.gone || ok
+	t.mu.Unlock()
+	if !ok {
+		return false
+	}
+	s := t.server
+	s.mu.Lock()
+	delete(s.tasks, t.kept.Task.ID)
+	s.mu.Unlock()
+	s.store.forget(t.kept.Task.ID)
+	t.hangUp()
+	return true
+}
+
+// say takes a message of a client's. If it wants to read along, it gets a stream, which
+// begins with a task that is new; else it waits for how the task stands then.
+func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along bool) (*task, *stream, error) {
+	m, words, answer, err := s.readMessage(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	var t *task
+	fresh := m.TaskID == ""
+	if fresh {
+		if answer != nil {
+			return nil, nil, invalidf(protocol.ErrInvalidParams, "an answer is for the task that asks: the message needs its taskId")
+		}
+		w, err := agentSettings(p)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err = s.newTask(m.ContextID, w)
+		if err != nil {
+			return nil, nil, err
+		}
+	} else if t, err = s.find(m.TaskID); err != nil {
+		return nil, nil, err
+	}
+	st, rest, err := t.take(m, words, answer, along, fresh)
+	if err != nil {
+		if fresh {
+			t.forget()
+		}
+		return nil, nil, err
+	}
+	if along || p.Config != nil && p.Config.Blocking != nil && !*p.Config.Blocking {
+		return t, st, nil
+	}
+	select {
+	case <-rest:
+		return t, nil, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+// agentSettings returns what a client says of a task in the metadata of a message.
+func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
+	for _, meta := range []map[string]any{p.Metadata, p.Message.Metadata} {
+		if v := meta["coderAgent"]; v != nil {
+			b, _ := json.Marshal(v)
+			if err := json.Unmarshal(b, &w); err != nil {
+				return w, invalidf(protocol.ErrInvalidParams, "metadata.coderAgent can't be used: %v", err)
+			}
+		}
+	}
+	return w, nil
+}
+
+// readMessage reads what a message says: words, or an answer to what is asked.
+func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message, words string, answer map[string]any, err error) {
+	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames || m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
+		return nil, "", nil, invalidf(protocol.ErrInvalidParams, "a message has a messageId, the role user and parts")
+	}
+	if p.Config != nil && p.Config.PushConfig != nil {
+		return nil, "", nil, errNoPush
+	}
+	var all []string
+	for _, part := range m.Parts {
+		switch part := part.(type) {
+		case protocol.TextPart:
+			all = append(all, part.Text)
+		case protocol.DataPart:
+			if _, ok := part.Data["callId"].(string); !ok || answer != nil {
+				return nil, "", nil, invalidf(protocol.ErrInvalidParams, "a message has text, or one data part with a callId and an outcome")
+			}
+			answer = part.Data
+		default:
+			return nil, "", nil, invalidf(protocol.ErrUnsupportedContentType, "a message has text, and no files; name a file in %s instead", s.Dir)
+		}
+	}
+	words = strings.TrimSpace(strings.Join(all, "\n"))
+	if words == "" && answer == nil {
+		return nil, "", nil, invalidf(protocol.ErrInvalidParams, "the message is empty")
+	}
+	return m, words, answer, nil
+}
+
+// take takes a message: it is the answer to what is asked, or work begins on it.
+func (t *task) take(m *protocol.Message, words string, answer map[string]any, along, fresh bool) (st *stream, rest chan struct{}, err error) {
+	t.change.Lock()
+	defer t.change.Unlock()
+	t.mu.Lock()
+	state, asked, u := t.kept.Task.Status.State, t.kept.Pending, t.turn
+	known := slices.ContainsFunc(t.kept.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
+	rest = t.rest
+	t.mu.Unlock()
+	late := u != nil && asked == nil
+	switch {
+	case m.ContextID != "" && m.ContextID != t.kept.Task.ContextID:
+		return nil, nil, invalidf(protocol.ErrInvalidParams, "the task has another contextId: %s", t.kept.Task.ContextID)
+	case known:
+		return nil, nil, invalidf(protocol.ErrInvalidParams, "the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
+	case state.Terminal():
+		return nil, nil, invalidf(protocol.ErrInvalidRequest, "the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
+	case answer != nil && (asked == nil || asked.CallID != answer["callId"]):
+		return nil, nil, invalidf(protocol.ErrInvalidParams, "no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
+	case late && !u.hint(words):
+		return nil, nil, invalidf(protocol.ErrUnsupportedOperation, "the task is worked on; wait until it needs input, or cancel it")
+	}
+	var r reaction
+	if asked != nil {
+		if r, err = asked.react(words, answer); err != nil {
+			return nil, nil, err
+		}
+	}
+	begins := u == nil
+	if begins {
+		if u, err = t.server.begin(t); err != nil {
+			return nil, nil, err
+		}
+		u.prompt, u.asked, u.first = words, asked, r
+	}
+	if along {
+		st = t.join()
+	}
+	t.mu.Lock()
+	t.remember(m)
+	t.turn = u
+	b, err := t.document(nil, mostSnapshot)
+	t.mu.Unlock()
+	if fresh && st != nil && err == nil {
+		st.put(b)
+	}
+	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
+		if st != nil {
+			st.leave()
+		}
+		if u.stop(err); begins { // else it ends by itself
+			t.leave()
+			close(u.over)
+			t.server.ended(u)
+		}
+		return nil, nil, err
+	}
+	t.update(kindState, nil, false, nil)
+	switch {
+	case begins:
+		t.server.group.Go(u.run)
+	case asked != nil:
+		u.answers <- r
+	}
+	return st, rest, nil
+}
+
+// begin makes a turn of a task. If there are too many, the one that has been asking for
+// longest is put aside.
+func (s *Server) begin(t *task) (*turn, error) {
+	u := &turn{task: t, answers: make(chan reaction, 1), over: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	working := slices.DeleteFunc(slices.Clone(s.busy), func(one *turn) bool { return one.ctx.Err() != nil })
+	if len(working) >= mostBusy {
+		i := slices.IndexFunc(working, (*turn).asks)
+		if i < 0 {
+			return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be at once; try again when one is over", len(working))
+		}
+		working[i].stop(errParked)
+	}
+	u.ctx, u.stop = context.WithCancelCause(s.ctx)
+	s.busy = append(s.busy, u)
+	return u, nil
+}
+
+// ended takes note that a turn is over, and closes conversations that nobody was in for
+// longest.
+func (s *Server) ended(u *turn) {
+	s.mu.Lock()
+	s.busy = slices.DeleteFunc(s.busy, func(one *turn) bool { return one == u })
+	s.mu.Unlock()
+	open := 0
+	for _, t := range s.all() {
+		t.mu.Lock()
+		held := t.talk != nil
+		idle := held && t.turn == nil
+		t.mu.Unlock()
+		if held {
+			open++
+		}
+		if idle && open > mostOpen && t.change.TryLock() {
+			t.mu.Lock()
+			idle = t.turn == nil
+			t.mu.Unlock()
+			if idle {
+				t.hangUp()
+			}
+			t.change.Unlock()
+		}
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, post := r.URL.Path, r.Method == http.MethodPost
+	id, meta := strings.CutSuffix(strings.TrimPrefix(path, "/tasks/"), "/metadata")
+	switch {
+	case post && path == "/":
+		s.rpc(w, r)
+	case post && path == "/tasks":
+		s.create(w, r)
+	case post && path == "/executeCommand":
+		s.execute(w, r)
+	case post:
+		http.NotFound(w, r)
+	case r.Method != http.MethodGet:
+		w.Header().Set("Allow", "GET, POST")
+		http.Error(w, "POST requests of JSON-RPC to /", http.StatusMethodNotAllowed)
+	case path == "/listCommands":
+		s.listCommands(w)
+	case path == "/tasks/metadata":
+		s.listTasks(w)
+	case meta && uuid.Validate(id) == nil:
+		s.describe(w, protocol.TaskID(id))
+	default:
+		http.NotFound(w, r)
+	}
+}

@@ -1,0 +1,68 @@
+package a2a
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/google/uuid"
+
+	"gemline/engine/disk"
+)
+
+// A store is the folder of the tasks, each in a folder of its own. "" keeps nothing.
+type store string
+
+// open has the folder be this process's, and returns what is kept in it.
+func (d store) open(ctx context.Context) (all []record, done func(), err error) {
+	const soon = time.Second
+	if d == "" {
+		return nil, func() {}, nil
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	if done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json")); err != nil {
+		return nil, nil, err
+	}
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		var r record
+		b, err := disk.Read(d.path(protocol.TaskID(e.Name())), 4*mostRecord)
+		if err == nil && uuid.Validate(e.Name()) == nil && json.Unmarshal(b, &r) == nil && string(r.Task.ID) == e.Name() {
+			all = append(all, r)
+		}
+	}
+	return all, done, nil
+}
+
+func (d store) path(id protocol.TaskID) string {
+	return filepath.Join(string(d), string(id), "task.json")
+}
+
+// save keeps what a task is now.
+func (d store) save(id protocol.TaskID, b []byte) error {
+	if d == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(d.path(id)), 0o700); err != nil {
+		return err
+	}
+	return disk.Replace(d.path(id), b, 0o600)
+}
+
+// forget removes a task.
+func (d store) forget(id protocol.TaskID) {
+	if d != "" && uuid.Validate(string(id)) == nil {
+		os.RemoveAll(filepath.Dir(d.path(id)))
+	}
+}

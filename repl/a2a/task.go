@@ -1,0 +1,346 @@
+package a2a
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+
+	"gemline/engine/text"
+	"gemline/repl/serve"
+)
+
+// A task is one that clients have given.
+type task struct {
+	server *Server
+
+	// change is held while something happens to the task, until those who read along have
+	// it. It comes before mu, which is held while something is looked at.
+	change  sync.Mutex
+	mu      sync.Mutex
+	kept    record
+	streams []*stream
+	rest    chan struct{}       // closed when it waits for something, or is over
+	turn    *turn               // nil if nobody works on it
+	talk    *serve.Conversation // nil if it is not open
+	said    string              // by the model, not in the history yet
+	gone    bool                // it was forgotten
+}
+
+// A record is what is kept of a task.
+type record struct {
+	Task    protocol.Task `json:"task"`
+	Session string        `json:"session"`
+	Unasked bool          `json:"unasked,omitempty"` // calls run without a question, as far as that may be
+	Pending *pending      `json:"pending,omitempty"` // nil if nothing is asked
+	Used    time.Time     `json:"used"`
+}
+
+// Bounds of what is kept of a task, and of an event, which clients read as a line.
+const (
+	mostRecord   = 256 << 10 // bytes
+	mostMessages = 64
+	mostMessage  = 16_000 // characters of a message
+	mostOutputs  = 32     // outputs of calls
+	mostOutput   = 8_000  // characters of each, the last ones
+	mostPiece    = 4_000  // characters of a text in an event
+	mostSnapshot = 48 << 10
+)
+
+// TaskInfo implements the protocol's interface.
+func (t *task) TaskInfo() protocol.TaskInfo {
+	return protocol.TaskInfo{TaskID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID}
+}
+
+// state returns how the task stands.
+func (t *task) state() protocol.TaskState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept.Task.Status.State
+}
+
+// shown returns the task as a client reads it, with the last messages of its history.
+func (t *task) shown(last *int) (json.RawMessage, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.document(last, mostRecord)
+}
+
+// document returns the task in at most so many bytes, if that can be. The caller holds mu.
+func (t *task) document(last *int, most int) (json.RawMessage, error) {
+	d := t.kept.Task
+	d.History = slices.Clone(d.History)
+	if t.said != "" {
+		d.History = append(d.History, protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}))
+	}
+	if last != nil {
+		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
+	}
+	for {
+		b, err := text.JSON(d, "")
+		switch {
+		case err != nil || len(b) <= most:
+			return b, err
+		case len(d.History) > 1:
+			d.History = d.History[(len(d.History)+1)/2:]
+		case len(d.Artifacts) > 0:
+			d.Artifacts = d.Artifacts[(len(d.Artifacts)+1)/2:]
+		default:
+			return b, nil
+		}
+	}
+}
+
+// trim keeps the record within its bounds. The caller holds mu.
+func (t *task) trim() []byte {
+	d := &t.kept.Task
+	d.History = d.History[max(0, len(d.History)-mostMessages):]
+	d.Artifacts = d.Artifacts[max(0, len(d.Artifacts)-mostOutputs):]
+	for {
+		b, err := text.JSON(t.kept, "")
+		if err != nil || len(b) <= mostRecord || len(d.History)+len(d.Artifacts) <= 1 {
+			return b
+		}
+		d.History, d.Artifacts = d.History[(len(d.History)+1)/2:], d.Artifacts[(len(d.Artifacts)+1)/2:]
+	}
+}
+
+// remember adds a message to the history. The caller holds mu.
+func (t *task) remember(m *protocol.Message) {
+	kept := *m
+	kept.Parts = nil
+	for _, p := range m.Parts {
+		if words, ok := p.(protocol.TextPart); ok {
+			words.Text = t.server.plain(text.Shorten(words.Text, mostMessage))
+			p = words
+		}
+		kept.Parts = append(kept.Parts, p)
+	}
+	kept.TaskID, kept.ContextID = t.kept.Task.ID, t.kept.Task.ContextID
+	t.kept.Task.History = append(t.kept.Task.History, &kept)
+}
+
+// flush makes a message of what the model has said. The caller holds mu.
+func (t *task) flush() {
+	if t.said == "" {
+		return
+	}
+	m := protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})
+	t.said = ""
+	t.kept.Task.History = append(t.kept.Task.History, m)
+}
+
+// status gives the task a state, and records it. The caller holds change.
+func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *pending) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now().UTC()
+	t.flush()
+	if h := t.kept.Task.History; said == nil && state == protocol.TaskStateInputRequired && len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
+		said = h[len(h)-1] // which is the answer
+	}
+	t.kept.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
+	t.kept.Pending, t.kept.Used = asked, now
+	if t.gone {
+		return nil
+	}
+	return t.server.store.save(t.kept.Task.ID, t.trim())
+}
+
+// update tells all who read along that something has happened, and that nothing follows if
+// that is final. The caller holds change.
+func (t *task) update(kind string, said *protocol.Message, final bool, more map[string]any) {
+	t.mu.Lock()
+	ev := protocol.NewStatusUpdateEvent(t, t.kept.Task.Status.State, said)
+	ev.Final = final
+	ev.Metadata = map[string]any{"coderAgent": map[string]any{"kind": kind}}
+	if t.talk != nil {
+		ev.Metadata["model"] = t.talk.Model()
+	}
+	t.mu.Unlock()
+	for name, v := range more {
+		ev.Metadata[name] = v
+	}
+	t.publish(ev)
+	if final {
+		t.settle()
+	}
+}
+
+// publish hands an event to all who read along. The caller holds change.
+func (t *task) publish(ev protocol.Event) {
+	b, err := text.JSON(ev, "")
+	if err != nil {
+		return
+	}
+	t.mu.Lock()
+	streams := slices.Clone(t.streams)
+	t.mu.Unlock()
+	for _, st := range streams {
+		st.put(b)
+	}
+}
+
+// settle ends the streams of all who read along, and lets those go on who wait. The caller
+// holds change.
+func (t *task) settle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, st := range t.streams {
+		close(st.events)
+	}
+	t.streams = nil
+	close(t.rest)
+	t.rest = make(chan struct{})
+}
+
+// message returns one of the agent's, in words.
+func (t *task) message(words string) *protocol.Message {
+	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: t.server.plain(words)})
+}
+
+// data returns one of the agent's that programs read.
+func (t *task) data(v map[string]any, beside ...protocol.Part) *protocol.Message {
+	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t, append([]protocol.Part{protocol.DataPart{Data: v}}, beside...)...)
+}
+
+// A stream is what one client reads along. Its events are closed behind the last one.
+type stream struct {
+	task   *task
+	events chan json.RawMessage
+	cut    chan struct{} // closed if the client is not waited for any longer
+	left   time.Duration // for which it still is
+	end    func()
+}
+
+// join adds a reader. The caller holds change.
+func (t *task) join() *stream {
+	const held = 64 // events
+	st := &stream{task: t, events: make(chan json.RawMessage, held), cut: make(chan struct{}), left: t.server.patience}
+	st.end = sync.OnceFunc(func() { close(st.cut) })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.streams = append(t.streams, st)
+	return st
+}
+
+// put hands an event on. A reader that stalls is waited for, and cut off when that has taken
+// too long in all.
+func (st *stream) put(ev json.RawMessage) {
+	select {
+	case st.events <- ev:
+		return
+	case <-st.cut:
+		return
+	default:
+	}
+	began := time.Now()
+	late := time.NewTimer(st.left)
+	defer late.Stop()
+	select {
+	case st.events <- ev:
+		st.left -= time.Since(began)
+	case <-st.cut:
+	case <-late.C:
+		st.leave()
+	}
+}
+
+// leave takes the reader away.
+func (st *stream) leave() {
+	st.end()
+	t := st.task
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.streams = slices.DeleteFunc(t.streams, func(one *stream) bool { return one == st })
+}
+
+// follow adds a reader to a task that is there already. It reads how the task stands and,
+// unless somebody works on it, what it waits for.
+func (t *task) follow() (*stream, error) {
+	t.change.Lock()
+	defer t.change.Unlock()
+	st := t.join()
+	t.mu.Lock()
+	b, err := t.document(nil, mostSnapshot)
+	asked, busy := t.kept.Pending, t.turn != nil
+	t.mu.Unlock()
+	if err != nil {
+		st.leave()
+		return nil, err
+	}
+	st.put(b)
+	if busy && asked == nil {
+		return st, nil
+	}
+	if asked != nil {
+		t.update(kindConfirm, asked.message(t), false, nil)
+	}
+	t.update(kindState, nil, true, nil)
+	return st, nil
+}
+
+var (
+	errCanceled = errors.New("canceled by the client")
+	errParked   = errors.New("too many tasks wait for an answer")
+)
+
+// cancel ends the task. It does not wait for readers.
+func (t *task) cancel(ctx context.Context) error {
+	for {
+		t.mu.Lock()
+		u := t.turn
+		t.mu.Unlock()
+		if u == nil {
+			if again, err := t.cancelIdle(); !again {
+				return err
+			}
+			continue
+		}
+		u.stop(errCanceled)
+		select {
+		case <-u.over:
+			if t.state() == protocol.TaskStateCanceled {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// cancelIdle ends a task that nobody works on. It reports whether somebody does.
+func (t *task) cancelIdle() (busy bool, err error) {
+	t.change.Lock()
+	defer t.change.Unlock()
+	t.mu.Lock()
+	busy = t.turn != nil
+	t.mu.Unlock()
+	if busy {
+		return true, nil
+	}
+	if state := t.state(); state.Terminal() {
+		return false, invalidf(protocol.ErrTaskNotCancelable, "the task is over already: %s", state)
+	}
+	if err := t.status(protocol.TaskStateCanceled, nil, nil); err != nil {
+		return false, err
+	}
+	t.update(kindState, nil, true, nil)
+	t.hangUp()
+	return false, nil
+}
+
+// hangUp closes the conversation. Nobody works on the task.
+func (t *task) hangUp() {
+	t.mu.Lock()
+	talk := t.talk
+	t.talk = nil
+	t.mu.Unlock()
+	if talk != nil {
+		talk.Close()
+	}
+}

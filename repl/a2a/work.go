@@ -1,0 +1,364 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/report"
+	"gemline/repl/serve"
+)
+
+// The kinds of what is told, as the Gemini CLI has them; the last one is our own.
+const (
+	kindConfirm  = "tool-call-confirmation"
+	kindCall     = "tool-call-update"
+	kindText     = "text-content"
+	kindState    = "state-change"
+	kindThought  = "thought"
+	kindCitation = "citation"
+	kindNotice   = "notice"
+)
+
+// A turn is the work on a message.
+type turn struct {
+	task    *task
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	prompt  string
+	asked   *pending      // the call that was cut off while it was asked about, nil if none was
+	first   reaction      // to that
+	answers chan reaction // to what is asked
+	over    chan struct{} // closed behind the last of it
+}
+
+// asks reports whether the turn waits for an answer.
+func (u *turn) asks() bool {
+	u.task.mu.Lock()
+	defer u.task.mu.Unlock()
+	return u.task.kept.Pending != nil
+}
+
+// hint has the model hear something while it works. It reports false if that can't be.
+func (u *turn) hint(words string) bool {
+	u.task.mu.Lock()
+	talk := u.task.talk
+	u.task.mu.Unlock()
+	if talk == nil || talk.Hint == nil {
+		return false
+	}
+	talk.Hint(words)
+	return true
+}
+
+// run does the work.
+func (u *turn) run() {
+	defer close(u.over)
+	defer u.task.server.ended(u)
+	defer u.stop(nil)
+	u.end(u.work())
+}
+
+// work does the work until there is nothing left to say to the model.
+func (u *turn) work() error {
+	t := u.task
+	if t.talk == nil {
+		talk, err := t.server.Begin(t.server.ctx, serve.Wish{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
+		if err != nil {
+			return err
+		}
+		t.mu.Lock()
+		t.talk = talk
+		t.mu.Unlock()
+	}
+	prompt := u.prompt
+	if u.asked != nil {
+		var err error
+		if prompt, err = u.again(); err != nil {
+			return err
+		}
+	}
+	for prompt != "" {
+		if err := t.talk.Ask(u.ctx, telling{u}, prompt); err != nil {
+			return err
+		}
+		if prompt = ""; t.talk.Hint != nil {
+			prompt = t.talk.Late()
+		}
+	}
+	return nil
+}
+
+// again proposes a call once more that was cut off while it was asked about, and returns
+// what the model is told then.
+func (u *turn) again() (prompt string, err error) {
+	q := *u.asked
+	defer func() { u.asked = nil }()
+	told := "You were interrupted while the user was asked about this: " + q.Title + ". It was not done. "
+	switch {
+	case u.first.outcome == refuse:
+		return strings.TrimSpace(told + "The user has refused it. " + u.first.note), nil
+	case u.first.content != nil:
+		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.content, nil
+	case q.Whole:
+		made, err := u.task.talk.Again(u.ctx, q.Name, q.Args, u.event)
+		if made || err != nil {
+			return "The call that was interrupted while the user was asked about it is settled now, as said above. Go on with the task.", err
+		}
+	}
+	return told + "Go on with the task.", nil
+}
+
+// wait has the task wait for an answer, and tells what is asked.
+func (u *turn) wait(q *pending) error {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	said := q.message(t)
+	if err := t.status(protocol.TaskStateInputRequired, said, q); err != nil {
+		return err
+	}
+	t.update(kindConfirm, said, false, nil)
+	t.update(kindState, nil, true, nil)
+	return nil
+}
+
+// end tells how the work has ended. A call that is asked about still is.
+func (u *turn) end(err error) {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	cause := context.Cause(u.ctx)
+	if cause != nil && !errors.Is(cause, errCanceled) && u.asks() {
+		t.leave()
+		t.hangUp()
+		return
+	}
+	state, said, more := protocol.TaskStateInputRequired, (*protocol.Message)(nil), map[string]any(nil)
+	switch {
+	case errors.Is(cause, errCanceled):
+		state = protocol.TaskStateCanceled
+	case cause != nil:
+		state, said = protocol.TaskStateFailed, t.message(interrupted)
+	case err != nil:
+		o := t.server.Outcome(err).Complete()
+		words := o.Message
+		if o.Hint != "" {
+			words += "; " + o.Hint
+		}
+		state, said = protocol.TaskStateFailed, t.message(words)
+	}
+	if err := t.status(state, said, nil); err != nil { // which is over for want of a place
+		t.mu.Lock()
+		t.kept.Task.Status.State = protocol.TaskStateFailed
+		t.mu.Unlock()
+		state, said = protocol.TaskStateFailed, t.message(fmt.Sprintf("the task could not be kept: %v", err))
+	}
+	if said != nil {
+		more = map[string]any{"error": said.Parts[0].(protocol.TextPart).Text}
+	}
+	t.leave()
+	t.update(kindState, said, true, more)
+	if state.Terminal() {
+		t.hangUp()
+	}
+}
+
+// leave takes note that nobody works on the task.
+func (t *task) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn = nil
+}
+
+// notify tells what is odd but no error.
+func (u *turn) notify(said string) {
+	t := u.task
+	t.mu.Lock()
+	now := t.turn
+	t.mu.Unlock()
+	if now != nil {
+		now.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
+	}
+}
+
+// tell tells of something that happens.
+func (u *turn) tell(kind string, m *protocol.Message, more map[string]any) {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	t.update(kind, m, false, more)
+}
+
+// An asker is the [engine.Approver] of a task: whoever answers it next is its user.
+type asker struct{ task *task }
+
+// Approve implements [engine.Approver].
+func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	t := a.task
+	t.mu.Lock()
+	u := t.turn
+	t.mu.Unlock()
+	if u == nil || ctx.Err() != nil {
+		return nil, context.Canceled
+	}
+	q := t.server.ask(p)
+	if was := u.asked; was != nil {
+		if u.asked = nil; was.same(q) {
+			if answer, ok := u.first.answer(p); ok {
+				return answer, nil
+			}
+		}
+	}
+	for {
+		if err := u.wait(q); err != nil {
+			return nil, err
+		}
+		select {
+		case r := <-u.answers:
+			if answer, ok := r.answer(p); ok {
+				return answer, nil
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-u.ctx.Done(): // before a call that outlives it
+			return nil, context.Canceled
+		}
+	}
+}
+
+// telling is the [report.Reporter] of a turn.
+type telling struct{ *turn }
+
+func (telling) Begin(report.Init)           {}
+func (telling) Finish(report.Outcome) error { return nil }
+func (u telling) Event(ev engine.Event)     { u.event(ev) }
+
+// event tells of what happens.
+func (u *turn) event(ev engine.Event) {
+	t := u.task
+	agent, ev := engine.Source(ev)
+	switch ev := ev.(type) {
+	case engine.Text:
+		for piece := range pieces(ev.Delta) {
+			if agent == "" {
+				u.say(t.server.plain(piece))
+			}
+		}
+	case engine.Thought:
+		for piece := range pieces(ev.Delta) {
+			u.tell(kindThought, t.data(map[string]any{"subject": "", "description": t.server.plain(piece), "agent": agent}), nil)
+		}
+	case engine.Answered:
+		t.mu.Lock()
+		if agent == "" {
+			t.flush()
+		}
+		t.mu.Unlock()
+	case engine.Called:
+		u.call(agent, ev.ID, ev.Name, ev.Args, engine.Validating, nil)
+	case engine.State:
+		if ev.State == engine.Scheduled || ev.State == engine.Executing {
+			u.call(agent, ev.ID, ev.Name, nil, ev.State, nil)
+		}
+	case engine.Finished:
+		response := map[string]any{"callId": ev.ID, "resultDisplay": ev.Result.Display}
+		if ev.Err != nil {
+			response["error"], response["errorType"] = map[string]any{"message": engine.DisplayError(ev.Err)}, engine.ErrorType(ev.Err)
+		}
+		u.call(agent, ev.ID, ev.Name, ev.Args, engine.Outcome(ev.Err), response)
+	case engine.Output:
+		for piece := range pieces(ev.Delta) {
+			u.output(ev.ID, t.server.plain(piece))
+		}
+	case engine.Cited:
+		var list []string
+		for _, r := range ev.References {
+			list = append(list, strings.TrimSpace(r.Title+" "+r.URI))
+		}
+		u.tell(kindCitation, t.message(text.Shorten("Citations:\n"+strings.Join(list, "\n"), mostPiece)), nil)
+	case engine.Retry:
+		if ev.Restart && agent == "" {
+			t.mu.Lock()
+			t.said = ""
+			t.mu.Unlock()
+		}
+		u.tell(kindNotice, t.message(report.RetryText(ev)), map[string]any{"restart": ev.Restart})
+	case engine.Notice:
+		u.tell(kindNotice, t.message(text.Shorten(ev.Text, mostPiece)), nil)
+	}
+}
+
+// pieces yields a text in parts that fit into events.
+func pieces(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		n, from := 0, 0
+		for i := range s {
+			if n++; n > mostPiece {
+				if !yield(s[from:i]) {
+					return
+				}
+				n, from = 1, i
+			}
+		}
+		if from < len(s) {
+			yield(s[from:])
+		}
+	}
+}
+
+// say passes on what the model says.
+func (u *turn) say(piece string) {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	t.mu.Lock()
+	if len(t.said) < 4*mostMessage {
+		t.said += piece
+	}
+	t.mu.Unlock()
+	t.update(kindText, t.message(piece), false, nil)
+}
+
+// call tells how far a call is.
+func (u *turn) call(agent, id, name string, args map[string]any, state engine.CallState, response map[string]any) {
+	request := map[string]any{"callId": id, "name": name, "isClientInitiated": false}
+	if args != nil {
+		request["args"] = args
+	}
+	d := map[string]any{"request": request, "status": string(state), "tool": map[string]any{"name": name}, "agent": agent}
+	if response != nil {
+		d["response"] = response
+	}
+	u.tell(kindCall, u.task.data(u.task.server.clean(d)), nil)
+}
+
+// output passes on what a running call prints.
+func (u *turn) output(id, piece string) {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	name := protocol.ArtifactID("tool-" + id + "-output")
+	ev := protocol.NewArtifactUpdateEvent(t, name, protocol.TextPart{Text: piece})
+	t.mu.Lock()
+	var kept *protocol.Artifact
+	for _, a := range t.kept.Task.Artifacts {
+		if a.ID == name {
+			kept = a
+		}
+	}
+	if kept == nil {
+		kept = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{protocol.TextPart{}}}
+		t.kept.Task.Artifacts = append(t.kept.Task.Artifacts, kept)
+		t.kept.Task.Artifacts = t.kept.Task.Artifacts[max(0, len(t.kept.Task.Artifacts)-mostOutputs):]
+	}
+	all := []rune(kept.Parts[0].(protocol.TextPart).Text + piece)
+	kept.Parts = protocol.ContentParts{protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}}
+	t.mu.Unlock()
+	t.publish(ev)
+}
