@@ -305,6 +305,7 @@ var managing = map[string][][]string{
 	"mcp":        {{"list"}, {"test", "nothing"}, {"remove", "nothing"}},
 	"worktree":   {{}, {"list"}, {"remove", "nothing"}, {"prune"}},
 	"undo":       {{}, {"--dry-run"}},
+	"a2a":        {{"serve", "--help"}},
 	"agents":     {{}, {"list"}, {"show", "generalist"}, {"validate"}},
 	"skills":     {{}, {"list", "--all"}, {"uninstall", "nothing"}},
 	"skill":      {{"list"}},

@@ -208,6 +208,7 @@ func TestWriteFileIntent(t *testing.T) {
 		Detail: "--- src/a.go\tCurrent\n+++ src/a.go\tProposed\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
 		Paths:  []string{b.path("src/a.go")},
 		Grants: []engine.Grant{{Label: "always for src/a.go", Tool: "edit", Target: b.path("src/a.go")}, {Label: "all edits this session", Tool: "edit"}},
+		Edit:   &engine.TextEdit{Path: b.path("src/a.go"), Before: "one\r\ntwo\r\n", After: "one\r\n2\r\n"},
 	}
 	if d := cmp.Diff(want, in); d != "" {
 		t.Error(d)
