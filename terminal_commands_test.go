@@ -306,6 +306,7 @@ var managing = map[string][][]string{
 	"worktree":   {{}, {"list"}, {"remove", "nothing"}, {"prune"}},
 	"undo":       {{}, {"--dry-run"}},
 	"a2a":        {{"serve", "--help"}},
+	"attach":     {{}, {"nothing"}},
 	"agents":     {{}, {"list"}, {"show", "generalist"}, {"validate"}},
 	"skills":     {{}, {"list", "--all"}, {"uninstall", "nothing"}},
 	"skill":      {{"list"}},
