@@ -1,0 +1,344 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	et "gemline/engine/enginetest"
+)
+
+// A peer is a client of testdata/a2a and the server that it has.
+type peer struct {
+	t       *testing.T
+	serve   *exec.Cmd
+	errs    string // the file of what the two say of errors
+	calls   int
+	feed    io.Writer
+	printed *json.Decoder
+	ahead   []given // that was read while another call's was waited for
+}
+
+// A given is what a call of the client's gave: an event, or an answer.
+type given struct {
+	Call  int
+	Value happened
+	Over  bool
+	Error string
+}
+
+// A happened is an event, or a task.
+type happened struct {
+	Kind      string
+	ID        string
+	TaskID    string
+	ContextID string
+	Final     bool
+	Status    struct {
+		State   string
+		Message struct{ Parts []part }
+	}
+	Artifact struct{ Parts []part }
+	History  []struct {
+		Role  string
+		Parts []part
+	}
+	Metadata struct {
+		CoderAgent struct{ Kind string }
+	}
+}
+
+// A part is one of a message.
+type part struct {
+	Text string
+	Data struct {
+		Request  struct{ CallID, Name string }
+		Outcomes []struct{ Outcome string }
+	}
+}
+
+// textOf returns what parts of a message say.
+func textOf(parts []part) (all string) {
+	for _, p := range parts {
+		all += p.Text
+	}
+	return all
+}
+
+// peerOf starts a server of a directory, and its client.
+func peerOf(t *testing.T, s *et.Server, node, sdk, dir string) *peer {
+	t.Helper()
+	errs, err := os.Create(filepath.Join(t.TempDir(), "errors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer errs.Close()
+	p := &peer{t: t, errs: errs.Name()}
+	p.serve = headless(t, s, dir, nil, errs, "--skip-trust", "a2a", "serve")
+	out, err := p.serve.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		p.kill()
+		t.Fatalf("%q, %v; %s", line, err, p.told())
+	}
+	client := exec.Command(node, "testdata/a2a/client.mjs", sdk, line)
+	client.Stderr = errs
+	in, err := client.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := client.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { client.Process.Kill() })
+	t.Cleanup(func() { in.Close(); client.Wait(); late.Stop() })
+	p.feed, p.printed = in, json.NewDecoder(back)
+	return p
+}
+
+// told returns what the server and the client say of errors.
+func (p *peer) told() []byte {
+	b, _ := os.ReadFile(p.errs)
+	return b
+}
+
+// kill ends the server as nothing else does.
+func (p *peer) kill() {
+	p.serve.Process.Kill()
+	p.serve.Wait()
+}
+
+// call calls a method of the client's.
+func (p *peer) call(method string, params map[string]any) int {
+	p.calls++
+	b, _ := json.Marshal(map[string]any{"call": p.calls, "method": method, "params": params})
+	p.feed.Write(append(b, '\n'))
+	return p.calls
+}
+
+// next returns what a call gives next.
+func (p *peer) next(call int) given {
+	p.t.Helper()
+	for i, g := range p.ahead {
+		if g.Call == call {
+			p.ahead = append(p.ahead[:i:i], p.ahead[i+1:]...)
+			return g
+		}
+	}
+	for {
+		var g given
+		if err := p.printed.Decode(&g); err != nil {
+			p.kill()
+			p.t.Fatalf("%v: %s", err, p.told())
+		}
+		if g.Call == call {
+			return g
+		}
+		p.ahead = append(p.ahead, g)
+	}
+}
+
+// A gist is what the events of a call come to.
+type gist struct {
+	task, context string
+	kinds         map[string]int
+	said, printed string
+	asked         part // of the call that is asked about
+	last          happened
+	failed        string // how the call did
+}
+
+// hear reads what a call gives, to its end or until something is so.
+func (p *peer) hear(call int, is func(g *gist) bool) *gist {
+	p.t.Helper()
+	h := &gist{kinds: map[string]int{}}
+	for is == nil || !is(h) {
+		g := p.next(call)
+		if g.Over {
+			h.failed = g.Error
+			break
+		}
+		ev := g.Value
+		kind := ev.Metadata.CoderAgent.Kind
+		if kind == "" {
+			kind = ev.Kind
+		}
+		h.kinds[kind]++
+		h.last, h.context, h.task = ev, ev.ContextID, ev.TaskID+ev.ID
+		for _, m := range ev.History {
+			if m.Role == "agent" {
+				h.said += textOf(m.Parts)
+			}
+		}
+		switch kind {
+		case "text-content":
+			h.said += textOf(ev.Status.Message.Parts)
+		case "artifact-update":
+			h.printed += textOf(ev.Artifact.Parts)
+		case "tool-call-confirmation":
+			h.asked = ev.Status.Message.Parts[0]
+		}
+	}
+	return h
+}
+
+// messageOf returns the parameters of one.
+func messageOf(id string, to *gist, part map[string]any) map[string]any {
+	m := map[string]any{"kind": "message", "role": "user", "messageId": id, "parts": []any{part}}
+	if to != nil {
+		m["taskId"], m["contextId"] = to.task, to.context
+	}
+	return map[string]any{"message": m}
+}
+
+// spoken returns a part that is text.
+func spoken(text string) map[string]any { return map[string]any{"kind": "text", "text": text} }
+
+// answering returns the part that answers what is asked.
+func (h *gist) answering(outcome string) map[string]any {
+	return map[string]any{"kind": "data", "data": map[string]any{"callId": h.asked.Data.Request.CallID, "outcome": outcome}}
+}
+
+// Another agent, made with the protocol's SDK for JavaScript, gives gemline tasks: it reads
+// along, answers what is asked and cancels. Then the server is killed: with the next one, what
+// waited for an answer still does, and what was worked on has failed, and says so.
+func TestA2AByJavaScript(t *testing.T) {
+	t.Parallel()
+	node := need(t, "node")
+	cache, err := os.UserCacheDir()
+	sdk := filepath.Join(cache, "gemline-tests", "mcp", "node_modules", "@a2a-js", "sdk")
+	if _, serr := os.Stat(sdk); err != nil || serr != nil {
+		lack(t, serr)
+	}
+	writes := func(id, name string) et.Reply {
+		return et.Says("", et.Call(id, "write_file", "file_path", name, "content", "text\n"))
+	}
+	s := et.NewServer(
+		writes("1", "a.txt"), et.Streams("It is ", "written."),
+		et.Stalled(et.Streams("This takes ", "for ever. ")),
+		writes("2", "c.txt"), writes("2", "b.txt"),
+		et.Says("", et.Call("3", "run_shell_command", "command", "echo began; sleep 1000")),
+		et.Says("Written late."), et.Says("Going on."),
+	)
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	there := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	p := peerOf(t, s, node, sdk, dir)
+
+	// It reads along, and allows a call.
+	one := p.hear(p.call("sendMessageStream", messageOf("1", nil, spoken("write a"))), nil)
+	if one.last.Status.State != "input-required" || !one.last.Final || one.asked.Data.Request.Name != "write_file" || len(one.asked.Data.Outcomes) < 3 || there("a.txt") {
+		t.Fatalf("asked: %+v; %s", one, p.told())
+	}
+	wrong := p.hear(p.call("sendMessage", messageOf("2", one, one.answering("proceed_always_and_save"))), nil)
+	if !strings.Contains(wrong.failed, "is not offered") || there("a.txt") {
+		t.Errorf("what is not offered: %+v", wrong)
+	}
+	done := p.hear(p.call("sendMessageStream", messageOf("3", one, one.answering("proceed_once"))), nil)
+	if done.said != "It is written." || done.kinds["text-content"] < 2 || done.kinds["tool-call-update"] == 0 || done.last.Status.State != "input-required" || !done.last.Final || !there("a.txt") {
+		t.Errorf("allowed: %+v", done)
+	}
+
+	// It cancels what it reads along.
+	reading := p.call("sendMessageStream", messageOf("4", nil, spoken("take long")))
+	long := p.hear(reading, func(g *gist) bool { return strings.Contains(g.said, "for ever") })
+	id := map[string]any{"id": long.task}
+	other := p.call("resubscribeTask", id)
+	if g := p.hear(other, func(g *gist) bool { return g.kinds["task"] > 0 }); g.last.Status.State != "working" || !strings.Contains(g.said, "for ever") {
+		t.Errorf("another reader: %+v", g)
+	}
+	if c := p.hear(p.call("cancelTask", id), nil); c.last.Status.State != "canceled" || c.failed != "" {
+		t.Errorf("canceled: %+v", c)
+	}
+	for _, call := range []int{reading, other} {
+		if rest := p.hear(call, nil); rest.last.Status.State != "canceled" || !rest.last.Final || rest.failed != "" {
+			t.Errorf("read along: %+v", rest)
+		}
+	}
+	if c := p.hear(p.call("cancelTask", id), nil); !strings.HasPrefix(c.failed, "TaskNotCancelable") {
+		t.Errorf("canceled twice: %+v", c)
+	}
+	if c := p.hear(p.call("getTask", map[string]any{"id": "none"}), nil); !strings.HasPrefix(c.failed, "TaskNotFound") {
+		t.Errorf("no task: %+v", c)
+	}
+
+	asks := p.hear(p.call("sendMessageStream", messageOf("5", nil, spoken("write c"))), nil)
+	if c := p.hear(p.call("cancelTask", map[string]any{"id": asks.task}), nil); c.last.Status.State != "canceled" || there("c.txt") {
+		t.Errorf("canceled while it asks: %+v", c)
+	}
+	if c := p.hear(p.call("sendMessage", messageOf("6", asks, asks.answering("proceed_once"))), nil); !strings.Contains(c.failed, "the task is over") || there("c.txt") {
+		t.Errorf("allowed when it was canceled: %+v", c)
+	}
+
+	// One task asks, and a command of another one runs, when the server is killed.
+	asks = p.hear(p.call("sendMessageStream", messageOf("7", nil, spoken("write b"))), nil)
+	unasked := messageOf("8", nil, spoken("run something"))
+	unasked["metadata"] = map[string]any{"coderAgent": map[string]any{"kind": "agent-settings", "workspacePath": dir, "autoExecute": true}}
+	reading = p.call("sendMessageStream", unasked)
+	works := p.hear(reading, func(g *gist) bool { return strings.Contains(g.printed, "began") })
+	if works.last.Kind != "artifact-update" {
+		t.Fatalf("no command runs: %+v; %s", works, p.told())
+	}
+	p.kill()
+	if rest := p.hear(reading, nil); rest.failed == "" || rest.last.Final {
+		t.Errorf("the server is killed: %+v", rest)
+	}
+	look := time.NewTicker(5 * time.Millisecond) // they take a while to end
+	defer look.Stop()
+	for until := time.Now().Add(20 * time.Second); len(workers(dir)) > 0; <-look.C {
+		if time.Now().After(until) {
+			t.Fatalf("left: %v", workers(dir))
+		}
+	}
+
+	p = peerOf(t, s, node, sdk, dir)
+	still := p.hear(p.call("resubscribeTask", map[string]any{"id": asks.task}), nil)
+	if still.kinds["task"] != 1 || still.last.Status.State != "input-required" || still.asked.Data.Request.CallID != asks.asked.Data.Request.CallID || still.context != asks.context || there("b.txt") {
+		t.Fatalf("still asked: %+v", still)
+	}
+	if late := p.hear(p.call("sendMessageStream", messageOf("9", still, still.answering("proceed_once"))), nil); late.said != "Written late." || !there("b.txt") {
+		t.Errorf("allowed late: %+v; %s", late, p.told())
+	}
+	cut := p.hear(p.call("getTask", map[string]any{"id": works.task}), nil)
+	if cut.last.Status.State != "failed" || !strings.Contains(textOf(cut.last.Status.Message.Parts), "interrupted") {
+		t.Errorf("cut off: %+v", cut)
+	}
+	if again := p.hear(p.call("resubscribeTask", map[string]any{"id": works.task}), nil); again.last.Status.State != "failed" || !again.last.Final || again.failed != "" {
+		t.Errorf("follows what was cut off: %+v", again)
+	}
+	if again := p.hear(p.call("sendMessage", messageOf("10", works, spoken("go on"))), nil); !strings.Contains(again.failed, "the task is over") {
+		t.Errorf("says something to what was cut off: %+v", again)
+	}
+	next := messageOf("11", nil, spoken("go on"))
+	next["message"].(map[string]any)["contextId"] = works.context
+	if on := p.hear(p.call("sendMessageStream", next), nil); on.said != "Going on." || on.task == works.task {
+		t.Errorf("goes on: %+v; %s", on, p.told())
+	}
+	if all := streamed(s); !bytes.Contains(all[len(all)-1].Body, []byte("run something")) {
+		t.Error("what was said before is lost")
+	}
+	p.serve.Process.Signal(os.Interrupt)
+	if err := p.serve.Wait(); p.serve.ProcessState.ExitCode() != 130 {
+		t.Errorf("%v: %s", err, p.told())
+	}
+}
