@@ -342,3 +342,42 @@ func TestA2AByJavaScript(t *testing.T) {
 		t.Errorf("%v: %s", err, p.told())
 	}
 }
+
+// The page's example with curl does what it says.
+func TestA2AByCurl(t *testing.T) {
+	t.Parallel()
+	bash := need(t, "bash")
+	for _, name := range []string{"curl", "jq"} {
+		need(t, name)
+	}
+	page, err := os.ReadFile("docs/a2a.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, _ := strings.Cut(string(page), "```sh\n")
+	script, _, ok := strings.Cut(script, "```")
+	if !ok {
+		t.Fatal("there is no example")
+	}
+	s := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "a_test.go", "content", "package a\n")), et.Says("Written."))
+	t.Cleanup(s.Close)
+	dir, bin := t.TempDir(), t.TempDir()
+	if err := os.Symlink(self(t), filepath.Join(bin, "gemline")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), bash, "-euc", "trap 'kill $server' ERR\n"+script+"wait $server || true\n")
+	cmd.Dir = dir
+	cmd.Env = environment(filepath.Join(dir, "home"), s, "PATH="+bin+":"+os.Getenv("PATH"), "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_MODEL=gemini-2.5-flash")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{`"name": "write_file"`, `"outcome": "proceed_once"`, `data: {"jsonrpc":"2.0","id":1,`, "Written.", `"state":"canceled"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %s: %s", want, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a_test.go")); err != nil {
+		t.Error(err)
+	}
+}
