@@ -20,6 +20,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
+	"gemline/engine/steer"
 	"gemline/repl/acp"
 	"gemline/repl/input"
 	"gemline/repl/report"
@@ -209,7 +210,11 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 	app.Restart, app.Sessions.Resume = nil, nil // another session is the editor's to begin
 	security, _ := f.settings.Merged["security"].(map[string]any)
 	permanent, _ := security["enablePermanentToolApproval"].(bool)
-	return &acp.Conversation{ID: f.journal.ID(), Tally: f.count, Close: f.close,
+	var hints *steer.Hints
+	if f.settings.Steering {
+		hints = &f.hints
+	}
+	return &acp.Conversation{ID: f.journal.ID(), Hints: hints, Tally: f.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.engine.History,

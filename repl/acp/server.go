@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/parallel"
+	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -94,6 +95,7 @@ type Conversation struct {
 	Title   func(context.Context, *genai.FunctionCall) string
 	Kind    func(name string, args map[string]any) engine.Kind
 
+	Hints       *steer.Hints // nil if a prompt waits for the one before it in any case
 	Mode, Model Switch
 	Commands    func() []protocol.AvailableCommand
 	Permanent   bool // what is allowed may be kept for longer than the session

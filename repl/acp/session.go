@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/steer"
 	"gemline/repl/output"
 	"gemline/tools/mcp/rpc"
 )
@@ -31,6 +34,7 @@ type held struct {
 	closed bool
 	mode   string // that the editor knows of
 	known  string // the commands that the editor knows of
+	serial int    // of hints
 }
 
 // open begins a session, or goes on with one.
@@ -157,6 +161,8 @@ type prompt struct {
 	asked
 	instead func() (any, error) // is done in the place of a prompt, if not nil
 	size    int
+	hint    string // the id of the hint that it is to be, "" for none
+	given   bool   // as a hint, to the model
 	ctx     context.Context
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -227,6 +233,11 @@ func (h *held) enter(p *prompt) error {
 		return rpc.Errorf(rpc.Busy, "too many prompts are waiting; wait for the answers before you send more")
 	}
 	c.waiting += p.size
+	if len(h.queue) > 0 && h.talk.Hints != nil && p.isHint() {
+		h.serial++
+		p.hint = strconv.Itoa(h.serial)
+		h.talk.Hints.Add(steer.Hint{ID: p.hint, Text: p.text})
+	}
 	if h.queue = append(h.queue, p); len(h.queue) == 1 {
 		c.calls.Add(1)
 		go func() {
@@ -245,16 +256,40 @@ func (h *held) work() {
 	}
 }
 
+// isHint reports whether a prompt may be told to the model while it works: it is words, and no
+// command.
+func (p *prompt) isHint() bool {
+	return p.instead == nil && len(p.beside) == 0 && !strings.HasPrefix(strings.TrimSpace(p.text), "/")
+}
+
+// given notes which prompts the model was told while it worked.
+func (h *held) given(g *steer.Given) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.queue {
+		p.given = p.given || slices.ContainsFunc(g.Hints, func(one steer.Hint) bool { return one.ID == p.hint })
+	}
+}
+
+func (h *held) wasGiven(p *prompt) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return p.given
+}
+
 // attend works on a prompt. Whatever happens, whoever waits for it goes on.
 func (h *held) attend(p *prompt) {
 	defer close(p.done)
 	defer p.cancel()
 	p.err = context.Canceled
-	if p.instead != nil {
+	switch {
+	case h.wasGiven(p):
+		p.answer, p.err = protocol.PromptResponse{StopReason: protocol.StopReasonEndTurn, Meta: (&spent{}).meta()}, nil
+	case p.instead != nil:
 		p.answer, p.err = p.instead()
-		return
+	default:
+		p.answer, p.err = h.ask(p)
 	}
-	p.answer, p.err = h.ask(p)
 }
 
 func (h *held) first() *prompt {
@@ -300,6 +335,9 @@ func (h *held) running() context.Context {
 func (h *held) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
+	if h.talk.Hints != nil {
+		h.talk.Hints.Take() // those that came too late are prompts like others
+	}
 	h.talk.Tally.Start(time.Now())
 	err := h.converse(p)
 	h.talk.Tally.End(err, time.Now())

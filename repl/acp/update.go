@@ -1,8 +1,10 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +14,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/steer"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -114,6 +117,9 @@ func (h *held) show(ev engine.Event) {
 			h.say("\n\n(The answer broke off. It begins again.)\n\n")
 		}
 	case engine.Notice:
+		if g := (*steer.Given)(nil); errors.As(ev.Cause, &g) {
+			h.given(g)
+		}
 		if ev.Info {
 			h.note(ev.Text)
 		} else {
@@ -398,7 +404,7 @@ func (h *held) replay(ctx context.Context) {
 			case p.Thought:
 				h.chunk("agent_thought_chunk", p.Text)
 			case p.Text != "" && user:
-				h.chunk("user_message_chunk", p.Text)
+				h.chunk("user_message_chunk", cmp.Or(steer.Said(p.Text), p.Text))
 			case p.Text != "":
 				h.say(p.Text)
 			}

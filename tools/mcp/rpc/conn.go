@@ -293,6 +293,10 @@ func (c *Conn) end(err error) {
 func (c *Conn) receive(text []byte) bool {
 	var m Message
 	if err := json.Unmarshal(text, &m); err != nil {
+		if c.handler.Foreign && startsWith(text, '[') && json.Valid(text) {
+			c.complain(nil, protocol.INVALID_REQUEST, "a message is one object, and no list")
+			return false
+		}
 		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // as one version of the protocol had it
 			answered := false
 			for _, one := range list {
