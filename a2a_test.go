@@ -236,9 +236,9 @@ func TestA2AByJavaScript(t *testing.T) {
 	s := et.NewServer(
 		writes("1", "a.txt"), et.Streams("It is ", "written."),
 		et.Stalled(et.Streams("This takes ", "for ever. ")),
-		writes("2", "c.txt"), writes("2", "b.txt"),
+		writes("2", "c.txt"), writes("2", "b.txt"), writes("2", "d.txt"),
 		et.Says("", et.Call("3", "run_shell_command", "command", "echo began; sleep 1000")),
-		et.Says("Written late."), et.Says("Going on."),
+		et.Says("Written late."), et.Says("Left."), et.Says("Going on."),
 	)
 	t.Cleanup(s.Close)
 	dir := t.TempDir()
@@ -290,8 +290,9 @@ func TestA2AByJavaScript(t *testing.T) {
 		t.Errorf("allowed when it was canceled: %+v", c)
 	}
 
-	// One task asks, and a command of another one runs, when the server is killed.
+	// Two tasks ask, and a command of another one runs, when the server is killed.
 	asks = p.hear(p.call("sendMessageStream", messageOf("7", nil, spoken("write b"))), nil)
+	stale := p.hear(p.call("sendMessageStream", messageOf("12", nil, spoken("write d"))), nil)
 	unasked := messageOf("8", nil, spoken("run something"))
 	unasked["metadata"] = map[string]any{"coderAgent": map[string]any{"kind": "agent-settings", "workspacePath": dir, "autoExecute": true}}
 	reading = p.call("sendMessageStream", unasked)
@@ -311,6 +312,7 @@ func TestA2AByJavaScript(t *testing.T) {
 		}
 	}
 
+	write(t, dir, map[string]string{"d.txt": "by hand\n"})
 	p = peerOf(t, s, node, sdk, dir)
 	still := p.hear(p.call("resubscribeTask", map[string]any{"id": asks.task}), nil)
 	if still.kinds["task"] != 1 || still.last.Status.State != "input-required" || still.asked.Data.Request.CallID != asks.asked.Data.Request.CallID || still.context != asks.context || there("b.txt") {
@@ -318,6 +320,14 @@ func TestA2AByJavaScript(t *testing.T) {
 	}
 	if late := p.hear(p.call("sendMessageStream", messageOf("9", still, still.answering("proceed_once"))), nil); late.said != "Written late." || !there("b.txt") {
 		t.Errorf("allowed late: %+v; %s", late, p.told())
+	}
+	if again := p.hear(p.call("sendMessageStream", messageOf("13", stale, stale.answering("proceed_once"))), nil); again.last.Status.State != "input-required" || again.asked.Data.Request.Name != "write_file" {
+		t.Errorf("asked about what is another change by now: %+v", again)
+	} else if end := p.hear(p.call("sendMessageStream", messageOf("14", again, again.answering("cancel"))), nil); end.said != "Left." {
+		t.Errorf("refused: %+v; %s", end, p.told())
+	}
+	if b, _ := os.ReadFile(filepath.Join(dir, "d.txt")); string(b) != "by hand\n" {
+		t.Errorf("written over: %q", b)
 	}
 	cut := p.hear(p.call("getTask", map[string]any{"id": works.task}), nil)
 	if cut.last.Status.State != "failed" || !strings.Contains(textOf(cut.last.Status.Message.Parts), "interrupted") {
