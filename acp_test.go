@@ -442,3 +442,34 @@ func TestACPEditorDies(t *testing.T) {
 		t.Error("it was done")
 	}
 }
+
+// A client that somebody else has published works with gemline, as it is: it allows a change
+// that it is asked about, and refuses another.
+func TestACPClient(t *testing.T) {
+	t.Parallel()
+	node, at := need(t, "node"), npmTest(t, "acpx")
+	for name, c := range map[string]struct{ answer, want string }{
+		"allowed": {"--approve-all", "new\n"},
+		"refused": {"--deny-all", "old\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := et.NewServer(et.Says("I write.", et.Call("1", "write_file", "file_path", "a.txt", "content", "new\n")), et.Says("That is all."))
+			t.Cleanup(s.Close)
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"a.txt": "old\n"})
+			write(t, filepath.Join(dir, "home"), nil)
+			serve := headless(t, s, dir, nil, nil, "--skip-trust", "--acp")
+			client := exec.Command(node, filepath.Join(at, "dist", "cli.js"), "--agent", strings.Join(append([]string{serve.Path}, serve.Args[1:]...), " "),
+				c.answer, "--cwd", dir, "--format", "json", "--timeout", "50", "exec", "write a.txt anew")
+			client.Dir, client.Env = dir, append(serve.Env, "PATH="+os.Getenv("PATH"))
+			out, err := client.CombinedOutput()
+			if err != nil && name == "allowed" || !bytes.Contains(out, []byte("I write.")) {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if b, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(b) != c.want {
+				t.Errorf("the file holds %q: %s", b, out)
+			}
+		})
+	}
+}
