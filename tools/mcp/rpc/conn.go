@@ -90,13 +90,14 @@ type outcome struct {
 }
 
 const (
-	mostServed = 8   // requests of the other side at once, if nothing else is said
-	mostIdle   = 500 // messages in a second that answer nothing
+	mostServed  = 8   // requests of the other side at once, if nothing else is said
+	mostRefused = 256 // refusals that are not read yet
+	mostIdle    = 500 // messages in a second that answer nothing
 )
 
 // New begins a conversation over s. Whoever begins one closes it.
 func New(s Stream, h Handler) *Conn {
-	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)), busy: make(chan struct{}, mostServed), done: make(chan struct{}),
+	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)), busy: make(chan struct{}, mostRefused), done: make(chan struct{}),
 		pending: map[int64]chan outcome{}, serving: map[string]context.CancelFunc{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	go c.read()
@@ -359,14 +360,23 @@ func (c *Conn) complain(id json.RawMessage, code int, problem string) {
 	c.refuse(id, Errorf(code, "%s", problem))
 }
 
-// refuse answers at once what nothing is done about. Of those who do not read that, the rest
-// waits.
+// refuse answers at once what nothing is done about. Those who don't read that, and ask on,
+// are held up if the protocol is another one; of MCP, where each side may wait until the
+// other has read, they get no answer.
 func (c *Conn) refuse(id json.RawMessage, why *Error) {
 	select {
 	case c.busy <- struct{}{}:
-		go func() { c.answer(id, nil, why); <-c.busy }()
-	case <-c.ctx.Done():
+	default:
+		if !c.handler.Foreign {
+			return
+		}
+		select {
+		case c.busy <- struct{}{}:
+		case <-c.ctx.Done():
+			return
+		}
 	}
+	go func() { c.answer(id, nil, why); <-c.busy }()
 }
 
 // fail fails the calls that a text may have been the answer to, of which the beginning
