@@ -77,6 +77,9 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 		if err != nil {
 			return err
 		}
+		if !yes && len(p.Changes) == 0 {
+			return lines(app.Out, "nothing is changed")
+		}
 		others, p.Settled = yes, true
 	}
 	o, err := app.Keeper.Apply(ctx, p, others)

@@ -400,3 +400,17 @@ func scramble(p *place, r *rand.Rand, n int) {
 		}
 	}
 }
+
+// A new file in an empty folder goes when it is taken back, and the folder stays, which no
+// state had seen before.
+func TestUndoInAnEmptyFolder(t *testing.T) {
+	p := newPlace(t)
+	p.turnOf("make it", engine.Edit, engine.Intent{Title: "write a", Paths: []string{filepath.Join(p.dir, "a")}}, func() { p.write("a", "1") })
+	plan, o := p.undo(1, false)
+	if len(plan.Changes) != 1 || len(plan.Outside) > 0 || o.Done != 1 {
+		t.Errorf("%+v, %+v", plan, o)
+	}
+	if list, err := os.ReadDir(p.dir); err != nil || len(list) > 0 {
+		t.Errorf("in the folder: %v, %v", list, err)
+	}
+}
