@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -514,6 +515,16 @@ func TestTargets(t *testing.T) {
 			if v, _ := p.Judge(t.Context(), fetch(target)); v != engine.Ask {
 				t.Errorf("%q is %s by\n%s", target, policy.Word(v), rule)
 			}
+		}
+	}
+}
+
+// What is kept of an answer about a tool of an MCP server can be read again.
+func TestReadsRulesOfServers(t *testing.T) {
+	for target, good := range map[string]bool{"mcp_ev_get-sum": true, "mcp_ev_*": false, "*": false, "run_shell_command": false} {
+		text := fmt.Sprintf("[[rule]]\ntoolName = %q\ntarget = \"tool x\"\ndecision = \"allow\"\npriority = 100\n", target)
+		if _, _, err := policy.Parse("x.toml", policy.User, []byte(text)); (err == nil) != good {
+			t.Errorf("%s: %v", target, err)
 		}
 	}
 }

@@ -311,7 +311,7 @@ func (r *reader) target(rule Rule) {
 	if rule.Verdict != engine.Allow {
 		r.fail("target", "target is for rules that allow; argsPattern is for others")
 	}
-	if len(rule.Tools) != 1 || pattern(rule.Tools[0]) || sameTool(rule.Tools[0], Shell) {
+	if len(rule.Tools) != 1 || strings.HasSuffix(rule.Tools[0], "*") || sameTool(rule.Tools[0], Shell) {
 		r.fail("toolName", "target is about one tool, by its name, and not about %s", Shell)
 	}
 }
