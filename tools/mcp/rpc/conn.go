@@ -156,7 +156,7 @@ func (p Peer) Call(ctx context.Context, method protocol.MCPMethod, params, resul
 	defer c.take(id)
 	m.ID = strconv.AppendInt(nil, id, 10)
 	o := outcome{err: c.stream.Send(ctx, m)}
-	if o.err == nil {
+	if o.err == nil || errors.Is(o.err, ErrClosed) { // the conversation is about to end, and will say why
 		o = c.wait(ctx, answer)
 	}
 	switch {
