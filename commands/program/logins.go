@@ -55,7 +55,7 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 			s.off = "it is not asked for"
 		}
 	}
-	if len(only.list) > 0 { // a project's also say what they are only by the launcher's environment
+	if len(only.list) > 0 { // whose variables are filled in from the launcher's environment
 		var err error
 		if p.launcher, p.workspace, err = m.open(); err != nil {
 			return nil, err
