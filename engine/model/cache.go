@@ -29,6 +29,9 @@ type cache struct {
 
 // begin forgets all that was kept when fewer secrets were known.
 func (c *cache) begin(known int) {
+	if c == nil {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known != known {
@@ -79,8 +82,9 @@ func (c *cache) sent(n int) {
 	}
 }
 
-// keep remembers the JSON of p, of which it makes a copy, if that pays.
-func (c *cache) keep(p *genai.Part, json []byte) {
+// keep remembers the JSON of p, of which it makes a copy, if that pays. It was written when
+// so many secrets were known, and does not count if there are more by now.
+func (c *cache) keep(p *genai.Part, json []byte, known int) {
 	if c == nil || len(json) < worthKeeping || len(json) > mostKept/2 {
 		return
 	}
@@ -91,6 +95,9 @@ func (c *cache) keep(p *genai.Part, json []byte) {
 	k.json = bytes.Clone(json)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.known != known {
+		return
+	}
 	if c.size += len(json); c.parts == nil || c.size > mostKept {
 		c.parts, c.size = map[*genai.Part]*cachedPart{}, len(json)
 	}

@@ -25,9 +25,8 @@ type body struct {
 // encode returns the JSON of b. Parts that c knows are not encoded again.
 func (b body) encode(c *cache) ([]byte, error) {
 	w := newWriter(c)
-	if w.redact = b.redact; c != nil {
-		c.begin(b.redact.Count())
-	}
+	w.redact, w.known = b.redact, b.redact.Count()
+	c.begin(w.known)
 	w.WriteString(`{"contents":[`)
 	for _, content := range b.contents {
 		if content == nil {
@@ -91,6 +90,7 @@ type writer struct {
 	enc    *json.Encoder
 	cache  *cache
 	redact *redact.Redactor
+	known  int // secrets, when it began
 }
 
 func newWriter(c *cache) *writer {
@@ -161,7 +161,7 @@ func (w *writer) part(p *genai.Part) error {
 		err = w.value(p)
 	}
 	if err == nil {
-		w.cache.keep(given, w.Bytes()[mark:])
+		w.cache.keep(given, w.Bytes()[mark:], w.known)
 	}
 	return err
 }

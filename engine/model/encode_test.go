@@ -97,6 +97,11 @@ func TestCacheOfSecrets(t *testing.T) {
 		}
 		secrets.Know("password", "sesame-open-1234")
 	}
+	// What another request has written before, and hands in late, is not kept.
+	p := genai.NewPartFromText(strings.Repeat("sesame-open-1234 ", 9))
+	if c.keep(p, make([]byte, 200), 0); c.find(p) != nil {
+		t.Error("it is kept")
+	}
 }
 
 // TestCacheSize sees that a cache does not grow for ever.
