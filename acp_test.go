@@ -113,16 +113,7 @@ func edited(t *testing.T, s *et.Server, dir, sdk string, can editorStep, steps [
 	if err != nil {
 		t.Fatalf("%v: %s%s", err, out, errs.Bytes())
 	}
-	var got []stepped
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var one stepped
-		if err := dec.Decode(&one); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		got = append(got, one)
-	}
+	got := documents[stepped](t, out)
 	if len(got) != len(steps)+1 {
 		t.Fatalf("%d steps: %s%s", len(got), out, errs.Bytes())
 	}

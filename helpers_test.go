@@ -488,3 +488,17 @@ func traceback(n int) string {
 	}
 	return strings.Join(lines[:n], "\n")
 }
+
+// documents returns the JSON values that a program has printed, one behind the other.
+func documents[T any](t *testing.T, out []byte) (all []T) {
+	t.Helper()
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var one T
+		if err := dec.Decode(&one); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		all = append(all, one)
+	}
+}

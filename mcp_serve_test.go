@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,16 +129,7 @@ func TestMCPServe(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s%s", err, out, errs.Bytes())
 			}
-			var got []served
-			for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-				var one served
-				if err := dec.Decode(&one); err == io.EOF {
-					break
-				} else if err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-				got = append(got, one)
-			}
+			got := documents[served](t, out)
 			if len(got) != 9 {
 				t.Fatalf("%d steps: %s%s", len(got), out, errs.Bytes())
 			}
