@@ -373,6 +373,7 @@ func TestHints(t *testing.T) {
 		e.say(prompting(11, "hint") + "\n" + prompting(12, "/command"))
 		synctest.Wait()
 		proceed <- true
+		synctest.Wait()
 		e.say(prompting(13, "late"))
 		go func() { synctest.Wait(); proceed <- true }()
 		for range 4 {
