@@ -32,7 +32,7 @@ func TestResumeInside(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			server := et.NewServer(et.Says("Apples it is."), et.Says("Pears it is."), et.Says("Back with apples."), et.Says("Pears once more."),
-				et.Says("The copy says so."), et.Says("Fruit of all kinds"), et.Says("Apples alone."))
+				et.Says("The copy says so."), et.Says("Apples alone."))
 			c := terminal(t, server)
 			c.Env = append(c.Env, "TERM="+term)
 			s := teletype.Start(t, c)
@@ -114,6 +114,65 @@ func TestResumeInside(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A copy of a session, however it is made, knows what that one has changed, and takes it
+// back. It is kept, though nothing is said in it.
+func TestCopyKnowsFiles(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")), et.Says("Written."), et.Says("Elsewhere."))
+	c := terminal(t, server, "--approval-mode", "auto_edit")
+	s := teletype.Start(t, c)
+	s.Say("greet shorter")
+	s.Expect("Written.")
+	s.Say("/name Greeting")
+	s.Say("/chat save short")
+	s.Expect("saved as short")
+	s.Say("/fork")
+	s.Expect("This is a copy, session ")
+	s.Say("/changes")
+	s.Expect("changed greeting.txt (+1 -1)")
+	s.Say("/rewind")
+	s.Expect("1: greet shorter (1 file, +1 -1)")
+	s.Say("/diff")
+	s.Expect("+Hi.")
+	s.Say("/undo")
+	s.Expect("took back: greet shorter")
+	s.Say("/redo")
+	s.Expect("done again")
+	s.Say("/clear")
+	s.Say("go elsewhere")
+	s.Expect("Elsewhere.")
+	s.Say("/changes")
+	s.Expect("this session has changed no files")
+	s.Say("/chat resume short")
+	s.Say("/changes")
+	s.Expect("changed greeting.txt (+1 -1)")
+	s.Say("/undo")
+	s.Expect("took back: greet shorter")
+	s.Say("/quit")
+	said := s.Expect("go on with gemline --resume ")
+	id := strings.TrimSpace(s.Match(`[0-9a-f-]{36}`))
+	s.Exit()
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, wrld.\n" {
+		t.Errorf("the greeting is %q", b)
+	}
+	if list := printed(t, c, "sessions"); !strings.Contains(list, "Greeting (fork) (Just now, fork of ") || !strings.Contains(list, id) {
+		t.Errorf("%s is promised, there is\n%s%s", id, list, said)
+	}
+
+	again := c
+	again.Args = append(again.Args, "--resume", "greeting", "--fork")
+	s = teletype.Start(t, again)
+	s.Say("/changes")
+	s.Expect("this session has changed no files") // they were taken back, in the other one
+	s.Say("/quit")
+	s.Expect("go on with gemline --resume ")
+	id = s.Match(`[0-9a-f-]{36}`)
+	s.Exit()
+	if list := printed(t, c, "sessions"); !strings.Contains(list, "Greeting (fork 2) (Just now, fork of ") || !strings.Contains(list, id) {
+		t.Errorf("%s is promised, there is\n%s", id, list)
 	}
 }
 

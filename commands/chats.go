@@ -306,7 +306,7 @@ func save(ctx context.Context, app *App, tag string) error {
 			return err
 		}
 	}
-	if err := app.Sessions.Saved.Save(ctx, tag, app.said(), app.Sessions.Auth); err != nil {
+	if err := app.Sessions.Saved.Save(ctx, tag, app.said(), app.Sessions.Auth, app.Journal.ID()); err != nil {
 		return err
 	}
 	return sentences(app.Out, "saved as "+text.EscapeLine(tag)+"; /chat resume "+text.EscapeLine(tag)+" goes on with it")

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine/journal"
+	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
 )
@@ -73,7 +74,7 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 	}
 	others := false
 	if len(p.Others) > 0 && app.Confirm != nil {
-		yes, err := app.Confirm(ctx, fmt.Sprintf("overwrite what others have changed in %d files, too? /redo would bring it back", len(p.Others)))
+		yes, err := app.Confirm(ctx, "overwrite what others have changed in "+tally.Count(len(p.Others), "file")+", too? /redo would bring it back")
 		if err != nil {
 			return err
 		}
@@ -250,7 +251,7 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 		}
 		what := "no files changed"
 		if n := len(files); n > 0 {
-			what = fmt.Sprintf("%d files, +%d -%d", n, added, removed)
+			what = fmt.Sprintf("%s, +%d -%d", tally.Count(n, "file"), added, removed)
 		}
 		ls = append(ls, fmt.Sprintf("%d: %s (%s)", i+1, text.EscapeLine(text.OneLine(q.text, 100)), what))
 	}

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"fmt"
+
 	"gemline/engine/policy"
 	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
@@ -16,7 +18,11 @@ func (s *Session) newKeeper() *checkpoint.Keeper {
 	case s.Trial, s.overlay != nil, s.flags.DryRun:
 		cfg.Off = "nothing is changed by this run"
 	}
-	return checkpoint.New(cfg)
+	k := checkpoint.New(cfg)
+	if err := k.Copy(s.copyOf); err != nil {
+		s.notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
+	}
+	return k
 }
 
 // unkept returns the directories in which gemline itself keeps what changes with every

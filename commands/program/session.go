@@ -66,6 +66,7 @@ type Session struct {
 	Choice
 	journal    *journal.File
 	past       *journal.Conversation // that is gone on with, else nil
+	copyOf     string                // the session that this one is a copy of, "" if there is none
 	memory     *memory.Memory
 	env        tools.Env
 	rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
@@ -151,7 +152,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a new one")
 	}
-	s.journal, s.past = o.File, o.From
+	s.journal, s.past, s.copyOf = o.File, o.From, o.CopyOf
 	for _, dir := range o.Directories {
 		s.add(dir)
 	}
@@ -159,6 +160,11 @@ func (s *Session) open() ([]*genai.Content, error) {
 	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := s.journal.SetDirectories(dirs); err != nil {
 			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
+		}
+	}
+	if o.Copy && s.store.Temp != "" && !s.Trial { // which the user has asked for
+		if err := s.journal.Keep(); err != nil {
+			s.notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
 	}
 	return o.History, nil

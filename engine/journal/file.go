@@ -112,6 +112,18 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
+// Keep writes a copy of what was said elsewhere, in which nothing was said yet. What was
+// recorded is written without it.
+func (f *File) Keep() error {
+	if f.exists || !f.copied {
+		return nil
+	}
+	return f.append(nil, f.now())
+}
+
+// Kept reports whether there is a file, with all that was recorded in it.
+func (f *File) Kept() bool { return f.exists }
+
 // Close closes the file, and leaves the session to others. A later Record opens
 // it again.
 func (f *File) Close() error {

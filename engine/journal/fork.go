@@ -3,14 +3,16 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"google.golang.org/genai"
 )
 
 // fork returns a session that begins with what was said in another one, or in its
-// first turns. The other one stays as it is; somebody may work with it.
-func fork(cfg Config, from Session, turns int) (Opened, error) {
+// first turns. It has the other one's name, as one of a copy that none of those there has.
+// The other one stays as it is; somebody may work with it.
+func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) {
 	c, r, err := loadRecord(from.Path)
 	if err != nil {
 		return Opened{}, err
@@ -29,10 +31,35 @@ func fork(cfg Config, from Session, turns int) (Opened, error) {
 	cfg.Directories, cfg.ForkOf = c.Directories, c.ID
 	o, err := begin(cfg, r, said)
 	o.File.opening = c.opened
-	o.From, o.Directories = c, c.Directories
+	o.From, o.Directories, o.CopyOf = c, c.Directories, c.ID
 	c.History = o.History
+	switch {
+	case err != nil:
+	case c.Name != "":
+		err = o.File.SetName(copyName(there, cfg.ID, c.Name))
+	case c.Summary != "":
+		err = o.File.SetSummary(c.Summary)
+	}
 	return o, err
 }
+
+// copyName returns the name of a copy of a session that has a name.
+func copyName(there []Session, id, name string) string {
+	name = copied.ReplaceAllString(name, "")
+	for n := 1; ; n++ {
+		mark := " (fork)"
+		if n > 1 {
+			mark = fmt.Sprintf(" (fork %d)", n)
+		}
+		short := []rune(name) // which leaves room for the mark in a title
+		if free, err := Name(there, id, string(short[:min(len(short), 80)])+mark); err == nil || n > 1000 {
+			return free
+		}
+	}
+}
+
+// copied is how the name of a copy ends.
+var copied = regexp.MustCompile(` \(fork( [0-9]+)?\)$`)
 
 // restored returns a session that begins with what was said, as a file says that
 // may be anybody's. Every call in it has one answer.
@@ -45,7 +72,7 @@ func restored(cfg Config, saved Saved) (Opened, error) {
 	}
 	o, err := begin(cfg, r, conversation(list))
 	o.File.opening = false // it would stand in the place of the messages
-	o.From = &Conversation{Session: Session{Title: saved.Title, Updated: saved.At}, History: o.History}
+	o.From, o.CopyOf = &Conversation{Session: Session{Title: saved.Title, Updated: saved.At}, History: o.History}, saved.Session
 	return o, err
 }
 
@@ -60,5 +87,5 @@ func begin(cfg Config, r *record, said []*genai.Content) (Opened, error) {
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": list}})
 	f.head, f.copied = append(f.head, set...), true
-	return Opened{File: f, History: said}, err
+	return Opened{File: f, History: said, Copy: true}, err
 }

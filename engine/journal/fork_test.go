@@ -78,6 +78,38 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// A copy is there once it is asked for, in which nothing was said yet, and its name says
+// what it is a copy of.
+func TestForkIsKept(t *testing.T) {
+	f := newFile(t, testID)
+	talk(t, f)
+	if err := f.SetName("Fruit"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(f.Path())
+	for n, name := range []string{"Fruit (fork)", "Fruit (fork 2)", "Fruit (fork 3)"} {
+		from := []string{testID, testID, "Fruit (fork)"}[n]
+		o, err := Open(Config{Dir: dir, Now: clock()}, Choice{Resume: true, Which: from, Fork: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.File.Kept() {
+			t.Error("it has a file that nobody asked for")
+		}
+		if err := o.File.Keep(); err != nil || !o.Copy || o.CopyOf == "" {
+			t.Errorf("%+v, %v", o, err)
+		}
+		o.File.Close()
+		list, err := List(dir)
+		if err != nil || len(list) != n+2 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		if s, err := Find(list, name); err != nil || s.ID != o.File.ID() || s.Messages == 0 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
 // What was kept beside the sessions may be anybody's: every call gets one answer.
 func TestSaved(t *testing.T) {
 	history := []*genai.Content{user("<session_context>old"), user("one"), nil,

@@ -31,5 +31,6 @@ func importFile(cfg Config, path string) (Opened, error) {
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
 	f.head = append(f.head, set...)
-	return Opened{File: f, History: c.History, From: c}, err
+	f.copied = true
+	return Opened{File: f, History: c.History, From: c, Copy: true}, err
 }

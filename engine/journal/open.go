@@ -36,6 +36,7 @@ type Choice struct {
 // Saved is what was said, as it was kept beside the sessions.
 type Saved struct {
 	Title   string
+	Session string // in which it was said, "" if nobody knows
 	At      time.Time
 	History []*genai.Content
 }
@@ -47,6 +48,8 @@ type Opened struct {
 	Directories []string      // that were worked in beside the project's
 	Fresh       bool          // it begins, though another was to be resumed
 	From        *Conversation // that is gone on with; nil if there is none
+	Copy        bool          // it is a copy, which [File.Keep] writes
+	CopyOf      string        // the session of this directory that it is a copy of, "" if it is of none
 }
 
 // Open returns the session that choice names among those in cfg.Dir, or one
@@ -66,7 +69,7 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 			if cfg.ID, err = choice.newID(); err != nil {
 				return Opened{}, err
 			}
-			return fork(cfg, found, choice.Turns)
+			return fork(cfg, found, sessions, choice.Turns)
 		}
 		if err == nil {
 			return resume(found, cfg.Now)

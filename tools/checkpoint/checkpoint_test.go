@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"path/filepath"
@@ -92,6 +93,41 @@ func (p *place) turnOf(asked string, kind engine.Kind, intent engine.Intent, cal
 		}
 	})
 	for range run(p.t.Context(), genai.NewPartFromText(asked)) {
+	}
+}
+
+// A copy of a session knows what that one has changed, and takes it back by itself: what it
+// does is none of the other one's, and stays when the other one is deleted.
+func TestCopy(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	if err := p.Copy("none"); err != nil {
+		t.Error(err)
+	}
+	p.turn("first", func() { p.write("a", "2") })
+	p.again("session-2")
+	for _, from := range []string{"session-1", "", "../x", "none"} {
+		if err := p.Copy(from); err != nil {
+			t.Error(err)
+		}
+	}
+	p.turn("second", func() { p.write("a", "3") })
+	if err := p.Copy("session-1"); err != nil { // too late: it has states of its own
+		t.Error(err)
+	}
+	if list, err := p.Trash(t.Context()); err != nil || len(list) != 2 || list[0].Session != "session-2" || list[1].Session != "session-1" {
+		t.Errorf("trash: %+v, %v", list, err)
+	}
+	if err := errors.Join(Store(p.kept).Drop("session-1"), Store(p.kept).Collect()); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-2")
+	if list, err := p.Trash(t.Context()); err != nil || len(list) != 2 || list[1].Session != "session-2" {
+		t.Errorf("trash: %+v, %v", list, err)
+	}
+	p.undo(2, false)
+	if b, _ := os.ReadFile(filepath.Join(p.dir, "a")); string(b) != "1" {
+		t.Errorf("a is %q", b)
 	}
 }
 

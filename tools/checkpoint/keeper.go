@@ -73,6 +73,26 @@ func (k *Keeper) For(session string) *Keeper {
 	return New(cfg)
 }
 
+// Copy has the session begin with the states of another one, whose copy it is: what that
+// one has changed can be taken back in both. Where nothing is kept of that one, or
+// something of this one already, nothing is done.
+func (k *Keeper) Copy(from string) error {
+	if k.cfg.Off != "" || !shadow.CanName(from) {
+		return nil
+	}
+	err := k.with(context.Background(), func() error {
+		tip, err := k.repo.Ref(from)
+		if err != nil || tip == "" || k.tip != "" {
+			return err
+		}
+		return k.repo.SetRef(k.cfg.Session(), tip)
+	})
+	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
+		return nil
+	}
+	return err
+}
+
 // Why nothing can be taken back.
 var (
 	ErrNowhere = errors.New("there is no home directory to keep checkpoints in")

@@ -246,21 +246,30 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 		if err != nil {
 			return err
 		}
+		seen := map[shadow.Sum]bool{} // copies of a session share states
 		for _, ref := range refs {
 			all, err := states(k.repo, ref.Name)
 			if err != nil {
 				return err
 			}
 			for _, s := range all {
+				if seen[s.Sum] {
+					break
+				}
+				seen[s.Sum] = true
 				if s.Kind != Called {
 					continue
+				}
+				session := ref.Name
+				if slices.ContainsFunc(refs, func(r shadow.Ref) bool { return r.Name == s.Session }) {
+					session = s.Session
 				}
 				changes, err := k.changes(s)
 				if err != nil {
 					return err
 				}
 				for _, c := range changes {
-					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time, Session: ref.Name, Title: s.Title, Version: c.Before}
+					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time, Session: session, Title: s.Title, Version: c.Before}
 					if !c.After.There() || c.After.dir() {
 						d.What = "deleted"
 					}

@@ -118,18 +118,19 @@ func (s Store) Has(tag string) bool {
 type file struct {
 	History []*genai.Content `json:"history"`
 	Auth    string           `json:"authType,omitempty"`
+	Session string           `json:"sessionId,omitempty"` // in which it was said
 }
 
 // Save keeps a conversation, in the place of what is there. The way in which the user signs
-// in is kept with it.
-func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, auth string) error {
+// in is kept with it, and so is the session in which it was said.
+func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, auth, session string) error {
 	switch {
 	case strings.TrimSpace(tag) == "":
 		return errors.New("a conversation is saved under a tag")
 	case s.Dir == "":
 		return errors.New("there is no directory to keep it in")
 	}
-	b, err := text.JSON(file{history, auth}, "  ")
+	b, err := text.JSON(file{history, auth, session}, "  ")
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (s Store) Load(tag, auth string) (*journal.Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &journal.Saved{Title: tag, At: info.ModTime(), History: f.History}, nil
+	return &journal.Saved{Title: tag, At: info.ModTime(), Session: f.Session, History: f.History}, nil
 }
 
 // read reads the content of a file.

@@ -24,7 +24,7 @@ func TestNames(t *testing.T) {
 		"../../etc": "..%2F..%2Fetc", "\x00\n": "%00%0A",
 	} {
 		s := Store{filepath.Join(t.TempDir(), "new")}
-		if err := s.Save(t.Context(), tag, history, "gemini-api-key"); err != nil {
+		if err := s.Save(t.Context(), tag, history, "gemini-api-key", "one"); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(filepath.Join(s.Dir, "checkpoint-"+name+".json"))

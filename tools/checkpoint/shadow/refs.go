@@ -12,8 +12,8 @@ import (
 // refs is where names of states are.
 const refs = "refs/sessions"
 
-// canName reports whether a state may have a name, which becomes that of a file.
-func canName(name string) bool {
+// CanName reports whether a state may have a name, which becomes that of a file.
+func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	other := func(r rune) bool { return !strings.ContainsRune(chars, r) }
 	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, other)
@@ -32,7 +32,7 @@ func (r *Repo) Refs() (list []Ref, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if !canName(e.Name()) || strings.HasPrefix(e.Name(), temporary) {
+		if !CanName(e.Name()) || strings.HasPrefix(e.Name(), temporary) {
 			continue
 		}
 		if info, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(refs), e.Name())); err == nil && info.Mode().IsRegular() {
@@ -44,7 +44,7 @@ func (r *Repo) Refs() (list []Ref, err error) {
 
 // Ref returns the state of a name, "" if there is none.
 func (r *Repo) Ref(name string) (Sum, error) {
-	if !canName(name) {
+	if !CanName(name) {
 		return "", fmt.Errorf("%.80q can't be the name of a state", name)
 	}
 	b, err := r.read(filepath.Join(filepath.FromSlash(refs), name), mostLine)
@@ -59,7 +59,7 @@ func (r *Repo) Ref(name string) (Sum, error) {
 
 // SetRef gives a state a name. The disk has it then.
 func (r *Repo) SetRef(name string, sum Sum) error {
-	if !canName(name) {
+	if !CanName(name) {
 		return fmt.Errorf("%.80q can't be the name of a state", name)
 	}
 	at, err := r.sub(filepath.FromSlash(refs))
@@ -75,7 +75,7 @@ func (r *Repo) SetRef(name string, sum Sum) error {
 
 // DropRef takes the name from a state, which [Repo.Collect] removes then.
 func (r *Repo) DropRef(name string) error {
-	if !canName(name) {
+	if !CanName(name) {
 		return nil
 	}
 	at, err := r.sub(filepath.FromSlash(refs))
