@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 			env.Values[serving{}] = new(*et.Server)
 			env.Values[proxying{}] = new(*relay)
 			env.Values[elsewhere{}] = new(*remotelab.Lab)
+			env.Values[publishing{}] = new(*publisher)
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
 		Condition: func(name string) (bool, error) {
@@ -77,6 +78,8 @@ func TestScripts(t *testing.T) {
 			"proxied":    proxied,
 			"remote":     remoteAgent,
 			"heard":      heard,
+			"releases":   releases,
+			"downloads":  downloads,
 		},
 	})
 }

@@ -38,7 +38,6 @@ var absent = []struct {
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
-	{[]string{"setup-github"}, "gemline sets up no workflows; ask for them in words"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},
 	{[]string{"?"}, "/help lists the commands"},
 	{[]string{"shells", "bashes"}, "/tasks lists what runs in the background"},

@@ -206,6 +206,7 @@ func Builtin() Set {
 		redoing(),
 		restoring(),
 		rewinding(),
+		workflows(),
 		show(),
 		skills(),
 		stats(),

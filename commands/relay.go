@@ -184,6 +184,13 @@ func policies() *Command {
 		relay{name: "revoke", args: "[FILE:LINE]", summary: "list what you have allowed for good, and how to take it back", take: oneWord})
 }
 
+func workflows() *Command {
+	return &Command{Name: "setup-github", Args: "[--yes]", Summary: "write the workflows in which the Gemini CLI works for a repository on GitHub; asks first",
+		Run: func(ctx context.Context, app *App, args string) error {
+			return app.Manage(ctx, append([]string{"setup-github"}, strings.Fields(args)...)...)
+		}}
+}
+
 // oneWord takes all words for one.
 func oneWord(args string) ([]string, error) {
 	if args == "" {

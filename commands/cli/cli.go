@@ -114,27 +114,28 @@ type Project interface {
 type grammar struct {
 	JSON bool `name:"json" help:"Print one JSON document."`
 
-	Config     configCommand     `cmd:"" help:"Show and change the settings."`
-	Trust      trustCommand      `cmd:"" help:"Show and change which folders are trusted."`
-	Auth       authCommand       `cmd:"" help:"Show how you sign in, and keep a key."`
-	Schema     schemaCommand     `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
-	Sessions   sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
-	Attach     attachCommand     `cmd:"" help:"Look at a live session of another terminal, and answer it."`
-	Worktree   worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
-	Models     modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
-	Policy     policyCommand     `cmd:"" help:"List the rules, and say what they make of a command."`
-	Tools      toolsCommand      `cmd:"" help:"List what the model can ask for, and what is asked about."`
-	Sandbox    sandboxCommand    `cmd:"" help:"Say what confines commands, and run one so."`
-	Undo       undoCommand       `cmd:"" help:"Take back what the last turn of a session changed in files."`
-	Trash      trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; bring one back."`
-	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, and say what they have."`
-	A2A        a2aCommand        `cmd:"" name:"a2a" help:"Be an A2A server, for other agents."`
-	Agents     agentsCommand     `cmd:"" help:"List and check the agents that the model may call."`
-	Hooks      hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
-	Extensions extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions."`
-	Skills     skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills."`
-	Inspect    inspectCommand    `cmd:"" help:"Show what a session did, and how long that took."`
-	Doctor     doctorCommand     `cmd:"" help:"Check that everything is in place."`
+	Config      configCommand     `cmd:"" help:"Show and change the settings."`
+	Trust       trustCommand      `cmd:"" help:"Show and change which folders are trusted."`
+	Auth        authCommand       `cmd:"" help:"Show how you sign in, and keep a key."`
+	Schema      schemaCommand     `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
+	Sessions    sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
+	Attach      attachCommand     `cmd:"" help:"Look at a live session of another terminal; answer it."`
+	Worktree    worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
+	Models      modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
+	Policy      policyCommand     `cmd:"" help:"List the rules, and say what they make of a command."`
+	Tools       toolsCommand      `cmd:"" help:"List what the model can ask for, and what is asked about."`
+	Sandbox     sandboxCommand    `cmd:"" help:"Say what confines commands, and run one so."`
+	Undo        undoCommand       `cmd:"" help:"Take back what a session's last turn changed in files."`
+	Trash       trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; restore one."`
+	MCP         mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, say what they have."`
+	A2A         a2aCommand        `cmd:"" name:"a2a" help:"Be an A2A server, for other agents."`
+	Agents      agentsCommand     `cmd:"" help:"List and check the agents that the model may call."`
+	Hooks       hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
+	Extensions  extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions."`
+	Skills      skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills."`
+	SetupGitHub setupGitHub       `cmd:"" name:"setup-github" help:"Write the Gemini CLI's workflows for a GitHub repository."`
+	Inspect     inspectCommand    `cmd:"" help:"Show what a session did, and how long that took."`
+	Doctor      doctorCommand     `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`
 
@@ -155,7 +156,7 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "a2a", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "inspect", "doctor", "help", "completion", "man"}
+	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "a2a", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "setup-github", "inspect", "doctor", "help", "completion", "man"}
 }
 
 // Commands returns the sub-commands for the help text.

@@ -76,6 +76,23 @@ func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
 	return commit, nil
 }
 
+// Remote returns owner and name of the repository that a remote of the one in a directory
+// leads to, origin first; "" if none leads to the server.
+func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
+	out, err := h.git(ctx, dir, "remote", "--verbose")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) { // NAME, a tab, ADDRESS (fetch)
+		remote, rest, _ := strings.Cut(line, "\t")
+		address, kind, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		if found, ok := h.Repository(address); ok && kind == "(fetch)" && (name == "" || remote == "origin") {
+			name = found
+		}
+	}
+	return name, nil
+}
+
 // Shown returns an address without the password that may be in it.
 func Shown(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")

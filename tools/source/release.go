@@ -46,12 +46,19 @@ type Release struct {
 	Tarball string `json:"tarball_url"`
 }
 
-// Repository returns owner and name of the repository at an address, if it may have releases.
+// Site returns the address of the server, as people see it.
+func (h Hub) Site() string { return cmp.Or(h.Server, githubServer) }
+
+// Repository returns owner and name of the repository at an address, if it may have releases:
+// one of https, or of ssh in either of its spellings.
 func (h Hub) Repository(address string) (name string, ok bool) {
-	for _, server := range []string{cmp.Or(h.Server, githubServer), githubServer} {
-		if rest, found := strings.CutPrefix(address, server+"/"); found {
-			rest = strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git")
-			return rest, strings.Count(rest, "/") == 1 && url.PathEscape(strings.ReplaceAll(rest, "/", "")) == strings.ReplaceAll(rest, "/", "")
+	for _, server := range []string{h.Site(), githubServer} {
+		_, host, _ := strings.Cut(server, "://")
+		for _, prefix := range []string{server + "/", "git@" + host + ":", "ssh://git@" + host + "/"} {
+			if rest, found := strings.CutPrefix(address, prefix); found {
+				rest = strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git")
+				return rest, strings.Count(rest, "/") == 1 && url.PathEscape(strings.ReplaceAll(rest, "/", "")) == strings.ReplaceAll(rest, "/", "")
+			}
 		}
 	}
 	return "", false

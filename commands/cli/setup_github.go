@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/settings/trust"
+	"gemline/tools/edit"
+	"gemline/tools/source"
+	"gemline/tools/worktree"
+)
+
+// Where the workflows are published, and in which folders of the repository.
+const (
+	workflowsRepository = "google-github-actions/run-gemini-cli"
+	workflowsFolder     = "examples/workflows"
+)
+
+var workflowsWanted = []string{"gemini-dispatch", "gemini-assistant", "issue-triage", "pr-review"}
+
+// workflowsPlaces says where files go, by how they end.
+var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".github/workflows", ".toml": ".github/commands"}
+
+// workflowsIgnored are the lines of .gitignore that the workflows need: what they write
+// while they run is not to be committed.
+var workflowsIgnored = []string{".gemini/", "gha-creds-*.json"}
+
+// What GitHub is waited for, and what is read of a file.
+const (
+	workflowsPatience = time.Minute
+	workflowsMost     = 1 << 20
+)
+
+type setupGitHub struct {
+	Yes bool `aliases:"consent" help:"Write the files, and don't ask."`
+}
+
+// A workflowFile is one to be written: what is there, and what shall be.
+type workflowFile struct {
+	name  string // below the repository's directory, with slashes
+	was   []byte
+	info  fs.FileInfo // nil where there is none
+	fresh string
+}
+
+// Run writes the files, once they were seen.
+func (c *setupGitHub) Run(ctx context.Context, w *World) error {
+	if t, err := w.trust(w.Paths.Cwd); err != nil || t.State < trust.Unneeded {
+		return cmp.Or(err, error(&input.Error{Message: "this folder is not trusted, so nothing is set up in it", Advice: "gemline trust add trusts it"}))
+	}
+	top, _, why := worktree.Find(w.Paths.Cwd)
+	if top == "" {
+		return &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
+			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}
+	}
+	hub, err := w.hub()
+	if err != nil {
+		return err
+	}
+	repository, err := hub.Remote(ctx, top)
+	if err != nil {
+		return err
+	}
+	if repository == "" {
+		return &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s", text.EscapeLine(top), hub.Site()),
+			Advice: "git remote add origin " + hub.Site() + "/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
+	}
+	tag, files, err := workflows(ctx, hub)
+	if err != nil {
+		return &input.Error{Message: fmt.Sprintf("the workflows can't be had, and nothing is changed: %v", err),
+			Advice: "try again when it answers; a proxy is named by HTTPS_PROXY, another server by GITHUB_API_URL, and GITHUB_TOKEN lifts GitHub's limits"}
+	}
+	dir, err := disk.OpenDir(top)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	var all []workflowFile
+	names := []string{}
+	for _, f := range append(files, workflowFile{name: ".gitignore"}) {
+		if f.was, f.info, err = existing(dir, f.name); err != nil {
+			return fmt.Errorf("nothing is changed: %w", err)
+		}
+		if f.name == ".gitignore" {
+			f.fresh = ignoring(string(f.was))
+		}
+		if f.info == nil || string(f.was) != f.fresh {
+			all, names = append(all, f), append(names, f.name)
+		}
+	}
+	report := map[string]any{"repository": repository, "release": tag, "files": names, "written": false}
+	if len(all) == 0 {
+		return w.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")
+	}
+	if err := w.showWorkflows(all, fmt.Sprintf("workflows of %s %s, for %s, to be written in %s:", workflowsRepository, tag, repository, top)); err != nil {
+		return err
+	}
+	if yes := c.Yes || w.unattendedYolo(); !yes {
+		if yes, err = w.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
+			return cmp.Or(err, error(&input.Error{Message: "nothing is written"}))
+		}
+	}
+	if err := writeAll(dir, all); err != nil {
+		return fmt.Errorf("nothing is changed: %w", err)
+	}
+	report["written"] = true
+	report["secrets"] = hub.Site() + "/" + repository + "/settings/secrets/actions"
+	lines := []string{fmt.Sprintf("%d files written in %s", len(all), top), "What is left to do:",
+		"  1. give the workflows a key: a secret GEMINI_API_KEY in " + fmt.Sprint(report["secrets"]),
+		"  2. look at the files, commit and push them",
+		"  3. what can be set is in " + hub.Site() + "/" + workflowsRepository + "/blob/" + tag + "/README.md#quick-start"}
+	return w.show(report, lines...)
+}
+
+// unattendedYolo reports whether nobody can be asked, and whoever runs gemline wants
+// nothing to be asked about.
+func (w *World) unattendedYolo() bool {
+	return w.Confirm == nil && w.In == nil && w.Flags != nil && w.Flags.Mode() == "yolo"
+}
+
+// showWorkflows shows what is to be written.
+func (w *World) showWorkflows(all []workflowFile, title string) error {
+	out := w.Output
+	if out.JSON && out.Err != nil {
+		out.Out = out.Err
+	}
+	if err := out.lines([]string{title}); err != nil {
+		return err
+	}
+	for _, f := range all {
+		old := "/dev/null"
+		if f.info != nil {
+			old = "a/" + f.name
+		}
+		diff, _ := edit.Diff(old, "b/"+f.name, string(f.was), f.fresh)
+		if _, err := fmt.Fprint(out.Out, output.Escape(diff)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workflows returns the files of the latest release, in the order of their names.
+func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowFile, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, workflowsPatience, fmt.Errorf("no answer within %v", workflowsPatience))
+	defer cancel()
+	r, err := hub.Release(ctx, workflowsRepository, "", false)
+	if err != nil {
+		return "", nil, fmt.Errorf("the latest release of %s: %w", workflowsRepository, cmp.Or(context.Cause(ctx), err))
+	}
+	temp, err := os.MkdirTemp("", "gemline-")
+	if err != nil {
+		return "", nil, err
+	}
+	defer os.RemoveAll(temp)
+	at := filepath.Join(temp, "new")
+	r.Assets = nil // the workflows are among the sources
+	if err := hub.Download(ctx, r, at); err != nil {
+		return "", nil, fmt.Errorf("release %s of %s: %w", text.EscapeLine(r.Tag), workflowsRepository, cmp.Or(context.Cause(ctx), err))
+	}
+	for _, folder := range workflowsWanted {
+		entries, err := os.ReadDir(filepath.Join(at, workflowsFolder, folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", nil, err
+		}
+		for _, e := range entries {
+			place := workflowsPlaces[filepath.Ext(e.Name())]
+			if place == "" || !e.Type().IsRegular() {
+				continue
+			}
+			b, err := disk.Read(filepath.Join(at, workflowsFolder, folder, e.Name()), workflowsMost)
+			if err != nil {
+				return "", nil, err
+			}
+			all = append(all, workflowFile{name: path.Join(place, e.Name()), fresh: string(b)})
+		}
+	}
+	slices.SortFunc(all, func(a, b workflowFile) int { return strings.Compare(a.name, b.name) })
+	for i, f := range all {
+		if i > 0 && disk.SameName(f.name, all[i-1].name) {
+			return "", nil, fmt.Errorf("release %s has two files %s", text.EscapeLine(r.Tag), text.EscapeLine(f.name))
+		}
+	}
+	if len(all) == 0 {
+		return "", nil, fmt.Errorf("release %s of %s has none in %s", text.EscapeLine(r.Tag), workflowsRepository, workflowsFolder)
+	}
+	return r.Tag, all, nil
+}
+
+// existing returns a file's content, and what it is; nil if there is none.
+func existing(dir *disk.Dir, name string) ([]byte, fs.FileInfo, error) {
+	f, info, err := dir.File(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := disk.Content(f, workflowsMost)
+	return b, info, err
+}
+
+// ignoring returns the text of .gitignore with the lines that were missing.
+func ignoring(was string) string {
+	there := map[string]bool{}
+	for line := range strings.Lines(was) {
+		there[strings.Trim(strings.TrimSpace(line), "/")] = true
+	}
+	now := was
+	for _, line := range workflowsIgnored {
+		if there[strings.Trim(line, "/")] {
+			continue
+		}
+		if now != "" && !strings.HasSuffix(now, "\n") {
+			now += "\n"
+		}
+		now += line + "\n"
+	}
+	return edit.KeepEndings(was, now)
+}
+
+// writeAll writes all files or, as far as that can be, none: those that are not any more
+// what was shown stay.
+func writeAll(dir *disk.Dir, all []workflowFile) (err error) {
+	var ends []func(undo bool) error
+	defer func() {
+		for _, end := range slices.Backward(ends) {
+			err = errors.Join(err, end(err != nil))
+		}
+	}()
+	for _, f := range all {
+		now, info, err := existing(dir, f.name)
+		if err == nil && ((info == nil) != (f.info == nil) || !bytes.Equal(now, f.was)) {
+			err = fmt.Errorf("%s was changed meanwhile", f.name)
+		}
+		if err != nil {
+			return err
+		}
+		end, err := f.write(dir)
+		if err != nil {
+			return fmt.Errorf("%s can't be written: %w", f.name, err)
+		}
+		ends = append(ends, end)
+	}
+	return nil
+}
+
+// write puts the file in its place. What it returns lets go of that, or takes it back.
+func (f workflowFile) write(dir *disk.Dir) (end func(undo bool) error, err error) {
+	name := filepath.FromSlash(f.name)
+	at, leave, err := dir.Make(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	put := func(content []byte) error {
+		fresh, err := (*disk.Ledger)(nil).CreateIn(at, filepath.Join(dir.Path(), filepath.Dir(name)), f.info)
+		if err != nil {
+			return err
+		}
+		defer fresh.Discard()
+		if _, err := fresh.Write(content); err != nil {
+			return err
+		}
+		return fresh.Commit(filepath.Base(name))
+	}
+	if err := put([]byte(f.fresh)); err != nil {
+		leave(true)
+		return nil, err
+	}
+	return func(undo bool) (err error) {
+		defer leave(undo)
+		switch {
+		case undo && f.info != nil:
+			return put(f.was)
+		case undo:
+			return at.Remove(filepath.Base(name))
+		}
+		return nil
+	}, nil
+}
