@@ -112,8 +112,8 @@ func (p *publisher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // packed returns the archive of a directory, of the kind that its name says.
 func packed(dir string) ([]byte, error) {
 	var out bytes.Buffer
-	put := func(name string, b []byte) error { return nil }
-	end := func() error { return nil }
+	var put func(name string, b []byte) error
+	var end func() error
 	if strings.HasSuffix(dir, ".zip") {
 		z := zip.NewWriter(&out)
 		end = z.Close
