@@ -59,14 +59,14 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 		if err != nil {
 			return "", fmt.Errorf("the request can't be written as JSON: %w", err)
 		}
-		all = append(all, inlined{b, map[string]string{"key": Key(i)}})
+		all = append(all, inlined{b.text(), map[string]string{"key": Key(i)}})
 	}
 	body, err := text.JSON(map[string]any{"batch": map[string]any{"displayName": title,
 		"inputConfig": map[string]any{"requests": map[string]any{"requests": all}}}}, "")
 	if err != nil {
 		return "", err
 	}
-	j, err := g.job(ctx, question{model: model, method: http.MethodPost, url: g.modelURL(model, "batchGenerateContent"), body: body})
+	j, err := g.job(ctx, question{model: model, method: http.MethodPost, url: g.modelURL(model, "batchGenerateContent"), body: pieces{body}})
 	return j.Name, err
 }
 

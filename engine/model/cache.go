@@ -2,29 +2,25 @@ package model
 
 import (
 	"bytes"
-	"maps"
 	"reflect"
 	"sync"
 
 	"google.golang.org/genai"
 )
 
-// Sizes of a cache.
-const (
-	worthKeeping = 64       // bytes of a part; a smaller one is quickly encoded
-	mostKept     = 16 << 20 // bytes of all parts
-)
+// mostKept is how many bytes of JSON a cache keeps.
+const mostKept = 16 << 20
 
-// A cache keeps the JSON of parts, since every request of a conversation says
-// again all that was said before. A part is only taken to be known while it
-// holds what it held when it was encoded; of data and signatures, that they are
-// the same slice is enough. A nil cache keeps nothing.
+// A cache keeps the JSON of messages, since every request of a conversation says
+// again all that was said before. A message is only taken to be known while it
+// holds what it held when it was encoded; of arguments, responses, data and
+// signatures, that they are the same map or slice is enough, since what stands in a
+// history is replaced and not changed. A nil cache keeps nothing.
 type cache struct {
-	mu    sync.Mutex
-	parts map[*genai.Part]*cachedPart
-	size  int
-	last  int // bytes of the last request
-	known int // secrets that are not in what it keeps
+	mu       sync.Mutex
+	messages map[*genai.Content]*cachedMessage
+	size     int
+	known    int // secrets that are not in what it keeps
 }
 
 // begin forgets all that was kept when fewer secrets were known.
@@ -35,142 +31,128 @@ func (c *cache) begin(known int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known != known {
-		c.parts, c.size, c.known = nil, 0, known
+		c.messages, c.size, c.known = nil, 0, known
 	}
 }
 
-// A cachedPart is what a part held when it was encoded.
-type cachedPart struct {
-	part   genai.Part
-	id     string
-	name   string
-	values map[string]any // arguments or response, none of them changeable
-	blob   genai.Blob
-	json   []byte
-}
-
-// find returns the JSON of p, or nil if it is not known.
-func (c *cache) find(p *genai.Part) []byte {
+// find returns the JSON of m behind a comma, or nil if it is not known.
+func (c *cache) find(m *genai.Content, role string) []byte {
 	if c == nil {
 		return nil
 	}
 	c.mu.Lock()
-	k := c.parts[p]
+	k := c.messages[m]
 	c.mu.Unlock()
-	if k != nil && k.same(p) {
+	if k != nil && k.role == role && k.same(m) {
 		return k.json
 	}
 	return nil
 }
 
-// room returns how many bytes the next request is likely to take.
-func (c *cache) room() int {
-	if c == nil {
-		return 0
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.last + 4096
-}
-
-// sent notes how many bytes a request has taken.
-func (c *cache) sent(n int) {
-	if c != nil {
-		c.mu.Lock()
-		c.last = n
-		c.mu.Unlock()
-	}
-}
-
-// keep remembers the JSON of p, of which it makes a copy, if that pays. It was written when
-// so many secrets were known, and does not count if there are more by now.
-func (c *cache) keep(p *genai.Part, json []byte, known int) {
-	if c == nil || len(json) < worthKeeping || len(json) > mostKept/2 {
+// keep remembers the JSON of m, of which it makes a copy. It was written when so
+// many secrets were known, and does not count if there are more by now.
+func (c *cache) keep(m *genai.Content, role string, json []byte, known int) {
+	if c == nil || len(json) > mostKept/2 {
 		return
 	}
-	k, ok := snapshot(p)
-	if !ok {
-		return
+	k := &cachedMessage{role: role, parts: make([]cachedPart, len(m.Parts))}
+	for i, p := range m.Parts {
+		if !k.parts[i].take(p) {
+			return
+		}
 	}
-	k.json = bytes.Clone(json)
+	k.json = append([]byte{','}, json...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known != known {
 		return
 	}
-	if c.size += len(json); c.parts == nil || c.size > mostKept {
-		c.parts, c.size = map[*genai.Part]*cachedPart{}, len(json)
+	if c.size += len(json); c.messages == nil || c.size > mostKept {
+		c.messages, c.size = map[*genai.Content]*cachedMessage{}, len(json)
 	}
-	c.parts[p] = &k
+	c.messages[m] = k
 }
 
-// snapshot returns what p holds, and whether that can be compared later: it is
-// text, a call or an answer with simple values, or data, and nothing else.
-func snapshot(p *genai.Part) (cachedPart, bool) {
-	k, ok := cachedPart{part: *p}, usual(p)
-	if fc := p.FunctionCall; fc != nil {
-		rest := *fc
-		k.id, k.name, k.values = fc.ID, fc.Name, fc.Args
-		rest.ID, rest.Name, rest.Args = "", "", nil
-		ok = ok && p.FunctionResponse == nil && reflect.ValueOf(rest).IsZero()
+// A cachedMessage is what a message held when it was encoded.
+type cachedMessage struct {
+	role  string
+	parts []cachedPart
+	json  []byte // behind a comma
+}
+
+func (k *cachedMessage) same(m *genai.Content) bool {
+	if len(m.Parts) != len(k.parts) {
+		return false
 	}
-	if fr := p.FunctionResponse; fr != nil {
-		rest := *fr
-		k.id, k.name, k.values = fr.ID, fr.Name, fr.Response
-		rest.ID, rest.Name, rest.Response = "", "", nil
-		ok = ok && reflect.ValueOf(rest).IsZero()
+	for i := range k.parts {
+		if !k.parts[i].same(m.Parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A cachedPart is what a part held when its message was encoded.
+type cachedPart struct {
+	from     *genai.Part // nil for a part that is none
+	part     genai.Part
+	call     genai.FunctionCall
+	response genai.FunctionResponse
+	blob     genai.Blob
+}
+
+// take notes what p holds, and reports whether that can be compared later: it is
+// text, a call, an answer or data, and nothing else.
+func (k *cachedPart) take(p *genai.Part) bool {
+	if k.from = p; p == nil {
+		return true
+	}
+	k.part = *p
+	if p.FunctionCall != nil {
+		k.call = *p.FunctionCall
+	}
+	if p.FunctionResponse != nil {
+		k.response = *p.FunctionResponse
 	}
 	if p.InlineData != nil {
 		k.blob = *p.InlineData
 	}
-	for _, v := range k.values {
-		switch v.(type) {
-		case string, bool, float64, int, nil:
-		default:
-			return k, false
-		}
-	}
-	k.values = maps.Clone(k.values)
-	return k, ok
+	return usual(p) && k.call.PartialArgs == nil && k.response.Parts == nil
 }
 
-// usual reports whether p holds nothing but what can be compared.
+// usual reports whether p holds nothing but what a cachedPart compares.
 func usual(p *genai.Part) bool {
-	rest := *p
-	rest.Text, rest.Thought, rest.ThoughtSignature = "", false, nil
-	rest.FunctionCall, rest.FunctionResponse, rest.InlineData = nil, nil, nil
-	return reflect.ValueOf(&rest).Elem().IsZero()
+	return p.MediaResolution == nil && p.CodeExecutionResult == nil && p.ExecutableCode == nil && p.FileData == nil &&
+		p.VideoMetadata == nil && p.ToolCall == nil && p.ToolResponse == nil && p.PartMetadata == nil &&
+		p.AudioTranscription == nil && p.MediaProcessing == "" && p.SpeechMetadata == nil
 }
 
 // same reports whether p still holds what k shows. Equal texts are usually
 // the same text, which takes no time to see.
 func (k *cachedPart) same(p *genai.Part) bool {
+	if p != k.from {
+		return false
+	}
+	if p == nil {
+		return true
+	}
 	if p.Text != k.part.Text || p.Thought != k.part.Thought || !bytes.Equal(p.ThoughtSignature, k.part.ThoughtSignature) ||
 		p.FunctionCall != k.part.FunctionCall || p.FunctionResponse != k.part.FunctionResponse || p.InlineData != k.part.InlineData || !usual(p) {
 		return false
 	}
-	if fc := p.FunctionCall; fc != nil {
-		return fc.ID == k.id && fc.Name == k.name && fc.PartialArgs == nil && fc.WillContinue == nil && equal(fc.Args, k.values)
-	}
-	if fr := p.FunctionResponse; fr != nil {
-		return fr.ID == k.id && fr.Name == k.name && fr.Parts == nil && fr.WillContinue == nil && fr.Scheduling == "" && equal(fr.Response, k.values)
-	}
-	if b := p.InlineData; b != nil {
-		return b.MIMEType == k.blob.MIMEType && b.DisplayName == k.blob.DisplayName && bytes.Equal(b.Data, k.blob.Data)
-	}
-	return true
-}
-
-// equal reports whether m holds the values of simple, which are all of types
-// that can be compared.
-func equal(m, simple map[string]any) bool {
-	if len(m) != len(simple) {
+	if c, was := p.FunctionCall, &k.call; c != nil &&
+		(c.ID != was.ID || c.Name != was.Name || c.PartialArgs != nil || c.WillContinue != was.WillContinue || !sameMap(c.Args, was.Args)) {
 		return false
 	}
-	for name, v := range simple {
-		if w, ok := m[name]; !ok || w != v {
-			return false
-		}
+	if r, was := p.FunctionResponse, &k.response; r != nil && (r.ID != was.ID || r.Name != was.Name || r.Parts != nil ||
+		r.WillContinue != was.WillContinue || r.Scheduling != was.Scheduling || !sameMap(r.Response, was.Response)) {
+		return false
 	}
-	return true
+	b, was := p.InlineData, &k.blob
+	return b == nil || b.MIMEType == was.MIMEType && b.DisplayName == was.DisplayName && bytes.Equal(b.Data, was.Data)
+}
+
+// sameMap reports whether a and b are one map.
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

@@ -242,7 +242,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 			return err
 		}
 	}
-	resp, err := g.do(x, method, g.url(path), body)
+	resp, err := g.do(x, method, g.url(path), pieces{body})
 	if err != nil {
 		return err
 	}
@@ -265,17 +265,19 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 }
 
 // enveloped returns the body of x in the envelope that Code Assist wants.
-func enveloped(x *exchange) ([]byte, error) {
+func enveloped(x *exchange) (pieces, error) {
 	model := strings.TrimPrefix(x.model, "models/")
 	if strings.HasSuffix(x.url.Path, ":countTokens") {
 		name, err := text.JSON("models/"+model, "")
-		return slices.Concat([]byte(`{"request":{"model":`), name, []byte(","), x.body[1:], []byte("}")), err
+		rest := slices.Clone(x.body)
+		rest[0] = rest[0][len("{"):]
+		return slices.Concat(pieces{[]byte(`{"request":{"model":`), name, []byte(",")}, rest, pieces{[]byte("}")}), err
 	}
 	outer, err := text.JSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()}, "")
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(outer[:len(outer)-1], []byte(`,"request":`), x.body, []byte("}")), nil
+	return slices.Concat(pieces{outer[:len(outer)-1], []byte(`,"request":`)}, x.body, pieces{[]byte("}")}), nil
 }
 
 // unwrapped takes what Code Assist sends out of its envelope, whose name it

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"io"
+	"net"
+	"slices"
 
 	"google.golang.org/genai"
 
@@ -22,39 +25,59 @@ type body struct {
 	redact   *redact.Redactor             // takes secrets out of all that is said; may be nil
 }
 
-// encode returns the JSON of b. Parts that c knows are not encoded again.
-func (b body) encode(c *cache) ([]byte, error) {
+// encode returns the JSON of b. Messages that c knows are not encoded again.
+func (b body) encode(c *cache) (pieces, error) {
 	w := newWriter(c)
+	w.pieces = make(pieces, 0, len(b.contents)+4)
 	w.redact, w.known = b.redact, b.redact.Count()
 	c.begin(w.known)
-	w.WriteString(`{"contents":[`)
+	w.write(`{"contents":[`)
+	first := true
 	for _, content := range b.contents {
 		if content == nil {
 			continue
 		}
-		if err := w.content(content, content.Role); err != nil {
+		if err := w.content(content, content.Role, first); err != nil {
 			return nil, err
 		}
-		w.WriteByte(',')
+		first = false
 	}
-	w.drop(',')
-	w.WriteByte(']')
+	w.write("]")
 	if b.config != nil {
 		if err := w.config(*b.config); err != nil {
 			return nil, err
 		}
 	}
-	w.WriteByte('}')
-	c.sent(w.Len())
-	return w.Bytes(), nil
+	w.write("}")
+	w.cut()
+	return w.pieces, nil
+}
+
+// Pieces are a text in pieces that nobody changes, so that what requests have in
+// common is copied for none of them.
+type pieces [][]byte
+
+func (p pieces) size() (n int) {
+	for _, b := range p {
+		n += len(b)
+	}
+	return n
+}
+
+func (p pieces) text() []byte { return bytes.Join(p, nil) }
+
+// reader returns what reads p from its beginning.
+func (p pieces) reader() io.ReadCloser {
+	rest := net.Buffers(slices.Clone(p))
+	return io.NopCloser(&rest)
 }
 
 // config writes the settings of a request. Those that are no settings of the
 // answer stand beside them.
 func (w *writer) config(c genai.GenerateContentConfig) error {
 	if system := c.SystemInstruction; system != nil {
-		w.WriteString(`,"systemInstruction":`)
-		if err := w.content(system, cmp.Or(system.Role, genai.RoleUser)); err != nil {
+		w.write(`,"systemInstruction":`)
+		if err := w.content(system, cmp.Or(system.Role, genai.RoleUser), true); err != nil {
 			return err
 		}
 	}
@@ -75,7 +98,7 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 	c.HTTPOptions, c.AutomaticContinuation = nil, nil // which are for the library's client
 	for _, p := range parts {
 		if p.has {
-			w.WriteString(`,"` + p.name + `":`)
+			w.write(`,"` + p.name + `":`)
 			if err := w.value(p.value); err != nil {
 				return err
 			}
@@ -86,7 +109,8 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 
 // A writer writes JSON.
 type writer struct {
-	bytes.Buffer
+	pieces pieces
+	buf    []byte // what is to be the next piece
 	enc    *json.Encoder
 	cache  *cache
 	redact *redact.Redactor
@@ -94,76 +118,87 @@ type writer struct {
 }
 
 func newWriter(c *cache) *writer {
-	w := &writer{cache: c}
-	w.Grow(c.room())
-	w.enc = json.NewEncoder(&w.Buffer)
+	w := &writer{cache: c, buf: make([]byte, 0, 16<<10)}
+	w.enc = json.NewEncoder(w)
 	w.enc.SetEscapeHTML(false)
 	return w
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.buf = append(w.buf, p...)
+	return len(p), nil
+}
+
+func (w *writer) write(s string) { w.buf = append(w.buf, s...) }
+
+// cut ends a piece. What comes is written behind it, in the same memory.
+func (w *writer) cut() {
+	if n := len(w.buf); n > 0 {
+		w.pieces = append(w.pieces, w.buf[:n:n])
+		w.buf = w.buf[n:]
+	}
 }
 
 // value writes v.
 func (w *writer) value(v any) error {
 	err := w.enc.Encode(v)
-	w.drop('\n')
+	w.buf = bytes.TrimSuffix(w.buf, []byte("\n"))
 	return err
 }
 
-// drop takes back c, if it was written last.
-func (w *writer) drop(c byte) {
-	if n := w.Len(); n > 0 && w.Bytes()[n-1] == c {
-		w.Truncate(n - 1)
+// content writes c, which role has said, behind a comma if it is not the first.
+func (w *writer) content(c *genai.Content, role string, first bool) error {
+	if known := w.cache.find(c, role); known != nil {
+		w.cut()
+		if first {
+			known = known[len(","):]
+		}
+		w.pieces = append(w.pieces, known)
+		return nil
 	}
-}
-
-func (w *writer) content(c *genai.Content, role string) error {
-	w.WriteString(`{"parts":[`)
+	if !first {
+		w.write(",")
+	}
+	mark := len(w.buf)
+	w.write(`{"parts":[`)
+	comma := ""
 	for _, p := range c.Parts {
 		if p == nil {
 			continue
 		}
+		w.write(comma)
+		comma = ","
 		if err := w.part(p); err != nil {
 			return err
 		}
-		w.WriteByte(',')
 	}
-	w.drop(',')
-	w.WriteByte(']')
+	w.write("]")
 	switch role {
 	case "":
 	case genai.RoleUser:
-		w.WriteString(`,"role":"user"`)
+		w.write(`,"role":"user"`)
 	case genai.RoleModel:
-		w.WriteString(`,"role":"model"`)
+		w.write(`,"role":"model"`)
 	default:
-		w.WriteString(`,"role":`)
+		w.write(`,"role":`)
 		if err := w.value(role); err != nil {
 			return err
 		}
 	}
-	w.WriteByte('}')
+	w.write("}")
+	w.cache.keep(c, role, w.buf[mark:], w.known)
 	return nil
 }
 
 func (w *writer) part(p *genai.Part) error {
-	if known := w.cache.find(p); known != nil {
-		w.Write(known)
-		return nil
-	}
-	mark, given := w.Len(), p
 	p = wrap.Part(p, w.redact.Known)
-	var err error
 	switch {
 	case p.Text == "" && !engine.HasData(p):
-		err = w.value(barePart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
+		return w.value(barePart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
 	case silent(p):
-		err = w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
-	default:
-		err = w.value(p)
+		return w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
 	}
-	if err == nil {
-		w.cache.keep(given, w.Bytes()[mark:], w.known)
-	}
-	return err
+	return w.value(p)
 }
 
 // A barePart has an empty text and says so.

@@ -1,8 +1,10 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,17 +41,15 @@ func TestCache(t *testing.T) {
 		"another blob": func(h []*genai.Content) {
 			h[0].Parts[1].InlineData = &genai.Blob{MIMEType: "image/png", Data: []byte("y")}
 		},
-		"thought":       func(h []*genai.Content) { h[1].Parts[0].Thought = false },
-		"signature":     func(h []*genai.Content) { h[1].Parts[0].ThoughtSignature = []byte{2} },
-		"id":            func(h []*genai.Content) { h[1].Parts[1].FunctionCall.ID = "3" },
-		"name":          func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Name = "g" },
-		"args":          func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Args = map[string]any{"s": "x"} },
-		"string":        func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Args["s"] = "x" },
-		"number":        func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Args["n"] = 2.0 },
-		"to a list":     func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Args["n"] = []any{1} },
-		"another key":   func(h []*genai.Content) { m := h[1].Parts[1].FunctionCall.Args; delete(m, "z"); m["y"] = nil },
-		"in a list":     func(h []*genai.Content) { h[1].Parts[2].FunctionCall.Args["list"].([]any)[0] = "b" },
-		"output":        func(h []*genai.Content) { h[2].Parts[0].FunctionResponse.Response["output"] = "masked" },
+		"thought":   func(h []*genai.Content) { h[1].Parts[0].Thought = false },
+		"signature": func(h []*genai.Content) { h[1].Parts[0].ThoughtSignature = []byte{2} },
+		"id":        func(h []*genai.Content) { h[1].Parts[1].FunctionCall.ID = "3" },
+		"name":      func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Name = "g" },
+		"args":      func(h []*genai.Content) { h[1].Parts[1].FunctionCall.Args = map[string]any{"s": "x"} },
+		"a list":    func(h []*genai.Content) { h[1].Parts[2].FunctionCall.Args = map[string]any{"list": []any{"b"}} },
+		"output": func(h []*genai.Content) {
+			h[2].Parts[0].FunctionResponse.Response = map[string]any{"output": "masked"}
+		},
 		"to an error":   func(h []*genai.Content) { h[2].Parts[0].FunctionResponse.Response = map[string]any{"error": long} },
 		"no response":   func(h []*genai.Content) { h[2].Parts[0].FunctionResponse.Response = nil },
 		"media":         func(h []*genai.Content) { h[2].Parts[0].FunctionResponse.Parts = []*genai.FunctionResponsePart{{}} },
@@ -65,8 +65,8 @@ func TestCache(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if len(c.parts) < 5 {
-				t.Errorf("%d parts are known", len(c.parts))
+			if len(c.messages) != 4 {
+				t.Errorf("%d messages are known", len(c.messages))
 			}
 			change(h)
 			got, err := b.encode(c)
@@ -77,11 +77,62 @@ func TestCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got) != string(want) || !json.Valid(got) {
-				t.Errorf("encoded\n%s\nwant\n%s", got, want)
+			if string(got.text()) != string(want.text()) || !json.Valid(got.text()) {
+				t.Errorf("encoded\n%s\nwant\n%s", got.text(), want.text())
 			}
 		})
 	}
+}
+
+// TestCacheOfFields sets each field that the library's types have, also those that
+// a later version adds, in a message that is known.
+func TestCacheOfFields(t *testing.T) {
+	message := func() *genai.Content {
+		return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{Text: "a"}, {FunctionCall: &genai.FunctionCall{Name: "f"}},
+			{FunctionResponse: &genai.FunctionResponse{Name: "f", Response: map[string]any{"output": "y"}}}, {InlineData: &genai.Blob{MIMEType: "image/png"}}}}
+	}
+	for name, in := range map[string]func(m *genai.Content) any{
+		"Part":             func(m *genai.Content) any { return m.Parts[0] },
+		"FunctionCall":     func(m *genai.Content) any { return m.Parts[1].FunctionCall },
+		"FunctionResponse": func(m *genai.Content) any { return m.Parts[2].FunctionResponse },
+		"Blob":             func(m *genai.Content) any { return m.Parts[3].InlineData },
+	} {
+		fields := reflect.TypeOf(in(message())).Elem()
+		for i := range fields.NumField() {
+			m, c := message(), &cache{}
+			b := body{contents: []*genai.Content{m}}
+			before, err := b.encode(c)
+			field := reflect.ValueOf(in(m)).Elem().Field(i)
+			field.Set(something(field.Type()))
+			after, err2 := b.encode(c)
+			want, err3 := b.encode(nil)
+			if err := cmp.Or(err, err2, err3); err != nil {
+				t.Fatal(name, fields.Field(i).Name, err)
+			}
+			if string(after.text()) != string(want.text()) || len(c.messages) != 1 || string(before.text()) == string(want.text()) {
+				t.Errorf("%s.%s: encoded %s, want %s", name, fields.Field(i).Name, after.text(), want.text())
+			}
+		}
+	}
+}
+
+// something returns a value of a type that is not its zero one.
+func something(of reflect.Type) reflect.Value {
+	v := reflect.New(of).Elem()
+	switch of.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(of.Elem()))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(of, 1, 1))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(of))
+		v.SetMapIndex(something(of.Key()), reflect.Zero(of.Elem()))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+	return v
 }
 
 // What is known once a secret has become known is without it.
@@ -91,15 +142,15 @@ func TestCacheOfSecrets(t *testing.T) {
 	for known := range 2 {
 		for range 2 {
 			got, err := b.encode(c)
-			if err != nil || strings.Contains(string(got), "sesame-open-1234") != (known == 0) {
-				t.Errorf("%d secrets are known: %s, %v", known, got, err)
+			if err != nil || strings.Contains(string(got.text()), "sesame-open-1234") != (known == 0) {
+				t.Errorf("%d secrets are known: %s, %v", known, got.text(), err)
 			}
 		}
 		secrets.Know("password", "sesame-open-1234")
 	}
 	// What another request has written before, and hands in late, is not kept.
-	p := genai.NewPartFromText(strings.Repeat("sesame-open-1234 ", 9))
-	if c.keep(p, make([]byte, 200), 0); c.find(p) != nil {
+	m := genai.NewContentFromText(strings.Repeat("sesame-open-1234 ", 9), genai.RoleUser)
+	if c.keep(m, m.Role, make([]byte, 200), 0); c.find(m, m.Role) != nil {
 		t.Error("it is kept")
 	}
 }
@@ -113,7 +164,7 @@ func TestCacheSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		total := 0
-		for _, k := range c.parts {
+		for _, k := range c.messages {
 			total += len(k.json)
 		}
 		if total > mostKept {

@@ -24,7 +24,7 @@ type question struct {
 	model  string // which it is about, or something else: for the User-Agent, and for errors
 	method string // of HTTP
 	url    *url.URL
-	body   []byte
+	body   pieces
 	notify func(engine.Event)
 }
 
@@ -128,13 +128,17 @@ func (x *exchange) unauthorized(err error) bool {
 }
 
 // do makes an HTTP request on behalf of x.
-func (g *Genai) do(x *exchange, method string, u *url.URL, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(x.ctx, method, u.String(), bytes.NewReader(body))
+func (g *Genai) do(x *exchange, method string, u *url.URL, body pieces) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(x.ctx, method, u.String(), nil)
 	if err != nil {
 		return nil, err
 	}
+	if n := body.size(); n > 0 {
+		req.ContentLength, req.Body = int64(n), body.reader()
+		req.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
+	}
 	g.header(req.Header, x)
-	g.log.DebugContext(x.ctx, "request", "method", method, "url", publicAddress(u), "bytes", len(body))
+	g.log.DebugContext(x.ctx, "request", "method", method, "url", publicAddress(u), "bytes", req.ContentLength)
 	x.guard.Reset(x.idle)
 	defer x.guard.Stop()
 	resp, err := g.client.Do(req)

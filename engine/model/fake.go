@@ -153,7 +153,8 @@ func (f *Fake) at(line int, err error) error {
 
 // exhausted is the error of a call that no line is left for.
 func exhausted(method string, req *engine.Request) error {
-	asked, err := body{contents: req.Contents}.encode(nil)
+	said, err := body{contents: req.Contents}.encode(nil)
+	asked := said.text()
 	if err == nil {
 		asked, err = text.JSON(struct {
 			Model    string                       `json:"model"`
