@@ -114,7 +114,7 @@ func TestAgentsAtATerminal(t *testing.T) {
 	s.Expect("Time: ")
 	shown := s.Expect("\n> ")
 	for _, want := range []string{"codebase_investigator: called 1 time, none failed", "alpha: called 1 time, none failed", "beta: called 1 time, none failed",
-		"vague: called 1 time, none failed", "slow: called 1 time, none failed", "stuck: called 1 time, 1 failed"} {
+		"vague: called 1 time, none failed", "slow: called 1 time, none failed", "stuck: called 1 time, 1 without a report"} {
 		if !strings.Contains(shown, "Agent "+want) {
 			t.Errorf("the numbers do not say %q:\n%s", want, shown)
 		}
@@ -166,7 +166,7 @@ func TestAgentElsewhereAtATerminal(t *testing.T) {
 	s.Line("y")
 	s.Expect("far: I am at it.")
 	s.Expect("Which one?")
-	s.Expect("result: wants an answer")
+	s.Expect("result: far: wants an answer")
 	s.Match(`permission: call remote agent far on 127.0.0.1:[^\n]*\r\n[^\n]*: $`)
 	s.Line("a")
 	s.Expect(`It is number \x1b[2Jtwo, then.`)
@@ -181,7 +181,7 @@ func TestAgentElsewhereAtATerminal(t *testing.T) {
 		t.Error(err)
 	}
 	s.Line("/stats")
-	s.Expect("Agent far: called 3 times, 1 failed")
+	s.Expect("Agent far: called 3 times, 1 without a report")
 	s.Line("/quit")
 	s.Exit()
 }
@@ -202,7 +202,7 @@ func TestAgentsOfAProjectAtATerminal(t *testing.T) {
 	write(t, homeOf(c), map[string]string{".gemini/agents/mine.md": "---\nname: mine\ndescription: Before.\n---\nYou are nobody."})
 	start := func(shown string) *teletype.Session {
 		s := teletype.Start(t, c)
-		s.Expect("permission: this project wants to run 1 command, which")
+		s.Expect("permission: this project brings 1 agent, which")
 		s.Expect("agent theirs")
 		s.Expect(shown)
 		s.Expect("Enter for not now: ")

@@ -108,7 +108,7 @@ func (a *Asker) show(p engine.Proposal) {
 	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.titleText(title) != title)
 	switch {
 	case changes:
-		asked = a.propose(title, change)
+		asked = a.propose(p, change)
 	case whole && p.Tool.Kind != engine.Execute && !strings.Contains(detail, "\n"):
 		a.Out.Line(output.Tool, "%s", a.titleText(detail))
 	case whole:
@@ -146,12 +146,17 @@ const mostAtOnce = 16
 
 // propose shows a change of a file, and reports whether the line that asks about
 // it stands above it. That of a long one has yet to follow.
-func (a *Asker) propose(title string, c question.Change) (asked bool) {
-	name, of := title, "proposed change to "
-	if file, ok := strings.CutPrefix(title, "edit "); ok {
+func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
+	agent := p.Agent
+	p.Agent = ""
+	name, of := question.Title(p), "proposed change to "
+	if file, ok := strings.CutPrefix(name, "edit "); ok {
 		name = file
-	} else if file, ok := strings.CutPrefix(title, "create "); ok {
+	} else if file, ok := strings.CutPrefix(name, "create "); ok {
 		name, of = file, "proposed new file "
+	}
+	if agent != "" {
+		of = agent + ": " + of
 	}
 	said := a.titleText(of + name + ": " + c.Count())
 	var lines []string

@@ -167,7 +167,12 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 
 // explainCall says what would be called, and what that does.
 func (a *Asker) explainCall(p engine.Proposal) {
-	a.Out.Line(output.Info, "the tool %s is called with these arguments:", output.EscapeLine(p.Tool.Name()))
+	by := ""
+	if p.Agent != "" {
+		by = " by the agent " + output.EscapeLine(p.Agent)
+		a.Out.Line(output.Info, "what you allow for longer, all agents and the model itself may do")
+	}
+	a.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
 	args, err := text.JSON(p.Args, "  ")
 	if err != nil {
 		args = fmt.Append(nil, p.Args)

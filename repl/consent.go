@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -23,9 +24,11 @@ const (
 	NeverRun
 )
 
-// A Wish is a command that a folder wants to run.
+// A Wish is a command that a folder wants to run, or an agent that it brings.
 type Wish struct {
 	Title   string   // what it is
+	Agent   bool     // it is an agent
+	Idle    bool     // and nothing runs for it but what the model asks for
 	Command string   // in full
 	Files   []string // that it names
 }
@@ -36,8 +39,8 @@ const longestScript = 40
 // Consent asks whether commands of a folder may run, which are shown in full. An answer
 // that is no choice means [NotThisTime]. Ctrl-C, and the end of the input, are errors.
 func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Consent, error) {
-	c.Out.Line(output.Permission, "this project wants to run %s, which nobody has agreed to so far: %s",
-		tally.Count(len(wishes), "command"), output.EscapeLine(folder))
+	idle := !slices.ContainsFunc(wishes, func(w Wish) bool { return !w.Idle })
+	c.Out.Line(output.Permission, "this project %s, which nobody has agreed to so far: %s", wanted(wishes), output.EscapeLine(folder))
 	shown := map[string]bool{}
 	hidden := false
 	for _, w := range wishes {
@@ -65,20 +68,25 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Co
 	if hidden {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
 	}
-	c.Out.Line(output.Info, "1 run them like the commands of the model: confined, where these are")
-	c.Out.Line(output.Info, "2 run them with all your rights")
-	c.Out.Line(output.Info, "3 never run them, unless they change")
-	const question = "1, 2, 3 or Enter for not now: "
+	choices := []string{"1 run them like the commands of the model: confined, where these are", "2 run them with all your rights", "3 never run them, unless they change"}
+	question := "1, 2, 3 or Enter for not now: "
+	if idle {
+		choices = []string{"1 let the model call them; what they do is judged and asked about as ever", "3 never, unless they change"}
+		question = "1, 3 or Enter for not now: "
+	}
+	for _, l := range choices {
+		c.Out.Line(output.Info, "%s", l)
+	}
 	answer := NotThisTime
 	_, err := c.repeat(ctx, question, question, "not now", func(s string) (ok bool, problem string) {
-		switch word := strings.ToLower(strings.TrimSpace(s)); word {
-		case "1", "y", "yes":
+		switch word := strings.ToLower(strings.TrimSpace(s)); {
+		case word == "1", word == "y", word == "yes":
 			answer = RunConfined
-		case "2":
+		case word == "2" && !idle:
 			answer = RunFree
-		case "3":
+		case word == "3":
 			answer = NeverRun
-		case "", "n", "no":
+		case word == "", word == "n", word == "no":
 		default:
 			return false, fmt.Sprintf("%.100q is none of the choices", s)
 		}
@@ -91,6 +99,24 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []Wish) (Co
 		return NotThisTime, c.unanswered(err, "")
 	}
 	return answer, nil
+}
+
+// wanted says what a folder wants.
+func wanted(wishes []Wish) string {
+	agents := 0
+	for _, w := range wishes {
+		if w.Agent {
+			agents++
+		}
+	}
+	var parts []string
+	if agents > 0 {
+		parts = append(parts, "brings "+tally.Count(agents, "agent"))
+	}
+	if n := len(wishes) - agents; n > 0 {
+		parts = append(parts, "wants to run "+tally.Count(n, "command"))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // wish shows a text of a folder's below a title.

@@ -137,14 +137,22 @@ func (p *Printer) finished(ev engine.Finished) {
 	counted := len(ev.Result.Changes) > 0 && !strings.Contains(ev.Result.Display, "\n") // the verdict says the same
 	proposed := ev.Asked && len(ev.Result.Changes) > 0                                  // the question has shown it
 	if c.out.full.Len() == 0 && !proposed && ev.Err == nil && !counted {
-		p.show(c.out.add(ev.Result.Display))
+		p.show(c.out.add(c.of() + ev.Result.Display))
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(unstyled(fmt.Sprintf("(%s not shown; /show %d)", tally.Count(left, "line"), p.kept.keep(&c))))
+		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), tally.Count(left, "line"), p.kept.keep(&c))))
 	}
 	p.show(rest)
-	p.say(output.Result, "%s", verdict(ev))
+	p.say(output.Result, "%s%s", c.of(), verdict(ev))
+}
+
+// of says whose words follow, if an agent works in the call: others may speak in between.
+func (c call) of() string {
+	if c.agent == "" {
+		return ""
+	}
+	return c.agent + ": "
 }
 
 // verdict says in words how a call went.

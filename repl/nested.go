@@ -16,6 +16,9 @@ func (p *Printer) nested(ev engine.Nested) {
 	agents, said := engine.Source(ev)
 	agents = output.EscapeLine(agents)
 	c := p.turn.running.find(ev.ID)
+	if c != nil {
+		c.agent = output.EscapeLine(ev.Agent)
+	}
 	if t, ok := said.(engine.Text); ok && c != nil {
 		if c.speaker != agents {
 			p.hush(c)

@@ -63,6 +63,7 @@ type shownTurn struct {
 type call struct {
 	id, name, title string
 	quiet           bool   // told together with others
+	agent           string // that works inside of it
 	speaker         string // the agent that says something inside of it
 	thinking        string // the beginning of a line of its reasoning
 	out             excerpt

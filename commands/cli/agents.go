@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func (*agentsList) Run(w *World) error {
 	all, problems, lines := []listedAgent{}, []string{}, []string{}
 	for _, d := range list {
 		all = append(all, listed(d))
-		line := fmt.Sprintf("%s (%s): %s", d.Name, d.Source, text.OneLine(listed(d).Description, 200))
+		line := fmt.Sprintf("%s (%s): %s", called(d), d.Source, text.OneLine(listed(d).Description, 200))
 		if d.Off != "" {
 			line += fmt.Sprintf(" [not callable: %s]", d.Off)
 		}
@@ -113,6 +114,7 @@ func (*agentsList) Run(w *World) error {
 		problems = append(problems, err.Error())
 		lines = append(lines, "not used: "+err.Error())
 	}
+	w.agentsLeftOut()
 	if len(lines) == 0 {
 		lines = []string{"there are no agents: experimental.enableAgents in the settings is false"}
 	}
@@ -122,9 +124,32 @@ func (*agentsList) Run(w *World) error {
 	}{all, problems}, lines...)
 }
 
+// called is the name of an agent, and what it is called for people.
+func called(d agent.Definition) string {
+	if d.Label == "" || strings.EqualFold(strings.ReplaceAll(d.Label, " ", "_"), d.Name) {
+		return d.Name
+	}
+	return d.Name + ", " + text.OneLine(d.Label, 60)
+}
+
+// agentsLeftOut says that the project's agents are not among those that there are.
+func (w *World) agentsLeftOut() {
+	if w.Trusted {
+		return
+	}
+	if files, _ := filepath.Glob(filepath.Join(w.Paths.Workspace("agents"), "*.md")); len(files) > 0 {
+		w.Notify("this folder is not trusted, and its agents are left out; gemline trust add trusts it")
+	}
+}
+
 // find returns the agent of that name.
 func (a agentName) find(w *World) (agent.Definition, error) {
-	list, _ := w.Agents.List()
+	list, wrong := w.Agents.List()
+	for _, err := range wrong {
+		if fe := (*agent.FileError)(nil); errors.As(err, &fe) && strings.TrimSuffix(filepath.Base(fe.File), ".md") == a.Name {
+			return agent.Definition{}, fmt.Errorf("no agent is called %.100q, since its file is none: %w", a.Name, err)
+		}
+	}
 	var names []string
 	for _, d := range list {
 		if d.Name == a.Name {
@@ -151,7 +176,7 @@ func (c *agentsShow) Run(w *World) error {
 	if d.Tools != nil {
 		may = cmp.Or(strings.Join(d.Tools, ", "), "none")
 	}
-	lines := []string{d.Name + ": " + text.OneLine(a.Description, 2000), "from: " + d.Source}
+	lines := []string{called(d) + ": " + text.OneLine(a.Description, 2000), "from: " + d.Source}
 	if d.File != "" {
 		lines = append(lines, "file: "+d.File)
 	}
@@ -188,10 +213,14 @@ func (c *agentsValidate) Run(w *World) error {
 	if len(c.Files) > 0 {
 		list, wrong = nil, nil
 	}
+	if len(c.Files) == 0 {
+		w.agentsLeftOut()
+	}
 	for _, file := range c.Files {
 		info, err := os.Stat(file)
 		if err != nil {
-			return &flags.UsageError{Message: fmt.Sprintf("%s can't be looked at: %v", text.EscapeLine(file), errors.Unwrap(err))}
+			wrong = append(wrong, &agent.FileError{File: file, Line: 1, Message: fmt.Sprintf("it can't be looked at: %v", errors.Unwrap(err))})
+			continue
 		}
 		found, errs := agent.LoadFile(file)
 		if info.IsDir() {
@@ -199,11 +228,12 @@ func (c *agentsValidate) Run(w *World) error {
 		}
 		list, wrong = append(list, found...), append(wrong, errs...)
 	}
-	bad, lines := []badAgent{}, []string{}
+	bad, lines, none := []badAgent{}, []string{}, 0
 	for _, err := range wrong {
 		b := badAgent{Message: err.Error()}
 		if fe := (*agent.FileError)(nil); errors.As(err, &fe) {
 			b = badAgent{fe.File, fe.Line, fe.Message}
+			none++
 		}
 		bad, lines = append(bad, b), append(lines, err.Error())
 	}
@@ -215,10 +245,13 @@ func (c *agentsValidate) Run(w *World) error {
 		Agents   int        `json:"agents"`
 		Problems []badAgent `json:"problems"`
 	}{len(wrong) == 0, len(list), bad}, lines...)
-	if err == nil && len(wrong) > 0 {
-		err = &flags.UsageError{Message: fmt.Sprintf("files that are no agents: %d", len(wrong))}
+	switch {
+	case err != nil || len(wrong) == 0:
+		return err
+	case none == 0:
+		return fmt.Errorf("agents that are not used as they are: %d", len(wrong))
 	}
-	return err
+	return fmt.Errorf("files that are no agents: %d", none)
 }
 
 // Run reads the files again.
@@ -260,11 +293,38 @@ func (c *agentsConfig) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	key := settings.JoinKey([]string{"agents", "overrides", d.Name})
+	if in, known := agentKeys[c.Key]; known {
+		c.Key = in
+	}
 	switch {
 	case c.Value != "":
 		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}, where: where{settings.User}}).Run(ctx, w)
 	case c.Key != "":
 		return (&configGet{Key: key + "." + c.Key}).Run(w)
 	}
+	if !w.JSON {
+		if err := w.line("keys: enabled, tools, mcpServers, %s", strings.Join(slices.Sorted(maps.Values(agentKeys)), ", ")); err != nil {
+			return err
+		}
+		s, err := w.settings()
+		if err != nil {
+			return err
+		}
+		all, _ := s.Merged["agents"].(map[string]any)
+		over, _ := all["overrides"].(map[string]any)
+		if set, ok := over[d.Name].(map[string]any); ok {
+			b, err := text.JSON(settings.MaskWritten([]string{"agents", "overrides", d.Name}, set), "")
+			if err != nil {
+				return err
+			}
+			if err := w.lines([]string{"set in the settings: " + string(b)}); err != nil {
+				return err
+			}
+		}
+	}
 	return (&agentsShow{c.agentName}).Run(w)
 }
+
+// agentKeys are the keys of an agent's file, as the settings have them.
+var agentKeys = map[string]string{"max_turns": "runConfig.maxTurns", "timeout_mins": "runConfig.maxTimeMinutes", "model": "modelConfig.model",
+	"temperature": "modelConfig.generateContentConfig.temperature"}

@@ -3,7 +3,9 @@ package program
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -202,6 +204,17 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 		if d.Name == strings.TrimRight(r.Name, ".:") { // of the sentence around it
 			return input.Target{Note: "<system_note>\nThe user has named the agent '" + d.Name +
 				"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.\n</system_note>"}, nil
+		}
+	}
+	name := strings.TrimRight(r.Name, ".:")
+	if _, err := c.session.workspace.Lstat(filepath.Join(c.session.paths.Cwd, name)); err == nil {
+		return input.Target{}, nil // a file is meant
+	}
+	list, _ := c.session.agents().list(c.session.modelName())
+	for _, d := range list {
+		if d.Name == name && d.Off != "" {
+			c.session.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", d.Name, d.Off))
+			return input.Target{Told: true}, nil
 		}
 	}
 	return input.Target{}, nil

@@ -212,7 +212,7 @@ func (a *agentSet) wishes() (wishes []repl.Wish, prints []string) {
 	for _, d := range list {
 		if d.Off == notAgreed {
 			prints = append(prints, a.fingerprint(d))
-			wishes = append(wishes, repl.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}})
+			wishes = append(wishes, repl.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}, Agent: true, Idle: len(d.Servers) == 0})
 		}
 	}
 	return wishes, prints

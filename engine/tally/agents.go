@@ -91,7 +91,7 @@ func (t *Tally) agentLines() (lines []string) {
 		a := t.agents.values[i]
 		how := "none failed"
 		if a.Failed > 0 {
-			how = fmt.Sprintf("%d failed", a.Failed)
+			how = fmt.Sprintf("%d without a report", a.Failed)
 		}
 		lines = append(lines, fmt.Sprintf("Agent %s: called %s, %s, %s; %s, %s, %s in, %s out.", inSentence(name), Count(a.Runs, "time"), how,
 			Duration(a.Took), Count(a.Requests, "request"), Count(a.Calls, "tool call"), Count(a.Tokens.Prompt, "token"), text.Number(a.Tokens.Candidates)))

@@ -29,7 +29,8 @@ type Tally struct {
 	models  list[model]
 	tools   list[tool]
 	agents  list[agent]
-	serving map[string]string // the agents inside of calls that are not over
+	serving map[string]string        // the agents inside of calls that are not over
+	waited  map[string]time.Duration // how long agents have waited for answers, in calls that go on
 	all     tool
 	asked   int // calls the user was asked about
 	added   int
@@ -128,6 +129,10 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 		}
 	case engine.Finished:
 		t.end(in.calls+ev.ID+"/", ev.Err, now)
+		if name, ran := t.serving[in.calls+ev.ID+"/"]; ran { // while it asked, it did nothing
+			ev.Took = max(0, ev.Took-t.waited[name])
+			delete(t.waited, name)
+		}
 		t.finished(in, ev)
 	}
 }
@@ -178,14 +183,21 @@ type asking struct {
 // Approve implements [engine.Approver].
 func (a asking) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	start := time.Now()
-	defer func() { a.tally.pause(time.Since(start)) }()
+	defer func() { a.tally.pause(p.Agent, time.Since(start)) }()
 	return a.Approver.Approve(ctx, p)
 }
 
-// pause has a request that is open count less time.
-func (t *Tally) pause(d time.Duration) {
+// pause has a request that is open count less time, and a call of the agent that asks.
+func (t *Tally) pause(agent string, d time.Duration) {
 	if t.part != nil {
-		t.part.pause(d)
+		t.part.pause(agent, d)
+	}
+	if agent != "" {
+		if t.waited == nil {
+			t.waited = map[string]time.Duration{}
+		}
+		t.waited[agent] += d
+		return
 	}
 	if p := t.pending[""]; p != nil {
 		p.at = p.at.Add(d)

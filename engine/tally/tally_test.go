@@ -266,14 +266,14 @@ func TestText(t *testing.T) {
 	}
 	want := []string{
 		"Time: 1 h 0 min since the first question; 0.0 s for the model's answers, 0.1 s for tools.",
-		"Tool calls: 4 calls, 2 succeeded, 2 failed (50 % succeeded). You were asked about 2 and refused 1.",
+		"Tool calls: 4 calls, 2 succeeded, 2 did not (50 % succeeded). You were asked about 2 and refused 1.",
 		"Files: 2 files changed; 6 lines added, 2 removed.",
 		"Model gemini-2.5-flash: 3 requests, 110 tokens in (40 of them cached, 36 %), 5 out.",
 	}
 	if diff := cmp.Diff(want, ta.Overview(c.t)); diff != "" {
 		t.Error(diff)
 	}
-	if got := strings.Join(ta.Tools(), "\n"); !strings.Contains(got, "Tool replace: 2 calls, 1 succeeded, 1 failed") {
+	if got := strings.Join(ta.Tools(), "\n"); !strings.Contains(got, "Tool replace: 2 calls, 1 succeeded, 1 did not") {
 		t.Errorf("tools:\n%s", got)
 	}
 	if got := strings.Join(ta.Models(), "\n"); !strings.Contains(got, "Requests: 3, 1 failed (33 %); unavailable: 1") {
@@ -322,7 +322,7 @@ func TestAgents(t *testing.T) {
 	if m := s.models.at("two"); m.Roles.at("subagent").Requests != 2 || m.Roles.at("main").Requests != 0 {
 		t.Errorf("roles: %+v", m.Roles)
 	}
-	if lines := strings.Join(s.Overview(c.t), "\n"); !strings.Contains(lines, "Agent b: called 1 time, 1 failed, 0.0 s; 2 requests, 0 tool calls, 0 tokens in, 0 out.") {
+	if lines := strings.Join(s.Overview(c.t), "\n"); !strings.Contains(lines, "Agent b: called 1 time, 1 without a report, 0.0 s; 2 requests, 0 tool calls, 0 tokens in, 0 out.") {
 		t.Error(lines)
 	}
 }

@@ -171,7 +171,7 @@ func outcome(c tool) string {
 	if c.Fail == 0 {
 		return Count(c.Count, "call") + ", none failed."
 	}
-	return fmt.Sprintf("%s, %d succeeded, %d failed (%s succeeded).",
+	return fmt.Sprintf("%s, %d succeeded, %d did not (%s succeeded).",
 		Count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
 }
 

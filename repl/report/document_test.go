@@ -108,7 +108,7 @@ func TestJSONOfAnAgent(t *testing.T) {
 	b.see(engine.Text{Delta: "I ask."}, inside(engine.Requested{Model: "m"}), inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),
 		inside(engine.Usage{Model: "m", Total: 7}), inside(denied), engine.Answered{})
 	b.Finish(Outcome{})
-	for _, want := range []string{`"response": "I ask."`, `"helper: half of it"`, `"title": "helper: edit a.txt"`, `"total": 7`} {
+	for _, want := range []string{`"response": "I ask."`, `"helper: half of it"`, `"title": "edit a.txt"`, `"total": 7`} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.out.String())
 		}

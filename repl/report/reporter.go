@@ -61,7 +61,7 @@ func (r *reporter) Event(ev engine.Event) {
 	agents, said := engine.Source(ev)
 	if agents == "" {
 		r.form.event(ev)
-		r.notice(ev)
+		r.notice("", ev)
 		return
 	}
 	// What an agent does is the call's business. What went wrong is told.
@@ -69,13 +69,11 @@ func (r *reporter) Event(ev engine.Event) {
 	case engine.Notice:
 		said.Text = agents + ": " + said.Text
 		r.form.event(said)
-		r.notice(said)
+		r.notice("", said)
 	case engine.Retry:
 		r.warn("%s: %s", agents, RetryText(said))
 	case engine.Finished:
-		r.deny(agents, said)
-		said.Intent.Title = agents + ": " + cmp.Or(said.Intent.Title, said.Name)
-		r.notice(said)
+		r.notice(agents, said)
 	}
 }
 
@@ -183,8 +181,9 @@ func (c *core) complain(o Outcome) {
 	io.WriteString(c.Err, s)
 }
 
-// notice tells the user what an event means beside the answer.
-func (c *core) notice(ev engine.Event) {
+// notice tells the user what an event means beside the answer. It is of an agent or, if
+// that is "", of the conversation.
+func (c *core) notice(agent string, ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Called:
 		if c.called == nil {
@@ -200,11 +199,16 @@ func (c *core) notice(ev engine.Event) {
 			c.warn("check: %s: %s", output.FirstLine(ev.Command), engine.DisplayError(ev.Err))
 		}
 	case engine.Finished:
-		title := output.FirstLine(cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name)))
-		delete(c.called, ev.ID)
+		title := cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name))
+		if agent != "" { // whose calls have ids of their own
+			title = agent + ": " + cmp.Or(ev.Intent.Title, ev.Name)
+		} else {
+			delete(c.called, ev.ID)
+		}
+		title = output.FirstLine(title)
 		// What was cancelled is told by whatever has cancelled it.
 		if ev.Err != nil && engine.Outcome(ev.Err) != engine.Cancelled {
-			c.deny("", ev)
+			c.deny(agent, ev)
 			why := engine.DisplayError(ev.Err)
 			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
 				why += "; " + output.FirstLine(ce.Lacked)

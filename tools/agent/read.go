@@ -257,7 +257,7 @@ var toolPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_.:-]+\*?)$`)
 func (r *reader) patterns(n *yaml.Node) []string {
 	list := []string{} // which is not none said
 	if n.Kind != yaml.SequenceNode {
-		r.fail(n, "tools is no list of names")
+		r.fail(n, "tools is no list of names, such as [read_file, grep_search]")
 		return list
 	}
 	for _, item := range n.Content {

@@ -186,7 +186,7 @@ func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 		if t.last {
 			return []engine.Tool{t.report}
 		}
-		list := append(own.Tools(), t.report)
+		list := append(own.Tools(), t.report, nested)
 		seen := map[string]bool{} // a server of the agent's own comes before others of that name
 		return slices.DeleteFunc(list, func(tool engine.Tool) bool {
 			twice := seen[tool.Name()]
@@ -195,6 +195,9 @@ func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 		})
 	})
 }
+
+// nested is what calls agents, which agents don't have.
+var nested = engine.Tool{Declaration: &genai.FunctionDeclaration{Name: ToolName}, Prepare: unauthorized(ToolName)}
 
 type toolset func() []engine.Tool
 
