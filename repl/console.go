@@ -265,7 +265,7 @@ const yesNo = "y or n: "
 // Confirm asks something that is answered yes or no. Anything but a yes is a
 // no; Ctrl-C is an error.
 func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err error) {
-	c.Out.Line(output.Info, "%s", about)
+	c.Out.Line(output.Permission, "%s", about)
 	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
 		if s = strings.TrimSpace(s); s == "" {
 			return true, ""

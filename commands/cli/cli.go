@@ -220,7 +220,7 @@ func Run(ctx context.Context, w *World, args []string) error {
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + promptHint(args)}
+		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + w.promptHint(args)}
 	} else if err != nil {
 		return err
 	}
@@ -245,8 +245,8 @@ func missingWords(message string, args []string) string {
 }
 
 // promptHint says how words that are taken for a sub-command reach the model.
-func promptHint(words []string) string {
-	if len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
+func (w *World) promptHint(words []string) string {
+	if w.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
 		return ""
 	}
 	return "; gemline -- " + text.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,6 +49,9 @@ type listedExtension struct {
 	Excluded    []string            `json:"excludeTools,omitempty"`
 	Hooks       map[string]any      `json:"hooks,omitempty"`
 	Skills      []skill.Skill       `json:"skills,omitempty"`
+	Commands    []string            `json:"commands,omitempty"`
+	Agents      []string            `json:"agents,omitempty"`
+	Rules       []string            `json:"policies,omitempty"`
 	Settings    []extension.Setting `json:"settings,omitempty"`
 	Unset       []string            `json:"unset,omitempty"` // settings without a value
 }
@@ -63,7 +65,8 @@ func (*extensionsList) Run(ctx context.Context, w *World) error {
 	var lines []string
 	for _, x := range list {
 		skills, _ := skillsOf(x).Skills()
-		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, x.Settings, w.unset(ctx, x)}
+		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, w.unset(ctx, x)}
+		one.Commands, one.Agents, one.Rules = broughtBy(x)
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
 	}
@@ -112,6 +115,9 @@ func (x listedExtension) lines() []string {
 	list("MCP servers", slices.Sorted(maps.Keys(x.Servers)))
 	list("Excluded tools", x.Excluded)
 	list("Hooks", slices.Sorted(maps.Keys(x.Hooks)))
+	list("Commands", x.Commands)
+	list("Agents", x.Agents)
+	list("Rules", x.Rules)
 	var skills, values []string
 	for _, s := range x.Skills {
 		skills = append(skills, s.Name+": "+s.Description)
@@ -145,8 +151,9 @@ func (w *World) extensionsOn() bool {
 	return err != nil || s.Extensions
 }
 
-// findExtension returns the installed extension of a name, or of a source.
-func (w *World) findExtension(name string) (extension.Extension, error) {
+// findExtension returns the installed extension of a name, or of a source; with broken also
+// one that can't be used.
+func (w *World) findExtension(name string, broken bool) (extension.Extension, error) {
 	list, _ := w.Extensions()
 	var names []string
 	for _, x := range list {
@@ -154,6 +161,9 @@ func (w *World) findExtension(name string) (extension.Extension, error) {
 			return x, nil
 		}
 		names = append(names, x.Name)
+	}
+	if x, ok := extension.Broken(w.Paths.User("extensions"), name); ok && broken {
+		return x, nil
 	}
 	message := fmt.Sprintf("Extension %.80q not found.", name)
 	if near := text.Nearest(name, names); near != "" {
@@ -187,7 +197,7 @@ func (w *World) turnExtension(ctx context.Context, name, scope string, on bool) 
 	if err != nil {
 		return err
 	}
-	x, err := w.findExtension(name)
+	x, err := w.findExtension(name, true)
 	if err != nil {
 		return err
 	}
@@ -239,7 +249,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 	var done, lines []string
 	var failed []error
 	for _, name := range c.Names {
-		x, err := w.findExtension(name)
+		x, err := w.findExtension(name, true)
 		if err == nil {
 			err = w.uninstall(ctx, dir, x)
 		}
@@ -255,7 +265,19 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 			return err
 		}
 	}
-	return errors.Join(failed...)
+	return oneError(failed)
+}
+
+// oneError returns several errors as one, on one line.
+func oneError(all []error) error {
+	if len(all) < 2 {
+		return errors.Join(all...)
+	}
+	var said []string
+	for _, err := range all {
+		said = append(said, err.Error())
+	}
+	return errors.New(strings.Join(said, "; "))
 }
 
 // uninstall deletes an extension: its folder or its link, its secrets and where it is
@@ -333,57 +355,4 @@ func (c *extensionsNew) Run(w *World) error {
 	}
 	return w.show(map[string]any{"path": path, "name": name, "template": c.Template}, fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
 		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", c.Path))
-}
-
-type extensionsValidate struct {
-	Path string `arg:"" complete:"dirs" help:"The extension's folder."`
-}
-
-var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
-
-// Run checks an extension.
-func (c *extensionsValidate) Run(w *World) error {
-	path := w.Paths.Folder(c.Path)
-	x, err := extension.Read(path, w.Paths.Cwd)
-	if err != nil {
-		return err
-	}
-	var problems, notes []string
-	var said struct {
-		ContextFileName any                 `json:"contextFileName"`
-		Settings        []extension.Setting `json:"settings"`
-	}
-	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
-		json.Unmarshal(b, &said) // what is of another kind was an error before
-	}
-	named := []any{said.ContextFileName}
-	if list, ok := said.ContextFileName.([]any); ok {
-		named = list
-	}
-	for _, name := range named {
-		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles, func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
-			problems = append(problems, "the context file "+s+" is not there")
-		}
-	}
-	if len(x.Settings) < len(said.Settings) {
-		problems = append(problems, "a setting has no name, or an envVar that is none")
-	}
-	if !semver.MatchString(x.Version) {
-		notes = append(notes, fmt.Sprintf("the version %q is not like 1.2.3", x.Version))
-	}
-	if filepath.Base(path) != x.Name {
-		notes = append(notes, fmt.Sprintf("the folder is called %s, and the extension %s", filepath.Base(path), x.Name))
-	}
-	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
-		problems = append(problems, x.HooksFile()+" holds no hooks that can be read")
-	}
-	_, wrong := skillsOf(x).Skills()
-	problems = append(problems, wrong...)
-	for _, n := range notes {
-		w.Notify(text.EscapeLine(n))
-	}
-	if len(problems) > 0 {
-		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
-	}
-	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true, "warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }

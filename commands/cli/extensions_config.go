@@ -36,7 +36,7 @@ type extensionsConfig struct {
 func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
 	list, _ := w.Extensions()
 	if c.Name != "" {
-		x, err := w.findExtension(c.Name)
+		x, err := w.findExtension(c.Name, false)
 		if err != nil {
 			return err
 		}
@@ -98,6 +98,9 @@ func (w *World) askSettings(ctx context.Context, x extension.Extension, old *ext
 // askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
 func (w *World) askSetting(ctx context.Context, x extension.Extension, s extension.Setting, scope string) (bool, error) {
 	about := fmt.Sprintf("%s: %s", text.EscapeLine(s.Name), text.OneLine(s.Description, 300))
+	if !slices.Contains(w.unset(ctx, x), s.Name) {
+		about += " (Enter keeps what is set)"
+	}
 	var value string
 	var err error
 	switch {
@@ -111,6 +114,9 @@ func (w *World) askSetting(ctx context.Context, x extension.Extension, s extensi
 			w.typed = bufio.NewReader(w.In)
 		}
 		value, err = w.typed.ReadString('\n')
+		if errors.Is(err, io.EOF) && value == "" {
+			return false, errNoAnswer
+		}
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
@@ -124,6 +130,9 @@ func (w *World) askSetting(ctx context.Context, x extension.Extension, s extensi
 	}
 	return true, w.keep(ctx, x, s, scope, value)
 }
+
+// errNoAnswer says that the input was over before a question was answered.
+var errNoAnswer = errors.New("nobody has answered; what was not said stays as it was")
 
 // keep keeps the value of a setting, or forgets it if it is "".
 func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -151,8 +152,12 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		at = note.Source
 	}
 	x, err := extension.Read(at, w.Paths.Cwd)
-	if err != nil {
-		return err
+	if err != nil { // the folder that it was read in is gone when this is read
+		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.EscapeLine(source.Shown(note.Source))))
+	}
+	problems, _ := checkExtension(x)
+	for _, p := range problems {
+		w.Notify(text.EscapeLine("not used of " + x.Name + ": " + strings.ReplaceAll(p, at+string(filepath.Separator), "")))
 	}
 	x.ID = extension.ID(note.Source, x.Name)
 	list, _ := w.Extensions()
@@ -213,6 +218,9 @@ func (w *World) installed(ctx context.Context, x extension.Extension, note exten
 	case old != nil:
 		was = old.Version
 		said = fmt.Sprintf("Extension %q successfully updated: %s → %s.", x.Name, old.Version, x.Version)
+		if old.Install.Source != note.Source || old.Name != x.Name {
+			said = fmt.Sprintf("Extension %q has moved and is now %q, from %s: %s → %s.", old.Name, x.Name, source.Shown(note.Source), old.Version, x.Version)
+		}
 	case note.Type == "link":
 		said = fmt.Sprintf("Extension %q linked successfully and enabled.", x.Name)
 	}
@@ -231,7 +239,11 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 		if plain(was, *old) == plain(asks, x) && old.Name == x.Name {
 			return nil
 		}
-		title = fmt.Sprintf("Updating extension %q %s to %s %s, which can run something else:", old.Name, old.Version, x.Name, x.Version)
+		title = fmt.Sprintf("Updating extension %q %s to %q %s.", old.Name, old.Version, x.Name, x.Version)
+		if plain(was, *old) != plain(asks, x) {
+			title = fmt.Sprintf("Updating extension %q %s to %q %s, which can run something else; + is new, - is gone:", old.Name, old.Version, x.Name, x.Version)
+			asks = compared(was, asks, old.Dir, x.Dir)
+		}
 	}
 	out := w.Output
 	if w.JSON && w.Err != nil {
@@ -255,6 +267,28 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 	return err
 }
 
+// compared marks the lines that a new version has, and those that it has no more.
+func compared(was, now []string, before, at string) (lines []string) {
+	has := func(list []string, line, dir, other string) bool {
+		return slices.ContainsFunc(list, func(l string) bool {
+			return strings.ReplaceAll(l, other, "") == strings.ReplaceAll(line, dir, "")
+		})
+	}
+	for _, l := range now {
+		mark := "+ "
+		if has(was, l, at, before) {
+			mark = "  "
+		}
+		lines = append(lines, mark+l)
+	}
+	for _, l := range was {
+		if !has(now, l, before, at) {
+			lines = append(lines, "- "+strings.ReplaceAll(l, before, "(its folder)"))
+		}
+	}
+	return lines
+}
+
 // consentText says what an extension can run and what it tells the model, a line each.
 func consentText(x extension.Extension) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -262,7 +296,9 @@ func consentText(x extension.Extension) (lines []string) {
 	if servers := settings.ServersIn(x.Servers, none); len(servers) > 0 {
 		add("This extension will run the following MCP servers:")
 		for _, s := range servers {
-			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, s.Said), "")
+			said := maps.Clone(s.Said)
+			delete(said, "trust") // which means nothing here
+			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, said), "")
 			where := "local"
 			if s.Command == "" {
 				where = "remote"
@@ -283,13 +319,13 @@ func consentText(x extension.Extension) (lines []string) {
 	if len(x.ExcludeTools) > 0 {
 		add("It excludes the tools %s", strings.Join(x.ExcludeTools, ", "))
 	}
-	for _, part := range []struct{ dir, says string }{{"commands", "It has commands"}, {"agents", "It has agents"}, {"policies", "It has rules, which can ask and deny"}} {
-		if entries, err := os.ReadDir(filepath.Join(x.Dir, part.dir)); err == nil && len(entries) > 0 {
-			var names []string
-			for _, e := range entries {
-				names = append(names, e.Name())
-			}
-			add("%s: %s", part.says, strings.Join(names, ", "))
+	commands, agents, rules := broughtBy(x)
+	for _, part := range []struct {
+		says  string
+		names []string
+	}{{"It has commands", commands}, {"It has agents", agents}, {"It has rules, which can ask and deny", rules}} {
+		if len(part.names) > 0 {
+			add("%s: %s", part.says, strings.Join(part.names, ", "))
 		}
 	}
 	skills, _ := skillsOf(x).Skills()
@@ -326,7 +362,7 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 	list, _ := w.Extensions()
 	switch {
 	case c.Name != "":
-		x, err := w.findExtension(c.Name)
+		x, err := w.findExtension(c.Name, false)
 		if err != nil {
 			return err
 		}
@@ -347,10 +383,17 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 				state = "updated"
 			}
 		}
+		if c.Check && state == updateAvailable && w.touched(x) != nil {
+			state += ", which is not done since its files were changed here"
+		}
 		u := updated{Name: x.Name, State: state}
 		if err != nil {
 			u.State, u.Error = "error", err.Error()
-			failed = append(failed, fmt.Errorf("%s is not updated: %w", x.Name, err))
+			what := "is not updated"
+			if c.Check {
+				what = "can't be checked"
+			}
+			failed = append(failed, fmt.Errorf("%s %s: %w", x.Name, what, err))
 		}
 		all = append(all, u)
 	}
@@ -403,16 +446,22 @@ func (w *World) newer(ctx context.Context, x extension.Extension) (string, error
 	return "not updatable", nil
 }
 
+// touched returns an error if the files of an extension are not those that were installed.
+func (w *World) touched(x extension.Extension) error {
+	if x.Install.Sum == "" {
+		return nil
+	}
+	sum, err := extension.Sum(x.Home)
+	if err == nil && sum != x.Install.Sum {
+		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
+	}
+	return err
+}
+
 // update brings an extension to its newest version, unless somebody has changed its files.
 func (w *World) update(ctx context.Context, x extension.Extension, consent bool) error {
-	if x.Install.Sum != "" {
-		sum, err := extension.Sum(x.Home)
-		if err != nil {
-			return err
-		}
-		if sum != x.Install.Sum {
-			return fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
-		}
+	if err := w.touched(x); err != nil {
+		return err
 	}
 	note := x.Install
 	if note.Type == "github-release" && note.ReleaseTag == note.Ref {

@@ -167,9 +167,19 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 		}
 	}
 	from = filepath.Join(from, c.Path)
-	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
+	if list, notes := (skill.Dir{Path: from}).Skills(); len(list)+len(notes) == 0 && c.Path == "" {
+		const usual = "skills" // where repositories have them
+		if info, err := os.Stat(filepath.Join(from, usual)); err == nil && info.IsDir() {
+			from = filepath.Join(from, usual)
+		}
+	}
+	err = w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
+	if err != nil && !strings.HasPrefix(from, note.Source) { // it is about a folder that is gone when this is read
+		err = errors.New(strings.ReplaceAll(err.Error(), text.EscapeLine(from), text.EscapeLine(source.Shown(note.Source))))
+	}
+	return err
 }
 
 type skillsLink struct {
@@ -202,13 +212,21 @@ func (w *World) installSkills(ctx context.Context, from, to, scope string, conse
 	for _, note := range notes {
 		w.Notify(note)
 	}
+	if len(list) == 0 && len(notes) > 0 {
+		return errors.New("no skill is " + done)
+	}
 	if len(list) == 0 {
-		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one", text.EscapeLine(from), skill.FileName)
+		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one; --path names another folder of it", text.EscapeLine(from), skill.FileName)
 	}
 	lines := []string{fmt.Sprintf("skills that steer the model once they are activated, and whose scripts it may run, go to %s:", to)}
 	for _, s := range list {
 		_, n := s.Tree()
-		lines = append(lines, fmt.Sprintf("  * %s: %s (%d items in directory)", s.Name, s.Description, n))
+		lines = append(lines, fmt.Sprintf("  * %s: %s (items in directory: %d)", s.Name, s.Description, n))
+		if at := filepath.Join(to, s.Name); s.Folder() != at {
+			if _, err := os.Lstat(at); err == nil {
+				lines = append(lines, "    it takes the place of the one that is there")
+			}
+		}
 	}
 	out := w.Output
 	if out.JSON && out.Err != nil {

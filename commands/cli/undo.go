@@ -231,7 +231,11 @@ func (w *World) confirm(ctx context.Context, about string) (bool, error) {
 	if w.typed == nil {
 		w.typed = bufio.NewReader(w.In)
 	}
-	line, _ := w.typed.ReadString('\n')
+	line, err := w.typed.ReadString('\n')
+	if err != nil && line == "" {
+		fmt.Fprintln(w.Err)
+		w.Notify("nobody has answered; --yes does")
+	}
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes", nil
 }

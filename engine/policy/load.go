@@ -43,9 +43,17 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 			}
 			text, err := disk.Read(path, maxFile)
 			if err != nil {
-				return nil, warnings, unread(path, err)
+				err = unread(path, err)
 			}
-			some, more, err := Parse(path, src.Tier, text)
+			var some []Rule
+			var more []string
+			if err == nil {
+				some, more, err = Parse(path, src.Tier, text)
+			}
+			if err != nil && src.Tier == Extension { // which must not be in anybody's way
+				warnings = append(warnings, fmt.Sprintf("rules of an extension are not used: %s", oneLine(err.Error())))
+				continue
+			}
 			if err != nil {
 				return nil, warnings, err
 			}

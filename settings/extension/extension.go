@@ -92,6 +92,7 @@ const (
 	policiesName   = "policies"
 
 	maxExtensions = 1000 // directories that are looked at
+	longestName   = 100
 )
 
 // Installed returns the extensions in the order of their names, and what is
@@ -151,6 +152,21 @@ func Policies(cfg Config) (dirs []string) {
 	return dirs
 }
 
+// Broken returns the extension that is installed under a name and can't be used: what is
+// known of it. It is not ok if there is none.
+func Broken(dir, name string) (x Extension, ok bool) {
+	dirs, _ := directories(dir)
+	for _, at := range dirs {
+		if strings.EqualFold(filepath.Base(at), name) {
+			x := Extension{Name: filepath.Base(at), Dir: at, Home: at}
+			x.Install, _ = installed(filepath.Join(at, installName)) // it may be that file that is broken
+			x.ID = ID(x.Install.Source, x.Name)
+			return x, true
+		}
+	}
+	return Extension{}, false
+}
+
 // directories returns the directories in dir, in order.
 func directories(dir string) ([]string, error) {
 	if dir == "" {
@@ -190,12 +206,16 @@ func read(dir, cwd string) (Extension, error) {
 	}
 	path := filepath.Join(x.Dir, manifestName)
 	m := manifest{fill: filler(x.Dir, cwd)}
-	if err := readJSON(path, &m); err != nil {
+	if err := readJSON(path, &m); errors.Is(err, fs.ErrNotExist) {
+		return x, fmt.Errorf("there is no file %s in %s", manifestName, x.Dir)
+	} else if err != nil {
 		return x, err
 	}
 	switch {
 	case m.Name == "":
 		return x, fmt.Errorf("%s: it has no name", path)
+	case len(m.Name) > longestName:
+		return x, fmt.Errorf("%s: the name has more than %d letters", path, longestName)
 	case !validName.MatchString(m.Name):
 		return x, fmt.Errorf("%s: the name %.60q may hold only letters, digits and hyphens", path, m.Name)
 	case m.Version == "":

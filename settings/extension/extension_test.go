@@ -81,7 +81,7 @@ func TestInstalled(t *testing.T) {
 		{"files beside, and hidden directories", map[string]string{"notes.txt": "", ".tmp/x": ""}, nil, nil},
 
 		{"no manifest", map[string]string{"a/x": "", "b/gemini-extension.json": `{"name":"b","version":"1"}`},
-			[]string{"b 1 in TOP/ext/b"}, []string{"extension a is not used: stat TOP/ext/a/gemini-extension.json: no such file"}},
+			[]string{"b 1 in TOP/ext/b"}, []string{"extension a is not used: there is no file gemini-extension.json in TOP/ext/a"}},
 		{"not JSON", map[string]string{"a/gemini-extension.json": "{\n \"name\": x}"}, nil, []string{"a/gemini-extension.json:2:10: invalid character 'x'"}},
 		{"cut off", map[string]string{"a/gemini-extension.json": "{"}, nil, []string{"a/gemini-extension.json:1:1: unexpected end"}},
 		{"empty", map[string]string{"a/gemini-extension.json": ""}, nil, []string{"gemini-extension.json:1:1: unexpected end"}},
@@ -99,7 +99,7 @@ func TestInstalled(t *testing.T) {
 			[]string{"x 1 in TOP/ext/a"}, []string{"extension b is not used: TOP/ext/a has the same name"}},
 		{"too long", map[string]string{"a/gemini-extension.json": strings.Repeat(" ", maxFile+1)}, nil, []string{"is larger than 1 MiB"}},
 		{"a directory in its place", map[string]string{"a/gemini-extension.json/x": ""}, nil, []string{"is a directory"}},
-		{"a link to nowhere", map[string]string{"a/.gemini-extension-install.json": `{"source":"TOP/gone","type":"link"}`}, nil, []string{"no such file"}},
+		{"a link to nowhere", map[string]string{"a/.gemini-extension-install.json": `{"source":"TOP/gone","type":"link"}`}, nil, []string{"there is no file gemini-extension.json"}},
 		{"a link that depends on the place", map[string]string{"a/.gemini-extension-install.json": `{"source":"./src","type":"link"}`}, nil, []string{`"./src" is not an absolute path`}},
 		{"a broken note", map[string]string{"a/.gemini-extension-install.json": `{`, "a/gemini-extension.json": `{"name":"a","version":"1"}`}, nil, []string{".gemini-extension-install.json:1:1"}},
 		{"a broken list of switches", map[string]string{"a/gemini-extension.json": `{"name":"a","version":"1"}`, "extension-enablement.json": "{"},

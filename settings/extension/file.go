@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 
 	"gemline/engine/disk"
 )
@@ -78,6 +79,19 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
+// kindWords says what a field has to be.
+var kindWords = map[reflect.Kind]string{reflect.Map: "an object", reflect.Struct: "an object", reflect.Interface: "an object", reflect.Slice: "a list",
+	reflect.String: "a string", reflect.Bool: "true or false"}
+
+// valueWords says what a field is.
+func valueWords(value string) string {
+	words := map[string]string{"array": "a list", "object": "an object", "string": "a string", "bool": "true or false"}
+	if said, ok := words[value]; ok {
+		return said
+	}
+	return "a number"
+}
+
 // fault says what is wrong with b and, if that is known, where.
 func fault(b []byte, err error) string {
 	var syntax *json.SyntaxError
@@ -89,7 +103,7 @@ func fault(b []byte, err error) string {
 	case errors.As(err, &kind) && kind.Field == "":
 		return " it is not an object"
 	case errors.As(err, &kind):
-		return fmt.Sprintf(" %s must be a %s, not a %s", kind.Field, kind.Type, kind.Value)
+		return fmt.Sprintf(" %s must be %s, not %s", kind.Field, kindWords[kind.Type.Kind()], valueWords(kind.Value))
 	}
 	return " " + err.Error()
 }

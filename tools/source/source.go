@@ -82,7 +82,9 @@ func (t *tally) put(to *os.Root, name string, m fs.FileMode, r io.Reader) error 
 		return err
 	}
 	f, err := to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode(m))
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("it has two files %.80q", name)
+	} else if err != nil {
 		return err
 	}
 	return errors.Join(t.copy(f, r), f.Close())
@@ -157,6 +159,9 @@ func Copy(ctx context.Context, from, to string) error {
 	}
 	return nil
 }
+
+// Check returns an error if a folder can't come in as a package.
+func Check(dir string) error { return verify(dir) }
 
 // verify returns an error if a package that is there holds a link that leads out of it, or
 // what is neither a file nor a directory, or too much.

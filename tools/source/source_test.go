@@ -175,7 +175,7 @@ func TestUnpack(t *testing.T) {
 		{"by a chain of links", []entry{{"d/a", "..", tar.TypeSymlink}, {"d/b", "a/..", tar.TypeSymlink}}, "leads out", false},
 		{"a hard link", []entry{{"l", "/etc/passwd", tar.TypeLink}}, "neither a file nor a directory", true},
 		{"a device", []entry{{"null", "", tar.TypeChar}}, "neither a file nor a directory", false},
-		{"twice", []entry{{"a", "1", 0}, {"a", "2", 0}}, "exists", false},
+		{"twice", []entry{{"a", "1", 0}, {"a", "2", 0}}, "it has two files", false},
 	} {
 		for kind, b := range map[string][]byte{"tar": tarball(c.entries...), "zip": zipped(c.entries...)} {
 			if kind == "zip" && c.tarOnly {

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/commands/custom"
+	"gemline/engine/disk"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/extension"
+	"gemline/tools/agent"
+	"gemline/tools/source"
+)
+
+type extensionsValidate struct {
+	Path string `arg:"" complete:"dirs" help:"The extension's folder."`
+}
+
+var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
+
+// Run checks an extension.
+func (c *extensionsValidate) Run(w *World) error {
+	path := w.Paths.Folder(c.Path)
+	x, err := extension.Read(path, w.Paths.Cwd)
+	if err != nil {
+		return err
+	}
+	problems, notes := checkExtension(x)
+	if err := source.Check(path); err != nil {
+		problems = append(problems, err.Error())
+	}
+	if !semver.MatchString(x.Version) {
+		notes = append(notes, fmt.Sprintf("the version %q is not like 1.2.3", x.Version))
+	}
+	if filepath.Base(path) != x.Name {
+		notes = append(notes, fmt.Sprintf("the folder is called %s, and the extension %s", filepath.Base(path), x.Name))
+	}
+	for _, n := range notes {
+		w.Notify(text.EscapeLine(n))
+	}
+	if len(problems) > 0 {
+		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
+	}
+	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true, "warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
+}
+
+// manifestKeys are those of a manifest that are known.
+var manifestKeys = []string{"name", "version", "description", "mcpServers", "contextFileName", "excludeTools", "settings", "themes", "plan", "migratedTo"}
+
+// checkExtension returns what of an extension can't be used, and what is odd in it.
+func checkExtension(x extension.Extension) (problems, notes []string) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	var said struct {
+		ContextFileName any                 `json:"contextFileName"`
+		Settings        []extension.Setting `json:"settings"`
+	}
+	keys := map[string]any{}
+	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
+		json.Unmarshal(b, &said) // what is of another kind was an error before
+		json.Unmarshal(b, &keys)
+	}
+	for key := range keys {
+		if !slices.Contains(manifestKeys, key) {
+			notes = append(notes, fmt.Sprintf("the manifest has a key %.60q, which means nothing", key))
+		}
+	}
+	slices.Sort(notes)
+	named := []any{said.ContextFileName}
+	if list, ok := said.ContextFileName.([]any); ok {
+		named = list
+	}
+	for _, name := range named {
+		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles, func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
+			problem("the context file %s is not there", s)
+		}
+	}
+	if len(x.Settings) < len(said.Settings) {
+		problem("a setting has no name, or an envVar that is none")
+	}
+	none := func(name string) (string, bool) { return "${" + name + "}", true }
+	for _, s := range settings.ServersIn(x.Servers, none) {
+		switch {
+		case s.Err != nil:
+			problem("the MCP server %s: %v", s.Name, s.Err)
+		case s.Command == "" && s.URL == "" && s.HTTPURL == "":
+			problem("the MCP server %s has neither a command nor an address", s.Name)
+		}
+	}
+	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
+		problem("%s holds no hooks that can be read", x.HooksFile())
+	}
+	_, wrong := skillsOf(x).Skills()
+	problems = append(problems, wrong...)
+	_, bad := agentsOf(x).Load()
+	for _, err := range bad {
+		problems = append(problems, err.Error())
+	}
+	_, wrong, _ = custom.Load([]custom.Dir{commandsOf(x)}, func(string) bool { return false })
+	problems = append(problems, wrong...)
+	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})
+	if problems = append(problems, wrong...); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return problems, notes
+}
+
+// agentsOf returns where the agents of an extension are, and commandsOf where its commands.
+func agentsOf(x extension.Extension) agent.Source {
+	return agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true}
+}
+
+func commandsOf(x extension.Extension) custom.Dir {
+	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
+}
+
+// broughtBy returns the names of what an extension brings: commands, agents, files of rules.
+func broughtBy(x extension.Extension) (commands, agents, rules []string) {
+	list, _, _ := custom.Load([]custom.Dir{commandsOf(x)}, func(string) bool { return false })
+	for _, c := range list {
+		commands = append(commands, "/"+c.Name)
+	}
+	found, _ := agentsOf(x).Load()
+	for _, d := range found {
+		agents = append(agents, d.Name)
+	}
+	entries, _ := os.ReadDir(filepath.Join(x.Dir, "policies"))
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".toml") {
+			rules = append(rules, e.Name())
+		}
+	}
+	return commands, agents, rules
+}
