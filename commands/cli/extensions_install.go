@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ import (
 
 type extensionsInstall struct {
 	Ref        string `placeholder:"REF" help:"A branch, a tag or a commit of the repository."`
-	AutoUpdate bool   `name:"auto-update" help:"Note that it may be updated unasked."`
+	AutoUpdate bool   `name:"auto-update" help:"Have sessions update it, unless it can run something else then."`
 	PreRelease bool   `name:"pre-release" help:"Take releases that are not final, too."`
 	Consent    bool   `aliases:"yes" help:"Agree to what it can run, and don't ask."`
 	Skip       bool   `name:"skip-settings" help:"Don't ask for what it wants to know."`
@@ -446,6 +447,36 @@ func (w *World) newer(ctx context.Context, x extension.Extension) (string, error
 	return "not updatable", nil
 }
 
+// errAsks says that a new version is to be agreed to.
+var errAsks = errors.New("it can run something else than the one that is installed")
+
+// UpdateUnasked brings extensions to their newest versions, as far as nobody has to agree to
+// what these can run. It notifies of what it has done, and of what the user has to do.
+func UpdateUnasked(ctx context.Context, w *World, list []extension.Extension) {
+	quiet := *w
+	quiet.Out, quiet.JSON, quiet.Browse, quiet.Notify = io.Discard, false, nil, func(string) {}
+	quiet.Confirm = func(context.Context, string) (bool, error) { return false, errAsks }
+	for _, x := range list {
+		state, err := quiet.newer(ctx, x)
+		if err == nil && state != updateAvailable {
+			continue
+		}
+		if err == nil {
+			err = quiet.update(ctx, x, false)
+		}
+		switch name := text.EscapeLine(x.Name); {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errAsks):
+			w.Notify(fmt.Sprintf("there is a newer version of the extension %s, and %v; gemline extensions update %s asks about it", name, errAsks, name))
+		case err != nil:
+			w.Notify(fmt.Sprintf("the extension %s is not updated: %v", name, err))
+		default:
+			w.Notify(fmt.Sprintf("the extension %s was updated; the new version counts from the next start on", name))
+		}
+	}
+}
+
 // touched returns an error if the files of an extension are not those that were installed.
 func (w *World) touched(x extension.Extension) error {
 	if x.Install.Sum == "" {
@@ -464,9 +495,6 @@ func (w *World) update(ctx context.Context, x extension.Extension, consent bool)
 		return err
 	}
 	note := x.Install
-	if note.Type == "github-release" && note.ReleaseTag == note.Ref {
-		note.Ref = ""
-	}
 	note.ReleaseTag, note.Commit = "", ""
 	if x.MigratedTo != "" && x.MigratedTo != note.Source {
 		moved := note

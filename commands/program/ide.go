@@ -48,6 +48,7 @@ func (i *interactive) startCompanion() {
 // sayBeside says parts to the model, which knows by then what is open in the editor.
 func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
+		i.updates.begin(ctx, i)
 		if news := i.companion.News(i.engine.History()); news != nil {
 			if err := i.engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
 				return

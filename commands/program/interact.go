@@ -25,6 +25,7 @@ type interactive struct {
 	interrupts chan os.Signal // Ctrl-C that the editor does not see
 	typed      *input.Shell   // the commands that the user types
 	companion  *ide.Client    // of the editor
+	updates    updates        // of extensions
 	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
@@ -61,6 +62,7 @@ func (r *run) interact(ctx context.Context) error {
 	}
 	i.share()
 	defer i.unshare()
+	defer func() { i.updates.end() }()
 	app := i.commands()
 	i.complete = i.completion(app).Complete
 	if err := i.offer(ctx, app); err != nil {

@@ -103,11 +103,30 @@ func Shown(address string) string {
 	return address
 }
 
+// sshCommand returns what the user has git connect by: ssh, if nothing else is said.
+func (h Hub) sshCommand(ctx context.Context) string {
+	const name = "GIT_SSH_COMMAND="
+	for _, kv := range h.Launcher.Shell.Environ {
+		if said, ok := strings.CutPrefix(kv, name); ok && said != "" {
+			return said
+		}
+	}
+	said, err := h.git(ctx, "", "config", "--get", "core.sshCommand")
+	if err != nil { // it is not set
+		return "ssh"
+	}
+	return cmp.Or(strings.TrimSpace(said), "ssh")
+}
+
 // git runs git in a directory. It is the user who has asked for it, so it has their rights;
 // nothing can be typed to it.
 func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", errors.New("git is not installed")
+	}
+	ssh := "ssh"
+	if args[0] == "fetch" || args[0] == "ls-remote" {
+		ssh = h.sshCommand(ctx)
 	}
 	l := *h.Launcher
 	l.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool {
@@ -118,7 +137,7 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.Token))
 		config = append(config, "http."+cmp.Or(h.Server, githubServer)+"/.extraHeader=Authorization: Basic "+basic)
 	}
-	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -oBatchMode=yes", "GCM_INTERACTIVE=never",
+	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND="+ssh+" -oBatchMode=yes", "GCM_INTERACTIVE=never",
 		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
 	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...), Dir: cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
 		Free: true, Vars: launch.Usual, Env: env, Apart: true, Alone: true, Timeout: longest})

@@ -1,0 +1,50 @@
+package program
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"gemline/commands/cli"
+	"gemline/engine/parallel"
+	"gemline/settings/extension"
+)
+
+// Updates of extensions whose user has said --auto-update, beside the session. They begin
+// with the first prompt, so that no start waits for them.
+type updates struct {
+	once   sync.Once
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	panic  parallel.Panic
+}
+
+// begin begins them, once. What becomes of them is told as it comes.
+func (u *updates) begin(ctx context.Context, i *interactive) {
+	u.once.Do(func() {
+		list, _ := i.installed() // what is wrong with one is told where it is used
+		wanted := slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Install.AutoUpdate || !x.Active })
+		if len(wanted) == 0 {
+			return
+		}
+		w := i.world(io.Discard, sessionProject{i.front})
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
+		u.cancel = cancel
+		w.Notify = func(text string) { i.screen.Show(func() { i.run.status.tell(text) }) }
+		u.done.Go(func() {
+			defer u.panic.Catch()
+			cli.UpdateUnasked(ctx, w, wanted)
+		})
+	})
+}
+
+// end ends them. One that is half done leaves the old version as it was.
+func (u *updates) end() {
+	if u.cancel == nil {
+		return
+	}
+	u.cancel()
+	u.done.Wait()
+	u.panic.Raise()
+}
