@@ -103,6 +103,10 @@ type (
 		Info  bool  // nothing is wrong
 	}
 
+	// Recovery is the Cause of a Notice that an agent, whose work was over without a report,
+	// is asked for it once more.
+	Recovery struct{ Reason string }
+
 	// Checked says that a check of the work is over, which was Started with its ID.
 	Checked struct {
 		ID      string
@@ -162,6 +166,9 @@ func (u Usage) Sum() int {
 	}
 	return u.Prompt + u.Output + u.Thoughts + u.ToolUse
 }
+
+// Error says what is done.
+func (r Recovery) Error() string { return "asked for its report once more: " + r.Reason }
 
 func (Requested) event() {}
 func (Text) event()      {}

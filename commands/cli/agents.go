@@ -22,8 +22,9 @@ type Agents interface {
 	// List returns all, also those that can't be called, and what is wrong with others.
 	List() ([]agent.Definition, []error)
 
-	// Reload has their files read again in the session that is held.
-	Reload()
+	// Reload has their files read again in the session that is held. The user is asked about
+	// those of the project that are new or have changed.
+	Reload(ctx context.Context) error
 
 	// Turn switches one on or off in that session.
 	Turn(name string, on bool)
@@ -255,8 +256,10 @@ func (c *agentsValidate) Run(w *World) error {
 }
 
 // Run reads the files again.
-func (*agentsReload) Run(w *World) error {
-	w.Agents.Reload()
+func (*agentsReload) Run(ctx context.Context, w *World) error {
+	if err := w.Agents.Reload(ctx); err != nil {
+		return err
+	}
 	return (*agentsList)(nil).Run(w)
 }
 

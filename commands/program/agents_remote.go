@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -11,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/auth/google"
+	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/settings/consent"
 	"gemline/tools/agent"
@@ -24,7 +27,9 @@ import (
 // zero value has asked nobody.
 type remoteAgents struct {
 	mu      sync.Mutex
-	clients map[string]*remoteAgent // by name and contents of the definition
+	clients map[string]*remoteAgent  // by name and contents of the definition
+	places  map[string]journal.Place // likewise: where conversations are
+	moved   bool                     // since that was recorded
 	stop    context.CancelFunc
 	looking sync.WaitGroup
 }
@@ -57,12 +62,42 @@ func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
 	if s.remote.clients == nil {
 		s.remote.clients = map[string]*remoteAgent{}
 	}
-	a := &remoteAgent{Client: remote.New(remote.Config{Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
+	if s.remote.places == nil {
+		s.remote.places = map[string]journal.Place{}
+		if s.past != nil && s.past.ID == s.journal.ID() { // a copy is another conversation
+			maps.Copy(s.remote.places, s.past.Elsewhere)
+		}
+	}
+	a := &remoteAgent{Client: remote.New(remote.Config{From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) }, Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
 		Direct: s.remoteTransport(), Web: webConfig(s.Options), Google: s.googleToken,
 		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
 		Know:  func(secret string) { s.secrets.Know("credentials of an agent", secret) }})}
 	s.remote.clients[key] = a
 	return a
+}
+
+// move notes where the conversation with an agent is.
+func (r *remoteAgents) move(key string, to remote.Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.places[key] != journal.Place(to) {
+		r.places[key], r.moved = journal.Place(to), true
+	}
+}
+
+// recordPlaces records where conversations with agents on other servers are, as soon as
+// something has come of one.
+func (s *Session) recordPlaces(ev engine.Event) error {
+	if _, over := ev.(engine.Finished); !over {
+		return nil
+	}
+	s.remote.mu.Lock()
+	defer s.remote.mu.Unlock()
+	if !s.remote.moved || s.store.Temp == "" || s.Trial {
+		return nil
+	}
+	s.remote.moved = false
+	return s.journal.SetElsewhere(s.remote.places)
 }
 
 // askRemote is the [agent.Config.Remote] of the conversation.

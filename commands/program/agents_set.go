@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type agentSet struct {
 	agreed   map[string]consent.Rights // by fingerprint
 	switched map[string]bool           // in this run
 	unread   error                     // why it is not known what was agreed to
+
+	ask  asking       // the user of a session; nil where nobody can be asked
+	tell func(string) // of what could not be kept
 }
 
 // findAgents returns the agents. No file is read yet.
@@ -262,7 +266,16 @@ func (a *agentSet) problems() (lines []string) {
 func (a *agentSet) List() ([]agent.Definition, []error) { return a.list(a.settings.Model) }
 
 // Reload implements [cli.Agents].
-func (a *agentSet) Reload() { a.library.Forget() }
+func (a *agentSet) Reload(ctx context.Context) error {
+	a.library.Forget()
+	if a.ask == nil {
+		return nil
+	}
+	wishes, prints := a.wishes()
+	given, err := a.consent(ctx, a.ask, wishes, prints, a.tell)
+	a.agree(given)
+	return err
+}
 
 // Turn implements [cli.Agents].
 func (a *agentSet) Turn(name string, on bool) {

@@ -227,24 +227,40 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
 		return nil
 	}
-	answer, err := console.Consent(ctx, o.trust.Folder, wishes)
-	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All,
-		repl.NeverRun: consent.None}[answer]
-	if err != nil || rights == "" {
+	given, err := o.consent(ctx, console.Consent, wishes, prints, notify)
+	if err != nil {
 		return err
-	}
-	given := map[string]consent.Rights{}
-	for _, p := range prints {
-		given[p] = rights
 	}
 	maps.Copy(o.hooks.agreed, given)
 	maps.Copy(o.discovery.agreed, given)
 	maps.Copy(o.served.agreed, given)
 	o.agentSet.agree(given)
+	return nil
+}
+
+// asking asks whether what a folder wants may be, as [repl.Console.Consent] does.
+type asking func(ctx context.Context, folder string, wishes []repl.Wish) (repl.Consent, error)
+
+// consent asks about what the project wants, and keeps the answer, which it returns by
+// fingerprint: nothing for what was left open.
+func (o *Options) consent(ctx context.Context, ask asking, wishes []repl.Wish, prints []string, notify func(string)) (map[string]consent.Rights, error) {
+	if len(wishes) == 0 {
+		return nil, nil
+	}
+	answer, err := ask(ctx, o.trust.Folder, wishes)
+	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All,
+		repl.NeverRun: consent.None}[answer]
+	if err != nil || rights == "" {
+		return nil, err
+	}
+	given := map[string]consent.Rights{}
+	for _, p := range prints {
+		given[p] = rights
+	}
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
 		notify(unkept(err))
 	}
-	return nil
+	return given, nil
 }
 
 // wishes returns the hooks that nobody has said anything about, as they are shown, with

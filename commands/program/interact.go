@@ -55,6 +55,7 @@ func (r *run) interact(ctx context.Context) error {
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
+	i.agents().ask, i.agents().tell = console.Consent, i.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
 	if err := i.begin(ctx, i.companion.Approver(asker, elsewhere)); err != nil {

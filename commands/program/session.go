@@ -383,6 +383,9 @@ func (s *Session) telling(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
+				if err := s.recordPlaces(ev); err != nil {
+					s.told.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+				}
 				for _, next := range append(s.beside.take(), s.told.take()...) {
 					if !yield(next, nil) {
 						return

@@ -29,6 +29,7 @@ type metadata struct {
 	name, forkOf            *string
 	start, updated          time.Time
 	directories             *[]string
+	elsewhere               map[string]Place
 	messages                []*message
 	replaces                bool // the messages take the place of all
 }
@@ -192,6 +193,8 @@ func (k *reader) metadata(b []byte) *metadata {
 			if json.Unmarshal(v, &dirs) == nil {
 				m.directories = &dirs
 			}
+		case "remoteAgents":
+			json.Unmarshal(v, &m.elsewhere) // what is of another kind says nothing
 		case "messages":
 			if v[0] == '[' {
 				m.messages, m.replaces = k.messages(v), true

@@ -236,6 +236,11 @@ func (f *File) SetDirectories(dirs []string) error {
 	return f.set(map[string]any{"directories": dirs})
 }
 
+// SetElsewhere records where conversations with agents on other servers are.
+func (f *File) SetElsewhere(places map[string]Place) error {
+	return f.set(map[string]any{"remoteAgents": places})
+}
+
 // append writes whole lines, and the time, at once.
 func (f *File) append(b []byte, at time.Time) error {
 	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": text.Timestamp(at)}})

@@ -87,6 +87,9 @@ func (r *record) set(m *metadata) {
 	if m.directories != nil {
 		s.Directories = *m.directories
 	}
+	if m.elsewhere != nil {
+		s.Elsewhere = m.elsewhere
+	}
 	if m.replaces {
 		r.messages, r.index = nil, nil
 		for _, msg := range m.messages {

@@ -33,6 +33,16 @@ type Session struct {
 	Updated     time.Time
 	Messages    int      // questions and answers
 	Directories []string // that were worked in beside the project's
+
+	// Elsewhere says where conversations with agents on other servers are, by what tells
+	// these from others.
+	Elsewhere map[string]Place
+}
+
+// A Place is where a conversation with an agent on another server is.
+type Place struct {
+	Context string `json:"contextId,omitempty"`
+	Task    string `json:"taskId,omitempty"`
 }
 
 // List returns the sessions in dir that are worth coming back to, oldest

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"gemline/engine"
 )
@@ -14,9 +15,36 @@ func (p *prompt) nested(ev engine.Nested, c *call) {
 		c.agent = ev.Agent
 		p.r.Log(Event{Name: "gemini_cli.agent.start", Body: fmt.Sprintf("Agent %s started.", c.agent), Attrs: agentAttrs(ev.ID, c), within: c.span.spanContext})
 	}
-	if _, asks := ev.Event.(engine.Requested); asks {
+	switch said := ev.Event.(type) {
+	case engine.Requested:
 		c.turns++
+	case engine.Notice:
+		if why, ok := said.Cause.(engine.Recovery); ok {
+			c.again = again{why.Reason, time.Now()}
+		}
 	}
+}
+
+// An again is that an agent was asked for its report once more: why, and since when.
+type again struct {
+	reason string
+	at     time.Time
+}
+
+// recovered records what became of the last chance of an agent, if it had one.
+func (p *prompt) recovered(ev engine.Finished, c *call) {
+	if c.again.reason == "" {
+		return
+	}
+	took, success := time.Since(c.again.at), ev.Err == nil
+	reason := slog.String("reason", c.again.reason)
+	p.r.Log(Event{Name: "gemini_cli.agent.recovery_attempt",
+		Body:   fmt.Sprintf("Agent %s recovery attempt. Reason: %s. Success: %v. Duration: %dms.", c.agent, c.again.reason, success, took.Milliseconds()),
+		Attrs:  append(agentAttrs(ev.ID, c), reason, millis("duration_ms", took), slog.Bool("success", success), slog.Int("turn_count", c.turns)),
+		within: c.span.spanContext})
+	name := slog.String("agent_name", c.agent)
+	p.r.Measure(AgentRecoveries, 1, name, reason, slog.Bool("success", success))
+	p.r.Measure(AgentRecoveryDuration, float64(took.Milliseconds()), name)
 }
 
 // agentOver records that an agent is over, and why.
@@ -29,6 +57,7 @@ func (p *prompt) agentOver(ev engine.Finished, c *call) {
 	default: // the classes of such calls are its words
 		why = strings.ToUpper(strings.TrimPrefix(engine.ErrorType(ev.Err), "agent_"))
 	}
+	p.recovered(ev, c)
 	reason := slog.String("terminate_reason", why)
 	p.r.Log(Event{Name: "gemini_cli.agent.finish", Body: fmt.Sprintf("Agent %s finished. Reason: %s. Duration: %dms. Turns: %d.", c.agent, why, ev.Took.Milliseconds(), c.turns),
 		Attrs:  append(agentAttrs(ev.ID, c), millis("duration_ms", ev.Took), slog.Int("turn_count", c.turns), reason),

@@ -38,6 +38,10 @@ var (
 		About: "Duration of agent runs in milliseconds.", Bounds: bounds}
 	AgentTurns = &Instrument{Name: "gemini_cli.agent.turns", Unit: "turns",
 		About: "Number of turns taken by agents.", Bounds: bounds}
+	AgentRecoveries = &Instrument{Name: "gemini_cli.agent.recovery_attempt.count",
+		About: "Counts attempts of agents to report after all."}
+	AgentRecoveryDuration = &Instrument{Name: "gemini_cli.agent.recovery_attempt.duration", Unit: "ms",
+		About: "Duration of such attempts in milliseconds.", Bounds: bounds}
 	RoutingLatency = &Instrument{Name: "gemini_cli.model_routing.latency", Unit: "ms",
 		About: "Latency of model routing decisions in milliseconds.", Bounds: bounds}
 	RoutingFailures = &Instrument{Name: "gemini_cli.model_routing.failure.count",

@@ -67,6 +67,7 @@ type call struct {
 	allowed bool
 	agent   string // that works on it, "" if none does
 	turns   int    // the agent's requests
+	again   again  // its last chance to report
 }
 
 // answer records that a prompt is being answered.

@@ -51,6 +51,11 @@ type Config struct {
 	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, until time.Time, err error)
 
 	Know func(secret string) // is told each secret; may be nil
+
+	// From is where the conversation with the agent was left, and Moved is told where it
+	// is behind each question. Moved may be nil.
+	From  Place
+	Moved func(Place)
 }
 
 // DefaultTime is how long a call may take, if nothing else is said.
@@ -78,16 +83,17 @@ type Client struct {
 
 	card *card // nil before it was read
 	held identity
-	at   place
+	at   Place
 	left int64 // bytes that the server may still send
 }
 
-// A place is where in its conversation with an agent a client is.
-type place struct{ context, task string }
+// A Place is where in its conversation with an agent a client is. The zero Place is before
+// the beginning.
+type Place struct{ Context, Task string }
 
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, reach: newReach(cfg), turn: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, reach: newReach(cfg), turn: make(chan struct{}, 1), at: cfg.From}
 	c.turn <- struct{}{}
 	return c
 }
@@ -116,7 +122,10 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 		}
 	}
 	if a.task != "" && over(a.state) || a.task != "" && err != nil {
-		c.at.task = ""
+		c.at.Task = ""
+	}
+	if c.cfg.Moved != nil {
+		c.cfg.Moved(c.at)
 	}
 	return a.answer(), err
 }
@@ -153,7 +162,7 @@ func (c *Client) converse(ctx context.Context, words string, a *collected) error
 	}
 	err = c.take(a, c.call(ctx, to, d, method, d.saying(id.String(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
-		c.at = place{}
+		c.at = Place{}
 	}
 	if b := (*brokenError)(nil); errors.As(err, &b) && a.busy() {
 		err = nil // it goes on without the stream
@@ -178,7 +187,7 @@ func (c *Client) take(a *collected, all iter.Seq2[said, error]) error {
 		}
 		a.add(s)
 		some = true
-		c.at = place{cmp.Or(a.context, c.at.context), cmp.Or(a.task, c.at.task)}
+		c.at = Place{cmp.Or(a.context, c.at.Context), cmp.Or(a.task, c.at.Task)}
 	}
 	if !some {
 		return errors.New("its answer is empty")

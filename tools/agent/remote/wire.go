@@ -48,7 +48,7 @@ func (d dialect) path(name, id string) (verb, path string) {
 }
 
 // saying returns the parameters that say something to an agent.
-func (d dialect) saying(id, words string, in place) any {
+func (d dialect) saying(id, words string, in Place) any {
 	m := map[string]any{"messageId": id, "role": "user"}
 	part := map[string]any{"text": words}
 	list := "parts"
@@ -61,11 +61,11 @@ func (d dialect) saying(id, words string, in place) any {
 		list = "content"
 	}
 	m[list] = []any{part}
-	if in.context != "" {
-		m["contextId"] = in.context
+	if in.Context != "" {
+		m["contextId"] = in.Context
 	}
-	if in.task != "" {
-		m["taskId"] = in.task
+	if in.Task != "" {
+		m["taskId"] = in.Task
 	}
 	params := map[string]any{"message": m}
 	if !d.second {
