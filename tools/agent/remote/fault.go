@@ -1,0 +1,64 @@
+package remote
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"gemline/engine/text"
+)
+
+// A fault is an error that a server tells.
+type fault struct {
+	Code    int
+	Message string
+	status  int // of HTTP, 0 if there was none
+}
+
+const taskNotFound = -32001
+
+// Error says what the server says.
+func (f *fault) Error() string {
+	said := text.OneLine(f.Message, longestSaid)
+	switch {
+	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
+		return strings.TrimSuffix(fmt.Sprintf("the server refuses what it is shown (HTTP %d): %s", f.status, said), ": ")
+	case f.status != 0:
+		return strings.TrimSuffix(fmt.Sprintf("the server answered HTTP %d %s: %s", f.status, http.StatusText(f.status), said), ": ")
+	case said == "":
+		return fmt.Sprintf("the server tells of an error, %d", f.Code)
+	}
+	return said
+}
+
+// faultIn reads the error that a server tells.
+func faultIn(b []byte) *fault {
+	var outer struct {
+		fault
+		Error json.RawMessage
+	}
+	if json.Unmarshal(b, &outer) != nil {
+		return &fault{Message: string(b)}
+	}
+	f := outer.fault
+	if json.Unmarshal(outer.Error, &f) != nil {
+		var words string
+		json.Unmarshal(outer.Error, &words)
+		f.Message = cmp.Or(f.Message, words)
+	}
+	return &f
+}
+
+// failure returns the error of a response that is none.
+func failure(resp *http.Response) error {
+	if to := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && to != "" {
+		return fmt.Errorf("it redirects to %s, which what is said does not follow", text.OneLine(to, longestSaid))
+	}
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	f := faultIn(b)
+	f.status = resp.StatusCode
+	return f
+}

@@ -1,0 +1,90 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gemline/engine/text"
+)
+
+// find returns where the agent is, by its card.
+func (c *Client) find(ctx context.Context) (to *url.URL, d dialect, err error) {
+	if c.card == nil {
+		b := []byte(c.cfg.Server.Card)
+		if len(b) == 0 {
+			if b, err = c.fetch(ctx); err != nil {
+				return nil, d, fmt.Errorf("the agent's card: %w", err)
+			}
+		}
+		if c.card, err = parseCard(b); err != nil {
+			return nil, d, err
+		}
+	}
+	if to, d, err = c.card.face(); err != nil {
+		return nil, d, err
+	}
+	if err = c.reach.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
+		err = fmt.Errorf("its card names another server, %s, and what the definition has for %s is not shown to that; "+
+			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.host())
+	}
+	return to, d, err
+}
+
+// trusted reports whether a server may be shown the credentials: one that the definition
+// names.
+func (c *Client) trusted(to *url.URL) bool {
+	return slices.ContainsFunc(c.cfg.Server.places(), func(u *url.URL) bool {
+		return origin(u) == origin(to) || strings.EqualFold(u.Hostname(), to.Hostname()) && to.Scheme == "https"
+	})
+}
+
+// Host returns the server that a definition names, for people.
+func (s Server) Host() string {
+	for _, u := range s.places() {
+		return text.OneLine(u.Host, longestSaid)
+	}
+	return "a server"
+}
+
+func (c *Client) host() string { return c.cfg.Server.Host() }
+
+// fetch reads the agent's card: like anybody first, and then with who asks.
+func (c *Client) fetch(ctx context.Context) ([]byte, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, cardTime, fmt.Errorf("no answer within %s", cardTime))
+	defer stop()
+	at, err := url.Parse(c.cfg.Server.CardURL)
+	if err != nil {
+		return nil, err
+	}
+	req := func() (*http.Request, error) {
+		return http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	}
+	resp, err := c.do(req, at, false)
+	if err == nil && refused(resp) && c.cfg.Server.Auth.Type != "" {
+		resp.Body.Close()
+		resp, err = c.do(req, at, true)
+	}
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, failure(resp)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, mostCard+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) > mostCard:
+		return nil, fmt.Errorf("it has more than %d MB", mostCard>>20)
+	}
+	return b, nil
+}

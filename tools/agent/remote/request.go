@@ -1,0 +1,203 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+)
+
+func refused(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
+}
+
+// do makes a request. One that is refused is made again with what it is shown now, if that
+// may be something else.
+func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bool) (*http.Response, error) {
+	client := http.Client{Transport: c.reach, CheckRedirect: func(next *http.Request, via []*http.Request) error {
+		switch {
+		case via[0].Method != http.MethodGet:
+			return http.ErrUseLastResponse
+		case !strings.EqualFold(next.URL.Hostname(), at.Hostname()):
+			return fmt.Errorf("it redirects to %s, which is asked only if agent_card_url names it", text.OneLine(next.URL.Host, longestSaid))
+		case len(via) > mostRedirects:
+			return fmt.Errorf("more than %d redirects", mostRedirects)
+		}
+		return nil
+	}}
+	for tries := 0; ; tries++ {
+		req, err := request()
+		if err != nil {
+			return nil, err
+		}
+		req.Close = true // so that every connection is looked at, and none is left
+		req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
+		if shown && c.cfg.Server.Auth.Type != "" {
+			if c.held.header == "" || !c.held.until.IsZero() && time.Until(c.held.until) < early {
+				if c.held, err = c.cfg.identity(req.Context(), at); err != nil {
+					return nil, err
+				}
+			}
+			c.held.show(req)
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			if outer := (*url.Error)(nil); errors.As(err, &outer) {
+				err = outer.Err
+			}
+			return nil, err
+		}
+		if !shown || !refused(resp) || tries == mostRetries || !c.cfg.Server.Auth.changes() {
+			return resp, nil
+		}
+		resp.Body.Close()
+		c.held = identity{}
+	}
+}
+
+const eventStream = "text/event-stream"
+
+// call makes a request of the protocol, and yields what is said to it.
+func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string, params any, id string) iter.Seq2[said, error] {
+	return func(yield func(said, error) bool) {
+		resp, err := c.do(func() (*http.Request, error) { return d.request(ctx, to, method, params, id) }, to, true)
+		if err != nil {
+			yield(said{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != eventStream {
+			s, err := c.single(resp, d)
+			yield(s, err)
+			return
+		}
+		events := rpc.NewEvents(&limited{resp.Body, &c.left})
+		for {
+			ev, err := events.Next()
+			if err == io.EOF {
+				return
+			}
+			var s said
+			switch err {
+			case nil:
+				s, err = d.read(ev.Data, ev.Name == "error")
+			case rpc.ErrTooLong, errTooMuch:
+			default:
+				err = &brokenError{err}
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// single reads an answer that is all in one.
+func (c *Client) single(resp *http.Response, d dialect) (s said, err error) {
+	if resp.StatusCode >= 300 {
+		return s, failure(resp)
+	}
+	b, err := io.ReadAll(io.LimitReader(&limited{resp.Body, &c.left}, rpc.MaxMessage+1))
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("its answer breaks off: %w", err)
+	case len(b) > rpc.MaxMessage:
+		return s, rpc.ErrTooLong
+	}
+	return d.read(b, false)
+}
+
+// A brokenError is the error of a stream that ends too early.
+type brokenError struct{ error }
+
+// Unwrap returns the error of the stream.
+func (b *brokenError) Unwrap() error { return b.error }
+
+var errTooMuch = errors.New("it has sent too much for one call")
+
+// A limited reader reads until too much was sent.
+type limited struct {
+	r    io.Reader
+	left *int64
+}
+
+// Read implements [io.Reader].
+func (l *limited) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	if *l.left -= int64(n); *l.left < 0 {
+		return 0, errTooMuch
+	}
+	return n, err
+}
+
+// request makes a request.
+func (d dialect) request(ctx context.Context, to *url.URL, method string, params any, id string) (*http.Request, error) {
+	verb, address := http.MethodPost, to.String()
+	body := params
+	if d.rest {
+		path := ""
+		verb, path = d.path(method, url.PathEscape(id))
+		if address += path; id != "" {
+			body = nil
+		}
+	} else {
+		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": d.method(method), "params": params}
+	}
+	var sent io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, verb, address, sent)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if method == stream {
+		req.Header.Set("Accept", eventStream+", application/json")
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if d.second {
+		req.Header.Set("A2A-Version", "1.0")
+	}
+	return req, nil
+}
+
+// read reads what is said in a message of the transport.
+func (d dialect) read(b []byte, wrong bool) (s said, err error) {
+	if wrong {
+		return s, faultIn(b)
+	}
+	if d.rest {
+		return decode(b)
+	}
+	var m struct {
+		Result json.RawMessage
+		Error  *fault
+	}
+	switch err := json.Unmarshal(b, &m); {
+	case err != nil:
+		return s, fmt.Errorf("what it sends is no JSON-RPC: %w", err)
+	case m.Error != nil:
+		return s, m.Error
+	case m.Result == nil:
+		return s, errForeign
+	}
+	return decode(m.Result)
+}
