@@ -86,6 +86,20 @@ func (n *node) gone() {
 	})
 }
 
+// was notes that n was a version, and is to be looked at again.
+func (n *node) was(v Version) {
+	if !v.dir() || !n.look.Mode.IsDir() {
+		n.gone()
+	}
+	if v.There() {
+		n.look.Mode, n.settled = v.Mode, false
+		if !v.dir() {
+			n.sum = v.Sum
+		}
+	}
+	n.touch()
+}
+
 // entry returns n as one of a tree, if it is in that.
 func (n *node) entry() (e shadow.Entry, ok bool) {
 	return shadow.Entry{Name: n.name, Mode: n.look.Mode, Sum: n.sum}, n.sum != ""

@@ -27,6 +27,8 @@ type Plan struct {
 	Short   string   // why only what is named was kept
 
 	Settled bool // files of others that are left are left for good
+
+	already []Change // what is as it is to be or halfway so, from what it was before that
 }
 
 // Empty reports whether no file has to be touched.
@@ -220,6 +222,9 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 			return err
 		}
 		c := Change{path, is, g.want}
+		if !g.mixed && (is == g.want || g.halfway(is)) {
+			p.already = append(p.already, Change{path, g.have, g.want})
+		}
 		switch {
 		case is == g.want, !is.There() && !g.want.There():
 		case g.halfway(is):
@@ -235,6 +240,7 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 	}
 	slices.SortFunc(p.Changes, order)
 	slices.SortFunc(p.Others, order)
+	slices.SortFunc(p.already, order)
 	slices.Sort(p.Outside)
 	return nil
 }

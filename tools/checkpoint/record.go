@@ -21,6 +21,7 @@ const (
 	Called   Kind = "call"     // a call
 	Undone   Kind = "undo"     // turns were taken back
 	Redone   Kind = "redo"     // and done again
+	Begun    Kind = "begun"    // something is about to be taken back, or done again
 	Restored Kind = "restored" // files were, one by one or to a state
 )
 
@@ -43,6 +44,7 @@ type Record struct {
 	Short string   `json:"short,omitempty"` // why of the files only those are kept that edits name
 
 	Turns []string `json:"turns,omitempty"` // that were taken back or done again
+	Part  bool     `json:"part,omitempty"`  // some of that was not done
 }
 
 // subject is how git lists the state.
@@ -70,14 +72,9 @@ const mostStates = 20_000
 func states(repo *shadow.Repo, session string) (list []State, err error) {
 	sum, err := repo.Ref(session)
 	for ; err == nil && sum != "" && len(list) < mostStates; sum = list[len(list)-1].Parent {
-		var c shadow.CommitObject
-		if c, err = repo.Commit(sum); err != nil {
+		var s State
+		if s, err = stateOf(repo, sum); err != nil {
 			break
-		}
-		s := State{Sum: sum, Parent: c.Parent, Tree: c.Tree}
-		_, said, _ := strings.Cut(c.Message, "\n\n")
-		if jerr := json.Unmarshal([]byte(said), &s.Record); jerr != nil {
-			s.Record = Record{Kind: Found, Time: c.Time}
 		}
 		list = append(list, s)
 	}
@@ -85,6 +82,17 @@ func states(repo *shadow.Repo, session string) (list []State, err error) {
 		err = nil
 	}
 	return list, err
+}
+
+// stateOf returns the state that a commit is.
+func stateOf(repo *shadow.Repo, sum shadow.Sum) (State, error) {
+	c, err := repo.Commit(sum)
+	s := State{Sum: sum, Parent: c.Parent, Tree: c.Tree}
+	_, said, _ := strings.Cut(c.Message, "\n\n")
+	if jerr := json.Unmarshal([]byte(said), &s.Record); jerr != nil {
+		s.Record = Record{Kind: Found, Time: c.Time}
+	}
+	return s, err
 }
 
 // A Done is a turn that has changed something.

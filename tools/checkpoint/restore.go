@@ -43,7 +43,8 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			k.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
-		if err := k.found(ctx, false, paths); err != nil {
+		paths, err := k.begin(ctx, p, paths)
+		if err != nil {
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
@@ -53,8 +54,8 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		if err != nil {
 			return err
 		}
-		record := Record{Kind: p.Kind}
-		if len(o.Failed) == 0 && whole {
+		record := Record{Kind: p.Kind, Part: len(o.Failed) > 0 || !whole}
+		if !record.Part {
 			for _, d := range p.Turns {
 				record.Turns = append(record.Turns, d.ID)
 			}
@@ -62,6 +63,30 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		return k.commit(s.batch, tree, record)
 	})
 	return o, err
+}
+
+// begin keeps what is there of the paths of a plan, and notes that the plan is carried
+// out. Where that was begun before and has not come to its end, what was taken back then
+// counts as taken back now: it is kept as it was before. The paths are returned with
+// those of that.
+func (k *Keeper) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
+	tree, s, err := k.take(ctx, false, paths)
+	if err != nil {
+		return nil, err
+	}
+	if last, err := stateOf(k.repo, k.tip); err == nil && p.Kind == Undone && (last.Kind == Begun || last.Part) {
+		for _, c := range p.already {
+			k.keep(c.Path)
+			k.top.at(c.Path, true).was(c.Before)
+			paths = append(paths, c.Path)
+		}
+		if err := k.top.tree(s.batch); err != nil {
+			k.reset()
+			return nil, err
+		}
+		tree = k.top.sum
+	}
+	return paths, k.commit(s.batch, tree, Record{Kind: Begun})
 }
 
 // A restorer writes files. What it reaches it reaches from directories that may be
