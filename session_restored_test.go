@@ -80,6 +80,55 @@ func TestRestored(t *testing.T) {
 	s.Say("/quit")
 }
 
+// What is brought back out of the trash is taken back by /undo, like what a turn has done;
+// what others have changed is named when it is overwritten.
+func TestTrashInside(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")), et.Says("Written."))
+	c := terminal(t, server, "--approval-mode", "auto_edit")
+	write(t, c.Dir, map[string]string{"my notes.txt": "mine\n"})
+	s := teletype.Start(t, c)
+	holds := func(file, want string) {
+		t.Helper()
+		if b, err := os.ReadFile(filepath.Join(c.Dir, file)); string(b) != want {
+			t.Errorf("%s holds %q, want %q (%v)", file, b, want, err)
+		}
+	}
+	s.Say("greet shorter")
+	s.Expect("Written.")
+	s.Say("/trash restore none")
+	s.Expect("none was not deleted or overwritten by a call; /trash list says what was")
+	s.Say("/trash restore greeting.txt --to my notes.txt")
+	s.Expect("overwrite my notes.txt (now 1 line) with greeting.txt as it was until ")
+	s.Expect("y or n: ")
+	s.Line("y")
+	s.Expect("brought back my notes.txt; /undo takes that back")
+	s.Expect("> ")
+	holds("my notes.txt", "Hello, wrld.\n")
+	s.Line("/trash")
+	s.Expect("1: my notes.txt, overwritten ")
+	s.Expect("> ")
+	s.Line("/undo")
+	s.Expect("took back: trash restore greeting.txt --to my notes.txt (1 file)")
+	s.Expect("> ")
+	holds("my notes.txt", "mine\n")
+	s.Line("/redo")
+	s.Expect("done again (1 file)")
+	s.Say("/undo")
+	s.Expect("(1 file)")
+	s.Expect("> ")
+	write(t, c.Dir, map[string]string{"greeting.txt": "theirs\n"})
+	s.Line("/undo")
+	s.Expect("overwrite what others have changed in 1 file, too?")
+	s.Expect("y or n: ")
+	s.Line("y")
+	s.Expect("  restore greeting.txt")
+	s.Expect("took back: greet shorter (1 file)")
+	s.Expect("> ")
+	holds("greeting.txt", "Hello, wrld.\n")
+	leave(t, s, teletype.Rules{})
+}
+
 // A session that the Gemini CLI has written is gone back in.
 func TestRewoundOriginal(t *testing.T) {
 	t.Parallel()

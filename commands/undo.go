@@ -83,11 +83,16 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 		}
 		others, p.Settled = yes, true
 	}
+	if others {
+		if err := lines(app.Out, escaped(checkpoint.Named(p.Others, app.Workspace.Rel))...); err != nil {
+			return err
+		}
+	}
 	o, err := app.Keeper.Apply(ctx, p, others)
 	if err != nil {
 		return err
 	}
-	said := append(escaped(o.Lines(app.Workspace.Rel)), fmt.Sprintf("%s (%d files and directories)", text.EscapeLine(what), o.Done))
+	said := append(escaped(o.Lines(app.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.EscapeLine(what), o.Count()))
 	if err := lines(app.Out, said...); err != nil || o.Done == 0 {
 		return err
 	}
@@ -222,7 +227,7 @@ func (app *App) questions(ctx context.Context) (list []asked, err error) {
 		q := asked{at: t.From, text: t.Question}
 		mine := func(d *checkpoint.Done) bool {
 			said := func(c *genai.Content) bool { return d.Print == checkpoint.Print(c.Parts) }
-			return slices.ContainsFunc(history[t.From:t.To], said) || strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
+			return slices.ContainsFunc(history[t.From:t.To], said) || d.Asked != "" && strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
 		}
 		if j := slices.IndexFunc(turns, mine); j >= 0 {
 			q.done, turns = turns[:j+1], turns[j+1:]
@@ -348,5 +353,27 @@ func (app *App) restoreOriginal(ctx context.Context, name string) error {
 func trash() *Command {
 	return relayed(Command{Name: "trash", Summary: "files that calls deleted or overwrote"}, "trash",
 		relay{name: "list", summary: "list them, the last one first"},
-		relay{name: "restore", args: "FILE|N [--to PATH]", summary: "bring one back"})
+		relay{name: "restore", args: "FILE|N [--to PATH]", summary: "bring one back", take: discarded})
+}
+
+// discarded takes what stands before and behind --to for the name of one file each.
+func discarded(args string) ([]string, error) {
+	var flags []string
+	args = strings.TrimSpace(args)
+	for _, yes := range []string{"-y", "--yes"} {
+		if rest, ok := strings.CutPrefix(args+" ", yes+" "); ok {
+			args, flags = strings.TrimSpace(rest), append(flags, yes)
+		} else if rest, ok := strings.CutSuffix(" "+args, " "+yes); ok {
+			args, flags = strings.TrimSpace(rest), append(flags, yes)
+		}
+	}
+	args = strings.Replace(args, "--to=", "--to ", 1)
+	file, to, elsewhere := strings.Cut(" "+args, " --to ")
+	if file, to = strings.TrimSpace(file), strings.TrimSpace(to); file == "" && elsewhere { // --to PATH FILE
+		to, file, _ = strings.Cut(to, " ")
+	}
+	if elsewhere {
+		flags = append(flags, "--to="+to)
+	}
+	return append(flags, "--", file), nil
 }

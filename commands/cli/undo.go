@@ -19,7 +19,7 @@ import (
 
 // undoCommand is gemline undo.
 type undoCommand struct {
-	Session string `placeholder:"ID" help:"The session; the last one that has changed something if none is named."`
+	Session string `placeholder:"ID" complete:"session" help:"The session, as for --resume: a number of the list, an id, how one begins, a name or latest; the last one that has changed something if none is named."`
 	DryRun  bool   `name:"dry-run" help:"Say what would be done, and do nothing."`
 	Force   bool   `help:"Overwrite what others have changed since, too."`
 }
@@ -47,10 +47,12 @@ func (c *undoCommand) Run(ctx context.Context, w *World) error {
 	}
 	doc.Done, doc.Failed = o.Done, append(doc.Failed, o.Failed...)
 	ls = append(ls, o.Lines(k.rel)...)
-	if err := w.show(doc, append(ls, fmt.Sprintf("took back: %s (%d files and directories)", d, o.Done))...); err != nil {
+	if err := w.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()))...); err != nil {
 		return err
 	}
 	switch {
+	case len(o.Failed) == 1:
+		return errors.New("1 file could not be brought back")
 	case len(o.Failed) > 0:
 		return fmt.Errorf("%d files could not be brought back", len(o.Failed))
 	case len(p.Others) > 0 && !c.Force:
@@ -102,12 +104,21 @@ func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpo
 		return nil, nil, err
 	}
 	defer k.done()
-	ids := []string{session}
-	if session == "" {
-		if ids, err = k.Sessions(ctx); err != nil {
+	ids, err := k.Sessions(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		return nil, nil, err
+	}
+	if session != "" && !slices.Contains(ids, session) { // else it may be one that is not listed
+		s, _, _, err := w.session(session)
+		if err != nil {
 			return nil, nil, err
 		}
+		session = s.ID
 	}
+	if session != "" {
+		ids = []string{session}
+	}
+	undone := map[string]bool{} // turns that a session has taken back that is a copy of another
 	for _, id := range ids {
 		one, err := w.keeper(id)
 		if err != nil {
@@ -118,8 +129,11 @@ func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpo
 			one.done()
 			return nil, nil, err
 		}
-		if i := slices.IndexFunc(list, func(d *checkpoint.Done) bool { return !d.Undone }); i >= 0 {
-			return one, list[i], nil
+		for _, d := range list {
+			if !d.Undone && !undone[d.ID] {
+				return one, d, nil
+			}
+			undone[d.ID] = true
 		}
 		one.done()
 	}
@@ -169,7 +183,7 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	}
 	defer k.done()
 	list, err := k.Trash(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return err
 	}
 	path := filepath.Clean(disk.Absolute(c.File, w.Paths.Folder(""), w.Paths.Home))
@@ -178,13 +192,15 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 		i = n - 1
 	}
 	if i < 0 {
-		return fmt.Errorf("%s was not deleted or overwritten by a call; gemline trash list says what was", text.EscapeLine(c.File))
+		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was", text.EscapeLine(c.File), w.says("trash list"))
 	}
-	one, err := w.keeper(list[i].Session)
-	if err != nil {
-		return err
+	one := k // what is replaced is kept for the session that one is in
+	if w.In != nil {
+		if one, err = w.keeper(list[i].Session); err != nil {
+			return err
+		}
+		defer one.done()
 	}
-	defer one.done()
 	to := list[i].Path
 	if c.To != "" {
 		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, w.Paths.Folder(""), w.Paths.Home))), filepath.Base(c.To))
@@ -196,12 +212,12 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	if p.Empty() {
 		return w.show(map[string]any{"path": to, "restored": false}, k.rel(to)+" is as it was")
 	}
-	about := "bring back " + k.rel(to) + "?"
-	if p.Changes[0].Before.There() {
-		about = "overwrite " + k.rel(to) + " with what it was " + list[i].Time.Local().Format(time.DateTime) + "? --to PATH puts it elsewhere"
-	}
 	yes := c.Yes
 	if !yes {
+		about, err := c.question(ctx, k, list[i], p.Changes[0])
+		if err != nil {
+			return err
+		}
 		if yes, err = w.confirm(ctx, about); err != nil {
 			return err
 		}
@@ -216,7 +232,32 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"path": to, "restored": true}, "brought back "+k.rel(to))
+	return w.show(map[string]any{"path": to, "restored": true}, "brought back "+k.rel(to)+"; "+w.says("undo")+" takes that back")
+}
+
+// question asks whether a file is brought back: what is in its place, and what comes there.
+func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Discarded, change checkpoint.Change) (string, error) {
+	is, comes, err := k.About(ctx, change)
+	from, to := k.rel(d.Path), k.rel(change.Path)
+	until := fmt.Sprintf("until %s (%s)", d.Time.Local().Format(time.DateTime), comes)
+	switch there := change.Before.There(); {
+	case !there && from == to:
+		return "bring back " + to + " as it was " + until + "?", err
+	case !there:
+		return "make " + to + ", with " + from + " as it was " + until + "?", err
+	case from == to:
+		return "overwrite " + to + " (now " + is + ") with what it was " + until + "? --to PATH puts it elsewhere", err
+	default:
+		return "overwrite " + to + " (now " + is + ") with " + from + " as it was " + until + "?", err
+	}
+}
+
+// says names a command as it is typed here.
+func (w *World) says(command string) string {
+	if w.In == nil {
+		return "/" + command
+	}
+	return "gemline " + command
 }
 
 // confirm asks something that is answered yes or no. At the end of the input that is no.

@@ -244,12 +244,15 @@ func (e *NotFoundError) Hint() string {
 	if e.Count == 0 {
 		return "leave out --resume to begin one"
 	}
-	return "name one by its number in --list-sessions, its full id, its name, or latest"
+	return "name one by its number in --list-sessions, its id or how that begins, its name, or latest"
 }
 
+// shortestID is how much of an id has to be said.
+const shortestID = 6
+
 // Find returns the session that arg names: one by its full id, its number in the list,
-// counted from 1, or its name, and the one begun last by "latest" or nothing. The error
-// is [ErrNone] if there is no latest, else a [*NotFoundError].
+// counted from 1, its name, or how its id alone begins, and the one begun last by "latest" or
+// nothing. The error is [ErrNone] if there is no latest, and a [*NotFoundError] if none fits.
 func Find(sessions []Session, arg string) (Session, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" || arg == "latest" {
@@ -270,6 +273,14 @@ func Find(sessions []Session, arg string) (Session, error) {
 		if s.Name != "" && strings.EqualFold(s.Name, arg) {
 			return s, nil
 		}
+	}
+	begin := slices.DeleteFunc(slices.Clone(sessions), func(s Session) bool { return len(arg) < shortestID || !strings.HasPrefix(s.ID, arg) })
+	switch len(begin) {
+	case 1:
+		return begin[0], nil
+	default:
+		return Session{}, fmt.Errorf("%d sessions have an id that begins with %s; say more of it", len(begin), arg)
+	case 0:
 	}
 	return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
 }

@@ -54,7 +54,9 @@ func takeBack(dir, kept string) int {
 		return 2
 	}
 	o, err := k.Apply(ctx, p, false)
-	fmt.Println(o, err)
+	if _, werr := fmt.Println(o, err); werr != nil { // whose write was the one to fail
+		fmt.Println(o, err)
+	}
 	if err != nil || len(o.Failed) > 0 {
 		return 1
 	}

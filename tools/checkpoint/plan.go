@@ -17,6 +17,7 @@ import (
 // A Plan is what is done to files to take something back.
 type Plan struct {
 	Kind    Kind
+	Title   string   // of what is restored
 	Turns   []*Done  // that it is about, the last one first
 	Changes []Change // what is done, from what is there to what will be
 	Others  []Change // the same of files that others have changed since
@@ -135,7 +136,7 @@ func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours := s.Kind == Called && s.Turn == d.ID
+		ours := slices.ContainsFunc(d.Calls, func(c State) bool { return c.Sum == s.Sum })
 		for _, c := range changes {
 			switch g := all[c.Path]; {
 			case ours && g == nil:
@@ -175,7 +176,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 		skip := 0
 		for _, s := range all {
 			switch {
-			case s.Kind == Called:
+			case s.Kind == Called, s.Kind == Restored:
 				return ErrNoRedo
 			case s.Kind == Redone:
 				skip++

@@ -22,7 +22,7 @@ const (
 	Undone   Kind = "undo"     // turns were taken back
 	Redone   Kind = "redo"     // and done again
 	Begun    Kind = "begun"    // something is about to be taken back, or done again
-	Restored Kind = "restored" // files were, one by one or to a state
+	Restored Kind = "restored" // a file was, out of the trash: a turn of its own
 )
 
 // A Record is what is said of a state.
@@ -113,7 +113,10 @@ func turns(all []State) (list []*Done) {
 	first, last := map[string]int{}, map[string]int{}
 	for i, s := range slices.Backward(all) {
 		switch s.Kind {
-		case Called:
+		case Called, Restored:
+			if s.Turn == "" { // of a release that gave none to what is restored
+				s.Turn = string(s.Sum)
+			}
 			d := byID[s.Turn]
 			if d == nil {
 				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/google/uuid"
+
 	"gemline/engine/disk"
 	"gemline/tools/checkpoint/shadow"
 )
@@ -19,8 +21,17 @@ import (
 // An Outcome is what became of a plan.
 type Outcome struct {
 	Done   int      // paths that are as they are to be
+	Dirs   int      // how many of them are directories
 	Left   []string // directories that hold something else
 	Failed []string // paths that could not be touched, and why
+}
+
+// done counts a path.
+func (o *Outcome) done(c Change) {
+	o.Done++
+	if c.After.dir() || !c.After.There() && c.Before.dir() {
+		o.Dirs++
+	}
 }
 
 // Apply does what a plan says, to the files of others too if that is wanted. What is
@@ -55,6 +66,9 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			return err
 		}
 		record := Record{Kind: p.Kind, Part: len(o.Failed) > 0 || !whole}
+		if p.Kind == Restored {
+			record.Turn, record.Tool, record.Title, record.Asked = uuid.NewString(), "trash restore", p.Title, p.Title
+		}
 		if !record.Part {
 			for _, d := range p.Turns {
 				record.Turns = append(record.Turns, d.ID)
@@ -151,7 +165,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 		case err != nil:
 			failed(c, err)
 		case gone && !c.After.There():
-			o.Done++
+			o.done(c)
 		default:
 			later = append(later, c)
 		}
@@ -169,7 +183,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 			failed(c, err)
 			continue
 		}
-		o.Done++
+		o.done(c)
 	}
 	for _, path := range slices.Backward(slices.Sorted(maps.Keys(r.modes))) {
 		if err := r.chmod(path, r.modes[path]); err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/disk"
+	"gemline/engine/secret"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/edit"
@@ -150,25 +151,25 @@ const mostNamed = 20
 
 // Lines says what a plan does, or would do.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
-	named := func(list []Change, say func(Change) string) {
-		for i, c := range list {
-			if i == mostNamed {
-				ls = append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
-				break
-			}
-			ls = append(ls, "  "+say(c)+" "+rel(c.Path))
-		}
-	}
-	if len(p.Changes) > 0 {
-		named(p.Changes, Change.String)
-	}
-	if n := len(p.Others); n > 0 {
+	ls = Named(p.Changes, rel)
+	if len(p.Others) > 0 {
 		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(p.names(rel))))
 	}
 	if len(p.Outside) > 0 {
 		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside[:min(mostNamed, len(p.Outside))]))
 	}
 	return append(ls, p.unkept(rel)...)
+}
+
+// Named says what is done with paths, a line each.
+func Named(list []Change, rel func(string) string) (ls []string) {
+	for i, c := range list {
+		if i == mostNamed {
+			return append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
+		}
+		ls = append(ls, "  "+c.String()+" "+rel(c.Path))
+	}
+	return ls
 }
 
 // names returns the paths that others have changed.
@@ -229,6 +230,26 @@ func (o Outcome) Lines(rel func(string) string) (ls []string) {
 	return ls
 }
 
+// Count says how many files and directories are as they are to be.
+func (o Outcome) Count() string {
+	files := plural(o.Done-o.Dirs, "file", "files")
+	if o.Dirs == 0 {
+		return files
+	}
+	dirs := plural(o.Dirs, "directory", "directories")
+	if o.Done == o.Dirs {
+		return dirs
+	}
+	return files + ", " + dirs
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
 // A Discarded file is one that a call deleted or overwrote.
 type Discarded struct {
 	Path    string    `json:"path"`
@@ -239,7 +260,8 @@ type Discarded struct {
 	Version Version   `json:"-"`
 }
 
-// Trash returns what calls of all sessions deleted or overwrote, the last one first.
+// Trash returns what calls of all sessions deleted or overwrote, and what was overwritten
+// when one of that was brought back, the last one first.
 func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.repo.Refs()
@@ -257,7 +279,7 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 					break
 				}
 				seen[s.Sum] = true
-				if s.Kind != Called {
+				if s.Kind != Called && s.Kind != Restored {
 					continue
 				}
 				session := ref.Name
@@ -287,7 +309,11 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 
 // Recover returns what has to be done to put a discarded file at a path.
 func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan, err error) {
-	p = &Plan{Kind: Restored}
+	rel := k.cfg.Workspace.Rel
+	p = &Plan{Kind: Restored, Title: "trash restore " + rel(d.Path)}
+	if path != d.Path {
+		p.Title += " --to " + rel(path)
+	}
 	base, err := k.reach(path)
 	if err != nil {
 		return nil, err
@@ -297,12 +323,38 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 		return nil, err
 	}
 	if is.dir() {
-		return nil, fmt.Errorf("%s is a directory", path)
+		return nil, fmt.Errorf("%s is a directory", rel(path))
+	}
+	if is.There() && is != d.Version && (is.Sum == "?" || secret.Path(rel(path))) {
+		return nil, fmt.Errorf("%s is there, of which no copy is made: it would be lost", rel(path))
 	}
 	if is != d.Version {
 		p.Changes = []Change{{path, is, d.Version}}
 	}
 	return p, nil
+}
+
+// About says what is at the path of a change, and what comes there.
+func (k *Keeper) About(ctx context.Context, c Change) (is, comes string, err error) {
+	err = k.with(ctx, func() error {
+		is = about(c.Before, k.current(Change{Path: c.Path, After: c.Before}))
+		comes = about(c.After, k.stored(c.After))
+		return nil
+	})
+	return is, comes, err
+}
+
+// about says in a few words what a version holds.
+func about(v Version, content string) string {
+	switch {
+	case v.Mode&fs.ModeSymlink != 0:
+		return "a link to " + content
+	case content == "":
+		return "empty"
+	case !readable(content):
+		return plural(len(content), "byte", "bytes")
+	}
+	return plural(strings.Count(strings.TrimSuffix(content, "\n"), "\n")+1, "line", "lines")
 }
 
 // Sessions returns the ids of the sessions that have kept something, the last one
