@@ -206,6 +206,12 @@ func TestSavedInside(t *testing.T) {
 		t.Errorf("the model was told:\n%s", got)
 	}
 	s.Say("/chat delete a b")
+	s.Expect("delete the conversation that is saved as a b?")
+	s.Expect("y or n: ")
+	s.Line("n")
+	s.Say("/chat delete a b")
+	s.Expect("y or n: ")
+	s.Line("y")
 	s.Expect("deleted: a b")
 	s.Say("/chat resume a b")
 	s.Expect(`no conversation is saved as "a b"`)

@@ -127,6 +127,9 @@ func TestTrashInside(t *testing.T) {
 	s.Expect("> ")
 	holds("greeting.txt", "Hello, wrld.\n")
 	leave(t, s, teletype.Rules{})
+	if said := printed(t, c, "sessions", "show", "latest"); !strings.Contains(said, "\nnote:\n  The user has changed files back") || strings.Contains(said, "<note>") {
+		t.Errorf("the session is shown as\n%s", said)
+	}
 }
 
 // A session that the Gemini CLI has written is gone back in.

@@ -340,12 +340,18 @@ func load(ctx context.Context, app *App, tag string) error {
 	return nil
 }
 
-func deleteSaved(_ context.Context, app *App, tag string) error {
+func deleteSaved(ctx context.Context, app *App, tag string) error {
 	switch {
 	case app.Sessions.Resume == nil:
 		return errOnePrompt
 	case tag == "":
 		return misused("which one? /chat delete TAG; /chat list lists them")
+	}
+	if app.Sessions.Confirm != nil && app.Sessions.Saved.Has(tag) {
+		yes, err := app.Sessions.Confirm(ctx, "delete the conversation that is saved as "+text.EscapeLine(tag)+"?")
+		if err != nil || !yes {
+			return err
+		}
 	}
 	if err := app.Sessions.Saved.Delete(tag); err != nil {
 		return err

@@ -160,6 +160,9 @@ func messageOf(c *genai.Content) message {
 // a line.
 func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
+	if note := journal.Noted(m.Text); note != "" { // nobody has said it
+		who, m.Text = "note", note
+	}
 	if m.Text != "" {
 		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // set in, so that it is no line of ours
 		fmt.Fprintf(b, "\n%s:\n  %s\n", cmp.Or(who, m.Role), text)

@@ -276,13 +276,12 @@ func Find(sessions []Session, arg string) (Session, error) {
 	}
 	begin := slices.DeleteFunc(slices.Clone(sessions), func(s Session) bool { return len(arg) < shortestID || !strings.HasPrefix(s.ID, arg) })
 	switch len(begin) {
+	case 0:
+		return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
 	case 1:
 		return begin[0], nil
-	default:
-		return Session{}, fmt.Errorf("%d sessions have an id that begins with %s; say more of it", len(begin), arg)
-	case 0:
 	}
-	return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
+	return Session{}, fmt.Errorf("%d sessions have an id that begins with %s; say more of it", len(begin), arg)
 }
 
 // listText returns the list of sessions as --list-sessions prints it. The session

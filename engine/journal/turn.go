@@ -25,6 +25,15 @@ const noted = "<note>"
 // Note returns what the model is told with the next question, and nobody has said.
 func Note(text string) *genai.Part { return genai.NewPartFromText(noted + text + "</note>") }
 
+// Noted returns what a note says, "" if a text is none.
+func Noted(text string) string {
+	said, ok := strings.CutPrefix(strings.TrimSpace(text), noted)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(said, "</note>")
+}
+
 // Turns returns what was said in a history. Neither the opening message was, nor
 // notes that go to the model with the next question.
 func Turns(history []*genai.Content) (all []Turn) {

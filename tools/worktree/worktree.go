@@ -127,6 +127,16 @@ func newName(now time.Time) string {
 // branchOf is the branch of the tree called name.
 func branchOf(name string) string { return "worktree-" + name }
 
+// hide keeps the trees out of what git says is new in the repository: by a file among
+// them, since its configuration is the user's. One that is there stays as it is.
+func hide(dir string) error {
+	path := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return disk.Replace(path, []byte("*\n"), 0o644)
+}
+
 // Add makes a tree, with the files of the last commit, on a new branch. No name is one
 // made of the time.
 func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
@@ -148,6 +158,9 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	}
 	if disk.Follow(dir) != dir {
 		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.EscapeLine(dir), text.EscapeLine(disk.Follow(dir)))}
+	}
+	if err := hide(dir); err != nil {
+		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
 	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b", branchOf(name), path); err != nil {
 		return Tree{}, err

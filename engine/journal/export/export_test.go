@@ -55,7 +55,7 @@ func document1(t *testing.T, f Format, history []*genai.Content) string {
 func TestMarkdown(t *testing.T) {
 	history := slices.Concat(said("What is in `a.txt`?"), call("read_file", map[string]any{"file_path": "a.txt"}, map[string]any{"output": "one\n```\ntwo"}),
 		said("", "It has **two** lines.\n\n# Really\n\n- one\n- two"), said("Thanks"))
-	const want = "# Parser work\n\n- Session: 51c623e0\n- Copy of: aaa\n- Begun: 2026\\-11\\-20 21\\:46 UTC\n- Last worked with: 2026\\-11\\-21 08\\:00 UTC\n- Turns: 2\n" +
+	const want = "# Parser work\n\n- Session: 51c623e0\n- Copy of: aaa\n- Begun: 2026-11-20 21:46 UTC\n- Last worked with: 2026-11-21 08:00 UTC\n- Turns: 2\n" +
 		"\n## Turn 1: What is in \\`a.txt\\`?\n\n**You:**\n\n```text\nWhat is in `a.txt`?\n```\n" +
 		"\nTool read\\_file: ok\n\n```json\n{\n  \"file_path\": \"a.txt\"\n}\n```\n\nResult:\n\n````text\none\n```\ntwo\n````\n" +
 		"\n**Gemini:**\n\nIt has **two** lines.\n\n### Really\n\n- one\n- two\n" +

@@ -16,7 +16,7 @@ func (d *document) markdown() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", literal(d.Title))
 	for _, f := range d.facts() {
-		fmt.Fprintf(&b, "- %s: %s\n", f[0], literal(f[1]))
+		fmt.Fprintf(&b, "- %s: %s\n", f[0], literalFact(f[1]))
 	}
 	for n, t := range d.turns {
 		fmt.Fprintf(&b, "\n## Turn %d: %s\n", n+1, literal(t.title))
@@ -47,6 +47,17 @@ func (it *item) markdown(b *strings.Builder) {
 func literal(line string) string {
 	return punctuation.ReplaceAllString(text.EscapeLine(line), `\$0`)
 }
+
+// literalFact is literal for an id, a number or a time, which hold nothing that is markup
+// where they stand.
+func literalFact(value string) string {
+	if plainFact.MatchString(value) {
+		return value
+	}
+	return literal(value)
+}
+
+var plainFact = regexp.MustCompile(`^[0-9A-Za-z]+([-: ][0-9A-Za-z]+)*$`)
 
 var punctuation = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
 
