@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,7 +131,11 @@ func TestAutoTakenBack(t *testing.T) {
 		s.Line("n")
 	}
 	s.Expect("That was all.")
+	done := s.Match(`, (\d+) files changed`) // by commands for the most part
 	s.Expect("> ")
+	if n, _ := strconv.Atoi(done[strings.LastIndex(done, ", ")+2 : len(done)-len(" files changed")]); n < 9 {
+		t.Errorf("%d files are said to be changed: %s", n, done)
+	}
 	if _, err := os.Lstat(filepath.Join(c.Dir, "docs")); err == nil {
 		t.Error("nothing was done")
 	}

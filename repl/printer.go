@@ -37,6 +37,10 @@ type Printer struct {
 	// there is none.
 	Hook func() string
 
+	// Files, if not nil, returns how many files the turn has changed, and whether that is
+	// known better than by what tools say of themselves.
+	Files func() (n int, known bool)
+
 	// Detail is how much is told of what the model does. With Thoughts, full
 	// detail has its reasoning.
 	Detail   Detail
@@ -83,6 +87,11 @@ func (p *Printer) Begin(now time.Time) {
 func (p *Printer) End(err error, now time.Time) {
 	p.settle()
 	p.Tally.End(err, now)
+	if p.Files != nil {
+		if n, known := p.Files(); known {
+			p.Tally.Changed(n)
+		}
+	}
 	state := ""
 	switch {
 	case errors.Is(err, errInterrupt):

@@ -59,6 +59,10 @@ type Check struct {
 // Checked returns how the last check went, nil if nothing was checked.
 func (t *Tally) Checked() *Check { return t.check }
 
+// Changed says how many files the prompt has changed, where that is known better than by
+// what tools say of themselves.
+func (t *Tally) Changed(files int) { t.span.Files = files }
+
 // A request is one that was sent and whose outcome is not known.
 type request struct {
 	in    scope

@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/tools/checkpoint/shadow"
 )
 
 // A Turn is what follows from one prompt.
@@ -28,10 +29,42 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(said(parts), 200), Print: Print(parts)}
 			k.mu.Lock()
-			k.turn = turn
+			k.turn, k.changed, k.unsure = turn, nil, false
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}
+	}
+}
+
+// Files returns how many files the calls of the turn have changed, commands among them,
+// taken together: one that is as it was before is none. It reports whether that is known.
+func (k *Keeper) Files() (n int, known bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.changed {
+		file := c.Before.There() && !c.Before.dir() || c.After.There() && !c.After.dir()
+		if c.Before != c.After && file {
+			n++
+		}
+	}
+	return n, k.changed != nil && !k.unsure
+}
+
+// count notes what a call has changed.
+func (k *Keeper) count(before, after shadow.Sum) {
+	list, err := compare(k.repo, before, after)
+	if err != nil {
+		k.unsure = true
+		return
+	}
+	if k.changed == nil {
+		k.changed = map[string]Change{}
+	}
+	for _, c := range list {
+		if first, ok := k.changed[c.Path]; ok {
+			c.Before = first.Before
+		}
+		k.changed[c.Path] = c
 	}
 }
 
@@ -155,6 +188,7 @@ func (c *change) begin(ctx context.Context) error {
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()
 	if c.k.failed = err; err != nil {
+		c.k.unsure = true
 		c.k.drop()
 		c.k.tell(fmt.Sprintf("what follows can't be taken back by /undo: %v", err))
 		return err
@@ -227,7 +261,7 @@ func (c *change) end(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.after(ctx, c); err != nil {
-		k.failed = err
+		k.failed, k.unsure = err, true
 		k.drop()
 		k.tell(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
@@ -259,5 +293,11 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 		r.Short = k.short.Error()
 	}
 	r.Time = time.Now()
-	return k.commit(s.batch, tree, r)
+	before := k.tipTree
+	if err := k.commit(s.batch, tree, r); err != nil {
+		return err
+	}
+	k.unsure = k.unsure || r.Short != "" || len(c.outside) > 0
+	k.count(before, tree)
+	return nil
 }

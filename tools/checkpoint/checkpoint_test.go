@@ -131,6 +131,30 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// The files of a turn are those that are not as they were before it, whatever has changed
+// them, and however often.
+func TestFiles(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	p.write("b", "1")
+	if n, known := p.Files(); known {
+		t.Errorf("%d files before the first turn", n)
+	}
+	p.turn("nothing", func() {})
+	if n, known := p.Files(); known {
+		t.Errorf("%d files of no change", n)
+	}
+	p.turn("some", func() { p.write("a", "2"); p.write("d/new", "1") }, func() { p.write("a", "3") },
+		p.shell("rm d/new; rmdir d; echo x >b; mkdir e"), p.shell("printf 1 >b; echo c >c; mv c e/c"))
+	if n, known := p.Files(); n != 2 || !known {
+		t.Errorf("%d files, %t", n, known)
+	}
+	p.turn("back", func() { p.write("a", "4") }, func() { p.write("a", "3") })
+	if n, known := p.Files(); n != 0 || !known {
+		t.Errorf("%d files, %t", n, known)
+	}
+}
+
 // A call that changes something has a state of its own, and so has what others have
 // done before it. One that changes nothing has none.
 func TestStates(t *testing.T) {

@@ -48,6 +48,8 @@ type Keeper struct {
 	tip     shadow.Sum        // the last state of the session
 	tipTree shadow.Sum
 	turn    Turn
+	changed map[string]Change // by calls of the turn, from what was there before it
+	unsure  bool              // they may have changed more
 	told    map[string]bool
 	index   map[string]indexed // of the user's repositories, by their paths
 	saved   bool               // the index on the disk is that of top
