@@ -43,21 +43,40 @@ func Unquote(b []byte) (string, bool) {
 	if !utf8.Valid(b) {
 		return "", false
 	}
+	plain := 0 // most strings have nothing to be taken out: ids, times, words
+	for ; plain < len(b) && b[plain] >= ' ' && b[plain] != '"' && b[plain] != '\\'; plain++ {
+		if len(b)-plain >= 8 && special(b[plain:]) == 8 {
+			plain += 7
+		}
+	}
+	if plain == len(b) {
+		return string(b), true
+	}
+	return unquote(b, plain)
+}
+
+// special returns how many of the first eight bytes of b stand before one that is no
+// character by itself.
+func special(b []byte) int {
+	w := binary.LittleEndian.Uint64(b)
+	return bits.TrailingZeros64(below(w, ' ')|below(w^'"'*each, 1)|below(w^'\\'*each, 1)) / 8
+}
+
+// unquote is Unquote for what stands between the quotes, from i on.
+func unquote(b []byte, i int) (string, bool) {
 	var out strings.Builder
+	out.Grow(len(b))
+	out.Write(b[:i])
 	var buf [1 << 10]byte // pieces are short
 	n := 0
-	for i := 0; i < len(b); {
+	for i < len(b) {
 		if n > len(buf)-16 {
-			if out.Len() == 0 {
-				out.Grow(n + len(b) - i)
-			}
 			out.Write(buf[:n])
 			n = 0
 		}
 		if len(b)-i >= 8 {
-			w := binary.LittleEndian.Uint64(b[i:])
-			binary.LittleEndian.PutUint64(buf[n:], w)
-			plain := bits.TrailingZeros64(below(w, ' ')|below(w^'"'*each, 1)|below(w^'\\'*each, 1)) / 8
+			copy(buf[n:], b[i:i+8])
+			plain := special(b[i:])
 			i, n = i+plain, n+plain
 			if plain == 8 {
 				continue
@@ -76,9 +95,6 @@ func Unquote(b []byte) (string, bool) {
 			buf[n] = c
 			i, n = i+1, n+1
 		}
-	}
-	if out.Len() == 0 {
-		return string(buf[:n]), true
 	}
 	out.Write(buf[:n])
 	return out.String(), true
