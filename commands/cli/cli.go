@@ -203,6 +203,25 @@ func Means(words []string) bool {
 	return err == nil || strings.HasPrefix(err.Error(), "--") // the value of a flag, which is a mistake
 }
 
+// skipTrust is the flag of the program that may stand behind a sub-command, too.
+const skipTrust = "--skip-trust"
+
+// TrustArgs returns that flag, if it is among the words of a sub-command, and the others.
+// What stands behind the name of a server that is added is the server's.
+func TrustArgs(words []string) (flag, rest []string) {
+	for i, w := range words {
+		if w == "--" || i > 2 && words[0] == "mcp" && words[1] == "add" {
+			return flag, append(rest, words[i:]...)
+		}
+		if w == skipTrust {
+			flag = []string{w}
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return flag, rest
+}
+
 // Run carries out a sub-command, given as on the command line. A mistake in
 // args is a [settings.UsageError].
 func Run(ctx context.Context, w *World, args []string) error {

@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/repl/input"
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/tools/mcp"
@@ -125,7 +128,11 @@ func (a *mcpAdd) Run(ctx context.Context, w *World) error {
 	if done.Set {
 		verb = "updated in"
 	}
-	r.text = fmt.Sprintf("MCP server %q %s %s settings. (%s)", a.Name, verb, a.Scope, cmp.Or(entry.Type, "stdio"))
+	kind := cmp.Or(entry.Type, "stdio")
+	if entry.URL != "" && entry.Type == "" {
+		kind = "http, or else sse"
+	}
+	r.text = fmt.Sprintf("MCP server %q %s %s settings. (%s)", a.Name, verb, a.Scope, kind)
 	if leaks(value, r.Value) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
@@ -210,10 +217,18 @@ func (a *mcpAdd) flag(name string) func(string) error {
 	return nil
 }
 
+var serverName = regexp.MustCompile(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
+
 // entry returns what is written.
 func (a *mcpAdd) entry() (e mcpEntry, err error) {
-	if strings.TrimSpace(a.Name) == "" || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) {
-		return e, &flags.UsageError{Message: "a server needs a name"}
+	if !serverName.MatchString(a.Name) {
+		return e, &flags.UsageError{Message: fmt.Sprintf("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)}
+	}
+	if a.Timeout < 0 {
+		return e, &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %d", a.Timeout)}
+	}
+	if scheme, _, ok := strings.Cut(a.Command[0], "://"); ok && scheme != "http" && scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
+		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])}
 	}
 	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description, IncludeTools: a.Include, ExcludeTools: a.Exclude}
 	address := strings.HasPrefix(a.Command[0], "https://") || strings.HasPrefix(a.Command[0], "http://")
@@ -229,7 +244,10 @@ func (a *mcpAdd) entry() (e mcpEntry, err error) {
 	case len(a.Command) > 1 || len(a.Env) > 0:
 		return e, &flags.UsageError{Message: "arguments and --env are for a command, and this is an address"}
 	default:
-		e.URL, e.Type = a.Command[0], kind
+		if u, err := url.Parse(a.Command[0]); err != nil || u.Hostname() == "" {
+			return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address", a.Command[0])}
+		}
+		e.URL, e.Type = a.Command[0], a.Transport // of no kind, SSE is tried behind http
 	}
 	if e.Env, err = pairs(a.Env, "=", "--env"); err == nil {
 		e.Headers, err = pairs(a.Header, ":", "--header")
@@ -281,9 +299,63 @@ func (c *mcpRemove) Run(ctx context.Context, w *World) error {
 	r.setBefore(path, done)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.Set {
-		r.text = fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope)
+		return w.notRemoved(c.Name, c.Scope)
+	}
+	if w.elsewhere(c.Name) == "" { // nobody is called so any more
+		if err := forgetServer(ctx, w.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
+			return err
+		}
 	}
 	return r.tell(w)
+}
+
+// notRemoved says that a server does not stand where it was to be taken out, and where it
+// does.
+func (w *World) notRemoved(name, scope string) error {
+	advice := "gemline mcp list says which there are"
+	if at := w.elsewhere(name); at != "" {
+		advice = at
+	}
+	return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", name, scope), Advice: advice}
+}
+
+// elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
+func (w *World) elsewhere(name string) string {
+	for _, src := range settings.Sources(w.Paths, w.environment, w.Trusted) {
+		for _, layer := range settings.Read([]settings.Source{src}, w.environment) {
+			servers, _ := settings.Merge([]settings.Layer{layer})["mcpServers"].(map[string]any)
+			switch {
+			case servers[name] == nil:
+			case src.Scope == settings.User:
+				return "it stands in your settings: gemline mcp remove --scope user " + name
+			case src.Scope == settings.Workspace:
+				return "it stands in the project's settings: gemline mcp remove --scope project " + name
+			default:
+				return "it stands in " + layer.Path
+			}
+		}
+	}
+	list, _ := w.Extensions()
+	for _, x := range list {
+		if x.Servers[name] != nil {
+			return "the extension " + x.Name + " brings it; gemline mcp disable " + name + " switches it off"
+		}
+	}
+	if w.Trusted {
+		list, _ := settings.ProjectServers(filepath.Join(w.Paths.Cwd, ".mcp.json"))
+		if slices.ContainsFunc(list, func(s settings.Server) bool { return s.Name == name }) {
+			return "it stands in the project's .mcp.json"
+		}
+	}
+	return ""
+}
+
+// forgetServer takes out of a file that a server is off.
+func forgetServer(ctx context.Context, path, name string) error {
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	return turnInFile(ctx, path, strings.ToLower(name), true)
 }
 
 type (

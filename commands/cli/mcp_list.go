@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gemline/engine/text"
+	"gemline/settings/flags"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
 )
@@ -231,9 +232,20 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 	if w.In == nil {
 		wait = 0 // a session connects by itself
 	}
-	list, err := w.Servers.Status(ctx, wait)
+	list, err := w.Servers.Status(ctx, 0)
 	if err != nil {
 		return err
+	}
+	var names []string // only these are waited for
+	for _, s := range list {
+		if strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter)) {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) > 0 && wait > 0 {
+		if list, err = w.Servers.Status(ctx, wait, names...); err != nil {
+			return err
+		}
 	}
 	all, lines, waiting := []listedServer{}, []string{"Configured MCP servers:", ""}, 0
 	for _, s := range list {
@@ -252,8 +264,12 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 		}
 	}
 	switch {
-	case len(all) == 0 && len(list) > 0:
-		lines = []string{fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))}
+	case len(all) == 0 && c.Filter != "":
+		message := fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))
+		if near := text.Nearest(c.Filter, []string{"list", "add", "remove", "enable", "disable", "test", "auth", "serve", "reload"}); near != "" && w.In != nil {
+			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
+		}
+		return &flags.UsageError{Message: message}
 	case len(all) == 0:
 		lines = []string{"No MCP servers configured."}
 	case w.In == nil && waiting > 0:

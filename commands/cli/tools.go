@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"gemline/engine"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/settings/flags"
+	"gemline/tools/mcp"
 )
 
 // toolsCommand is gemline tools.
@@ -71,12 +75,24 @@ func (*toolsList) Run(w *World) error {
 	return w.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
 }
 
+// showServerTool prints what the model is told about a tool of an MCP server.
+func (w *World) showServerTool(server string, t mcp.ToolInfo) error {
+	if w.JSON {
+		return w.document(map[string]any{"name": t.Declared, "server": server, "tool": t.Name, "description": t.Description, "parameters": t.Schema})
+	}
+	schema, err := text.JSON(t.Schema, "  ")
+	if err != nil {
+		return err
+	}
+	return w.line("%s", output.Escape(fmt.Sprintf("%s (%s of the MCP server %s)\n\n%s\n\n%s", t.Declared, t.Name, server, t.Description, schema)))
+}
+
 type toolsShow struct {
 	Name string `arg:"" complete:"tool" help:"Such as read_file."`
 }
 
 // Run prints the description and the schema of the arguments.
-func (c *toolsShow) Run(w *World) error {
+func (c *toolsShow) Run(ctx context.Context, w *World) error {
 	list, _, err := w.tools()
 	if err != nil {
 		return err
@@ -95,6 +111,32 @@ func (c *toolsShow) Run(w *World) error {
 			return err
 		}
 		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, t.Kind, t.Description, schema)))
+	}
+	if strings.HasPrefix(c.Name, "mcp_") {
+		const patience = 5 * time.Second
+		list, err := w.Servers.Status(ctx, 0)
+		if err != nil {
+			return err
+		}
+		var meant []string // none is all
+		for _, s := range list {
+			if strings.HasPrefix(c.Name, "mcp_"+s.Name+"_") {
+				meant = append(meant, s.Name)
+			}
+		}
+		if w.In != nil { // a session has connected by itself
+			if list, err = w.Servers.Status(ctx, patience, meant...); err != nil {
+				return err
+			}
+		}
+		for _, s := range list {
+			for _, t := range s.Tools {
+				names = append(names, t.Declared)
+				if t.Declared == c.Name {
+					return w.showServerTool(s.Name, t)
+				}
+			}
+		}
 	}
 	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name), didYouMean(c.Name, names), strings.Join(names, ", "))}
 }

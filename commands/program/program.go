@@ -169,6 +169,11 @@ func newRun(p Process) (r *run, command []string, err error) {
 			args, command, managed = append(args, own...), nil, false
 		}
 	}
+	if managed {
+		var own []string
+		own, command = cli.TrustArgs(command)
+		args = append(args, own...)
+	}
 	line, err := flags.Parse(args)
 	if err == nil {
 		err = serr

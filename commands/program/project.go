@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"gemline/commands/custom"
 	"gemline/engine/disk"
@@ -46,10 +47,12 @@ type Project struct {
 	skills       *skill.Library
 	tellWithheld func() string // tells once what commands are not given
 	web          *web.Fetcher
-	servers      *mcp.Set            // nil if there are none
-	told         backlog             // of what is told of servers
-	tellServers  func(text string)   // nil has it told with the next event
-	lateOnce     sync.Once           // says which servers are not waited for
+	servers      *mcp.Set          // nil if there are none
+	told         backlog           // of what is told of servers
+	tellServers  func(text string) // nil has it told with the next event
+	lateOnce     sync.Once         // says which servers are not waited for
+	waitOnce     sync.Once         // says until when they are, all in all
+	waitUntil    time.Time
 	agentsOnce   sync.Once           // says what is wrong with agents
 	check        string              // the command that checks the work, "" if there is none
 	policy       *policy.Policy      // as it is when a conversation begins

@@ -106,6 +106,9 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		set.list = append(set.list, mcpServer{Server: s})
 	}
 	o.blockServers(set)
+	for _, name := range o.flags.Servers {
+		set.known(strings.TrimSpace(name), notify)
+	}
 	if slices.ContainsFunc(set.list, mcpServer.projects) {
 		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
 		if err != nil {
@@ -114,6 +117,22 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		maps.Copy(set.agreed, agreed)
 	}
 	return set
+}
+
+// known tells if no server has a name that the command line says.
+func (set *serverSet) known(name string, notify func(string)) {
+	var names []string
+	for _, m := range set.list {
+		if strings.EqualFold(m.Name, name) {
+			return
+		}
+		names = append(names, m.Name)
+	}
+	said := fmt.Sprintf("--allowed-mcp-server-names: no MCP server is called %q", text.EscapeLine(name))
+	if near := text.Nearest(name, names); near != "" {
+		said += "; did you mean " + text.EscapeLine(near) + "?"
+	}
+	notify(said)
 }
 
 // tuned returns a server of an extension as the user wants it.
@@ -438,6 +457,9 @@ func (i *interactive) startServers() {
 	i.servers.Start()
 }
 
+// patience is how long servers are waited for before that is told.
+const patience = 3 * time.Second
+
 // awaitServers begins to connect to servers and, where no user could be kept waiting, waits
 // for them. What is told of them meanwhile comes with the next event.
 func (p *Project) awaitServers(ctx context.Context) {
@@ -445,11 +467,16 @@ func (p *Project) awaitServers(ctx context.Context) {
 		return
 	}
 	p.servers.Start()
-	wait := time.Duration(p.settings.ConnectSeconds) * time.Second
+	p.waitOnce.Do(func() { p.waitUntil = time.Now().Add(time.Duration(p.settings.ConnectSeconds) * time.Second) })
+	wait := max(0, time.Until(p.waitUntil))
 	if p.interactive {
 		wait = 0
 	}
-	late := p.servers.Wait(ctx, wait)
+	late := p.servers.Wait(ctx, min(wait, patience))
+	if rest := wait - patience; rest > 0 && len(late) > 0 && ctx.Err() == nil {
+		p.status.tell("waiting for MCP servers, for " + rest.Round(time.Second).String() + " more at most: " + text.EscapeLine(strings.Join(late, ", ")))
+		late = p.servers.Wait(ctx, rest)
+	}
 	p.lateOnce.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
 			p.told.add(engine.Notice{Info: p.interactive, Text: "goes on without MCP servers that are not connected yet: " + text.EscapeLine(strings.Join(late, ", "))})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,14 +145,20 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 	if err != nil || e.Mode != "" && e.Mode != protocol.ElicitationModeForm {
 		return reply(protocol.ElicitationResponseActionDecline, nil), nil
 	}
-	shape, _ := schema.Parse(e.schema)
-	problem := ""
+	form := form{fields: fields, replies: make([]string, len(fields))}
+	form.shape, _ = schema.Parse(e.schema)
+	for i := range fields {
+		form.open = append(form.open, i)
+	}
 	for range mostTries {
 		in := engine.Intent{Title: "the MCP server " + text.EscapeLine(server) + " asks"}
-		for i, f := range fields {
-			q := f.question("MCP " + clean(server, 20))
-			if i == 0 {
-				q.Text = "The MCP server " + server + " says: " + clean(e.Message, longestForm) + problem + "\n" + q.Text
+		for n, i := range form.open {
+			q := fields[i].question("MCP " + clean(server, 20))
+			if n == 0 {
+				q.Text = "The MCP server " + server + " says: " + clean(e.Message, longestForm) + "\n" + q.Text
+			}
+			if problem := form.problems[i]; problem != "" {
+				q.Text += "\n(the last answer does not fit: " + clean(problem, longestForm) + ")"
 			}
 			in.Questions = append(in.Questions, q)
 		}
@@ -174,22 +181,73 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 			}
 			return reply(protocol.ElicitationResponseActionDecline, nil), nil
 		}
-		content, err := filled(fields, replied.Replies)
-		if errors.Is(err, errNothingSaid) {
+		content, some := form.fill(replied.Replies)
+		switch {
+		case !some:
 			return reply(protocol.ElicitationResponseActionDecline, nil), nil
-		}
-		if err == nil && shape != nil {
-			b, _ := json.Marshal(content)
-			if _, problems := shape.Check(string(b)); len(problems) > 0 {
-				err = fmt.Errorf("%s %s", strings.TrimPrefix(problems[0].At, "/"), problems[0].Message)
-			}
-		}
-		if err == nil {
+		case len(form.open) == 0:
 			return reply(protocol.ElicitationResponseActionAccept, content), nil
 		}
-		problem = "\n(the last answer does not fit: " + clean(err.Error(), longestForm) + ")"
 	}
 	return reply(protocol.ElicitationResponseActionCancel, nil), nil
+}
+
+// A form is what was said to the fields of an elicitation.
+type form struct {
+	fields   []field
+	shape    *schema.Schema // nil if it can't be known
+	replies  []string
+	open     []int          // the fields to be asked for: at first all, then those whose answers don't fit
+	problems map[int]string // with these
+}
+
+// fill takes in what was said to the open fields, and returns all as the server wants to have
+// it, and whether anything was said. What does not fit is open again.
+func (f *form) fill(said []string) (content map[string]any, some bool) {
+	for n, i := range f.open {
+		if f.replies[i] = ""; n < len(said) {
+			f.replies[i] = strings.TrimSpace(said[n])
+		}
+	}
+	f.open, f.problems, content = nil, map[int]string{}, map[string]any{}
+	for i, one := range f.fields {
+		if some = some || f.replies[i] != ""; f.replies[i] == "" {
+			if one.Default != nil {
+				content[one.name] = one.Default
+			} else if one.needed {
+				f.problems[i] = "it is needed"
+			}
+			continue
+		}
+		v, err := one.read(f.replies[i])
+		if err != nil {
+			f.problems[i] = err.Error()
+			continue
+		}
+		content[one.name] = v
+	}
+	if f.shape != nil {
+		b, _ := json.Marshal(content)
+		_, wrong := f.shape.Check(string(b))
+		for _, p := range wrong {
+			f.blame(p)
+		}
+	}
+	f.open = slices.Sorted(maps.Keys(f.problems))
+	return content, some
+}
+
+// blame notes a problem with the field that it is about. One that is about none is that of the
+// first.
+func (f *form) blame(p *schema.Problem) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(p.At, "/"), "/")
+	i := slices.IndexFunc(f.fields, func(one field) bool { return one.name == name })
+	if i < 0 && len(f.problems) > 0 {
+		return // it is about what is missing, perhaps
+	}
+	if i = max(i, 0); f.problems[i] == "" {
+		f.problems[i] = p.Message
+	}
 }
 
 // reply returns what the server is told.
@@ -290,46 +348,23 @@ func (c choice) label() string {
 	return c.Const
 }
 
-var errNothingSaid = errors.New("nothing was said")
-
-// filled returns what the user has said, as the server wants to have it.
-func filled(fields []field, replies []string) (map[string]any, error) {
-	content, some := map[string]any{}, false
-	for i, f := range fields {
-		said := ""
-		if i < len(replies) {
-			said = strings.TrimSpace(replies[i])
+// read returns what the user has said as the server wants to have it.
+func (f field) read(said string) (any, error) {
+	switch f.Type {
+	case "boolean":
+		return said == engine.Yes, nil
+	case "integer", "number":
+		n, err := strconv.ParseFloat(said, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no number", f.name)
 		}
-		if said == "" {
-			if f.Default != nil {
-				content[f.name] = f.Default
-			}
-			continue
+		return n, nil
+	case "array":
+		chosen := []any{}
+		for one := range strings.SplitSeq(said, ", ") {
+			chosen = append(chosen, f.value(one))
 		}
-		some = true
-		var v any
-		switch f.Type {
-		case "boolean":
-			v = said == engine.Yes
-		case "integer", "number":
-			n, err := strconv.ParseFloat(said, 64)
-			if err != nil {
-				return nil, fmt.Errorf("%s is no number", f.name)
-			}
-			v = n
-		case "array":
-			chosen := []any{}
-			for one := range strings.SplitSeq(said, ", ") {
-				chosen = append(chosen, f.value(one))
-			}
-			v = chosen
-		default:
-			v = f.value(said)
-		}
-		content[f.name] = v
+		return chosen, nil
 	}
-	if !some {
-		return nil, errNothingSaid
-	}
-	return content, nil
+	return f.value(said), nil
 }

@@ -50,6 +50,10 @@ type Handler struct {
 	// Most is how many requests are answered at once, 8 if it is 0.
 	Most int
 
+	// Served says that the other side is a program that we serve: it is told of what is no
+	// message.
+	Served bool
+
 	// Foreign says that the messages are those of another protocol of JSON-RPC: requests
 	// are given up by $/cancel_request, and whatever asks for something is answered, also
 	// if it was given up or can't be read.
@@ -351,7 +355,7 @@ var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 
 // complain says what is wrong with a message, if the protocol has that said.
 func (c *Conn) complain(id json.RawMessage, code int, problem string) {
-	if !c.handler.Foreign {
+	if !c.handler.Foreign && !c.handler.Served {
 		return
 	}
 	if id == nil {
@@ -390,7 +394,7 @@ func (c *Conn) fail(text []byte, err error) {
 		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
 	}
-	if head := text[:min(len(text), looked)]; c.handler.Foreign && methodWithin().Match(head) { // it was no answer
+	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) && methodWithin().Match(head) { // it was no answer
 		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
 		if errors.Is(err, ErrTooLong) {
 			code = protocol.INVALID_REQUEST
@@ -409,6 +413,9 @@ func (c *Conn) fail(text []byte, err error) {
 			answer <- outcome{err: err}
 			return
 		}
+	}
+	if c.handler.Served { // it was a request, perhaps
+		defer c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,56 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemline/engine/schema"
+)
+
+// Of many answers only those are asked for again that don't fit.
+func TestForm(t *testing.T) {
+	const asked = `{"type":"object","required":["age","name"],"properties":{"age":{"type":"integer","minimum":0},"colour":{"type":"string","enum":["red","blue"]},
+		"mail":{"type":"string","maxLength":5},"name":{"type":"string"},"size":{"type":"number","default":3}}}`
+	e := elicitation{schema: json.RawMessage(asked)}
+	fields, err := e.fields() // age, name; colour, mail, size
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rounds := range map[string][]struct {
+		said, open string // what is open behind it, by name
+		content    string
+	}{
+		"at once": {{said: "3|Ada|red|a@b|4", content: `{"age":3,"colour":"red","mail":"a@b","name":"Ada","size":4}`}},
+		"several faults": {{said: "x|Ada|red|long@example.com|x", open: "age mail size"},
+			{said: "-1|a@b|2", open: "age"}, {said: "1", content: `{"age":1,"colour":"red","mail":"a@b","name":"Ada","size":2}`}},
+		"what is needed":   {{said: "3||||", open: "name"}, {said: "Ada", content: `{"age":3,"name":"Ada","size":3}`}},
+		"half":             {{said: "3.5|Ada|||", open: "age"}, {said: "3", content: `{"age":3,"name":"Ada","size":3}`}},
+		"none of these":    {{said: "3|Ada|green||", open: "colour"}, {said: "", content: `{"age":3,"name":"Ada","size":3}`}},
+		"fewer than asked": {{said: "3", open: "name"}, {said: "Ada", content: `{"age":3,"name":"Ada","size":3}`}},
+	} {
+		f := form{fields: fields, replies: make([]string, len(fields)), open: []int{0, 1, 2, 3, 4}}
+		if f.shape, err = schema.Parse([]byte(asked)); err != nil {
+			t.Fatal(err)
+		}
+		for _, round := range rounds {
+			content, some := f.fill(strings.Split(round.said, "|"))
+			var open []string
+			for _, i := range f.open {
+				open = append(open, fields[i].name)
+			}
+			if got := strings.Join(open, " "); got != round.open || !some {
+				t.Errorf("%s: behind %q %q are open for %q, want %q", name, round.said, got, slices.Collect(maps.Values(f.problems)), round.open)
+			}
+			if b, _ := json.Marshal(content); round.content != "" && string(b) != round.content {
+				t.Errorf("%s: %s, want %s", name, b, round.content)
+			}
+		}
+	}
+	f := form{fields: fields, replies: make([]string, len(fields)), open: []int{0, 1, 2, 3, 4}}
+	if _, some := f.fill([]string{"", " ", ""}); some {
+		t.Error("nothing was said, and something is made of it")
+	}
+}
