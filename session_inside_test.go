@@ -121,7 +121,8 @@ func TestResumeInside(t *testing.T) {
 // back. It is kept, though nothing is said in it.
 func TestCopyKnowsFiles(t *testing.T) {
 	t.Parallel()
-	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")), et.Says("Written."), et.Says("Elsewhere."))
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")), et.Says("Written."),
+		et.Says("Elsewhere."), et.Says("Onwards."))
 	c := terminal(t, server, "--approval-mode", "auto_edit")
 	s := teletype.Start(t, c)
 	s.Say("greet shorter")
@@ -141,7 +142,15 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Expect("took back: greet shorter")
 	s.Say("/redo")
 	s.Expect("done again")
-	s.Say("/clear")
+	s.Say("/fork") // what ends with a note waits for no answer
+	s.Expect("This is a copy, session ")
+	s.Say("/export talk.md")
+	s.Expect("wrote session ")
+	s.Expect("> ")
+	if b, _ := os.ReadFile(filepath.Join(c.Dir, "talk.md")); !strings.Contains(string(b), "**Note:**\n\n```text\nThe user has changed files") || strings.Contains(string(b), "interrupted") {
+		t.Errorf("the session is exported as\n%s", b)
+	}
+	s.Line("/clear")
 	s.Say("go elsewhere")
 	s.Expect("Elsewhere.")
 	s.Say("/changes")
@@ -151,6 +160,13 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Expect("changed greeting.txt (+1 -1)")
 	s.Say("/undo")
 	s.Expect("took back: greet shorter")
+	s.Say("/fork")
+	s.Expect("This is a copy, session ")
+	s.Say("go on")
+	s.Expect("Onwards.")
+	if got := lastSaid(server); !strings.Contains(got, "<note>The user has changed files") || strings.Contains(got, "interrupted") {
+		t.Errorf("the model was told:\n%s", got)
+	}
 	s.Say("/quit")
 	said := s.Expect("go on with gemline --resume ")
 	id := strings.TrimSpace(s.Match(`[0-9a-f-]{36}`))
@@ -171,7 +187,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Expect("go on with gemline --resume ")
 	id = s.Match(`[0-9a-f-]{36}`)
 	s.Exit()
-	if list := printed(t, c, "sessions"); !strings.Contains(list, "Greeting (fork 2) (Just now, fork of ") || !strings.Contains(list, id) {
+	if list := printed(t, c, "sessions"); !strings.Contains(list, "Greeting (fork 3) (Just now, fork of ") || !strings.Contains(list, id) {
 		t.Errorf("%s is promised, there is\n%s", id, list)
 	}
 }

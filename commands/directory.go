@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/journal"
 	"gemline/engine/memory"
 )
 
@@ -57,7 +57,7 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, loadContext(app, before, added)...)...); err != nil {
 		return err
 	}
-	note := journal.Note("The user added these workspace directories: " + strings.Join(added, ", "))
+	note := engine.Note("The user added these workspace directories: " + strings.Join(added, ", "))
 	if err := app.Engine.Add(ctx, note); err != nil {
 		return err
 	}

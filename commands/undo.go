@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/tally"
 	"gemline/engine/text"
@@ -96,7 +97,7 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 	if err := lines(app.Out, said...); err != nil || o.Done == 0 {
 		return err
 	}
-	note := journal.Note(fmt.Sprintf("The user has changed files back or forth with /%s: read a file again before you rely on what it holds.", p.Kind))
+	note := engine.Note(fmt.Sprintf("The user has changed files back or forth with /%s: read a file again before you rely on what it holds.", p.Kind))
 	return app.Engine.Add(ctx, note)
 }
 

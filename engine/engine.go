@@ -277,7 +277,9 @@ func (e *Engine) resume(said []*genai.Content) {
 // heed notes what of said matters later: whether it waits for an answer, and ids.
 func (e *Engine) heed(said []*genai.Content) {
 	for _, c := range said {
-		e.waiting = c.Role == genai.RoleUser
+		if !isNote(c) {
+			e.waiting = c.Role == genai.RoleUser
+		}
 		for _, fc := range calls(c) {
 			e.seen[fc.ID] = true
 		}

@@ -39,6 +39,23 @@ func isAudioVideo(b *genai.Blob) bool {
 	return b != nil && (strings.HasPrefix(b.MIMEType, "audio/") || strings.HasPrefix(b.MIMEType, "video/"))
 }
 
+// Note returns what the model is told with the next question, and nobody has said.
+func Note(text string) *genai.Part { return genai.NewPartFromText("<note>" + text + "</note>") }
+
+// Noted returns what a note says, "" if a text is none.
+func Noted(text string) string {
+	said, ok := strings.CutPrefix(strings.TrimSpace(text), "<note>")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(said, "</note>")
+}
+
+// isNote reports whether a message is a note, which waits for no answer.
+func isNote(c *genai.Content) bool {
+	return len(c.Parts) == 1 && c.Parts[0] != nil && Noted(c.Parts[0].Text) != ""
+}
+
 // interrupted closes a history whose last message waits for an answer that
 // never came, so that the next question stands by itself.
 func (e *Engine) interrupted(emit emitFunc) error {

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -160,7 +161,7 @@ func messageOf(c *genai.Content) message {
 // a line.
 func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
-	if note := journal.Noted(m.Text); note != "" { // nobody has said it
+	if note := engine.Noted(m.Text); note != "" { // nobody has said it
 		who, m.Text = "note", note
 	}
 	if m.Text != "" {

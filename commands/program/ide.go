@@ -11,7 +11,6 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
-	"gemline/engine/journal"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl"
@@ -30,7 +29,7 @@ func (i *interactive) newCompanion() *ide.Client {
 		Hidden: func(path string) bool {
 			return i.workspace.Private(path) || i.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
 		},
-		Note: func(text string) *genai.Part { return journal.Note(i.secrets.Known(text)) },
+		Note: func(text string) *genai.Part { return engine.Note(i.secrets.Known(text)) },
 		Tell: func(said string) { i.screen.Show(func() { i.tell(text.EscapeLine(said)) }) }})
 }
 

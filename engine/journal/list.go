@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
 )
@@ -190,12 +191,12 @@ var piped = regexp.MustCompile(`^<stdin [^>]*>`)
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>", noted} {
+	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>"} {
 		if strings.HasPrefix(text, prefix) {
 			return false
 		}
 	}
-	return text != ""
+	return text != "" && engine.Noted(text) == ""
 }
 
 // title makes one line of text that is fit to be listed.

@@ -19,21 +19,6 @@ type Turn struct {
 	Question, Answer string
 }
 
-// noted is how a [Note] begins.
-const noted = "<note>"
-
-// Note returns what the model is told with the next question, and nobody has said.
-func Note(text string) *genai.Part { return genai.NewPartFromText(noted + text + "</note>") }
-
-// Noted returns what a note says, "" if a text is none.
-func Noted(text string) string {
-	said, ok := strings.CutPrefix(strings.TrimSpace(text), noted)
-	if !ok {
-		return ""
-	}
-	return strings.TrimSuffix(said, "</note>")
-}
-
 // Turns returns what was said in a history. Neither the opening message was, nor
 // notes that go to the model with the next question.
 func Turns(history []*genai.Content) (all []Turn) {
@@ -61,7 +46,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 // Spoken reports whether a message has words that somebody has said.
 func Spoken(c *genai.Content) bool {
 	text := words(c)
-	return text != "" && !engine.Answers(c) && !strings.HasPrefix(text, "<session_context>") && !strings.HasPrefix(text, noted)
+	return text != "" && !engine.Answers(c) && !strings.HasPrefix(text, "<session_context>") && engine.Noted(text) == ""
 }
 
 // Standing says what a conversation that is gone on with is about, how old it is and how

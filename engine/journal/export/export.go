@@ -31,6 +31,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact/wrap"
@@ -193,6 +194,8 @@ func (t *turn) add(role string, p *genai.Part) {
 		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %d bytes]", p.InlineData.MIMEType, len(p.InlineData.Data))})
 	case p.FileData != nil:
 		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
+	case engine.Noted(p.Text) != "": // nobody has said it
+		t.items = append(t.items, item{who: "Note", said: engine.Noted(p.Text)})
 	case strings.TrimSpace(p.Text) != "":
 		t.items = append(t.items, item{who: who, said: strings.Trim(p.Text, "\n")})
 	}
