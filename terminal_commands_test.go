@@ -80,6 +80,7 @@ var uses = map[string][]typed{
 	"commands reload":           {{"/commands reload", ready}},
 	"compress":                  {{"/compress what counts", ready}}, // nothing has happened yet
 	"copy":                      {{"/copy", ready}},
+	"detach":                    {{"/detach now", ready}},
 	"detail":                    {{"/detail", ready}, {"/detail full", ready}, {"/detail normal", ready}},
 	"directory":                 {{"/directory", ready}},
 	"directory show":            {{"/directory show", ready}},

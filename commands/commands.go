@@ -118,6 +118,9 @@ type App struct {
 	// and install. It is nil where there is no terminal.
 	Editor func(ctx context.Context, word string) (said string, err error)
 
+	// Detach has the session go on without its terminal. It is nil where there is none.
+	Detach func() error
+
 	// Prefill offers a text as the next input, to be changed and sent. It is nil where
 	// nobody types.
 	Prefill func(text string)
@@ -178,6 +181,7 @@ func Builtin() Set {
 		compressing(),
 		copying(),
 		customs(),
+		detaching(),
 		detail(),
 		diffing(),
 		directory(),

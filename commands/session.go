@@ -125,6 +125,16 @@ func todos() *Command {
 	}}
 }
 
+func detaching() *Command {
+	return &Command{Name: "detach", Summary: "leave this terminal, and have the session go on until gemline attach comes back to it",
+		Run: func(_ context.Context, app *App, _ string) error {
+			if app.Detach == nil {
+				return errNoScreen
+			}
+			return app.Detach()
+		}}
+}
+
 func quit() *Command {
 	const discard = "--delete"
 	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Args: "[" + discard + "]",

@@ -54,6 +54,9 @@ type Console struct {
 	// OnHangup says that a session whose terminal goes away goes on for the others.
 	OnHangup bool
 
+	// Detach has the session go on without its terminal by hand. It is nil where it can't.
+	Detach func() error
+
 	next    func() error  // done before the next line is read
 	left    leaving       // whether the terminal was left
 	waiting []attach.Said // lines of other terminals for the next prompts

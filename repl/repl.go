@@ -29,10 +29,6 @@ type REPL struct {
 	// commands aside. Else it is queued.
 	Steering *Steering
 
-	// AtOnce, if not nil, carries out a line that is about the turn that runs, and reports
-	// whether it was one.
-	AtOnce func(line string) bool
-
 	// Outcome, if not nil, says in the user's words what went wrong, and
 	// what to do about it.
 	Outcome func(error) report.Outcome

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,6 +40,9 @@ type Screen struct {
 // LinesConfig says what lines are read from and where their prompt is shown.
 type LinesConfig = line.Config
 
+// Leaving is how a terminal is left for good.
+type Leaving = line.Leaving
+
 // Connect has the keys of the user's terminal go to another one.
 type Connect = line.Connect
 
@@ -65,6 +69,27 @@ func (s *Screen) Restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reader.Restore()
+}
+
+// Detach leaves the terminal by hand: the session goes on, and other terminals can attach
+// to it. It is an error that they can't.
+func (s *Screen) Detach(l Leaving) error {
+	if s.Left() {
+		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
+	}
+	if s.Remote == nil {
+		return errors.New("nobody could attach to this session, since it is not kept")
+	}
+	if err := s.Remote.Reachable(); err != nil {
+		return fmt.Errorf("nobody could attach to this session: %w", err)
+	}
+	say := l.Say
+	l.Say = func(shell bool) {
+		say(shell)
+		s.Out.Fresh()
+		s.Leave()
+	}
+	return s.reader.Leave(l)
 }
 
 // Offer has text stand in the next line that is typed, to be changed and sent; where that

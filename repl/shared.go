@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +13,9 @@ import (
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
 )
+
+// DetachCommand is the line that leaves the terminal, also where a question is open.
+const DetachCommand = "/detach"
 
 // errLeft is the cause of a read that ends since the terminal was left.
 var errLeft = errors.New("the terminal was left")
@@ -51,6 +55,18 @@ func (c *Console) Leave() error {
 	return nil
 }
 
+// detach leaves the terminal, since the user wants that, and tells of an error.
+func (c *Console) detach() error {
+	err := errors.New("this terminal can't be left: the session is not kept, and nobody could attach to it")
+	if c.Detach != nil {
+		err = c.Detach()
+	}
+	if err != nil {
+		c.Out.Line(output.Failure, "%s", output.EscapeLine(err.Error()))
+	}
+	return err
+}
+
 // HungUp is called when the terminal has gone away, and reports whether the session goes on
 // without it. It may be called on any goroutine.
 func (c *Console) HungUp() bool { return c.Left() || c.OnHangup && c.Leave() == nil }
@@ -86,12 +102,15 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool, get 
 	}
 	lines := c.Remote.Open(prompt, question)
 	text, s, err := c.first(ctx, lines, prompt, get)
-	by := "at the session's own terminal"
+	by, entered := "at the session's own terminal", text
 	if s != nil {
-		by = "at " + s.By
+		by, entered = "at "+s.By, s.Text
 	}
 	c.Remote.Shut(by)
 	switch {
+	case err == nil && question && strings.TrimSpace(entered) == DetachCommand: // the question stays open
+		c.detach()
+		return c.shared(ctx, prompt, question, get)
 	case s != nil:
 		return c.came(*s, question), nil
 	case err == nil && question:

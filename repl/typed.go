@@ -40,8 +40,10 @@ func (r *REPL) typed(lines []string) []Fate {
 		said := output.EscapeLine(text.Shorten(l, most))
 		switch {
 		case isAnswer(l): // as it would be without anybody who listens
-		case r.AtOnce != nil && r.AtOnce(l):
+		case l == DetachCommand:
 			fates[i] = line.Taken
+			r.Printer.settle()
+			r.detach()
 		case r.Steering != nil && !strings.HasPrefix(l, "/") && !strings.HasPrefix(l, "!"):
 			fates[i] = line.Taken
 			r.Steering.Hint(l)

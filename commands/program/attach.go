@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"gemline/engine/disk"
 	"gemline/repl"
 	"gemline/repl/attach"
 	"gemline/repl/output"
+	"gemline/tools/shell"
 )
 
 // socketsIn returns where the sockets of a project's sessions are, which is kept in temp.
@@ -33,8 +35,23 @@ func (i *interactive) share() {
 		},
 		Warn: func(text string) { i.screen.Show(func() { i.notify(text) }) },
 	})
-	i.screen.Console.Remote = i.hub
+	i.screen.Console.Remote, i.screen.Console.Detach = i.hub, i.detach
 	i.screen.Out.CopyTo(i.hub.Print)
+}
+
+// detach has the session go on without its terminal.
+func (i *interactive) detach() error {
+	return i.screen.Detach(repl.Leaving{
+		Files: slices.DeleteFunc([]*os.File{i.os.Stdin, i.os.Stdout, i.os.Stderr}, func(f *os.File) bool { return !isTerminal(f) }),
+		Say: func(shell bool) {
+			how := ""
+			if !shell {
+				how = ", and nothing waits for this terminal, which may be closed"
+			}
+			i.screen.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, i.journal.ID())
+		},
+		Resume: shell.ResumeBehind,
+	})
 }
 
 // unshare ends that.

@@ -101,6 +101,7 @@ func (i *interactive) commands() *commands.App {
 		}
 		return i.conversation(), err
 	}
+	app.Detach = i.detach
 	app.Confirm, app.Prefill = i.screen.Confirm, i.screen.Offer
 	app.Editor = i.editorCommand(app)
 	desktop := app.Copy

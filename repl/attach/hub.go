@@ -158,6 +158,14 @@ func (h *Hub) Open(prompt string, question bool) <-chan Said {
 	h.number++
 	h.open = &message{Type: open, Number: h.number, Text: prompt, Question: question}
 	h.answer, h.taken = make(chan Said, 1), false
+	if !question { // what was sent before is the next prompt
+		select {
+		case s := <-h.typed:
+			h.answer <- s
+			h.taken = true
+		default:
+		}
+	}
 	h.tell(*h.open)
 	return h.answer
 }
@@ -285,7 +293,7 @@ func (h *Hub) heed(l *listener, m message) {
 	case fits && !h.taken:
 		h.answer <- s
 		h.taken = true
-	case m.Number == 0 && h.open == nil:
+	case m.Number == 0 && (h.open == nil || !h.open.Question):
 		select {
 		case h.typed <- s:
 		default:

@@ -222,6 +222,16 @@ func (s *Session) Resize(rows, cols int) {
 // HangUp takes the terminal away.
 func (s *Session) HangUp() { s.tty.Close() }
 
+// Free waits until nobody has the terminal open any more.
+func (s *Session) Free() {
+	s.t.Helper()
+	select {
+	case <-s.drained:
+	case <-time.After(s.wait):
+		s.t.Fatalf("somebody still has the terminal after %v", s.wait)
+	}
+}
+
 // Exit waits for the program to end and returns its exit code, or -1 if a
 // signal ended it.
 func (s *Session) Exit() int {

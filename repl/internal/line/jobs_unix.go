@@ -22,6 +22,7 @@ type jobs struct {
 	stops, conts chan os.Signal
 	waiting      atomic.Bool   // somebody waits for the program to go on
 	resumed      chan struct{} // told to whoever waits
+	left         atomic.Bool   // the terminal was left to a shell
 	quit         chan struct{}
 	done         sync.WaitGroup
 }
@@ -39,7 +40,7 @@ func newJobs(m *modes, stop func() bool, resumed func()) *jobs {
 		for {
 			select {
 			case <-j.stops:
-				if !stop() && stoppable() {
+				if !j.left.Load() && !stop() && stoppable() {
 					j.modes.restore()
 					unix.Kill(unix.Getpid(), unix.SIGSTOP)
 				}
@@ -48,7 +49,9 @@ func newJobs(m *modes, stop func() bool, resumed func()) *jobs {
 					j.resumed <- struct{}{}
 					continue
 				}
-				resumed()
+				if !j.left.Load() {
+					resumed()
+				}
 			case <-j.quit:
 				return
 			}

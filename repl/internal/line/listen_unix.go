@@ -24,7 +24,7 @@ type ear struct {
 
 // listen returns what hears, nil where nobody can.
 func (s *source) listen() *ear {
-	if !s.tty || !s.lines() {
+	if !s.tty || s.left.Load() || !s.lines() {
 		return nil
 	}
 	e := &ear{src: s, came: make(chan struct{}, 1), done: make(chan struct{})}
@@ -64,6 +64,9 @@ func (e *ear) close() heard {
 	return e.heard
 }
 
+// wake has the ear look whether the terminal was left.
+func (e *ear) wake() { unix.Write(e.quit[1], []byte{0}) }
+
 // background is how many milliseconds pass before a program that has not got the terminal
 // looks whether it has.
 const background = 500
@@ -77,7 +80,7 @@ func (e *ear) listen() {
 			return
 		}
 		switch {
-		case fds[1].Revents != 0, fds[0].Revents&(unix.POLLNVAL|unix.POLLERR|unix.POLLHUP) != 0:
+		case e.src.left.Load(), fds[1].Revents != 0, fds[0].Revents&(unix.POLLNVAL|unix.POLLERR|unix.POLLHUP) != 0:
 			return
 		case fds[0].Revents == 0:
 			continue

@@ -34,6 +34,7 @@ type source struct {
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
 	lent    atomic.Bool // a command has the terminal, see passthrough
 	resumed atomic.Bool // the program was stopped and goes on
+	left    atomic.Bool // see [Reader.Leave]
 }
 
 func newSource(f *os.File) (*source, error) {

@@ -1,0 +1,20 @@
+//go:build !unix
+
+package line
+
+import (
+	"errors"
+	"os"
+)
+
+// A Leaving is how a terminal is left for good by a program that goes on.
+type Leaving struct {
+	Files  []*os.File
+	Say    func(shell bool)
+	Resume func(group int) error
+}
+
+// Leave is an error: a terminal can't be left here.
+func (r *Reader) Leave(Leaving) error {
+	return errors.New("a terminal can't be left on this system")
+}

@@ -1,0 +1,44 @@
+//go:build unix
+
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// behind has a group go on once it is not in front of its terminal. It looks for five
+// seconds, so that nothing stays stopped where no shell takes the terminal.
+const behind = `
+front() {
+	if [ -r /proc/$1/stat ]; then
+		read -r line </proc/$1/stat
+		set -- ${line##*) }
+		echo $6
+	else
+		ps -o tpgid= -p $1
+	fi
+}
+n=0
+while [ $n -lt 100 ] && [ $(front $1) -eq $2 ]; do
+	n=$((n+1))
+	sleep 0.05
+done
+kill -CONT -$2
+`
+
+// ResumeBehind starts what has this program and its group, which is about to be stopped, go
+// on when a shell has taken the terminal that they are in front of.
+func ResumeBehind(group int) error {
+	cmd := exec.Command("/bin/sh", "-c", behind, "gemline-behind", strconv.Itoa(os.Getpid()), strconv.Itoa(group))
+	cmd.Env = []string{"PATH=/bin:/usr/bin"}
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is not stopped with them
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go cmd.Wait()
+	return nil
+}
