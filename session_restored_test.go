@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	et "gemline/engine/enginetest"
@@ -129,6 +130,38 @@ func TestTrashInside(t *testing.T) {
 	leave(t, s, teletype.Rules{})
 	if said := printed(t, c, "sessions", "show", "latest"); !strings.Contains(said, "\nnote:\n  The user has changed files back") || strings.Contains(said, "<note>") {
 		t.Errorf("the session is shown as\n%s", said)
+	}
+}
+
+// What a command had done when gemline was killed is taken back when the session is gone on
+// with, once the user agrees: others may have done some of it.
+func TestKilledCommandTakenBack(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")),
+		runs("2", "rm notes.txt; echo removed; exec sleep 300"))
+	c := terminal(t, server, "--approval-mode", "yolo", "--detail", "full")
+	s := teletype.Start(t, c)
+	s.Say("clean up")
+	s.Expect("\n  removed")
+	s.Signal(syscall.SIGKILL)
+	s.Exit()
+	if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err == nil {
+		t.Error("nothing was removed")
+	}
+	c.Args = append(c.Args, "--resume", "latest")
+	s = teletype.Start(t, c)
+	s.Say("/changes")
+	s.Expect("deleted notes.txt")
+	s.Say("/undo")
+	s.Expect("left as they are unless you say so: notes.txt")
+	s.Expect("y or n: ")
+	s.Line("y")
+	s.Expect("took back: clean up (2 files)")
+	leave(t, s, teletype.Rules{})
+	for name, want := range map[string]string{"greeting.txt": "Hello, wrld.\n", "notes.txt": "Remember the milk.\n"} {
+		if b, err := os.ReadFile(filepath.Join(c.Dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s is %q, %v", name, b, err)
+		}
 	}
 }
 

@@ -1,9 +1,13 @@
 package program
 
 import (
+	"context"
 	"fmt"
 
+	"gemline/engine"
+	"gemline/engine/journal"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
 )
@@ -23,6 +27,26 @@ func (s *Session) newKeeper() *checkpoint.Keeper {
 		s.notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
 	}
 	return k
+}
+
+// keepInterrupted keeps what commands have done that were running when the session ended
+// before its end, so that it can be taken back.
+func (s *Session) keepInterrupted(ctx context.Context) {
+	if s.past == nil || s.copyOf != "" || s.past.ID != s.journal.ID() {
+		return
+	}
+	said := journal.Turns(s.past.History)
+	for _, fc := range s.past.Interrupted {
+		if kind := engine.KindOf(s.tools, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
+			continue
+		}
+		last := said[len(said)-1]
+		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200), Print: checkpoint.Print(s.past.History[last.From].Parts)}
+		if err := s.keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.titleOf(ctx, fc)); err != nil {
+			s.notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
+		}
+		return // what it was is one thing, whatever ran
+	}
 }
 
 // unkept returns the directories in which gemline itself keeps what changes with every

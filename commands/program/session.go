@@ -114,6 +114,9 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		s.newEngine(asker, past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
+	if err == nil {
+		s.keepInterrupted(ctx)
+	}
 	if err != nil {
 		s.Close()
 		return nil, err

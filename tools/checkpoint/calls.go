@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -235,6 +236,34 @@ func (k *Keeper) found(ctx context.Context, all bool, paths []string) error {
 		k.tell(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", k.short))
 	}
 	return k.commit(s.batch, tree, Record{Kind: Found})
+}
+
+// Interrupted keeps what differs from the last state of the session as what a call has
+// done that was running when the session ended, if all files had been looked at before
+// it. Since nobody knows what of it others have done, it is taken back as their changes
+// are: when the user agrees.
+func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) error {
+	if k.cfg.Off != "" {
+		return nil
+	}
+	err := k.with(ctx, func() error {
+		all, err := states(k.repo, k.cfg.Session())
+		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
+			return err
+		}
+		if i := slices.IndexFunc(all, func(s State) bool { return s.Kind != Found }); i >= 0 && all[i].Kind == Called && all[i].Print == t.Print {
+			t.ID = all[i].Turn
+		}
+		tree, s, err := k.take(ctx, true, nil)
+		if err != nil || tree == k.tipTree {
+			return err
+		}
+		return k.commit(s.batch, tree, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()), Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
+	})
+	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
+		return nil
+	}
+	return err
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.

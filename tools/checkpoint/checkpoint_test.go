@@ -131,6 +131,47 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// What a call has done that was killed can be taken back, and is asked about, since others
+// may have done some of it.
+func TestInterrupted(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	p.write("b", "1")
+	turn := Turn{Asked: "go on", Print: "x"}
+	if err := p.Interrupted(t.Context(), turn, "run", "rm a"); err != nil {
+		t.Error(err)
+	}
+	p.turnOf("an edit", engine.Edit, engine.Intent{Paths: []string{filepath.Join(p.dir, "b")}}, func() { p.write("b", "2") })
+	if err := p.Interrupted(t.Context(), turn, "run", "rm a"); err != nil {
+		t.Error(err)
+	}
+	if list, err := p.Turns(t.Context()); err != nil || len(list) != 1 { // only the file of the edit was looked at
+		t.Fatalf("%d turns, %v", len(list), err)
+	}
+	p.turn("a command", func() { p.write("b", "3") })
+	before := p.picture()
+	p.run("rm a; echo c >c")
+	p.again("session-1")
+	turn.Print = Print([]*genai.Part{genai.NewPartFromText("a command")})
+	for range 2 {
+		if err := p.Interrupted(t.Context(), turn, "run", "rm a"); err != nil {
+			t.Error(err)
+		}
+		p.write("mine", "1")
+	}
+	if list, err := p.Turns(t.Context()); err != nil || len(list) != 2 || len(list[0].Calls) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if list, err := p.Trash(t.Context()); err != nil || list[0].Path != filepath.Join(p.dir, "a") || list[0].Title != "rm a" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if plan, _ := p.undo(1, true); len(plan.Changes) != 1 || len(plan.Others) != 2 {
+		t.Errorf("%+v", plan)
+	}
+	p.run("rm mine; printf 3 >b")
+	same(t, "taken back", p.picture(), before)
+}
+
 // The files of a turn are those that are not as they were before it, whatever has changed
 // them, and however often.
 func TestFiles(t *testing.T) {

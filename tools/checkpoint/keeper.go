@@ -314,7 +314,7 @@ func (k *Keeper) keep(path string) {
 
 // commit makes a tree the last state of the session, with what is said of it.
 func (k *Keeper) commit(b *shadow.Batch, tree shadow.Sum, r Record) error {
-	r.Session, r.Time = k.cfg.Session(), cmp.Or(r.Time, time.Now())
+	r.Session, r.Time, r.Whole = k.cfg.Session(), cmp.Or(r.Time, time.Now()), k.swept && k.short == nil
 	r.Asked, r.Title = k.cfg.Hide(r.Asked), k.cfg.Hide(r.Title)
 	said, err := json.Marshal(r)
 	if err != nil {

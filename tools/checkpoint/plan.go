@@ -140,9 +140,9 @@ func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
 		for _, c := range changes {
 			switch g := all[c.Path]; {
 			case ours && g == nil:
-				all[c.Path] = &goal{want: c.Before, have: c.After}
+				all[c.Path] = &goal{want: c.Before, have: c.After, mixed: s.Unsure}
 			case ours:
-				g.have = c.After
+				g.have, g.mixed = c.After, g.mixed || s.Unsure
 			case g != nil:
 				g.mixed, g.have = true, c.After
 			}
@@ -359,10 +359,10 @@ func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
 			}
 			for _, c := range changes {
 				if later := goals[c.Path]; later != nil {
-					later.mixed = later.mixed || later.want != c.After
+					later.mixed = later.mixed || later.want != c.After || s.Unsure
 					later.want = c.Before
 				} else {
-					goals[c.Path] = &goal{want: c.Before, have: c.After}
+					goals[c.Path] = &goal{want: c.Before, have: c.After, mixed: s.Unsure}
 				}
 			}
 			k.unmake(p, s.Made)

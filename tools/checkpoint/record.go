@@ -45,6 +45,9 @@ type Record struct {
 
 	Turns []string `json:"turns,omitempty"` // that were taken back or done again
 	Part  bool     `json:"part,omitempty"`  // some of that was not done
+
+	Whole  bool `json:"whole,omitempty"`  // all files were looked at
+	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
 }
 
 // subject is how git lists the state.
