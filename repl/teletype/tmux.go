@@ -51,6 +51,12 @@ func StartTmux(t testing.TB, c Command) *Tmux {
 	return m
 }
 
+// Look has a terminal of its own look at what runs in tmux, until that is closed.
+func (m *Tmux) Look(t testing.TB) *Session {
+	t.Helper()
+	return Start(t, Command{Path: "tmux", Args: []string{"-u", "-S", m.socket, "attach"}, Term: "xterm"})
+}
+
 // SocketDir returns a new directory for sockets, whose names may be no longer
 // than a hundred bytes: those of TempDir can be. It goes when the test ends.
 func SocketDir(t testing.TB) string {
