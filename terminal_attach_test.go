@@ -206,6 +206,37 @@ func TestHangupDetaches(t *testing.T) {
 	}
 }
 
+// What a command of the user's prints is shown at all terminals. One that was typed at an
+// attached terminal is not given the session's own.
+func TestAttachCommand(t *testing.T) {
+	t.Parallel()
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			c := terminal(t, et.NewServer())
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			a := teletype.Start(t, attaches(c))
+			a.Say("!echo fr''om; test -t 0 || echo no ter''minal; exit 3")
+			for _, one := range []*teletype.Session{a, s} {
+				one.Expect("from\r\n")
+				one.Expect("no terminal\r\n")
+				one.Expect("exited with code 3")
+			}
+			s.Say("!echo o''wn; test -t 0 && echo a ter''minal")
+			for _, one := range []*teletype.Session{a, s} {
+				one.Expect("own\r\n")
+				one.Expect("a terminal\r\n")
+			}
+			a.Say("/quit")
+			a.Expect("the session has ended")
+			a.Exit()
+			s.Exit()
+		})
+	}
+}
+
 // A killed session is not live, and its socket is taken away.
 func TestKilledIsNotLive(t *testing.T) {
 	t.Parallel()

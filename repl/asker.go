@@ -76,6 +76,8 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		case c.key == '?':
 			a.explain(p, edits)
 			return false, ""
+		case a.Away():
+			return false, "an editor needs the session's own terminal"
 		default:
 			args := a.edit(ctx, p.Intent.Draft)
 			answer = engine.Changed{Args: args}

@@ -58,6 +58,7 @@ type Console struct {
 	Detach func() error
 
 	next    func() error  // done before the next line is read
+	away    bool          // what was entered last came from another terminal
 	left    leaving       // whether the terminal was left
 	waiting []attach.Said // lines of other terminals for the next prompts
 }

@@ -38,6 +38,17 @@ func (l *leaving) reads(cancel context.CancelCauseFunc) {
 // Left reports whether the session goes on without its terminal.
 func (c *Console) Left() bool { return c.left.yes.Load() }
 
+// Away reports whether whoever has entered the last line sits at another terminal, or the
+// session has none of its own: nothing is lent the terminal then.
+func (c *Console) Away() bool { return c.away || c.Left() }
+
+// Tell has the terminals that are attached shown what only the session's own has seen.
+func (c *Console) Tell(text string) {
+	if c.Remote != nil && text != "" {
+		c.Remote.Print(output.CopiedText(text))
+	}
+}
+
 // Leave has the session go on without its terminal: other terminals can attach to it. It
 // is an error that they can't. It may be called on any goroutine.
 func (c *Console) Leave() error {
@@ -97,7 +108,7 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool, get 
 	}
 	if len(c.waiting) > 0 && !question {
 		s := c.waiting[0]
-		c.waiting = c.waiting[1:]
+		c.waiting, c.away = c.waiting[1:], true
 		return c.came(s, question), nil
 	}
 	lines := c.Remote.Open(prompt, question)
@@ -107,6 +118,7 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool, get 
 		by, entered = "at "+s.By, s.Text
 	}
 	c.Remote.Shut(by)
+	c.away = s != nil
 	switch {
 	case err == nil && question && strings.TrimSpace(entered) == DetachCommand: // the question stays open
 		c.detach()

@@ -448,7 +448,7 @@ func TestUpdates(t *testing.T) {
 		engine.Called{ID: "c1", Name: "run_shell_command", Args: map[string]any{"command": "echo opensesame", "n": 12345678901234567}},
 		engine.Started{ID: "c1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: \x1b[2Jecho\u202e"}},
 		engine.Output{ID: "c1", Delta: "opensesame\x1b[2J```\n"},
-		engine.Finished{ID: "c1", Name: "run_shell_command", Args: map[string]any{}, Result: engine.Result{Text: "done opensesame"}},
+		engine.Finished{ID: "c1", Name: "run_shell_command", Args: map[string]any{}, Result: engine.Result{Text: "for the model", Display: "done opensesame"}},
 		engine.Called{ID: "c2", Name: "write_todos"},
 		engine.Finished{ID: "c2", Name: "write_todos", Err: errors.New("no list")},
 		engine.Usage{Model: "m", Prompt: 3, Output: 4},

@@ -304,9 +304,6 @@ func (h *held) finish(ev engine.Finished, agent string) {
 	status := protocol.ToolCallStatusCompleted
 	said := ev.Result.Display
 	kind := h.kind(ev.Name, ev.Args)
-	if kind == engine.Execute && ev.Err == nil {
-		said = ev.Result.Text
-	}
 	if ev.Err != nil {
 		status = protocol.ToolCallStatusFailed
 		said = strings.TrimPrefix(said+"\n"+engine.DisplayError(ev.Err), "\n")
@@ -326,7 +323,7 @@ func (h *held) finish(ev engine.Finished, agent string) {
 			u.Content = nil
 		}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
-	case kind == engine.Execute && ev.Err == nil:
+	case kind == engine.Execute && ev.Err == nil && said != "":
 		u.Content = h.text(fenced(output.Sanitize(said), ""))
 	default:
 		u.Content = h.text(output.Escape(said))

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // What stands around a label in a copy. No text from outside holds these: they are shown as
@@ -20,6 +21,11 @@ func (w *Writer) CopyTo(to func([]byte)) { w.line.copying, w.copyTo = true, to }
 // Copied returns a message as it stands in a copy.
 func Copied(l Label, text string) []byte {
 	return []byte(copiedLabel + string(l) + copiedText + EscapeLine(text) + "\n")
+}
+
+// CopiedText returns lines without a label as they stand in a copy.
+func CopiedText(text string) []byte {
+	return []byte(strings.TrimSuffix(Sanitize(text), "\n") + "\n")
 }
 
 // Copy shows a piece of what another Writer has copied. The piece may be anything: it is
