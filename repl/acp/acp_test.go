@@ -462,7 +462,7 @@ func TestUpdates(t *testing.T) {
 			t.Errorf("it lacks %s: %s", want, all)
 		}
 	}
-	for _, never := range []string{"opensesame", `\u001b`, "not the answer"} {
+	for _, never := range []string{"opensesame", "for the model", `\u001b`, "not the answer"} {
 		if strings.Contains(all, never) {
 			t.Errorf("it has %s: %s", never, all)
 		}

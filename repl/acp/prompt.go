@@ -1,0 +1,249 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	protocol "github.com/coder/acp-go-sdk"
+	"google.golang.org/genai"
+
+	"gemline/engine/steer"
+	"gemline/repl/output"
+	"gemline/tools/mcp/rpc"
+)
+
+// A prompt is what the user has said, or something else that has its turn.
+type prompt struct {
+	asked
+	instead func() (any, error) // is done in the place of a prompt, if not nil
+	size    int
+	hint    string // the id of the hint that it is to be, "" for none
+	given   bool   // as a hint, to the model
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    chan struct{}
+	answer  any
+	err     error
+}
+
+// prompt takes a prompt in, which is worked on when those before it are over.
+func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
+	var p protocol.PromptRequest
+	size := len(m.Params)
+	err := json.Unmarshal(m.Params, &p)
+	m.Params = nil // which is large
+	if err != nil {
+		return nil, invalid("%s", err)
+	}
+	h, err := c.find(p.SessionId)
+	if err != nil {
+		return nil, err
+	}
+	said, err := read(p.Prompt)
+	if err != nil {
+		return nil, invalid("%s", err)
+	}
+	return h.queued(ctx, &prompt{asked: said, size: size})
+}
+
+// queued has something wait for its turn, and answers when it is over.
+func (h *held) queued(ctx context.Context, one *prompt) (any, error) {
+	one.done = make(chan struct{})
+	one.ctx, one.cancel = context.WithCancel(h.ctx)
+	stop := context.AfterFunc(ctx, one.cancel) // the request was given up
+	if err := h.enter(one); err != nil {
+		stop()
+		one.cancel()
+		return nil, err
+	}
+	return h.client.later(func() (any, error) {
+		defer stop()
+		return one.wait(h.client.ctx)
+	})
+}
+
+// wait waits until a prompt is over.
+func (p *prompt) wait(ctx context.Context) (any, error) {
+	select {
+	case <-p.done:
+		return p.answer, p.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// enter has a prompt wait for its turn.
+func (h *held) enter(p *prompt) error {
+	const most = 100 // prompts
+	c := h.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case c.ctx.Err() != nil:
+		return c.ctx.Err()
+	case h.closed:
+		return invalid("the session is closed")
+	case len(h.queue) >= most || c.waiting+p.size > mostWaiting:
+		return rpc.Errorf(rpc.Busy, "too many prompts are waiting; wait for the answers before you send more")
+	}
+	c.waiting += p.size
+	if len(h.queue) > 0 && h.talk.Hints != nil && p.isHint() {
+		h.serial++
+		p.hint = strconv.Itoa(h.serial)
+		h.talk.Hints.Add(steer.Hint{ID: p.hint, Text: p.text})
+	}
+	if h.queue = append(h.queue, p); len(h.queue) == 1 {
+		c.calls.Add(1)
+		go func() {
+			defer c.calls.Done()
+			defer c.panic.Catch(c.cancel)
+			h.work()
+		}()
+	}
+	return nil
+}
+
+// work works on prompts until there are no more.
+func (h *held) work() {
+	for p := h.first(); p != nil; p = h.next(p) {
+		h.attend(p)
+	}
+}
+
+// isHint reports whether a prompt may be told to the model while it works: it is words, and no
+// command.
+func (p *prompt) isHint() bool {
+	return p.instead == nil && len(p.beside) == 0 && !strings.HasPrefix(strings.TrimSpace(p.text), "/")
+}
+
+// given notes which prompts the model was told while it worked.
+func (h *held) given(g *steer.Given) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.queue {
+		p.given = p.given || slices.ContainsFunc(g.Hints, func(one steer.Hint) bool { return one.ID == p.hint })
+	}
+}
+
+func (h *held) wasGiven(p *prompt) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return p.given
+}
+
+// attend works on a prompt. Whatever happens, whoever waits for it goes on.
+func (h *held) attend(p *prompt) {
+	defer close(p.done)
+	defer p.cancel()
+	p.err = context.Canceled
+	switch {
+	case h.wasGiven(p):
+		p.answer, p.err = protocol.PromptResponse{StopReason: protocol.StopReasonEndTurn, Meta: (&spent{}).meta()}, nil
+	case p.instead != nil:
+		p.answer, p.err = p.instead()
+	default:
+		p.answer, p.err = h.ask(p)
+	}
+}
+
+func (h *held) first() *prompt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.queue[0]
+}
+
+// next returns the prompt behind p, which is over; nil if there is none.
+func (h *held) next(p *prompt) *prompt {
+	h.client.mu.Lock()
+	h.client.waiting -= p.size
+	h.client.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.queue[0] = nil
+	if h.queue = h.queue[1:]; len(h.queue) == 0 {
+		return nil
+	}
+	return h.queue[0]
+}
+
+// stop cancels what the session works on, and what waits.
+func (h *held) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.queue {
+		p.cancel()
+	}
+}
+
+// running returns the context of the prompt that is worked on.
+func (h *held) running() context.Context {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.queue) == 0 {
+		return h.ctx
+	}
+	return h.queue[0].ctx
+}
+
+// ask has the model work on a prompt, and says how that ended.
+func (h *held) ask(p *prompt) (any, error) {
+	count := &spent{}
+	h.view.count = count
+	if h.talk.Hints != nil {
+		h.talk.Hints.Take() // those that came too late are prompts like others
+	}
+	h.talk.Tally.Start(time.Now())
+	err := h.converse(p)
+	h.talk.Tally.End(err, time.Now())
+	h.tellMode()
+	h.tellCommands()
+	said := protocol.PromptResponse{StopReason: protocol.StopReasonEndTurn, Meta: count.meta()}
+	if err == nil {
+		return said, nil
+	}
+	switch o := h.client.Outcome(err).Complete(); {
+	case h.client.ctx.Err() != nil:
+		return nil, h.client.ctx.Err()
+	case p.ctx.Err() != nil, errors.Is(err, context.Canceled):
+		said.StopReason = protocol.StopReasonCancelled
+	case o.Reason == "max_turns":
+		said.StopReason = protocol.StopReasonMaxTurnRequests
+	case o.Reason == "cut_short":
+		said.StopReason = protocol.StopReasonMaxTokens
+	case o.Reason == "input", o.Reason == "usage": // a command's, for the user to read
+		h.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
+	default:
+		return nil, h.client.failed(err)
+	}
+	return said, nil
+}
+
+// converse carries out commands and says the rest to the model.
+func (h *held) converse(p *prompt) (failure error) {
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	parts := p.beside
+	if p.text != "" {
+		said, err := h.talk.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
+		if err != nil || len(said) == 0 {
+			return err
+		}
+		parts = append(said, parts...)
+	}
+	for ev, err := range h.talk.Run(p.ctx, parts...) {
+		if err != nil {
+			failure = err
+			continue // it is the last
+		}
+		h.show(ev)
+	}
+	return failure
+}
