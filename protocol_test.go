@@ -313,13 +313,13 @@ func TestTalkCancel(t *testing.T) {
 	c.send(record{"type": "user", "id": "next", "content": "on"})
 	over := <-reached
 	c.send(record{"type": "cancel", "id": "never"})
-	c.want("turn_result", "id", "never", "status", "cancelled", "exit_code", 130, "error/message", "stopped by the client")
+	c.want("turn_result", "id", "never", "turn", 2, "status", "cancelled", "exit_code", 130, "error/message", "stopped by the client")
 	c.send(record{"type": "cancel", "id": "nothing"})
 	c.want("error", "id", "nothing")
 	c.send(record{"type": "cancel"})
 	c.want("tool_result", "status", "cancelled")
-	c.want("turn_result", "id", "long", "status", "cancelled", "termination_reason", "cancelled")
-	c.want("turn_result", "id", "next", "status", "success")
+	c.want("turn_result", "id", "long", "turn", 1, "status", "cancelled", "termination_reason", "cancelled")
+	c.want("turn_result", "id", "next", "turn", 3, "status", "success")
 	checkEnded(t, over)
 	c.finish(0, "completed") // the client got what it wanted
 	et.CheckHistory(t, s.Requests()[1].Contents())

@@ -75,6 +75,7 @@ type Conversation struct {
 // A runningTurn is the turn that a message has begun.
 type runningTurn struct {
 	userMessage
+	number int // from 1; what is dropped while another turn runs is counted, too
 	desk   turn.Desk
 	cancel context.CancelCauseFunc
 	tally  *tally.Tally
@@ -143,7 +144,7 @@ func (c *Conversation) abandon(cause error) error {
 // drop ends a message that no turn was made of.
 func (c *Conversation) drop(m userMessage, cause error) {
 	c.turns++
-	c.result(&runningTurn{userMessage: m, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
+	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
 }
 
 // heed takes a line of the input into account; not ok is its end.
@@ -206,6 +207,7 @@ func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 	c.now = t
 	defer func() { c.now = nil }()
 	c.turns++
+	t.number = c.turns
 	began := c.Now()
 	c.Stream.Add(func(r *report.Records) { r.User(m.text(), m.ID) })
 	c.Tally.Start(began)

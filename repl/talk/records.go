@@ -216,7 +216,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 		r.Flush()
 		r.User("", "")
 		r.Session = cmp.Or(c.Session(), r.Session)
-		r.Put("turn_result", turnRecord{c.turns, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
+		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
 			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), r.Cited(), t.hinted})
 	})
 }
