@@ -54,7 +54,7 @@ func (c *attachCommand) Run(ctx context.Context, w *World) error {
 	case len(found) > 1:
 		return &NoSessionError{fmt.Errorf("%d live sessions begin with %.100q; say more of the id", len(found), c.Session)}
 	case w.Attach == nil:
-		return &NoSessionError{fmt.Errorf("a session is looked at from a terminal, outside of a session")}
+		return &NoSessionError{fmt.Errorf("gemline attach needs a terminal of its own, outside of a session")}
 	}
 	conn, err := attach.Dial(ctx, found[0].Dir, found[0].ID)
 	if err != nil {
