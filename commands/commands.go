@@ -277,6 +277,7 @@ func Step(app *App) input.Step {
 				if err := set.unknown(app, line[1:]); err != nil {
 					return nil, err
 				}
+				app.Customs.sent(line[1:])
 				return next(ctx, parts)
 			}
 			err := c.superfluous(set.path(line[1:], c), args)

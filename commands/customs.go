@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -61,6 +63,17 @@ func (cs *Customs) Commands() Set {
 func (cs *Customs) found() []custom.Command {
 	set := Builtin()
 	return cs.Library.Commands(func(name string) bool { return set.named(name) != nil || isAbsent(name) })
+}
+
+// sent says that a line which begins like a command is none, and no path either.
+func (cs *Customs) sent(line string) {
+	words := strings.Fields(line)
+	if cs.Notify == nil || len(words) == 0 || strings.ContainsAny(words[0], "/.") {
+		return
+	}
+	if _, err := os.Lstat("/" + words[0]); err != nil {
+		cs.Notify("there is no command /" + text.EscapeLine(words[0]) + "; sent as text")
+	}
 }
 
 // tell says what is wrong with the files, once.

@@ -25,7 +25,7 @@ func help() *Command {
 }
 
 // usual returns what fits on a usual screen: the commands that are most in use,
-// and the names of the others.
+// and the names of the others, less what is done once in a project.
 func (s Set) usual() []string {
 	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
 	others := []string{"Also:"} // lines
@@ -33,7 +33,7 @@ func (s Set) usual() []string {
 		switch {
 		case c.Usual:
 			ls = append(ls, c.synopsis("/"))
-		case !slices.Contains([]string{"help", "commands", "agents", "hooks"}, c.Name) && !c.Custom:
+		case !slices.Contains([]string{"help", "commands", "agents", "hooks", "setup-github"}, c.Name) && !c.Custom:
 			const width = 80 // of a usual screen
 			last := &others[len(others)-1]
 			if len(*last)+len(" /"+c.Name) > width {

@@ -279,10 +279,16 @@ type CallError struct {
 	Lacked, Allow string
 
 	Rule *Rule // of a call that a rule denies
+
+	// Cause is what ended a conversation inside the call, nil if nothing did.
+	Cause error
 }
 
 // Error returns the message for the model.
 func (e *CallError) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *CallError) Unwrap() error { return e.Cause }
 
 // Classes of failures that the engine itself reports; tools have their own.
 const (

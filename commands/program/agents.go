@@ -200,6 +200,9 @@ type called struct{ session *Session }
 
 // Find implements [input.Source].
 func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
+	if r.Mail {
+		return input.Target{}, nil
+	}
 	for _, d := range c.session.callable() {
 		if d.Name == strings.TrimRight(r.Name, ".:") { // of the sentence around it
 			return input.Target{Note: "<system_note>\nThe user has named the agent '" + d.Name +

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/engine/prompt"
 	"gemline/engine/text"
@@ -113,6 +114,17 @@ func (p *Project) elsewhere(name string) string {
 			return "the skill's command is /" + known
 		case known == name || known == bare:
 			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
+		}
+	}
+	list, _ := p.installed() // what is wrong with one is told where it is used
+	for _, x := range list {
+		if x.Active {
+			continue
+		}
+		off := custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
+		found, _, _ := custom.Load([]custom.Dir{off}, func(string) bool { return false })
+		if slices.ContainsFunc(found, func(c custom.Command) bool { return c.Name == name }) {
+			return "it is a command of the extension " + x.Name + ", which is switched off; gemline extensions enable " + x.Name + " switches it on"
 		}
 	}
 	return ""

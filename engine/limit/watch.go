@@ -37,7 +37,7 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 // watch yields what run does. Its error is what is left to yield: nothing, if
 // the consumer has left.
 func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], yield func(engine.Event, error) bool) error {
-	var cut error
+	var cut, over error
 	var wanted []engine.Called // by the last message, while none has begun
 	for ev, err := range run {
 		if err != nil {
@@ -45,7 +45,14 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], 
 		}
 		switch ev := ev.(type) {
 		case engine.Requested:
+			if over != nil {
+				return over
+			}
 			cut, wanted = nil, nil
+		case engine.Finished: // of an agent, perhaps, that wanted more than there is
+			if by := (*Error)(nil); errors.As(ev.Err, &by) {
+				over = by
+			}
 		case engine.Notice:
 			if by := (*Error)(nil); errors.As(ev.Cause, &by) {
 				cut = by

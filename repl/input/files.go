@@ -67,7 +67,7 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 			return t, ctx.Err()
 		}
 	}
-	if f.Search && !r.mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
+	if f.Search && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
 		return f.search(ctx, r.Name), ctx.Err()
 	}
 	return Target{}, ctx.Err()
@@ -133,7 +133,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 // it may be used. There is no info of what lies outside.
 func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	refuse := func(why string) Target {
-		if !r.mail {
+		if !r.Mail {
 			say(f.Notify, "%s: %s; sent as text", cmp.Or(r.As, "@"+r.Name), why)
 		}
 		return Target{Told: true, why: why}

@@ -140,7 +140,7 @@ func (rs References) find(ctx context.Context, sources []Source, r Ref) (answer,
 			return answer{t, i}, err
 		}
 	}
-	if !r.mail && r.sane() {
+	if !r.Mail && r.sane() {
 		say(rs.Notify, "@%s: there is no such file; sent as text", r.Name)
 	}
 	return answer{}, nil

@@ -8,7 +8,7 @@ type Ref struct {
 	As         string // how it is written, where that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
-	mail       bool   // it follows a letter or digit, as in an address
+	Mail       bool   // it follows a letter or digit, as in an address
 }
 
 // refs returns the references in text, in order and apart from each other.
@@ -47,7 +47,7 @@ func refs(text string) []Ref {
 // scanRef returns the reference whose @ is text[start]. It is empty if nothing
 // that can be a name follows.
 func scanRef(text string, start int) Ref {
-	r := Ref{start: start, mail: start > 0 && isWord(text[start-1])}
+	r := Ref{start: start, Mail: start > 0 && isWord(text[start-1])}
 	var name strings.Builder
 	i := start + 1
 scan:

@@ -175,11 +175,23 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 			return err
 		}
 		_, ev = engine.Source(ev)
+		if err := asked(ev); err != nil {
+			return err
+		}
 		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
 			full = fmt.Errorf("%s: %w", f.Name, f.Err)
 		}
 	}
 	return full
+}
+
+// asked returns the error of an agent that was to be ended by a question, as the run is.
+func asked(ev engine.Event) error {
+	var ce *engine.CallError
+	if f, ok := ev.(engine.Finished); ok && errors.As(f.Err, &ce) && errors.Is(ce.Cause, question.ErrAsked) {
+		return ce.Cause
+	}
+	return nil
 }
 
 // A RestartError is a run whose answer would have begun again after a part of it

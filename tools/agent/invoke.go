@@ -137,7 +137,7 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 	}
 	if err != nil {
 		return engine.Result{}, &engine.CallError{Type: "agent_error", Display: "the agent failed: " + engine.DisplayError(err),
-			Message: fmt.Sprintf("Subagent '%s' failed. Error: %v", c.agent.Name, err)}
+			Message: fmt.Sprintf("Subagent '%s' failed. Error: %v", c.agent.Name, err), Cause: err}
 	}
 	said := t.outcome()
 	message := fmt.Sprintf("Subagent '%s' finished.\nTermination Reason: %s\nResult:\n", c.agent.Name, t.reason)

@@ -47,13 +47,13 @@ func (a *collected) add(s said) {
 	switch {
 	case s.Message != nil:
 		a.context, a.task = cmp.Or(s.Message.ContextID, a.context), cmp.Or(s.Message.TaskID, a.task)
-		a.say(s.Message.words())
+		a.say(s.Message)
 	case s.Task != nil:
 		t := s.Task
 		a.context, a.task = cmp.Or(t.ContextID, a.context), cmp.Or(t.ID, a.task)
 		a.status(t.Status)
 		for _, m := range t.History {
-			if w := m.words(); w != "" {
+			if w := m.words(true); w != "" {
 				a.history = w[:min(len(w), mostKept)]
 			}
 		}
@@ -74,27 +74,32 @@ func (a *collected) busy() bool { return a.state == submitted || a.state == work
 
 func (a *collected) status(s status) {
 	a.state = s.state()
-	a.say(s.message().words())
+	a.say(s.message())
 }
 
-// say takes in words.
-func (a *collected) say(words string) {
+// say takes in what a message says. Data in it is for the model, and not shown.
+func (a *collected) say(m *message) {
+	words := m.words(true)
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
 		return
 	}
 	if words = a.keep(words); words != "" {
 		a.said = append(a.said, words)
-		if a.open {
-			words = "\n" + words
+		shown := m.words(false)
+		if shown = shown[:min(len(shown), len(words))]; shown == "" {
+			return
 		}
-		a.tell(words + "\n")
+		if a.open {
+			shown = "\n" + shown
+		}
+		a.tell(strings.ToValidUTF8(shown, "") + "\n")
 		a.open = false
 	}
 }
 
 // make takes in something that was made, or more of it.
 func (a *collected) make(x artifact, more bool) {
-	w := words(x.Parts)
+	w, shown := words(x.Parts, true), words(x.Parts, false)
 	i := slices.IndexFunc(a.made, func(t thing) bool { return t.id == x.ArtifactID })
 	switch {
 	case i < 0 && len(a.made) == mostThings:
@@ -114,8 +119,10 @@ func (a *collected) make(x artifact, more bool) {
 	t.name = cmp.Or(x.Name, t.name)
 	if w = a.keep(w); w != "" {
 		t.text = append(t.text, w...)
-		a.tell(w)
-		a.open = !strings.HasSuffix(w, "\n")
+		if shown = strings.ToValidUTF8(shown[:min(len(shown), len(w))], ""); shown != "" {
+			a.tell(shown)
+			a.open = !strings.HasSuffix(shown, "\n")
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func TestAsk(t *testing.T) {
 							t.Errorf("%s: %+v, %v\nnot %+v", test.words, got, err, test.want)
 						}
 					}
-					if streaming && !strings.Contains(told, "I am at it.\none, two\nData: {\"n\":3}") {
+					if streaming && !strings.Contains(told, "I am at it.\none, two\nFile: f.txt") || strings.Contains(told, "Data:") {
 						t.Errorf("told was %q", told)
 					}
 					if n := strings.Count(strings.Join(lab.Asked(), " "), "card"); n != 1 {

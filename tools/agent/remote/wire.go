@@ -204,23 +204,25 @@ func (s status) message() *message {
 }
 
 // words returns what a message says; nothing for one of the user's.
-func (m *message) words() string {
+func (m *message) words(all bool) string {
 	if m == nil || strings.EqualFold(m.Role, "user") || m.Role == "ROLE_USER" {
 		return ""
 	}
 	if m.Parts != nil {
-		return words(m.Parts)
+		return words(m.Parts, all)
 	}
-	return words(m.Content)
+	return words(m.Content, all)
 }
 
-// words returns what parts say, each on lines of its own.
-func words(parts []part) string {
+// words returns what parts say, each on lines of its own; without data, if only what people
+// read is wanted.
+func words(parts []part, all bool) string {
 	var lines []string
 	for _, p := range parts {
 		switch {
 		case p.Kind == "text", p.Kind == "" && p.Text != "":
 			lines = append(lines, p.Text)
+		case p.Data != nil && !all:
 		case p.Data != nil:
 			lines = append(lines, "Data: "+data(p))
 		case p.File != nil:
