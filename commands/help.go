@@ -45,7 +45,7 @@ func (s Set) usual() []string {
 	}
 	return append(append(ls, others...),
 		"Ctrl-C stops an answer. /help all, /help COMMAND and /help usage say more.",
-		"/commands, /hooks and /agents list what people have set up.")
+		"/commands, /hooks and /agents list what people have set up. Also: /setup-github")
 }
 
 // about prints the page that topic names or, where there is none, what the
