@@ -143,7 +143,7 @@ func TestRecordsAppearAtOnce(t *testing.T) {
 }
 
 // varies matches what no two runs have in common.
-var varies = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[0-9:.]+Z|("\w*([Mm]s|_ms)": ?)\d+|\w+_\d{13}_\d+`)
+var varies = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[0-9:.]+Z|("\w*([Mm]s|_ms)": ?)\d+|\w+_\d{19}_\d+`)
 
 // What is written is the same at a terminal, through a pipe and in a file.
 func TestOutputDependsOnNobody(t *testing.T) {
