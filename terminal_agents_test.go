@@ -3,11 +3,15 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/genai"
 
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
@@ -58,6 +62,9 @@ func agentsAnswer(replies ...et.Reply) *et.Server {
 	return s
 }
 
+// isStuck reports whether r is of the agent that never answers.
+func isStuck(r et.Received) bool { return strings.Contains(string(r.Body), "You are stuck.") }
+
 func calling(id, name string) []any { return []any{"agent_name", name, "prompt", "look, " + id} }
 
 // The model calls three agents side by side: one is allowed what it asks for, another
@@ -103,8 +110,7 @@ func TestAgentsAtATerminal(t *testing.T) {
 	s.Expect("> ")
 	s.Line("again")
 	s.Expect("tool: stuck: look, 6")
-	asked := func(r et.Received) bool { return strings.Contains(string(r.Body), "You are stuck.") }
-	for !slices.ContainsFunc(server.Requests(), asked) {
+	for !slices.ContainsFunc(server.Requests(), isStuck) {
 		<-server.Arrived()
 	}
 	s.Send("\x03")
@@ -141,6 +147,54 @@ func TestAgentsAtATerminal(t *testing.T) {
 	}
 	if len(files) != 6 {
 		t.Errorf("there are %d files", len(files))
+	}
+}
+
+// The record of the same calls in one run, which is asked about at the terminal and ends
+// by Ctrl-C, has the same numbers.
+func TestAgentsInTheRecord(t *testing.T) {
+	t.Parallel()
+	call := func(id, name string) *genai.FunctionCall { return et.Call(id, "invoke_agent", calling(id, name)...) }
+	server := agentsAnswer(et.Says("", call("1", "codebase_investigator"), call("2", "alpha"), call("3", "beta")),
+		et.Says("", call("4", "vague")), et.Says("", call("5", "slow")), et.Says("", call("6", "stuck")))
+	c := terminal(t, server, "--ask-tty", "-p", "look around", "-o", "json")
+	write(t, c.Dir, map[string]string{".env": "PORT=8080\n"})
+	write(t, homeOf(c), agentFiles)
+	c.Path, c.Args = "/bin/sh", append([]string{"-c", `trap : INT; "$@" >out; echo code $?; read -r x`, "sh", c.Path}, c.Args...)
+	s := teletype.Start(t, c)
+	for range 2 {
+		shown := s.Match(`permission: (alpha|beta): read \.env\r\n[^\n]*: $`)
+		answer := "y"
+		if strings.Contains(shown[strings.LastIndex(shown, "permission: "):], "beta: ") {
+			answer = "n"
+		}
+		s.Line(answer)
+	}
+	for !slices.ContainsFunc(server.Requests(), isStuck) {
+		<-server.Arrived()
+	}
+	s.Send("\x03")
+	s.Expect("code 130")
+	out, err := os.ReadFile(filepath.Join(c.Dir, "out"))
+	var record struct {
+		Reason string `json:"termination_reason"`
+		Stats  struct {
+			Agents map[string]struct{ Runs, Failed int }
+			Tools  struct {
+				ByName map[string]struct{ Count, Success, Fail int }
+			}
+		}
+	}
+	if err := cmp.Or(err, json.Unmarshal(out, &record)); err != nil {
+		t.Fatal(err)
+	}
+	for name, failed := range map[string]int{"codebase_investigator": 0, "alpha": 0, "beta": 0, "vague": 0, "slow": 0, "stuck": 1} {
+		if a := record.Stats.Agents[name]; a.Runs != 1 || a.Failed != failed {
+			t.Errorf("%s was called %d times, of which %d failed", name, a.Runs, a.Failed)
+		}
+	}
+	if a := record.Stats.Tools.ByName["invoke_agent"]; record.Reason != "sigint" || a.Count != 6 || a.Success != 5 {
+		t.Errorf("the run ended with %s; agents were called: %+v", record.Reason, a)
 	}
 }
 
