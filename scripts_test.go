@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/cgi"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +29,33 @@ import (
 // the sentence that it shows. UPDATE=1 writes what cmp compares.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	p := scripting(t, func(env *testscript.Env) string { return "file://" + filepath.Join(env.WorkDir, "origin") })
+	p.Dir = "testdata/script"
+	testscript.Run(t, p)
+}
+
+// Extensions come from git's own smart HTTP server as they do from a directory.
+func TestExtensionsOverHTTP(t *testing.T) {
+	t.Parallel()
+	path, err := exec.Command("git", "--exec-path").Output()
+	backend := filepath.Join(strings.TrimSpace(string(path)), "git-http-backend")
+	if _, serr := os.Stat(backend); err != nil || serr != nil {
+		t.Skip("git has no server for HTTP here")
+	}
+	p := scripting(t, func(env *testscript.Env) string {
+		s := httptest.NewServer(&cgi.Handler{Path: backend, Env: []string{"GIT_HTTP_EXPORT_ALL=1",
+			"GIT_PROJECT_ROOT=" + filepath.Join(env.WorkDir, "origin")}})
+		env.Defer(s.Close)
+		return s.URL
+	})
+	p.Files = []string{"testdata/script/extensions.txtar"}
+	testscript.Run(t, p)
+}
+
+// scripting returns how scripts are run. Where they find repositories in origin is what
+// origin returns.
+func scripting(t *testing.T, origin func(env *testscript.Env) string) testscript.Params {
+	return testscript.Params{
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -50,6 +77,7 @@ func TestScripts(t *testing.T) {
 			env.Values[proxying{}] = new(*relay)
 			env.Values[elsewhere{}] = new(*remotelab.Lab)
 			env.Values[publishing{}] = new(*publisher)
+			env.Setenv("ORIGIN", origin(env))
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
 		Condition: func(name string) (bool, error) {
@@ -81,7 +109,7 @@ func TestScripts(t *testing.T) {
 			"releases":   releases,
 			"downloads":  downloads,
 		},
-	})
+	}
 }
 
 // records writes the objects of a telemetry file to another file, one on a line. It
