@@ -18,7 +18,8 @@ type Generator interface {
 }
 
 // A Request is one question to a Generator, which must not change what the
-// fields point to.
+// fields point to. Nobody else changes a message either, once a request that is no
+// OneShot has said it: another one takes its place.
 type Request struct {
 	Model    string
 	Contents []*genai.Content

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"sync"
@@ -20,6 +21,7 @@ type Script struct {
 	mu       sync.Mutex
 	replies  []Reply
 	requests []*engine.Request
+	sent     map[*genai.Content]string
 }
 
 // NewScript returns a Script of replies.
@@ -51,6 +53,9 @@ func (s *Script) next(req *engine.Request) (Reply, error) {
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, &engine.Request{Model: req.Model, OneShot: req.OneShot,
 		Contents: copied(req.Contents), Config: copied(req.Config)})
+	if err := s.unchanged(req); err != nil {
+		return Reply{}, err
+	}
 	if len(s.replies) == 0 {
 		return Reply{}, fmt.Errorf("the script has no reply to request %d", len(s.requests))
 	}
@@ -61,6 +66,28 @@ func (s *Script) next(req *engine.Request) (Reply, error) {
 	}
 	r.Chunks = copied(r.Chunks)
 	return r, nil
+}
+
+// unchanged sees that what a conversation has said before was not changed since, which
+// Generators rely on.
+func (s *Script) unchanged(req *engine.Request) error {
+	if req.OneShot {
+		return nil
+	}
+	if s.sent == nil {
+		s.sent = map[*genai.Content]string{}
+	}
+	for _, c := range req.Contents {
+		b, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		if was, ok := s.sent[c]; ok && was != string(b) {
+			return fmt.Errorf("a message was changed after it was sent, from %s to %s", was, b)
+		}
+		s.sent[c] = string(b)
+	}
+	return nil
 }
 
 // Generate implements [engine.Generator].

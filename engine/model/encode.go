@@ -37,7 +37,7 @@ func (b body) encode(c *cache) (pieces, error) {
 		if content == nil {
 			continue
 		}
-		if err := w.content(content, content.Role, first); err != nil {
+		if err := w.message(content, first); err != nil {
 			return nil, err
 		}
 		first = false
@@ -77,7 +77,7 @@ func (p pieces) reader() io.ReadCloser {
 func (w *writer) config(c genai.GenerateContentConfig) error {
 	if system := c.SystemInstruction; system != nil {
 		w.write(`,"systemInstruction":`)
-		if err := w.content(system, cmp.Or(system.Role, genai.RoleUser), true); err != nil {
+		if err := w.content(system, cmp.Or(system.Role, genai.RoleUser)); err != nil {
 			return err
 		}
 	}
@@ -146,9 +146,9 @@ func (w *writer) value(v any) error {
 	return err
 }
 
-// content writes c, which role has said, behind a comma if it is not the first.
-func (w *writer) content(c *genai.Content, role string, first bool) error {
-	if known := w.cache.find(c, role); known != nil {
+// message writes c, which is known or not, behind a comma if it is not the first.
+func (w *writer) message(c *genai.Content, first bool) error {
+	if known := w.cache.find(c); known != nil {
 		w.cut()
 		if first {
 			known = known[len(","):]
@@ -160,6 +160,15 @@ func (w *writer) content(c *genai.Content, role string, first bool) error {
 		w.write(",")
 	}
 	mark := len(w.buf)
+	if err := w.content(c, c.Role); err != nil {
+		return err
+	}
+	w.cache.keep(c, w.buf[mark:], w.known)
+	return nil
+}
+
+// content writes c, which role has said.
+func (w *writer) content(c *genai.Content, role string) error {
 	w.write(`{"parts":[`)
 	comma := ""
 	for _, p := range c.Parts {
@@ -186,7 +195,6 @@ func (w *writer) content(c *genai.Content, role string, first bool) error {
 		}
 	}
 	w.write("}")
-	w.cache.keep(c, role, w.buf[mark:], w.known)
 	return nil
 }
 

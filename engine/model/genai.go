@@ -209,7 +209,11 @@ func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*ge
 
 func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	name, said := g.body(req)
-	body, err := said.encode(&g.cache)
+	known := &g.cache
+	if req.OneShot { // which may say what a conversation still changes, and is not said again
+		known = nil
+	}
+	body, err := said.encode(known)
 	if err != nil {
 		return fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
