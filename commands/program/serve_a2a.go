@@ -27,7 +27,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 		}
 	}
 	return serve.HTTP(ctx, r.os.Stdout, port, "/", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-		cfg := a2a.Config{Version: r.os.Version, Dir: p.paths.Cwd, Address: at.URL, Outcome: r.outcome, Clean: r.secrets.Text,
+		cfg := a2a.Config{Version: r.os.Version, Dir: p.paths.Cwd, Address: at.URL, Outcome: r.outcome, Clean: r.secrets.Text, Warn: r.notify,
 			Begin:    func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 			Commands: clientCommands(),
 			Execute:  func(ctx context.Context, line string) (string, string, error) { return r.command(ctx, p, line) },

@@ -33,6 +33,7 @@ type Config struct {
 
 	Outcome func(error) report.Outcome // classifies how work ended
 	Clean   func(string) string        // takes out secrets
+	Warn    func(string)               // tells who has started the server
 
 	// Commands are those that clients may run. Execute carries one out and returns what it
 	// prints, or else what is to be said to the model.
@@ -84,7 +85,7 @@ const (
 // g's.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience, tasks: map[protocol.TaskID]*task{}}
-	all, done, err := s.store.open(ctx)
+	all, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
 		return nil, fmt.Errorf("the tasks in %s can't be kept: %w; one gemline a2a serve at a time has those of a folder", cfg.Folder, err)
 	}

@@ -3,6 +3,9 @@ package a2a
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,8 +19,9 @@ import (
 // A store is the folder of the tasks, each in a folder of its own. "" keeps nothing.
 type store string
 
-// open has the folder be this process's, and returns what is kept in it.
-func (d store) open(ctx context.Context) (all []record, done func(), err error) {
+// open has the folder be this process's, and returns what is kept in it. Of a task that
+// can't be read it tells warn.
+func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
 	const soon = time.Second
 	if d == "" {
 		return nil, func() {}, nil
@@ -36,13 +40,33 @@ func (d store) open(ctx context.Context) (all []record, done func(), err error) 
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		var r record
-		b, err := disk.Read(d.path(protocol.TaskID(e.Name())), 4*mostRecord)
-		if err == nil && uuid.Validate(e.Name()) == nil && json.Unmarshal(b, &r) == nil && string(r.Task.ID) == e.Name() {
+		if uuid.Validate(e.Name()) != nil {
+			continue
+		}
+		r, err := d.read(protocol.TaskID(e.Name()))
+		switch {
+		case err == nil:
 			all = append(all, r)
+		case !errors.Is(err, fs.ErrNotExist): // which a task that was forgotten may leave
+			warn(fmt.Sprintf("a task is left out: %v", err))
 		}
 	}
 	return all, done, nil
+}
+
+// read returns the task id.
+func (d store) read(id protocol.TaskID) (r record, err error) {
+	b, err := disk.Read(d.path(id), 4*mostRecord)
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err == nil && r.Task.ID != id {
+		err = errors.New("it is of another task")
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", d.path(id), err)
+	}
+	return r, err
 }
 
 func (d store) path(id protocol.TaskID) string {

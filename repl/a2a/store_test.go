@@ -1,0 +1,48 @@
+package a2a
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+)
+
+// Of what stands in the folder of the tasks, what can be read is there again, and of what
+// can't be it is said where it is and why.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	d := store(t.TempDir())
+	const good, broken, other, huge, empty = "7c5f1d6e-0001-4000-8000-000000000001", "7c5f1d6e-0001-4000-8000-000000000002",
+		"7c5f1d6e-0001-4000-8000-000000000003", "7c5f1d6e-0001-4000-8000-000000000004", "7c5f1d6e-0001-4000-8000-000000000005"
+	for id, text := range map[string]string{good: `{"task": {"id": "` + good + `"}}`, broken: "{", other: `{"task": {"id": "` + good + `"}}`,
+		huge: strings.Repeat(" ", 4*mostRecord+1), "no-task": "{"} {
+		if err := os.MkdirAll(filepath.Dir(d.path(protocol.TaskID(id))), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(d.path(protocol.TaskID(id)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(string(d), empty), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	all, done, err := d.open(t.Context(), func(s string) { told = append(told, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	if len(all) != 1 || all[0].Task.ID != good {
+		t.Errorf("%v", all)
+	}
+	if len(told) != 3 {
+		t.Errorf("told is %q", told)
+	}
+	for i, id := range []string{broken, other, huge} {
+		if i < len(told) && !strings.HasPrefix(told[i], "a task is left out: "+d.path(protocol.TaskID(id))+": ") {
+			t.Errorf("%q", told[i])
+		}
+	}
+}
