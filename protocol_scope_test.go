@@ -125,6 +125,30 @@ func talkInAScript(t *testing.T, path, scope string) {
 	}
 }
 
+// A decision that is none denies, in the script, and the run ends with the code of a line
+// that could not be used.
+func TestTalkNoDecision(t *testing.T) {
+	t.Parallel()
+	need(t, "jq")
+	path, err := filepath.Abs("docs/examples/protocol/say.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := et.NewServer(runs("1", "touch made"), et.Says("Not done."))
+	t.Cleanup(s.Close)
+	c := headless(t, s, dir, nil, nil)
+	cmd := exec.Command("sh", path, "go")
+	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=yes")
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != 42 || !strings.Contains(string(out), "Not done.") {
+		t.Errorf("code %d: %s", code, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
+		t.Error("the command ran")
+	}
+}
+
 // What a person is told at a terminal the client reads, too: whose call it is, what there is
 // to know about it, and what may be changed of it.
 func TestTalkDraft(t *testing.T) {
@@ -137,7 +161,7 @@ func TestTalkDraft(t *testing.T) {
 		t.Error(facts)
 	}
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "text": "other\n", "args": record{}})
-	c.want("error", "severity", "error")
+	c.want("error", "severity", "error", "id", r["id"])
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "text": "other\n"})
 	r = c.want("approval_request", "draft/text", "other\n")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow"})

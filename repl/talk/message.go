@@ -153,10 +153,18 @@ func withID(m message, id string, err error) (message, error) {
 		err = errors.New("it needs the id of the question it answers")
 	}
 	if err != nil {
-		return nil, err
+		return nil, &answerError{id, err}
 	}
 	return m, nil
 }
+
+// An answerError is what is wrong with the answer to a question, which stays open.
+type answerError struct {
+	id string
+	error
+}
+
+func (e *answerError) Unwrap() error { return e.error }
 
 // approval returns a unless it contradicts itself.
 func approval(a approvalMessage) (message, error) {
