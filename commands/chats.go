@@ -16,7 +16,6 @@ import (
 	"gemline/engine/journal/export"
 	"gemline/engine/journal/saved"
 	"gemline/engine/redact/wrap"
-	"gemline/engine/tally"
 	"gemline/engine/text"
 )
 
@@ -385,5 +384,5 @@ func share(ctx context.Context, app *App, name string) error {
 	if err != nil {
 		return err
 	}
-	return sentences(app.Out, "wrote "+tally.Count(len(said), "turn")+" to "+text.EscapeLine(app.path(name)))
+	return sentences(app.Out, "wrote "+text.Count(len(said), "turn")+" to "+text.EscapeLine(app.path(name)))
 }

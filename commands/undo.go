@@ -13,7 +13,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
-	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
 )
@@ -75,7 +74,7 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 	}
 	others := false
 	if len(p.Others) > 0 && app.Confirm != nil {
-		yes, err := app.Confirm(ctx, "overwrite what others have changed in "+tally.Count(len(p.Others), "file")+", too? /redo would bring it back")
+		yes, err := app.Confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Others), "file")+", too? /redo would bring it back")
 		if err != nil {
 			return err
 		}
@@ -257,7 +256,7 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 		}
 		what := "no files changed"
 		if n := len(files); n > 0 {
-			what = fmt.Sprintf("%s, +%d -%d", tally.Count(n, "file"), added, removed)
+			what = fmt.Sprintf("%s, +%d -%d", text.Count(n, "file"), added, removed)
 		}
 		ls = append(ls, fmt.Sprintf("%d: %s (%s)", i+1, text.EscapeLine(text.OneLine(q.text, 100)), what))
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/internal/turn"
 	"gemline/repl/output"
@@ -115,7 +114,7 @@ func (a *Asker) show(p engine.Proposal) {
 		a.Out.Line(output.Tool, "%s", a.titleText(detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
-		a.Out.Line(output.Tool, "proposed %s, %s:", a.titleText(question.Kind(p)), tally.Count(lines, "line"))
+		a.Out.Line(output.Tool, "proposed %s, %s:", a.titleText(question.Kind(p)), text.Count(lines, "line"))
 		var d diff
 		for l := range strings.SplitSeq(output.Sanitize(detail), "\n") {
 			a.Out.Styled(d.style(l), a.detailText(l))

@@ -3,13 +3,13 @@ package repl
 import (
 	"context"
 	"fmt"
+	"gemline/engine/text"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemline/engine/disk"
-	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -111,10 +111,10 @@ func wanted(wishes []Wish) string {
 	}
 	var parts []string
 	if agents > 0 {
-		parts = append(parts, "brings "+tally.Count(agents, "agent"))
+		parts = append(parts, "brings "+text.Count(agents, "agent"))
 	}
 	if n := len(wishes) - agents; n > 0 {
-		parts = append(parts, "wants to run "+tally.Count(n, "command"))
+		parts = append(parts, "wants to run "+text.Count(n, "command"))
 	}
 	return strings.Join(parts, " and ")
 }

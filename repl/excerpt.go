@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
@@ -141,7 +140,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), tally.Count(left, "line"), p.kept.keep(&c))))
+		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.keep(&c))))
 	}
 	p.show(rest)
 	p.say(output.Result, "%s%s", c.of(), verdict(ev))

@@ -3,10 +3,10 @@ package repl
 import (
 	"context"
 	"fmt"
+	"gemline/engine/text"
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/tally"
 	"gemline/repl/output"
 	"gemline/repl/question"
 )
@@ -46,7 +46,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 		if q.Multi {
 			several = ", of which several may be chosen"
 		}
-		a.Out.Line(output.Info, "%s%s", tally.Count(len(q.Options)+1, "choice"), several)
+		a.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
 		var lines []string
 		for _, o := range q.Options {
 			lines = append(lines, strings.TrimSuffix(o.Label+": "+o.Description, ": "))

@@ -51,10 +51,8 @@ func (c *undoCommand) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	switch {
-	case len(o.Failed) == 1:
-		return errors.New("1 file could not be brought back")
 	case len(o.Failed) > 0:
-		return fmt.Errorf("%d files could not be brought back", len(o.Failed))
+		return errors.New(text.Count(len(o.Failed), "file") + " could not be brought back")
 	case len(p.Others) > 0 && !c.Force:
 		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
 	}

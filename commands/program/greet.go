@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"fmt"
+	"gemline/engine/text"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,7 +12,6 @@ import (
 
 	"gemline/commands"
 	"gemline/engine/journal"
-	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -95,7 +95,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	const most = 3 // calls
 	for n, fc := range i.past.Interrupted {
 		if n == most {
-			out.Line(output.Warning, "and %s more", tally.Count(len(i.past.Interrupted)-most, "interrupted call"))
+			out.Line(output.Warning, "and %s more", text.Count(len(i.past.Interrupted)-most, "interrupted call"))
 			break
 		}
 		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(i.titleOf(ctx, fc)))

@@ -11,7 +11,6 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
-	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/tools/ide"
@@ -123,7 +122,7 @@ func (i *interactive) editorStatus() (lines []string) {
 		case f.Hidden:
 			line += "; what you have selected is kept from the model"
 		case f.Text != "":
-			line += "; you have selected " + tally.Count(len([]rune(f.Text)), "character")
+			line += "; you have selected " + text.Count(len([]rune(f.Text)), "character")
 		}
 		lines = append(lines, line)
 	}

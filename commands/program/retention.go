@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"io/fs"
 	"slices"
 	"time"
 
 	"gemline/commands/cli"
 	"gemline/engine/journal"
-	"gemline/engine/tally"
 )
 
 // prune deletes the session that is over, if the user wants that, and then those that the
@@ -43,7 +43,7 @@ func (f *front) prune() {
 		gone, perr := shelf.Prune(old)
 		err = cmp.Or(err, perr)
 		if old = gone; len(old) > 0 {
-			f.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", tally.Count(len(old), "old session")))
+			f.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
 		}
 	}
 	if err != nil {

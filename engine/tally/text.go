@@ -35,7 +35,7 @@ func (t *Tally) Span(now time.Time) Span {
 func (s Span) String() string {
 	parts := []string{Duration(s.Took)}
 	if s.Calls > 0 {
-		tools := Count(s.Calls, "tool")
+		tools := text.Count(s.Calls, "tool")
 		var odd []string
 		for _, o := range []struct {
 			n    int
@@ -51,13 +51,13 @@ func (s Span) String() string {
 		parts = append(parts, tools)
 	}
 	if s.Files > 0 {
-		parts = append(parts, Count(s.Files, "file")+" changed")
+		parts = append(parts, text.Count(s.Files, "file")+" changed")
 	}
 	if s.Check != "" {
 		parts = append(parts, "check "+s.Check)
 	}
 	if s.Tokens > 0 {
-		parts = append(parts, Count(s.Tokens, "token"))
+		parts = append(parts, text.Count(s.Tokens, "token"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -76,11 +76,11 @@ func (t *Tally) Overview(now time.Time) []string {
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
 			Duration(wall), Duration(api), Duration(t.all.Took)),
 		"Tool calls: " + outcome(t.all) + approvals(t.asked, t.all.Decisions.Reject),
-		fmt.Sprintf("Files: %s changed; %s added, %d removed.", Count(len(t.files), "file"), Count(t.added, "line"), t.removed),
+		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.files), "file"), text.Count(t.added, "line"), t.removed),
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), Count(m.Requests, "request"), Count(m.Tokens.Prompt, "token"))
+		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.Requests, "request"), text.Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
 			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt))
 		}
@@ -129,8 +129,8 @@ func (t *Tally) Models() []string {
 		}
 		for j, what := range m.Roles.keys {
 			if r := m.Roles.values[j]; what != main || len(m.Roles.keys) > 1 {
-				ls = append(ls, fmt.Sprintf("  As %s: %s, %s in, %s out", inSentence(what), Count(r.Requests, "request"),
-					Count(r.Tokens.Prompt, "token"), text.Number(r.Tokens.Candidates)))
+				ls = append(ls, fmt.Sprintf("  As %s: %s, %s in, %s out", inSentence(what), text.Count(r.Requests, "request"),
+					text.Count(r.Tokens.Prompt, "token"), text.Number(r.Tokens.Candidates)))
 			}
 		}
 	}
@@ -169,10 +169,10 @@ func outcome(c tool) string {
 		return "none."
 	}
 	if c.Fail == 0 {
-		return Count(c.Count, "call") + ", none failed."
+		return text.Count(c.Count, "call") + ", none failed."
 	}
 	return fmt.Sprintf("%s, %d succeeded, %d did not (%s succeeded).",
-		Count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
+		text.Count(c.Count, "call"), c.Success, c.Fail, percent(c.Success, c.Count))
 }
 
 func approvals(asked, refused int) string {
@@ -187,14 +187,6 @@ func percent(part, whole int) string {
 		return "0 %"
 	}
 	return fmt.Sprintf("%d %%", 100*part/whole)
-}
-
-// Count returns a number of things in words: "1 line", "2,048 lines".
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return text.Number(n) + " " + noun
 }
 
 // Duration returns d as people say it: "0.3 s", "12 s", "2 min 5 s", "1 h 0 min".

@@ -64,6 +64,20 @@ func Number(n int) string {
 	return sign + s
 }
 
+// Count returns a number of things in words: "1 line", "2,048 lines".
+func Count(n int, noun string) string { return Number(n) + " " + Plural(noun, n) }
+
+// Plural returns the form of a regular noun that goes with n things: "file", "directories".
+func Plural(noun string, n int) string {
+	if n == 1 {
+		return noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
 // List returns the first few of names as a sentence has them, and how many there are
 // besides.
 func List(names []string) string {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"io"
 	"maps"
 	"path/filepath"
@@ -243,7 +244,7 @@ func (r *runner) tellResumed() {
 		if r.State.File != "" {
 			done = answered
 		}
-		r.tell("continuing a batch: %s done before; --batch-fresh begins anew", tally.Count(done, "item"))
+		r.tell("continuing a batch: %s done before; --batch-fresh begins anew", text.Count(done, "item"))
 	}
 }
 
@@ -433,7 +434,7 @@ func (r *runner) end(ctx context.Context, err error) error {
 
 // String says how many items there were and what became of them.
 func (s *sums) String() string {
-	text := fmt.Sprintf("%s: %d answered", tally.Count(s.items, "item"), s.answered)
+	text := fmt.Sprintf("%s: %d answered", text.Count(s.items, "item"), s.answered)
 	if n := s.failures(); n > 0 {
 		why := slices.SortedFunc(maps.Keys(s.failed), func(a, b string) int {
 			return cmp.Or(cmp.Compare(s.failed[b], s.failed[a]), cmp.Compare(a, b))
@@ -453,7 +454,7 @@ func (s *sums) String() string {
 }
 
 func (r *runner) progress() {
-	text := fmt.Sprintf("%s done", tally.Count(r.sums.ended(), "item"))
+	text := fmt.Sprintf("%s done", text.Count(r.sums.ended(), "item"))
 	if n := r.sums.failures(); n > 0 {
 		text += fmt.Sprintf(", %d of them failed", n)
 	}

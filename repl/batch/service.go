@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"io"
 	"iter"
 	"maps"
@@ -17,7 +18,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
-	"gemline/engine/tally"
 )
 
 // A Service works on many requests by itself, in jobs that may take a day.
@@ -194,7 +194,7 @@ func (c *client) submit(ctx context.Context, g *group) error {
 func (c *client) taken(j *job, name string) {
 	j.Name = name
 	c.note(&job{Title: j.Title, Name: name})
-	c.tell("%s sent to the server as %s", tally.Count(len(j.Tasks), "item"), name)
+	c.tell("%s sent to the server as %s", text.Count(len(j.Tasks), "item"), name)
 }
 
 // note keeps what is known of a job.

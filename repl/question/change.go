@@ -2,12 +2,12 @@ package question
 
 import (
 	"fmt"
+	"gemline/engine/text"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/tally"
 	"gemline/repl/output"
 )
 
@@ -113,11 +113,11 @@ func CountLines(added, removed int) string {
 	case added == 0 && removed == 0:
 		return "no lines changed"
 	case removed == 0:
-		return tally.Count(added, "line") + " added"
+		return text.Count(added, "line") + " added"
 	case added == 0:
-		return tally.Count(removed, "line") + " removed"
+		return text.Count(removed, "line") + " removed"
 	}
-	return fmt.Sprintf("%s added, %d removed", tally.Count(added, "line"), removed)
+	return fmt.Sprintf("%s added, %d removed", text.Count(added, "line"), removed)
 }
 
 // definition is a line that opens a function or a type, with its name. What may

@@ -79,14 +79,14 @@ func Brief(items []Item) (lines []string, caution []bool) {
 			}
 		}
 		if len(names) > 0 {
-			line := plural(kind, len(names)) + " " + text.List(names)
+			line := text.Plural(kind, len(names)) + " " + text.List(names)
 			if group[0].Unused {
 				line += " (" + string(settings.Later) + ")"
 			}
 			add(line, false)
 		}
 		if more > 0 {
-			add(text.Number(more)+" more "+plural(kind, more), false)
+			add(text.Number(more)+" more "+text.Plural(kind, more), false)
 		}
 	}
 	return lines, caution

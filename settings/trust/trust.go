@@ -3,7 +3,6 @@ package trust
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
@@ -131,7 +130,7 @@ func kinds(items []Item) string {
 		for _, i := range group {
 			n += 1 + i.More
 		}
-		out = append(out, text.Number(n)+" "+plural(kind, n))
+		out = append(out, text.Count(n, kind))
 	}
 	return text.List(out)
 }
@@ -148,14 +147,4 @@ func grouped(items []Item) func(func(string, []Item) bool) {
 			items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Kind == kind })
 		}
 	}
-}
-
-func plural(kind string, n int) string {
-	if n == 1 {
-		return kind
-	}
-	if stem, ok := strings.CutSuffix(kind, "y"); ok {
-		return stem + "ies"
-	}
-	return kind + "s"
 }

@@ -232,22 +232,15 @@ func (o Outcome) Lines(rel func(string) string) (ls []string) {
 
 // Count says how many files and directories are as they are to be.
 func (o Outcome) Count() string {
-	files := plural(o.Done-o.Dirs, "file", "files")
+	files := text.Count(o.Done-o.Dirs, "file")
 	if o.Dirs == 0 {
 		return files
 	}
-	dirs := plural(o.Dirs, "directory", "directories")
+	dirs := text.Count(o.Dirs, "directory")
 	if o.Done == o.Dirs {
 		return dirs
 	}
 	return files + ", " + dirs
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // A Discarded file is one that a call deleted or overwrote.
@@ -352,9 +345,9 @@ func about(v Version, content string) string {
 	case content == "":
 		return "empty"
 	case !readable(content):
-		return plural(len(content), "byte", "bytes")
+		return text.Count(len(content), "byte")
 	}
-	return plural(strings.Count(strings.TrimSuffix(content, "\n"), "\n")+1, "line", "lines")
+	return text.Count(strings.Count(strings.TrimSuffix(content, "\n"), "\n")+1, "line")
 }
 
 // Sessions returns the ids of the sessions that have kept something, the last one
