@@ -52,9 +52,6 @@ func (c *extensionsValidate) Run(w *World) error {
 	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true, "warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 
-// manifestKeys are those of a manifest that are known.
-var manifestKeys = []string{"name", "version", "description", "mcpServers", "contextFileName", "excludeTools", "settings", "themes", "plan", "migratedTo"}
-
 // checkExtension returns what of an extension can't be used, and what is odd in it.
 func checkExtension(x extension.Extension) (problems, notes []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -62,17 +59,12 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		ContextFileName any                 `json:"contextFileName"`
 		Settings        []extension.Setting `json:"settings"`
 	}
-	keys := map[string]any{}
 	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
 		json.Unmarshal(b, &said) // what is of another kind was an error before
-		json.Unmarshal(b, &keys)
 	}
-	for key := range keys {
-		if !slices.Contains(manifestKeys, key) {
-			notes = append(notes, fmt.Sprintf("the manifest has a key %.60q, which means nothing", key))
-		}
+	for _, key := range x.UnknownKeys() {
+		notes = append(notes, fmt.Sprintf("the manifest has a key %.60q, which means nothing", key))
 	}
-	slices.Sort(notes)
 	named := []any{said.ContextFileName}
 	if list, ok := said.ContextFileName.([]any); ok {
 		named = list

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -268,4 +269,17 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A key of the manifest that nobody knows is named; those that are only passed over are not.
+func TestUnknownKeys(t *testing.T) {
+	dir := t.TempDir()
+	said := `{"name": "x", "version": "1.0.0", "themes": [], "plan": {}, "contextFile": "A.md", "fill": 1}`
+	if err := os.WriteFile(filepath.Join(dir, "gemini-extension.json"), []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Read(dir, dir)
+	if got := x.UnknownKeys(); err != nil || !slices.Equal(got, []string{"contextFile", "fill"}) {
+		t.Errorf("%q, %v", got, err)
+	}
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"gemline/engine/disk"
 )
@@ -34,6 +36,18 @@ type manifest struct {
 	} `json:"plan"`
 
 	fill func(string) string
+}
+
+// UnknownKeys returns the keys of the manifest that mean nothing.
+func (x Extension) UnknownKeys() (list []string) {
+	var said map[string]json.RawMessage
+	if readJSON(x.Manifest(), &said) != nil { // which reading the extension has told
+		return nil
+	}
+	for field := range reflect.TypeFor[manifest]().Fields() {
+		delete(said, field.Tag.Get("json"))
+	}
+	return slices.Sorted(maps.Keys(said))
 }
 
 // words is a list that may be written as the one word it holds.
