@@ -30,7 +30,8 @@ type Tally struct {
 	tools   list[tool]
 	agents  list[agent]
 	serving map[string]string        // the agents inside of calls that are not over
-	waited  map[string]time.Duration // how long agents have waited for answers, in calls that go on
+	within  map[string]string        // the calls that agents are inside of, by agent and id of a call of theirs
+	waited  map[string]time.Duration // how long agents have waited for answers inside of calls that are not over
 	all     tool
 	asked   int // calls the user was asked about
 	added   int
@@ -118,6 +119,12 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 		t.usage(in, ev, now)
 	case engine.Called:
 		t.settle(in.calls, now)
+		if in.agent != "" {
+			if t.within == nil {
+				t.within = map[string]string{}
+			}
+			t.within[in.agent+"/"+ev.ID] = in.calls
+		}
 	case engine.State:
 		if ev.State == engine.Scheduled {
 			insert(&t.allowed, in.calls+ev.ID)
@@ -132,11 +139,11 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 			t.span.Check += " in round " + text.Number(ev.Round)
 		}
 	case engine.Finished:
-		t.end(in.calls+ev.ID+"/", ev.Err, now)
-		if name, ran := t.serving[in.calls+ev.ID+"/"]; ran { // while it asked, it did nothing
-			ev.Took = max(0, ev.Took-t.waited[name])
-			delete(t.waited, name)
-		}
+		inside := in.calls + ev.ID + "/"
+		t.end(inside, ev.Err, now)
+		ev.Took = max(0, ev.Took-t.waited[inside]) // while an agent asked, it did nothing
+		delete(t.waited, inside)
+		delete(t.within, in.agent+"/"+ev.ID)
 		t.finished(in, ev)
 	}
 }
@@ -187,20 +194,21 @@ type asking struct {
 // Approve implements [engine.Approver].
 func (a asking) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	start := time.Now()
-	defer func() { a.tally.pause(p.Agent, time.Since(start)) }()
+	defer func() { a.tally.pause(p, time.Since(start)) }()
 	return a.Approver.Approve(ctx, p)
 }
 
-// pause has a request that is open count less time, and a call of the agent that asks.
-func (t *Tally) pause(agent string, d time.Duration) {
+// pause has a request that is open count less time, and the call inside of which an agent
+// asks.
+func (t *Tally) pause(p engine.Proposal, d time.Duration) {
 	if t.part != nil {
-		t.part.pause(agent, d)
+		t.part.pause(p, d)
 	}
-	if agent != "" {
+	if p.Agent != "" {
 		if t.waited == nil {
 			t.waited = map[string]time.Duration{}
 		}
-		t.waited[agent] += d
+		t.waited[t.within[p.Agent+"/"+p.ID]] += d
 		return
 	}
 	if p := t.pending[""]; p != nil {

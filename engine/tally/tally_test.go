@@ -449,3 +449,26 @@ func (slow) Approve(context.Context, engine.Proposal) (engine.Answer, error) {
 	time.Sleep(time.Minute)
 	return engine.Allowed{}, nil
 }
+
+// Of an agent that is called twice at once, the call in which the user was asked takes less
+// time by that, whichever ends first.
+func TestAgentsAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Tally{}
+		start := time.Now()
+		see := func(ev engine.Event) { s.Observe(ev, time.Now()) }
+		for _, id := range []string{"1", "2"} {
+			see(engine.Called{ID: id})
+			see(engine.Nested{ID: id, Agent: "a", Event: engine.Called{ID: "in " + id}})
+		}
+		time.Sleep(time.Second)
+		if _, err := s.Asking(slow{}).Approve(t.Context(), engine.Proposal{ID: "in 2", Agent: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		see(engine.Finished{ID: "1", Name: "first", Took: time.Since(start)})
+		see(engine.Finished{ID: "2", Name: "second", Took: time.Since(start)})
+		if first, second := s.tools.at("first").Took, s.tools.at("second").Took; first != 61*time.Second || second != time.Second {
+			t.Errorf("the first took %v, the second %v", first, second)
+		}
+	})
+}
