@@ -10,7 +10,8 @@ import (
 )
 
 // behind has a group go on once it is not in front of its terminal. It looks for five
-// seconds, so that nothing stays stopped where no shell takes the terminal.
+// seconds, so that nothing stays stopped where no shell takes the terminal, and in the
+// background: what has started it waits for no more than that.
 const behind = `
 front() {
 	if [ -r /proc/$1/stat ]; then
@@ -21,12 +22,15 @@ front() {
 		ps -o tpgid= -p $1
 	fi
 }
-n=0
-while [ $n -lt 100 ] && [ $(front $1) -eq $2 ]; do
-	n=$((n+1))
-	sleep 0.05
-done
-kill -CONT -$2
+look() {
+	n=0
+	while [ $n -lt 100 ] && [ $(front $1) -eq $2 ]; do
+		n=$((n+1))
+		sleep 0.05
+	done
+	kill -CONT -$2
+}
+look "$@" &
 `
 
 // ResumeBehind starts what has this program and its group, which is about to be stopped, go
@@ -36,9 +40,5 @@ func ResumeBehind(group int) error {
 	cmd.Env = []string{"PATH=/bin:/usr/bin"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is not stopped with them
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go cmd.Wait()
-	return nil
+	return cmd.Run()
 }
