@@ -62,22 +62,9 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 	if t, err := w.trust(w.Paths.Cwd); err != nil || t.State < trust.Unneeded {
 		return cmp.Or(err, error(&input.Error{Message: "this folder is not trusted, so nothing is set up in it", Advice: "gemline trust add trusts it"}))
 	}
-	top, _, why := worktree.Find(w.Paths.Cwd)
-	if top == "" {
-		return &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
-			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}
-	}
-	hub, err := w.hub()
+	hub, top, repository, err := w.githubRepository(ctx)
 	if err != nil {
 		return err
-	}
-	repository, err := hub.Remote(ctx, top)
-	if err != nil {
-		return err
-	}
-	if repository == "" {
-		return &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s", text.EscapeLine(top), hub.Site()),
-			Advice: "git remote add origin " + hub.Site() + "/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
 	}
 	tag, files, err := workflows(ctx, hub)
 	if err != nil {
@@ -89,18 +76,13 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	defer dir.Close()
-	var all []workflowFile
+	all, err := wanted(dir, files)
+	if err != nil {
+		return fmt.Errorf("nothing is changed: %w", err)
+	}
 	names := []string{}
-	for _, f := range append(files, workflowFile{name: ".gitignore"}) {
-		if f.was, f.info, err = existing(dir, f.name); err != nil {
-			return fmt.Errorf("nothing is changed: %w", err)
-		}
-		if f.name == ".gitignore" {
-			f.fresh = ignoring(string(f.was))
-		}
-		if f.info == nil || string(f.was) != f.fresh {
-			all, names = append(all, f), append(names, f.name)
-		}
+	for _, f := range all {
+		names = append(names, f.name)
 	}
 	report := map[string]any{"repository": repository, "release": tag, "files": names, "written": false}
 	if len(all) == 0 {
@@ -124,6 +106,40 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 		"  2. look at the files, commit and push them",
 		"  3. what can be set is in " + hub.Site() + "/" + workflowsRepository + "/blob/" + tag + "/README.md#quick-start"}
 	return w.show(report, lines...)
+}
+
+// githubRepository returns the repository of git that is worked in, and what it is called
+// on GitHub.
+func (w *World) githubRepository(ctx context.Context) (hub source.Hub, top, repository string, err error) {
+	top, _, why := worktree.Find(w.Paths.Cwd)
+	if top == "" {
+		return hub, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
+			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}
+	}
+	if hub, err = w.hub(); err == nil {
+		repository, err = hub.Remote(ctx, top)
+	}
+	if err == nil && repository == "" {
+		err = &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s", text.EscapeLine(top), hub.Site()),
+			Advice: "git remote add origin " + hub.Site() + "/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
+	}
+	return hub, top, repository, err
+}
+
+// wanted returns those of files, and of .gitignore, that are not there as they shall be.
+func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error) {
+	for _, f := range append(files, workflowFile{name: ".gitignore"}) {
+		if f.was, f.info, err = existing(dir, f.name); err != nil {
+			return nil, err
+		}
+		if f.name == ".gitignore" {
+			f.fresh = ignoring(string(f.was))
+		}
+		if f.info == nil || string(f.was) != f.fresh {
+			all = append(all, f)
+		}
+	}
+	return all, nil
 }
 
 // unattendedYolo reports whether nobody can be asked, and whoever runs gemline wants
