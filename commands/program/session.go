@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/genai"
 
@@ -31,15 +28,10 @@ import (
 	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/telemetry"
-	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/repl/output"
-	"gemline/repl/question"
 	"gemline/repl/report"
-	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/checkpoint"
-	"gemline/tools/mcp"
 )
 
 // A Choice says which conversation begins.
@@ -225,98 +217,6 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 	return route.New(cfg)
 }
 
-// newTools makes the tools, the memory and who judges calls, and returns who is asked
-// about them.
-func (s *Session) newTools() (asker engine.Approver) {
-	s.Tally.Cost = s.cost
-	launcher := *s.launcher
-	s.env = tools.Env{
-		Workspace: s.workspace,
-		Launcher:  &launcher,
-		Secrets:   s.secrets,
-		Kept:      s.tellWithheld,
-		Threshold: s.settings.Threshold,
-		Ripgrep:   s.settings.Ripgrep,
-		Model:     s.modelName,
-		Topics:    s.settings.Topics,
-		Summaries: s.settings.Summaries(),
-		Correct:   !s.settings.NoCorrection,
-		Tell:      s.beside.add,
-		Web:       s.web, Direct: s.settings.DirectWeb,
-		Asker: s.asker,
-	}
-	if s.settings.ManageContext {
-		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
-	}
-	if s.settings.WriteTodos {
-		s.env.Todos = &tools.Todos{}
-	}
-	if s.store.Temp != "" {
-		s.env.Outputs = func() string { return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID()) }
-	}
-	if s.settings.Tracker && s.store.Temp != "" {
-		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
-	}
-	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
-		s.policy.Plans = s.env.Plans.Is
-	}
-	s.newSkills()
-	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
-	s.keeper = s.newKeeper()
-	plain := func(text string) bool { return output.Visible(text) == text }
-	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
-	approver := s.Approver
-	if approver == nil {
-		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
-	}
-	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	s.judge = taking{narrowing{calling{guarded, s}, s}, s}
-	if s.launcher.Sandbox != nil {
-		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
-		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
-		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
-		s.env.Gives = gives(s.judge)
-	}
-	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.servers), s.env.Skills), s.sync)
-		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
-	}
-	return asker
-}
-
-// gives returns whether a policy lets a call run unasked.
-func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
-	return func(ctx context.Context, q engine.Proposal) bool {
-		verdict, _ := p.Judge(ctx, q)
-		return verdict == engine.Allow
-	}
-}
-
-// denied returns the programs that are not there for commands, with the rules.
-func (s *Session) denied() (list []tools.Denied) {
-	rules := s.policy.Denied()
-	if len(rules) == 0 {
-		return nil
-	}
-	for i, m := range s.launcher.Masks(policy.Programs(rules)) {
-		list = append(list, tools.Denied{Mask: m, Reason: rules[i].Reason()})
-	}
-	return list
-}
-
-// offered returns the tools of env, and those of servers, for a conversation whose calls
-// are judged by judge.
-func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) engine.Toolset {
-	return engine.Join(env.Plans.Tools(slices.Concat(tools.New(env), s.found)), s.served(servers, judge))
-}
-
-// wrapped returns the tools of ts as they work in a conversation, whenever they come.
-// Its record is on the disk after sync.
-func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
-	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
-	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
-}
-
 // checkInstructions finds out whether the system instruction can be had: a file of the
 // user's that can't be used is no accident.
 func (s *Session) checkInstructions() error {
@@ -498,96 +398,4 @@ func (s *Session) useSchema() error {
 	}
 	s.generator, d.Insist = structured, structured.Insist
 	return nil
-}
-
-// newEngine makes the engine.
-func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
-	s.compressor = s.newCompressor()
-	judge := s.hooks.Policy(s.rehearsal.Policy(s.judge))
-	if s.Approver != nil { // else nobody is asked
-		asker = s.hooks.Approver(asker)
-	}
-	cfg := engine.Config{
-		Model:      s.router.Model(),
-		Generator:  s.generator,
-		Tools:      s.hooks.Tools(s.tools, judge),
-		Policy:     judge,
-		Approver:   asker,
-		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
-		TokenLimit: s.presets.TokenLimit,
-		Context:    s.compressor,
-		System: func() string {
-			if s.System != "" {
-				return s.System
-			}
-			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
-			return text
-		},
-		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
-	}
-	if s.store.Temp != "" && !s.Trial {
-		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
-	}
-	s.engine = engine.New(cfg, past...)
-	if !s.settings.NoLoopCheck {
-		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
-	}
-	s.env.Todos.Restore(past)
-	s.env.Plans.Restore(past)
-	s.env.Skills.Restore(past)
-}
-
-// modelName returns the name of the model that is asked.
-func (s *Session) modelName() string { return s.engine.Model() }
-
-// prompt is what the system instruction and the opening message depend on, as
-// it is at the moment.
-func (s *Session) prompt() prompt.Config {
-	m := s.memory.Contents()
-	cfg := prompt.Config{
-		Interactive: s.Approver != nil,
-		Mode:        string(s.policy.Mode()),
-		Git:         prompt.InRepository(s.paths.Cwd),
-		GlobalFile:  s.globalContext(),
-		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.getenv),
-		Hooks:       s.hooks != nil,
-		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
-		Home:   s.paths.Home,
-		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
-		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
-		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
-	}
-	for _, d := range s.callable() {
-		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name, Description: text.OneLine(d.Description, longestAbout)})
-	}
-	for _, i := range s.servers.Instructions() {
-		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
-	}
-	if p := s.env.Plans; p != nil {
-		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
-	}
-	if s.launcher.Sandbox != nil {
-		cfg.Sandbox = "sandbox"
-		if runtime.GOOS == "darwin" {
-			cfg.Sandbox = s.launcher.State().Name
-		}
-	}
-	for _, t := range s.tools.Tools() {
-		if s.rehearsal.Policy(s.policy).Offers(t) {
-			cfg.Tools = append(cfg.Tools, t.Name())
-		}
-	}
-	cfg.Skills = s.offeredSkills(cfg.Tools)
-	return cfg
-}
-
-// systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
-// means a file of the project's.
-func (o *Options) systemMD() string {
-	v := o.getenv("GEMINI_SYSTEM_MD")
-	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < trust.Unneeded {
-		return ""
-	}
-	return v
 }

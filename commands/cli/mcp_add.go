@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/flags"
+)
+
+type mcpAdd struct {
+	mcpWhere
+	Transport   string   `short:"t" aliases:"type" placeholder:"KIND" help:"stdio, sse or http; http for an address, else stdio."`
+	Env         []string `short:"e" placeholder:"NAME=VALUE" sep:"none" help:"A variable of the program; $$NAME is filled in when it starts. Repeat."`
+	Header      []string `short:"H" placeholder:"FIELD" sep:"none" help:"A field of each request, as in \"X-Key: $$KEY\". Repeat."`
+	Timeout     int      `placeholder:"MS" help:"How long a request may take, in milliseconds."`
+	Trust       bool     `help:"Run the server's tools unasked."`
+	Description string   `placeholder:"TEXT" help:"What the server is for."`
+	Include     []string `name:"include-tools" placeholder:"TOOL" help:"Take no other tools; separate by commas."`
+	Exclude     []string `name:"exclude-tools" placeholder:"TOOL" help:"Leave these tools out; separate by commas."`
+	Name        string   `arg:"" help:"The server's name."`
+	Command     []string `arg:"" passthrough:"partial" help:"The command with its arguments, or the address. Behind -- a flag is the command's in any case."`
+}
+
+// An mcpEntry is a server as a file of settings has it.
+type mcpEntry struct {
+	Command      string          `json:"command,omitempty"`
+	Args         []string        `json:"args,omitempty"`
+	Env          json.RawMessage `json:"env,omitempty"`
+	URL          string          `json:"url,omitempty"`
+	Type         string          `json:"type,omitempty"`
+	Headers      json.RawMessage `json:"headers,omitempty"`
+	Timeout      int             `json:"timeout,omitempty"`
+	Trust        bool            `json:"trust,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	IncludeTools []string        `json:"includeTools,omitempty"`
+	ExcludeTools []string        `json:"excludeTools,omitempty"`
+}
+
+// Run writes the server into a file of settings.
+func (a *mcpAdd) Run(ctx context.Context, w *World) error {
+	if err := a.trailing(); err != nil {
+		return err
+	}
+	entry, err := a.entry()
+	if err != nil {
+		return err
+	}
+	src, err := a.source(w)
+	if err != nil {
+		return err
+	}
+	raw, err := text.JSON(entry, "")
+	if err != nil {
+		return err
+	}
+	path := []string{"mcpServers", a.Name}
+	done, err := src.SetKey(ctx, settings.JoinKey(path), json.RawMessage(raw))
+	if err != nil {
+		return err
+	}
+	value := decoded(json.RawMessage(raw))
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: settings.MaskWritten(path, value), Changed: !done.Same}
+	r.setBefore(path, done)
+	verb := "added to"
+	if done.Set {
+		verb = "updated in"
+	}
+	kind := cmp.Or(entry.Type, "stdio")
+	if entry.URL != "" && entry.Type == "" {
+		kind = "http, or else sse"
+	}
+	r.text = fmt.Sprintf("MCP server %q %s %s settings. (%s)", a.Name, verb, a.Scope, kind)
+	if leaks(value, r.Value) {
+		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
+	}
+	r.noteEffect(w, src, done, path)
+	return r.tell(w)
+}
+
+// trailing takes the flags that stand behind the command for gemline's own, as the Gemini CLI
+// does. What it does not know is the command's, and all behind --.
+func (a *mcpAdd) trailing() error {
+	words, args := a.Command, []string{}
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		if word == "--" {
+			args = append(args, words...)
+			break
+		}
+		name, value, given := strings.Cut(word, "=")
+		if name == "--trust" && !given {
+			a.Trust = true
+			continue
+		}
+		set := a.flag(name)
+		if set == nil || len(args) == 0 {
+			args = append(args, word)
+			continue
+		}
+		if !given {
+			if len(words) == 0 {
+				return &flags.UsageError{Message: name + " needs a value"}
+			}
+			value, words = words[0], words[1:]
+		}
+		if err := set(value); err != nil {
+			return err
+		}
+	}
+	if len(args) == 0 {
+		return &flags.UsageError{Message: "gemline mcp add needs a name, and a command or an address"}
+	}
+	a.Command = args
+	return nil
+}
+
+// flag returns what sets a flag, nil if there is none of the name.
+func (a *mcpAdd) flag(name string) func(string) error {
+	text := func(to *string) func(string) error { return func(s string) error { *to = s; return nil } }
+	list := func(to *[]string, sep string) func(string) error {
+		return func(s string) error {
+			if sep == "" {
+				*to = append(*to, s)
+			} else {
+				*to = append(*to, strings.Split(s, sep)...)
+			}
+			return nil
+		}
+	}
+	switch name {
+	case "-s", "--scope":
+		return text(&a.Scope)
+	case "-t", "--transport", "--type":
+		return text(&a.Transport)
+	case "--description":
+		return text(&a.Description)
+	case "-e", "--env":
+		return list(&a.Env, "")
+	case "-H", "--header":
+		return list(&a.Header, "")
+	case "--include-tools":
+		return list(&a.Include, ",")
+	case "--exclude-tools":
+		return list(&a.Exclude, ",")
+	case "--timeout":
+		return func(s string) error {
+			if _, err := fmt.Sscan(s, &a.Timeout); err != nil || a.Timeout <= 0 {
+				return &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %.100q", s)}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+var serverName = regexp.MustCompile(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
+
+// entry returns what is written.
+func (a *mcpAdd) entry() (e mcpEntry, err error) {
+	if !serverName.MatchString(a.Name) {
+		return e, &flags.UsageError{Message: fmt.Sprintf("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)}
+	}
+	if a.Timeout < 0 {
+		return e, &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %d", a.Timeout)}
+	}
+	if scheme, _, ok := strings.Cut(a.Command[0], "://"); ok && scheme != "http" && scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
+		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])}
+	}
+	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description, IncludeTools: a.Include, ExcludeTools: a.Exclude}
+	address := strings.HasPrefix(a.Command[0], "https://") || strings.HasPrefix(a.Command[0], "http://")
+	switch kind := cmp.Or(a.Transport, map[bool]string{true: "http", false: "stdio"}[address]); {
+	case kind == "stdio" && len(a.Header) > 0:
+		return e, &flags.UsageError{Message: "--header is for an address, and this is a command"}
+	case kind == "stdio":
+		e.Command, e.Args = a.Command[0], a.Command[1:]
+	case kind != "http" && kind != "sse":
+		return e, &flags.UsageError{Message: fmt.Sprintf("--transport must be stdio, sse or http, not %.100q", kind)}
+	case !address:
+		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address, which begins with https:// or http://", a.Command[0])}
+	case len(a.Command) > 1 || len(a.Env) > 0:
+		return e, &flags.UsageError{Message: "arguments and --env are for a command, and this is an address"}
+	default:
+		if u, err := url.Parse(a.Command[0]); err != nil || u.Hostname() == "" {
+			return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address", a.Command[0])}
+		}
+		e.URL, e.Type = a.Command[0], a.Transport // of no kind, SSE is tried behind http
+	}
+	if e.Env, err = pairs(a.Env, "=", "--env"); err == nil {
+		e.Headers, err = pairs(a.Header, ":", "--header")
+	}
+	return e, err
+}
+
+// pairs returns names with their values as an object, in the order in which they were given.
+func pairs(list []string, sep, flag string) (json.RawMessage, error) {
+	var b strings.Builder
+	for _, pair := range list {
+		name, value, ok := strings.Cut(pair, sep)
+		if name = strings.TrimSpace(name); !ok || name == "" { // the value may be a secret
+			return nil, &flags.UsageError{Message: fmt.Sprintf("%s needs NAME%sVALUE", flag, sep)}
+		}
+		if sep == ":" {
+			value = strings.TrimSpace(value)
+		}
+		one, err := text.JSON(map[string]string{name: value}, "")
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(map[bool]string{true: "{", false: ","}[b.Len() == 0])
+		b.Write(one[1 : len(one)-1])
+	}
+	if b.Len() == 0 {
+		return nil, nil
+	}
+	return json.RawMessage(b.String() + "}"), nil
+}

@@ -1,0 +1,110 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/loop"
+	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
+	"gemline/settings/trust"
+)
+
+// newEngine makes the engine.
+func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
+	s.compressor = s.newCompressor()
+	judge := s.hooks.Policy(s.rehearsal.Policy(s.judge))
+	if s.Approver != nil { // else nobody is asked
+		asker = s.hooks.Approver(asker)
+	}
+	cfg := engine.Config{
+		Model:      s.router.Model(),
+		Generator:  s.generator,
+		Tools:      s.hooks.Tools(s.tools, judge),
+		Policy:     judge,
+		Approver:   asker,
+		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
+		TokenLimit: s.presets.TokenLimit,
+		Context:    s.compressor,
+		System: func() string {
+			if s.System != "" {
+				return s.System
+			}
+			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
+			return text
+		},
+		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
+	}
+	if s.store.Temp != "" && !s.Trial {
+		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
+	}
+	s.engine = engine.New(cfg, past...)
+	if !s.settings.NoLoopCheck {
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
+	}
+	s.env.Todos.Restore(past)
+	s.env.Plans.Restore(past)
+	s.env.Skills.Restore(past)
+}
+
+// modelName returns the name of the model that is asked.
+func (s *Session) modelName() string { return s.engine.Model() }
+
+// prompt is what the system instruction and the opening message depend on, as
+// it is at the moment.
+func (s *Session) prompt() prompt.Config {
+	m := s.memory.Contents()
+	cfg := prompt.Config{
+		Interactive: s.Approver != nil,
+		Mode:        string(s.policy.Mode()),
+		Git:         prompt.InRepository(s.paths.Cwd),
+		GlobalFile:  s.globalContext(),
+		Notes:       s.memory.Notes(),
+		Disabled:    prompt.Disabled(s.getenv),
+		Hooks:       s.hooks != nil,
+		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.paths.Home,
+		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
+		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
+		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+	}
+	for _, d := range s.callable() {
+		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name, Description: text.OneLine(d.Description, longestAbout)})
+	}
+	for _, i := range s.servers.Instructions() {
+		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
+	}
+	if p := s.env.Plans; p != nil {
+		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
+	}
+	if s.launcher.Sandbox != nil {
+		cfg.Sandbox = "sandbox"
+		if runtime.GOOS == "darwin" {
+			cfg.Sandbox = s.launcher.State().Name
+		}
+	}
+	for _, t := range s.tools.Tools() {
+		if s.rehearsal.Policy(s.policy).Offers(t) {
+			cfg.Tools = append(cfg.Tools, t.Name())
+		}
+	}
+	cfg.Skills = s.offeredSkills(cfg.Tools)
+	return cfg
+}
+
+// systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
+// means a file of the project's.
+func (o *Options) systemMD() string {
+	v := o.getenv("GEMINI_SYSTEM_MD")
+	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < trust.Unneeded {
+		return ""
+	}
+	return v
+}

@@ -1,0 +1,108 @@
+package program
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/policy"
+	"gemline/engine/redact/wrap"
+	"gemline/repl/output"
+	"gemline/repl/question"
+	"gemline/tools"
+	"gemline/tools/mcp"
+)
+
+// newTools makes the tools, the memory and who judges calls, and returns who is asked
+// about them.
+func (s *Session) newTools() (asker engine.Approver) {
+	s.Tally.Cost = s.cost
+	launcher := *s.launcher
+	s.env = tools.Env{
+		Workspace: s.workspace,
+		Launcher:  &launcher,
+		Secrets:   s.secrets,
+		Kept:      s.tellWithheld,
+		Threshold: s.settings.Threshold,
+		Ripgrep:   s.settings.Ripgrep,
+		Model:     s.modelName,
+		Topics:    s.settings.Topics,
+		Summaries: s.settings.Summaries(),
+		Correct:   !s.settings.NoCorrection,
+		Tell:      s.beside.add,
+		Web:       s.web, Direct: s.settings.DirectWeb,
+		Asker: s.asker,
+	}
+	if s.settings.ManageContext {
+		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
+	}
+	if s.settings.WriteTodos {
+		s.env.Todos = &tools.Todos{}
+	}
+	if s.store.Temp != "" {
+		s.env.Outputs = func() string { return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID()) }
+	}
+	if s.settings.Tracker && s.store.Temp != "" {
+		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
+	}
+	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
+		s.policy.Plans = s.env.Plans.Is
+	}
+	s.newSkills()
+	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
+	s.keeper = s.newKeeper()
+	plain := func(text string) bool { return output.Visible(text) == text }
+	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
+	approver := s.Approver
+	if approver == nil {
+		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
+	}
+	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	s.judge = taking{narrowing{calling{guarded, s}, s}, s}
+	if s.launcher.Sandbox != nil {
+		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
+		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
+		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
+		s.env.Gives = gives(s.judge)
+	}
+	if s.tools = engine.Tools(nil); s.Generator == nil {
+		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.servers), s.env.Skills), s.sync)
+		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
+	}
+	return asker
+}
+
+// gives returns whether a policy lets a call run unasked.
+func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
+	return func(ctx context.Context, q engine.Proposal) bool {
+		verdict, _ := p.Judge(ctx, q)
+		return verdict == engine.Allow
+	}
+}
+
+// denied returns the programs that are not there for commands, with the rules.
+func (s *Session) denied() (list []tools.Denied) {
+	rules := s.policy.Denied()
+	if len(rules) == 0 {
+		return nil
+	}
+	for i, m := range s.launcher.Masks(policy.Programs(rules)) {
+		list = append(list, tools.Denied{Mask: m, Reason: rules[i].Reason()})
+	}
+	return list
+}
+
+// offered returns the tools of env, and those of servers, for a conversation whose calls
+// are judged by judge.
+func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) engine.Toolset {
+	return engine.Join(env.Plans.Tools(slices.Concat(tools.New(env), s.found)), s.served(servers, judge))
+}
+
+// wrapped returns the tools of ts as they work in a conversation, whenever they come.
+// Its record is on the disk after sync.
+func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
+	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
+	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
+}
