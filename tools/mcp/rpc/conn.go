@@ -261,26 +261,6 @@ func (c *Conn) read() {
 	}
 }
 
-// A pace keeps who reads from being driven by who writes.
-type pace struct {
-	since time.Time
-	n     int
-}
-
-// wait counts one more, and waits if there were many.
-func (p *pace) wait(ctx context.Context) {
-	if p.n++; p.n < mostIdle {
-		return
-	}
-	if rest := time.Second - time.Since(p.since); rest > 0 && !p.since.IsZero() {
-		select {
-		case <-time.After(rest):
-		case <-ctx.Done():
-		}
-	}
-	p.since, p.n = time.Now(), 0
-}
-
 // end has nobody wait any longer.
 func (c *Conn) end(err error) {
 	c.cancel()
