@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,37 +122,81 @@ func TestAgentsAtATerminal(t *testing.T) {
 	shown := s.Expect("\n> ")
 	for _, want := range []string{"codebase_investigator: called 1 time, none failed", "alpha: called 1 time, none failed", "beta: called 1 time, none failed",
 		"vague: called 1 time, none failed", "slow: called 1 time, none failed", "stuck: called 1 time, 1 without a report"} {
-		if !strings.Contains(shown, "Agent "+want) {
+		if !strings.Contains(shown, "Agent "+want) || !strings.Contains(shown, "You were asked about 2 and refused 1.") {
 			t.Errorf("the numbers do not say %q:\n%s", want, shown)
 		}
 	}
 	s.Line("/quit")
 	s.Exit()
-	files, _ := filepath.Glob(filepath.Join(homeOf(c), ".gemini", "tmp", "*", "chats", "*", "*.jsonl"))
-	told := map[string]bool{}
-	for _, name := range files {
+	filesTell(t, c)
+}
+
+// An agentOutcome is what the session files tell of a call of an agent: the agent's own, and
+// what the call was answered with in that of its caller.
+type agentOutcome struct{ told, answer string }
+
+// agentsIn returns what the session files tell of agents, by the tasks that they were given.
+func agentsIn(t *testing.T, c teletype.Command, agents int) map[string]agentOutcome {
+	t.Helper()
+	chats := filepath.Join(homeOf(c), ".gemini", "tmp", "*", "chats")
+	own, _ := filepath.Glob(filepath.Join(chats, "*", "*.jsonl"))
+	callers, _ := filepath.Glob(filepath.Join(chats, "*.jsonl"))
+	if len(own) != agents || len(callers) != 1 {
+		t.Fatalf("there are %d files of agents and %d of who calls them", len(own), len(callers))
+	}
+	read := func(name string) (string, []*genai.Content) {
 		b, err := os.ReadFile(name)
 		talk, lerr := journal.Load(name)
-		if err != nil || lerr != nil {
-			t.Fatal(err, lerr)
+		if err := cmp.Or(err, lerr); err != nil {
+			t.Fatal(err)
 		}
 		et.CheckHistory(t, talk.History)
-		for _, words := range []string{"the port is 8080", "it was refused", "User denied execution", "It greets.", "Well, well.", "half of it"} {
-			told[words] = told[words] || strings.Contains(string(b), words)
+		return string(b), talk.History
+	}
+	all, tasks := map[string]agentOutcome{}, map[string]string{}
+	_, history := read(callers[0])
+	for _, said := range history {
+		for _, p := range said.Parts {
+			if fc := p.FunctionCall; fc != nil {
+				tasks[fc.ID] = fmt.Sprint(fc.Args["prompt"])
+			}
+			if fr := p.FunctionResponse; fr != nil {
+				all[tasks[fr.ID]] = agentOutcome{answer: fmt.Sprint(fr.Response["output"], fr.Response["error"])}
+			}
 		}
 	}
-	for words, is := range told {
-		if !is {
-			t.Errorf("no file tells %q", words)
+	for _, name := range own {
+		text, _ := read(name)
+		for task, o := range all {
+			if strings.Contains(text, task) {
+				o.told = text
+				all[task] = o
+			}
 		}
 	}
-	if len(files) != 6 {
-		t.Errorf("there are %d files", len(files))
+	return all
+}
+
+// filesTell sees that the session files tell of the calls of both tests what happened.
+func filesTell(t *testing.T, c teletype.Command) {
+	t.Helper()
+	outcomes := agentsIn(t, c, 6)
+	for task, want := range map[string][2]string{ // what the agent's own file tells, and what its caller reads
+		"look, 1": {"It greets.", "Termination Reason: GOAL\nResult:\n{\n  \"ExplorationTrace\""},
+		"look, 2": {"PORT=8080", "Termination Reason: GOAL\nResult:\nthe port is 8080"},
+		"look, 3": {"User denied execution", "Termination Reason: GOAL\nResult:\nit was refused"},
+		"look, 4": {"Well, well.", "Termination Reason: GOAL\nResult:\nwell"},
+		"look, 5": {"half of it", "Termination Reason: GOAL\nResult:\nhalf of it"},
+		"look, 6": {"look, 6", "User cancelled"},
+	} {
+		if got := outcomes[task]; !strings.Contains(got.told, want[0]) || !strings.Contains(got.answer, want[1]) {
+			t.Errorf("%s: its file does not tell %q, or its caller read %q, not %q", task, want[0], got.answer, want[1])
+		}
 	}
 }
 
 // The record of the same calls in one run, which is asked about at the terminal and ends
-// by Ctrl-C, has the same numbers.
+// by Ctrl-C, has the same numbers, and its session files tell the same.
 func TestAgentsInTheRecord(t *testing.T) {
 	t.Parallel()
 	call := func(id, name string) *genai.FunctionCall { return et.Call(id, "invoke_agent", calling(id, name)...) }
@@ -181,7 +226,10 @@ func TestAgentsInTheRecord(t *testing.T) {
 		Stats  struct {
 			Agents map[string]struct{ Runs, Failed int }
 			Tools  struct {
-				ByName map[string]struct{ Count, Success, Fail int }
+				ByName map[string]struct {
+					Count, Success, Fail int
+					Decisions            struct{ Accept, Reject int }
+				}
 			}
 		}
 	}
@@ -193,6 +241,10 @@ func TestAgentsInTheRecord(t *testing.T) {
 			t.Errorf("%s was called %d times, of which %d failed", name, a.Runs, a.Failed)
 		}
 	}
+	if d := record.Stats.Tools.ByName["read_file"].Decisions; d.Accept != 2 || d.Reject != 1 { // with the one that ran unasked
+		t.Errorf("of the agents' questions: %+v", d)
+	}
+	filesTell(t, c)
 	if a := record.Stats.Tools.ByName["invoke_agent"]; record.Reason != "sigint" || a.Count != 6 || a.Success != 5 {
 		t.Errorf("the run ended with %s; agents were called: %+v", record.Reason, a)
 	}
