@@ -174,7 +174,7 @@ func TestMCPAtATerminal(t *testing.T) {
 	stands := func(want string) {
 		t.Helper()
 		for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
-			p.Expect("\n> ")
+			p.Expect("> ") // the end of the line before may have been read
 			p.Line("/mcp far")
 			p.Expect("far: http")
 			if strings.HasSuffix(p.Expect("\r\n"), want+"\r\n") {
