@@ -24,7 +24,7 @@ func TestMatches(t *testing.T) {
 		{hook.BeforeTool, "mcp_git_.*", "mcp_git_log", true},
 		{hook.BeforeTool, "(", "(", false},
 		{hook.BeforeTool, "(", "a(b", false},
-		{hook.BeforeTool, "(a+)+$", strings.Repeat("a", 1<<16) + "b", false},
+		{hook.BeforeTool, "(a+)+$", strings.Repeat("a", 1<<16) + "b", false}, // never ends where a matcher backtracks
 		{hook.SessionStart, "startup", "startup", true},
 		{hook.SessionStart, "start", "startup", false},
 		{hook.SessionEnd, "exit|clear", "exit", false},
@@ -32,10 +32,8 @@ func TestMatches(t *testing.T) {
 		{hook.BeforeAgent, "anything", "", true},
 		{hook.Notification, "anything", "", true},
 	} {
-		start := time.Now()
-		if got := (hook.Hook{Event: tt.e, Matcher: tt.matcher}).Matches(tt.subject); got != tt.want ||
-			time.Since(start) > time.Second {
-			t.Errorf("%s %q of %.20q: %v after %v", tt.e, tt.matcher, tt.subject, got, time.Since(start))
+		if got := (hook.Hook{Event: tt.e, Matcher: tt.matcher}).Matches(tt.subject); got != tt.want {
+			t.Errorf("%s %q of %.20q: %v", tt.e, tt.matcher, tt.subject, got)
 		}
 	}
 }
