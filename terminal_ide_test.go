@@ -83,6 +83,7 @@ func TestChangesInTheEditor(t *testing.T) {
 			ask()
 			companion.Accept(d.Path, "Hello, editor.\n")
 			s.Expect("accepted in VS Code, as it was changed there")
+			s.Expect("+Hello, editor.") // what is written
 			ready("Two.")
 			holds("Hello, editor.\n")
 
@@ -103,6 +104,7 @@ func TestChangesInTheEditor(t *testing.T) {
 			ask()
 			companion.Edit(greeting, "Hello, both.\n")
 			s.Line("y")
+			s.Expect("it was changed in VS Code meanwhile; this is what would be written now:")
 			s.Expect("+Hello, both.") // nobody has seen that here
 			s.Expect(asking)
 			companion.Opened()

@@ -97,6 +97,31 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 // elsewhere. It says how.
 type Elsewhere string
 
+// Answered returns the error that a question ends with that was answered elsewhere.
+func (a *Asker) Answered(how string) error { return Elsewhere(how) }
+
+// Changed tells that the change that was asked about was changed elsewhere, and shows
+// what it is now, unless p is nil.
+func (a *Asker) Changed(how string, p *engine.Proposal) {
+	tell := func() {
+		if how != "" {
+			a.Out.Line(output.Info, "%s", a.titleText(how))
+		}
+		if p == nil {
+			return
+		}
+		if c, ok := question.ChangeOf(*p); ok {
+			said, lines := a.lines(question.Title(*p)+", as it was changed", c)
+			a.change(output.Tool, said, lines)
+		}
+	}
+	if a.desk == nil {
+		tell()
+		return
+	}
+	a.desk.Do(tell)
+}
+
 // Error says how.
 func (e Elsewhere) Error() string { return string(e) }
 
@@ -159,28 +184,37 @@ func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 	if agent != "" {
 		of = agent + ": " + of
 	}
-	said := a.titleText(of + name + ": " + c.Count())
-	var lines []string
-	if a.Spoken {
-		if in := c.Function(); in != "" {
-			said += a.titleText(", in " + in)
-		}
-		lines = c.Spoken()
-	} else {
-		text, from := c.Unified(a.Short)
-		if lines = strings.Split(text, "\n"); from > 1 {
-			said += fmt.Sprintf(", from line %d", from)
-		}
-	}
+	said, lines := a.lines(of+name, c)
 	label := output.Tool
 	if asked = len(lines) <= mostAtOnce; asked {
 		label = output.Permission
 	}
+	a.change(label, said, lines)
+	return asked
+}
+
+// lines says what a change is, and returns its lines.
+func (a *Asker) lines(name string, c question.Change) (said string, lines []string) {
+	said = a.titleText(name + ": " + c.Count())
+	if a.Spoken {
+		if in := c.Function(); in != "" {
+			said += a.titleText(", in " + in)
+		}
+		return said, c.Spoken()
+	}
+	text, from := c.Unified(a.Short)
+	if lines = strings.Split(text, "\n"); from > 1 {
+		said += fmt.Sprintf(", from line %d", from)
+	}
+	return said, lines
+}
+
+// change prints a change below a line about it.
+func (a *Asker) change(label output.Label, said string, lines []string) {
 	a.Out.Line(label, "%s", said)
 	for _, l := range lines {
 		a.Out.Styled(styleOf(l), a.detailText(l))
 	}
-	return asked
 }
 
 // edit lets the user change d and returns the arguments of the changed call,

@@ -12,7 +12,6 @@ import (
 	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/repl"
 	"gemline/tools/ide"
 	"gemline/tools/workspace"
 )
@@ -31,9 +30,6 @@ func (i *interactive) newCompanion() *ide.Client {
 		Note: func(text string) *genai.Part { return engine.Note(i.secrets.Known(text)) },
 		Tell: func(said string) { i.screen.Show(func() { i.tell(text.EscapeLine(said)) }) }})
 }
-
-// elsewhere ends a question that was answered in the editor.
-func elsewhere(how string) error { return repl.Elsewhere(how) }
 
 // startCompanion begins to connect to the editor while the user types, where there is one
 // and the user wants that.

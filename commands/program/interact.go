@@ -58,7 +58,7 @@ func (r *run) interact(ctx context.Context) error {
 	i.agents().ask, i.agents().tell = console.Consent, i.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
-	if err := i.begin(ctx, i.companion.Approver(asker, elsewhere)); err != nil {
+	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
 		return err
 	}
 	i.share()

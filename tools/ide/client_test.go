@@ -35,7 +35,7 @@ func connected(t *testing.T, c *idelab.Companion) (*Client, <-chan string) {
 func heard(t *testing.T, client *Client, c *idelab.Companion) {
 	t.Helper()
 	go func() { c.Reject(c.Opened().Path) }()
-	if _, err := client.Approver(terminal(nil), elsewhere).Approve(t.Context(), edit("/p/heard")); err != nil {
+	if _, err := client.Approver(&terminal{}).Approve(t.Context(), edit("/p/heard")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -53,25 +53,41 @@ func client(t *testing.T, environ func(folders ...string) []string) (*Client, <-
 
 // edit is a proposal to edit a file, whose draft a user may change.
 func edit(path string) engine.Proposal {
-	return engine.Proposal{Tool: engine.Tool{Kind: engine.Edit, Declaration: &genai.FunctionDeclaration{Name: "write_file"}},
+	prepare := func(_ context.Context, args map[string]any) (engine.Call, error) {
+		return engine.Call{Intent: engine.Intent{Detail: fmt.Sprintf("%q", args["content"])}}, nil
+	}
+	return engine.Proposal{Tool: engine.Tool{Kind: engine.Edit, Prepare: prepare, Declaration: &genai.FunctionDeclaration{Name: "write_file"}},
 		Intent: engine.Intent{Paths: []string{path}, Draft: &engine.Draft{Text: "one\ntwo\n",
 			Args: func(text string) map[string]any { return map[string]any{"content": text} }}}}
 }
 
-// A terminal answers when it is told to, or not at all.
-type terminal chan engine.Answer
+// A terminal answers when it is told to, or not at all, and notes what it is told.
+type terminal struct {
+	answer chan engine.Answer
+	told   []string
+}
 
-func (t terminal) Approve(ctx context.Context, _ engine.Proposal) (engine.Answer, error) {
+func (t *terminal) Approve(ctx context.Context, _ engine.Proposal) (engine.Answer, error) {
 	select {
-	case a := <-t:
+	case a := <-t.answer:
 		return a, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// elsewhere is why a question at the terminal ends that was answered in the editor.
-func elsewhere(how string) error { return errors.New(how) }
+// Answered is why a question ends that was answered in the editor.
+func (t *terminal) Answered(how string) error {
+	t.told = append(t.told, how)
+	return errors.New(how)
+}
+
+func (t *terminal) Changed(how string, p *engine.Proposal) {
+	if p != nil {
+		how += p.Intent.Detail
+	}
+	t.told = append(t.told, how)
+}
 
 // What is answered in the editor is the answer, with the text as it was changed there.
 func TestAnsweredInTheEditor(t *testing.T) {
@@ -86,12 +102,15 @@ func TestAnsweredInTheEditor(t *testing.T) {
 			engine.Changed{Args: map[string]any{"content": "one\nthree\n"}, Agreed: true}},
 		"refused in VS Code": {func(path string) { c.Reject(path) }, engine.Refused{}},
 	} {
-		words := ""
-		a := client.Approver(terminal(nil), func(how string) error { words = how; return elsewhere(how) })
+		at := &terminal{}
+		a := client.Approver(at)
 		go func() { test.answer(c.Opened().Path) }()
 		got, err := a.Approve(t.Context(), edit("/p/a.go"))
-		if err != nil || fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", test.want) || words != how {
-			t.Errorf("%#v, %v, %q; want %#v, %q", got, err, words, test.want, how)
+		if err != nil || fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", test.want) || at.told[0] != how {
+			t.Errorf("%#v, %v, %q; want %#v, %q", got, err, at.told, test.want, how)
+		}
+		if _, changed := got.(engine.Changed); changed != (len(at.told) == 2) || changed && at.told[1] != `"one\nthree\n"` {
+			t.Errorf("%q was told", at.told)
 		}
 	}
 	// An older companion says that the change was closed.
@@ -102,7 +121,7 @@ func TestAnsweredInTheEditor(t *testing.T) {
 				Content  *string `json:"content,omitempty"`
 			}{c.Opened().Path, content})
 		}()
-		got, err := client.Approver(terminal(nil), elsewhere).Approve(t.Context(), edit("/p/a.go"))
+		got, err := client.Approver(&terminal{}).Approve(t.Context(), edit("/p/a.go"))
 		if _, allowed := got.(engine.Allowed); err != nil || allowed != (content != nil) {
 			t.Errorf("%v: %#v, %v", content, got, err)
 		}
@@ -123,17 +142,20 @@ func TestAnsweredAtTheTerminal(t *testing.T) {
 		{engine.Refused{Note: "no"}, engine.Refused{Note: "no"}, "else"},
 		{engine.Allowed{}, engine.Changed{Args: map[string]any{"content": "else"}}, "else"},
 	} {
-		at := make(terminal, 1)
+		at := &terminal{answer: make(chan engine.Answer, 1)}
 		go func() {
 			d := c.Opened()
 			if test.edited != "" {
 				c.Edit(d.Path, test.edited)
 			}
-			at <- test.answer
+			at.answer <- test.answer
 		}()
-		got, err := client.Approver(at, elsewhere).Approve(t.Context(), edit("/p/a.go"))
+		got, err := client.Approver(at).Approve(t.Context(), edit("/p/a.go"))
 		if err != nil || fmt.Sprintf("%#v", got) != fmt.Sprintf("%#v", test.want) {
 			t.Errorf("%#v, %v; want %#v", got, err, test.want)
+		}
+		if _, changed := got.(engine.Changed); changed != (len(at.told) == 1) || changed && !strings.Contains(at.told[0], "was changed in VS Code") {
+			t.Errorf("%q was told", at.told)
 		}
 		if d := c.Closed(); d.Path != "/p/a.go" {
 			t.Error(d)
@@ -149,17 +171,17 @@ func TestNotInTheEditor(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
 	go func() { c.Opened(); cancel(stop) }()
-	if _, err := client.Approver(terminal(nil), elsewhere).Approve(ctx, edit("/p/a.go")); err != stop {
+	if _, err := client.Approver(&terminal{}).Approve(ctx, edit("/p/a.go")); err != stop {
 		t.Error(err)
 	}
 	c.Closed()
 	c.Reject("/p/b.go")
 	c.Notify("ide/diffAccepted", []int{1})
 	c.Refuse = "no \x1b editor"
-	at := make(terminal, 1)
+	at := &terminal{answer: make(chan engine.Answer, 1)}
 	said := ""
-	go func() { said = <-told; at <- engine.Allowed{Scope: engine.Everywhere} }()
-	got, err := client.Approver(at, elsewhere).Approve(t.Context(), edit("/p/a.go"))
+	go func() { said = <-told; at.answer <- engine.Allowed{Scope: engine.Everywhere} }()
+	got, err := client.Approver(at).Approve(t.Context(), edit("/p/a.go"))
 	if got != (engine.Allowed{Scope: engine.Everywhere}) || err != nil {
 		t.Error(got, err)
 	}
@@ -169,8 +191,8 @@ func TestNotInTheEditor(t *testing.T) {
 	}
 	p := edit("/p/a.go")
 	p.Tool.Kind = engine.Execute
-	at <- engine.Allowed{}
-	if got, err := client.Approver(at, elsewhere).Approve(t.Context(), p); got != (engine.Allowed{}) || err != nil {
+	at.answer <- engine.Allowed{}
+	if got, err := client.Approver(at).Approve(t.Context(), p); got != (engine.Allowed{}) || err != nil {
 		t.Error(got, err)
 	}
 }
@@ -256,9 +278,9 @@ func TestSilentServer(t *testing.T) {
 	if st := client.Status(); st.State != Connecting {
 		t.Errorf("%+v", st)
 	}
-	at := make(terminal, 1)
-	at <- engine.Allowed{}
-	if got, err := client.Approver(at, elsewhere).Approve(t.Context(), edit("/p/a.go")); got != (engine.Allowed{}) || err != nil {
+	at := &terminal{answer: make(chan engine.Answer, 1)}
+	at.answer <- engine.Allowed{}
+	if got, err := client.Approver(at).Approve(t.Context(), edit("/p/a.go")); got != (engine.Allowed{}) || err != nil {
 		t.Error(got, err)
 	}
 	began := time.Now()

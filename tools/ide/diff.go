@@ -23,37 +23,47 @@ type diff struct {
 	answered func(a engine.Answer) // is told of it
 }
 
-// Approver returns an Approver that has a change be open in the editor while next asks
-// about it. Answered returns the error that the question of next ends with once it was
-// answered in the editor, in these words.
-func (c *Client) Approver(next engine.Approver, answered func(how string) error) engine.Approver {
-	return approver{c, next, answered}
+// A Terminal is where a change is asked about beside the editor.
+type Terminal interface {
+	engine.Approver
+
+	// Answered returns the error that a question ends with that was answered in the
+	// editor, in these words.
+	Answered(how string) error
+
+	// Changed tells, in these words, that another change was made of the one that was
+	// asked about. It shows the new one unless that is nil, since it will be asked about.
+	Changed(how string, p *engine.Proposal)
 }
 
+// Approver returns an Approver that has a change be open in the editor while it is asked
+// about at a terminal.
+func (c *Client) Approver(at Terminal) engine.Approver { return approver{at, c} }
+
 type approver struct {
-	client   *Client
-	next     engine.Approver
-	answered func(string) error
+	Terminal
+	client *Client
 }
 
 // Approve implements [engine.Approver].
 func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	to, in := a.client.link(), p.Intent
 	if to == nil || p.Tool.Kind != engine.Edit || in.Draft == nil || len(in.Paths) == 0 || !filepath.IsAbs(in.Paths[0]) {
-		return a.next.Approve(ctx, p)
+		return a.Terminal.Approve(ctx, p)
 	}
 	asking, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	d := &diff{path: in.Paths[0], draft: in.Draft, to: to,
 		opened: make(chan struct{}), decision: make(chan engine.Answer, 1)}
-	d.answered = func(answer engine.Answer) { end(a.answered(how(answer, to.editor))) }
+	d.answered = func(answer engine.Answer) { end(a.Answered(how(answer, to.editor))) }
 	a.client.put(d)
 	defer a.client.remove(d)
 	go a.client.openDiff(asking, d)
-	answer, err := a.next.Approve(asking, p)
+	answer, err := a.Terminal.Approve(asking, p)
 	select {
 	case decision := <-d.decision:
 		if err != nil && ctx.Err() == nil { // it is why the question ended
+			a.made(ctx, p, decision)
 			return decision, nil
 		}
 	default:
@@ -64,9 +74,23 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 		return answer, err
 	}
 	if edited, ok := d.close(ctx); ok {
+		a.Changed("it was changed in "+to.editor+" meanwhile; this is what would be written now:", nil)
 		return engine.Changed{Args: d.draft.Args(edited)}, nil // which nobody has seen here
 	}
 	return answer, nil
+}
+
+// made shows the change that was accepted in the editor, if it is another one than was
+// asked about. What is wrong with it is found by who carries it out.
+func (a approver) made(ctx context.Context, p engine.Proposal, answer engine.Answer) {
+	changed, ok := answer.(engine.Changed)
+	if !ok {
+		return
+	}
+	if call, err := p.Tool.Prepare(ctx, changed.Args); err == nil {
+		p.Args, p.Intent = changed.Args, call.Intent
+		a.Changed("", &p)
+	}
 }
 
 // how says in a line what was answered in the editor.
