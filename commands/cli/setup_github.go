@@ -59,9 +59,6 @@ type workflowFile struct {
 
 // Run writes the files, once they were seen.
 func (c *setupGitHub) Run(ctx context.Context, w *World) error {
-	if t, err := w.trust(w.Paths.Cwd); err != nil || t.State < trust.Unneeded {
-		return cmp.Or(err, error(&input.Error{Message: "this folder is not trusted, so nothing is set up in it", Advice: "gemline trust add trusts it"}))
-	}
 	hub, top, repository, err := w.githubRepository(ctx)
 	if err != nil {
 		return err
@@ -108,13 +105,19 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 	return w.show(report, lines...)
 }
 
-// githubRepository returns the repository of git that is worked in, and what it is called
-// on GitHub.
+// githubRepository returns the repository of git that is worked in, which has to be
+// trusted before git looks at it, and what it is called on GitHub.
 func (w *World) githubRepository(ctx context.Context) (hub source.Hub, top, repository string, err error) {
 	top, _, why := worktree.Find(w.Paths.Cwd)
 	if top == "" {
 		return hub, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
 			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}
+	}
+	for _, folder := range []string{w.Paths.Cwd, top} {
+		if t, err := w.trust(folder); err != nil || t.State < trust.Unneeded {
+			return hub, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) + " is not trusted, so nothing is set up in it",
+				Advice: "gemline trust add, in that folder, trusts it"}))
+		}
 	}
 	if hub, err = w.hub(); err == nil {
 		repository, err = hub.Remote(ctx, top)
