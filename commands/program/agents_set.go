@@ -16,7 +16,7 @@ import (
 
 	"gemline/engine/model"
 	"gemline/engine/text"
-	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
@@ -195,7 +195,7 @@ func (a *agentSet) fingerprint(d agent.Definition) string {
 // unagreed says why an agent of the project can't be called, "" if it can.
 func (a *agentSet) unagreed(d agent.Definition) string {
 	print := a.fingerprint(d)
-	if a.agreed[print] == "" && a.trustedByFlag() && !a.attended() {
+	if a.agreed[print] == "" && a.trustedByFlag() && !a.consulted() {
 		a.agreed[print] = consent.Confined
 	}
 	switch a.agreed[print] {
@@ -211,12 +211,12 @@ const notAgreed = "nobody has agreed to this project's agent as it is now; a ses
 
 // wishes returns the agents of the project that nobody has said anything about, with their
 // fingerprints.
-func (a *agentSet) wishes() (wishes []repl.Wish, prints []string) {
+func (a *agentSet) wishes() (wishes []question.Wish, prints []string) {
 	list, _ := a.list("")
 	for _, d := range list {
 		if d.Off == notAgreed {
 			prints = append(prints, a.fingerprint(d))
-			wishes = append(wishes, repl.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}, Agent: true, Idle: len(d.Servers) == 0})
+			wishes = append(wishes, question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}, Agent: true, Idle: len(d.Servers) == 0})
 		}
 	}
 	return wishes, prints

@@ -6,20 +6,20 @@ import (
 	"gemline/engine"
 	"gemline/engine/check"
 	"gemline/engine/text"
-	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings/consent"
 )
 
 // projectCheck returns the command that the project's settings check the work by, as it is
 // asked about, and its fingerprint; the command is empty if it is the user's, or there is
 // none.
-func (o *Options) projectCheck() (w repl.Wish, print string) {
+func (o *Options) projectCheck() (w question.Wish, print string) {
 	command := o.settings.Check
 	if command == "" || command == o.userSettings.Check {
 		return w, ""
 	}
 	files := consent.Files(o.paths.Cwd, command)
-	w = repl.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files}
+	w = question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files}
 	return w, consent.Fingerprint(files, "check", command)
 }
 
@@ -33,7 +33,7 @@ func (o *Options) agreed(print string) (consent.Rights, error) {
 }
 
 // openCheck returns the check of the project, if nobody has said anything about it.
-func (o *Options) openCheck() (wishes []repl.Wish, prints []string) {
+func (o *Options) openCheck() (wishes []question.Wish, prints []string) {
 	w, print := o.projectCheck()
 	if w.Command == "" {
 		return nil, nil
@@ -41,7 +41,7 @@ func (o *Options) openCheck() (wishes []repl.Wish, prints []string) {
 	if said, _ := o.agreed(print); said != "" {
 		return nil, nil
 	}
-	return []repl.Wish{w}, []string{print}
+	return []question.Wish{w}, []string{print}
 }
 
 // loadCheck finds the command that checks the work: the user's, where the project has one
@@ -61,7 +61,7 @@ func (p *Project) loadCheck() {
 	}
 	switch {
 	case said == consent.Confined || said == consent.All:
-	case said == "" && p.trustedByFlag() && !p.attended():
+	case said == "" && p.trustedByFlag() && !p.consulted():
 	case said == "":
 		p.notify("the check of this project does not run, since nobody has agreed to it: " +
 			text.OneLine(w.Command, longestName) + howAgreed)

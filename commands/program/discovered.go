@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"gemline/engine"
-	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings/consent"
 	"gemline/tools"
 )
@@ -85,12 +85,12 @@ func (d *discovery) free() (bool, error) {
 
 // wishes returns what the project wants to run and nobody has said anything about, with
 // the fingerprints of that.
-func (d *discovery) wishes() (wishes []repl.Wish, prints []string) {
+func (d *discovery) wishes() (wishes []question.Wish, prints []string) {
 	if d.Command == "" || d.rights() != "" {
 		return nil, nil
 	}
 	prints = append(prints, d.fingerprint()) // before it is shown: what changes then is something else
-	return []repl.Wish{{Title: "tools that the first command declares and the second carries out",
+	return []question.Wish{{Title: "tools that the first command declares and the second carries out",
 		Command: d.Command + "\n" + d.Call, Files: d.files()}}, prints
 }
 
@@ -103,7 +103,7 @@ func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
 	if d.done || d.Command == "" {
 		return d.found, nil
 	}
-	if d.rights() == "" && p.trustedByFlag() && !p.attended() {
+	if d.rights() == "" && p.trustedByFlag() && !p.consulted() {
 		d.agreed[d.fingerprint()] = consent.Confined
 	}
 	switch d.rights() {

@@ -16,6 +16,7 @@ import (
 	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
@@ -171,7 +172,7 @@ func (p *Project) loadHooks() error {
 	}
 	var left []string
 	for _, k := range h.open() {
-		if p.trustedByFlag() && !p.attended() {
+		if p.trustedByFlag() && !p.consulted() {
 			h.agreed[h.fingerprint(k)] = consent.Confined
 			continue
 		}
@@ -209,7 +210,7 @@ const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one r
 
 // agree asks about what the project wants to run and is new or has changed, and keeps the
 // answer.
-func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(string)) (err error) {
+func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) (err error) {
 	o.hooks = o.findHooks()
 	if o.discovery, err = o.findDiscovery(); err != nil {
 		notify(err.Error())
@@ -227,7 +228,7 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
 		return nil
 	}
-	given, err := o.consent(ctx, console.Consent, wishes, prints, notify)
+	given, err := o.consent(ctx, user.Consent, wishes, prints, notify)
 	if err != nil {
 		return err
 	}
@@ -238,18 +239,18 @@ func (o *Options) agree(ctx context.Context, console *repl.Console, notify func(
 	return nil
 }
 
-// asking asks whether what a folder wants may be, as [repl.Console.Consent] does.
-type asking func(ctx context.Context, folder string, wishes []repl.Wish) (repl.Consent, error)
+// asking asks whether what a folder wants may be, as [consenter] does.
+type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 
 // consent asks about what the project wants, and keeps the answer, which it returns by
 // fingerprint: nothing for what was left open.
-func (o *Options) consent(ctx context.Context, ask asking, wishes []repl.Wish, prints []string, notify func(string)) (map[string]consent.Rights, error) {
+func (o *Options) consent(ctx context.Context, ask asking, wishes []question.Wish, prints []string, notify func(string)) (map[string]consent.Rights, error) {
 	if len(wishes) == 0 {
 		return nil, nil
 	}
 	answer, err := ask(ctx, o.trust.Folder, wishes)
-	rights := map[repl.Consent]consent.Rights{repl.RunConfined: consent.Confined, repl.RunFree: consent.All,
-		repl.NeverRun: consent.None}[answer]
+	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
+		question.NeverRun: consent.None}[answer]
 	if err != nil || rights == "" {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []repl.Wish, p
 
 // wishes returns the hooks that nobody has said anything about, as they are shown, with
 // their fingerprints from before that: what changes then is something else.
-func (h *hookSet) wishes() (wishes []repl.Wish, prints []string) {
+func (h *hookSet) wishes() (wishes []question.Wish, prints []string) {
 	for _, k := range h.open() {
 		prints = append(prints, h.fingerprint(k))
 		title := "hook " + string(k.Event)
@@ -278,7 +279,7 @@ func (h *hookSet) wishes() (wishes []repl.Wish, prints []string) {
 		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
 			title += ", with " + name + "=" + k.Env[name]
 		}
-		wishes = append(wishes, repl.Wish{Title: title, Command: k.Command, Files: h.files(k)})
+		wishes = append(wishes, question.Wish{Title: title, Command: k.Command, Files: h.files(k)})
 	}
 	return wishes, prints
 }

@@ -85,6 +85,9 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 // attended reports whether anybody is there to ask.
 func (o *Options) attended() bool { return o.interactive || o.flags.AskTTY }
 
+// consulted reports whether anybody is asked about what the folder brings.
+func (o *Options) consulted() bool { return o.attended() || o.flags.AskTrust }
+
 // answered reports whether the model's questions are, by a person or a program.
 func (o *Options) answered() bool {
 	return o.attended() || (o.flags.Talks() || o.flags.ACP) && !o.flags.NoInput
@@ -109,11 +112,20 @@ func (r *run) serve(ctx context.Context) error {
 	}
 	r.status.warn = r.redacting(t.Notify)
 	r.status.tell = r.redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
+	if r.flags.AskTrust {
+		if err := r.enter(ctx, t); err != nil {
+			return err
+		}
+		f.agents().ask, f.agents().tell = t.Consent, f.notify
+	}
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
 	f.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
+	if r.flags.AskTrust {
+		app.Permit = r.permit(t)
+	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
 	return t.Serve(ctx, report.Init{Model: f.router.Shown()})

@@ -91,7 +91,7 @@ func (o *Options) read(dir string, managed bool) error {
 			}
 		}
 		return err
-	case o.attended():
+	case o.consulted():
 		return nil // the user is asked
 	case o.flags.ACP:
 		return nil // what the folder brings is not used

@@ -348,7 +348,7 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.attended() { // else a question comes first
+	if !r.consulted() { // else a question comes first
 		if err := r.checkOut(ctx); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 	"gemline/engine/model/oneshot"
 	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/repl"
+	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
@@ -246,13 +246,13 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 
 // wishes returns the servers that nobody has said anything about, with their fingerprints
 // from before they are shown.
-func (set *serverSet) wishes() (wishes []repl.Wish, prints []string) {
+func (set *serverSet) wishes() (wishes []question.Wish, prints []string) {
 	for _, m := range set.list {
 		if m.off != "" || set.rights(m) != "" {
 			continue
 		}
 		prints = append(prints, set.fingerprint(m))
-		w := repl.Wish{Title: "MCP server " + m.Name, Files: set.files(m)}
+		w := question.Wish{Title: "MCP server " + m.Name, Files: set.files(m)}
 		if w.Command = strings.Join(m.words(), " "); m.Command == "" {
 			w.Command = m.address()
 		}

@@ -28,7 +28,7 @@ func (p *Project) newServers() {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if p.trustedByFlag() && !p.attended() {
+		if p.trustedByFlag() && !p.consulted() {
 			set.agreed[set.fingerprint(m)] = consent.Confined
 		} else {
 			open = append(open, text.EscapeLine(m.Name))

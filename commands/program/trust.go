@@ -2,40 +2,52 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
-	"gemline/repl"
+	"gemline/repl/question"
+	"gemline/repl/talk"
 	"gemline/settings/project"
 	"gemline/settings/trust"
 )
 
+// A consenter is who decides what a folder may bring and run: the user at the terminal, or
+// a program.
+type consenter interface {
+	Trust(context.Context, question.Folder) (question.Decision, error)
+	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
+}
+
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
-func (r *run) enter(ctx context.Context, console *repl.Console) error {
-	if err := r.askTrust(ctx, console); err != nil {
+func (r *run) enter(ctx context.Context, user consenter) error {
+	if err := r.askTrust(ctx, user); err != nil {
 		return err
 	}
 	if err := r.checkOut(ctx); err != nil {
 		return err
 	}
 	if r.tree != "" {
-		if err := r.askTrust(ctx, console); err != nil {
+		if err := r.askTrust(ctx, user); err != nil {
 			return err
 		}
 	}
 	if r.trust.State == trust.Unknown {
 		return nil
 	}
-	return r.agree(ctx, console, r.notify)
+	return r.agree(ctx, user, r.notify)
 }
 
 // askTrust asks about the folder, if nobody has decided about it.
-func (r *run) askTrust(ctx context.Context, console *repl.Console) error {
+func (r *run) askTrust(ctx context.Context, user consenter) error {
 	if r.trust.State != trust.Unknown {
 		return nil
 	}
-	state, err := r.decide(ctx, console, r.trust)
+	state, err := r.decide(ctx, user, r.trust)
+	if errors.Is(err, talk.ErrGone) {
+		return r.trust.Refuse()
+	}
 	if err != nil || state != trust.Trusted {
 		return err
 	}
@@ -44,18 +56,18 @@ func (r *run) askTrust(ctx context.Context, console *repl.Console) error {
 }
 
 // decide asks about a folder, and keeps the answer.
-func (r *run) decide(ctx context.Context, console *repl.Console, t trust.Status) (trust.State, error) {
-	f := repl.Folder{Path: t.Folder, Home: r.paths.Home}
+func (r *run) decide(ctx context.Context, user consenter, t trust.Status) (trust.State, error) {
+	f := question.Folder{Path: t.Folder, Home: r.paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
 	f.Brings, f.Caution = trust.Brief(t.Brings)
-	decision, err := console.Trust(ctx, f)
-	if err != nil || decision == repl.NotNow {
+	decision, err := user.Trust(ctx, f)
+	if err != nil || decision == question.NotNow {
 		return trust.Unknown, err
 	}
-	rule := map[repl.Decision]trust.Rule{repl.TrustFolder: trust.Folder,
-		repl.TrustParent: trust.Parent, repl.DoNotTrust: trust.Deny}[decision]
+	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
+		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[decision]
 	if _, err := trust.Folders(r.paths, r.lookup).Remember(ctx, t.Folder, rule); err != nil {
 		r.notify(unkept(err))
 	}
@@ -69,7 +81,7 @@ func (r *run) decide(ctx context.Context, console *repl.Console, t trust.Status)
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
 // permit returns what asks about a folder in the middle of a session.
-func (r *run) permit(console *repl.Console) func(context.Context, string) (string, error) {
+func (r *run) permit(user consenter) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
 		paths := project.Paths{Home: r.paths.Home, Cwd: r.paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
@@ -79,7 +91,7 @@ func (r *run) permit(console *repl.Console) func(context.Context, string) (strin
 		if err != nil {
 			return "", err
 		}
-		state, err := r.decide(ctx, console, trust.Status{Folder: paths.Cwd, State: so.State, Brings: trust.Survey(paths, r.settings)})
+		state, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State, Brings: trust.Survey(paths, r.settings)})
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

@@ -70,6 +70,9 @@ type Conversation struct {
 	turns int
 	last  error        // of the last turn, unless the client stopped it
 	now   *runningTurn // nil between turns
+
+	consent  *openConsent // nil if nothing is asked about the folder
+	consents int          // how often it was
 }
 
 // A runningTurn is the turn that a message has begun.
@@ -95,7 +98,7 @@ var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
 func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 	in.Session, in.Protocol = c.Session(), Version
 	c.Stream.Begin(in)
-	c.inbox = openInbox(ctx, c.In)
+	c.open(ctx)
 	for {
 		if ctx.Err() != nil {
 			return c.abandon(context.Cause(ctx))
@@ -115,6 +118,13 @@ func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 			c.heed(l, ok)
 		case <-ctx.Done():
 		}
+	}
+}
+
+// open begins to read, unless that has begun.
+func (c *Conversation) open(ctx context.Context) {
+	if c.inbox == nil {
+		c.inbox = openInbox(ctx, c.In)
 	}
 }
 
@@ -163,6 +173,8 @@ func (c *Conversation) heed(l line, ok bool) {
 		c.reply(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.approval(m) })
 	case answersMessage:
 		c.reply(l, m.ID, func(q *openQuestion) (engine.Answer, string) { return q.answers(m) })
+	case consentMessage:
+		c.agreed(l, m)
 	case cancelMessage:
 		c.stop(l, m)
 	case endMessage:
@@ -181,6 +193,10 @@ func (c *Conversation) hangUp() {
 	if t := c.now; t != nil && t.open != nil {
 		close(t.open.reply)
 		t.open = nil
+	}
+	if c.consent != nil {
+		close(c.consent.reply)
+		c.consent = nil
 	}
 }
 

@@ -44,6 +44,9 @@ type (
 		Replies []string
 	}
 
+	// consentMessage says what may be of what a folder brings.
+	consentMessage struct{ ID, Decision string }
+
 	// cancelMessage stops the turn that runs, or with an ID the message of that
 	// name, which may be waiting.
 	cancelMessage struct{ ID string }
@@ -55,6 +58,7 @@ type (
 func (userMessage) message()     {}
 func (approvalMessage) message() {}
 func (answersMessage) message()  {}
+func (consentMessage) message()  {}
 func (cancelMessage) message()   {}
 func (endMessage) message()      {}
 
@@ -137,6 +141,8 @@ func decode(line []byte) (message, error) {
 	case "answer":
 		replies, err := replies(w.Answers)
 		return withID(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
+	case "consent":
+		return withID(consentMessage{w.ID, string(w.Decision)}, w.ID, nil)
 	case "cancel":
 		return cancelMessage{ID: w.ID}, nil
 	case "end":

@@ -35,6 +35,7 @@ type Set struct {
 	IgnoreUnsupported bool     `name:"ignore-unsupported" group:"Run" help:"Run although a hook that may block something can't be used. Without it such a run ends with 52 where nobody watches."`
 	NoInput           bool     `name:"no-input" group:"Run" help:"Ask nothing, as if nobody were there."`
 	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
+	AskTrust          bool     `name:"ask-trust" group:"Run" help:"With --input-format stream-json: ask the client whether the folder is trusted, and whether what it wants to run may run."`
 	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`
 	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
 	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
@@ -318,6 +319,8 @@ func (f *Set) agree() error {
 		return usage("--fork needs --resume, which says what is copied")
 	case f.Export != "" && !f.Resume.Set:
 		return usage("--export needs --resume, which says what is written")
+	case f.AskTrust && !f.Talks():
+		return usage("--ask-trust needs --input-format stream-json, whose client is asked")
 	case f.Stdin && f.NoStdin:
 		return usage("--stdin and --no-stdin can't be used together")
 	case f.JSON && f.OutputFormat != "" && f.OutputFormat != "json":
@@ -385,6 +388,7 @@ func (f *Set) exclusive() []pair {
 		{f.JSONSchema != "", "--json-schema", talk, "--input-format stream-json"},
 		{f.Extract.Set, "--extract", talk, "--input-format stream-json"},
 		{f.NoInput, "--no-input", f.AskTTY, "--ask-tty"},
+		{f.NoInput, "--no-input", f.AskTrust, "--ask-trust"},
 		{f.NoInput, "--no-input", f.PromptInteractive != "", "--prompt-interactive"},
 		{f.Session != "", "--session", f.Resume.Set, "--resume"},
 		{f.Worktree.Set, "--worktree", f.Resume.Set, "--resume"},

@@ -1,0 +1,177 @@
+package question
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/repl/output"
+)
+
+// A Decision is what the user says about a folder.
+type Decision int
+
+// The zero Decision is not to trust it this time.
+const (
+	NotNow Decision = iota
+	TrustFolder
+	TrustParent
+	DoNotTrust
+)
+
+// A Folder is one that somebody has to decide about.
+type Folder struct {
+	Path string
+	Home string // the user's home directory
+
+	// Decided is what was decided before, such as "trusted"; empty if nothing
+	// was.
+	Decided string
+
+	// Brings says line by line what it would bring, in its own words. The
+	// lines that Caution is true of weaken the user's protection.
+	Brings  []string
+	Caution []bool
+}
+
+// A Consent is what the user says about commands that a folder wants to run.
+type Consent int
+
+// The zero Consent is not to run them this time.
+const (
+	NotThisTime Consent = iota
+	RunConfined
+	RunFree
+	NeverRun
+)
+
+// A Wish is a command that a folder wants to run, or an agent that it brings.
+type Wish struct {
+	Title   string   // what it is
+	Agent   bool     // it is an agent
+	Idle    bool     // and nothing runs for it but what the model asks for
+	Command string   // in full
+	Files   []string // that it names
+}
+
+// An Option is a way to answer a question about a folder.
+type Option[T any] struct {
+	Key    string // that a person types; empty for what is meant without one
+	Name   string // that a program writes
+	Text   string // what it does, in words that are fit to be shown
+	Answer T
+}
+
+// Find returns the answer that a program gives by name.
+func Find[T any](options []Option[T], name string) (answer T, ok bool) {
+	i := slices.IndexFunc(options, func(o Option[T]) bool { return o.Name == name })
+	if i < 0 {
+		return answer, false
+	}
+	return options[i].Answer, true
+}
+
+// Title asks whether the folder is trusted; what it brings stands below that.
+func (f Folder) Title() string {
+	path := output.EscapeLine(f.Path)
+	if f.Decided == "" {
+		return "do you trust this folder? " + path + " brings:"
+	}
+	return "do you trust this folder? It is " + f.Decided + " so far. " + path + " brings:"
+}
+
+// Weak returns how many lines of what it brings weaken the user's protection.
+func (f Folder) Weak() (n int) {
+	for i := range f.Brings {
+		if i < len(f.Caution) && f.Caution[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// Options returns what can be said about the folder.
+func (f Folder) Options() (list []Option[Decision]) {
+	parent := filepath.Dir(f.Path)
+	list = append(list, Option[Decision]{"1", "trust", "trust " + output.EscapeLine(f.Path) + f.wide(f.Path), TrustFolder})
+	if parent != f.Path {
+		list = append(list, Option[Decision]{"2", "trust_parent", "trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent), TrustParent})
+	}
+	return append(list, Option[Decision]{"3", "never", "don't trust it, and don't ask again", DoNotTrust},
+		Option[Decision]{"", "not_now", "don't use what it brings this time", NotNow})
+}
+
+// wide warns of a folder that holds about everything.
+func (f Folder) wide(path string) string {
+	switch {
+	case path == f.Home:
+		return ", your home directory"
+	case path == filepath.Dir(path):
+		return ", which is everything on this machine"
+	}
+	return ""
+}
+
+// ConsentTitle asks whether what a folder wants may be; each wish stands below that.
+func ConsentTitle(folder string, wishes []Wish) string {
+	return "this project " + wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
+}
+
+// ConsentOptions returns what can be said about wishes of a folder.
+func ConsentOptions(wishes []Wish) []Option[Consent] {
+	never, later := Option[Consent]{"3", "never", "never run them, unless they change", NeverRun}, Option[Consent]{"", "not_now", "leave them out this time", NotThisTime}
+	if !slices.ContainsFunc(wishes, func(w Wish) bool { return !w.Idle }) {
+		never.Text = "never, unless they change"
+		return []Option[Consent]{{"1", "agree", "let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
+	}
+	return []Option[Consent]{{"1", "agree", "run them like the commands of the model: confined, where these are", RunConfined},
+		{"2", "unconfined", "run them with all your rights", RunFree}, never, later}
+}
+
+// wanted says what a folder wants.
+func wanted(wishes []Wish) string {
+	agents := 0
+	for _, w := range wishes {
+		if w.Agent {
+			agents++
+		}
+	}
+	var parts []string
+	if agents > 0 {
+		parts = append(parts, "brings "+text.Count(agents, "agent"))
+	}
+	if n := len(wishes) - agents; n > 0 {
+		parts = append(parts, "wants to run "+text.Count(n, "command"))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// longestScript is how many lines of a file are shown.
+const longestScript = 40
+
+// A Script is a file that a wish names.
+type Script struct {
+	Path  string // below the folder
+	Text  string // empty if it is longer than what is shown, or can't be read
+	Lines int
+	Err   error // why it can't be read
+}
+
+// Long reports whether the file is too long to be shown.
+func (s Script) Long() bool { return s.Lines > longestScript }
+
+// Scripts reads the files that a wish names.
+func (w Wish) Scripts(folder string) (list []Script) {
+	for _, name := range w.Files {
+		b, err := disk.Read(name, 1<<20)
+		s := Script{Lines: strings.Count(string(b), "\n") + 1, Err: err}
+		s.Path, _ = filepath.Rel(folder, name)
+		if err == nil && !s.Long() {
+			s.Text = string(b)
+		}
+		list = append(list, s)
+	}
+	return list
+}
