@@ -103,7 +103,7 @@ func TestTalkConsent(t *testing.T) {
 	c.decide(r, "never")
 	c.want("turn_result", "status", "success")
 	c.say("/permissions trust")
-	r = c.want("consent_request", "about", "folder", "title", "do you trust this folder? It is trusted so far. "+dir+" brings:")
+	c.want("consent_request", "about", "folder", "title", "do you trust this folder? It is trusted so far. "+dir+" brings:")
 	c.send(record{"type": "cancel"})
 	c.want("turn_result", "status", "cancelled")
 	c.say("/permissions trust")

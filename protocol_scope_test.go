@@ -125,27 +125,42 @@ func talkInAScript(t *testing.T, path, scope string) {
 	}
 }
 
-// A decision that is none denies, in the script, and the run ends with the code of a line
-// that could not be used.
+// A decision that is none denies, in the clients, which say so and end: with the code of a
+// line that could not be used.
 func TestTalkNoDecision(t *testing.T) {
 	t.Parallel()
-	need(t, "jq")
-	path, err := filepath.Abs("docs/examples/protocol/say.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := et.NewServer(runs("1", "touch made"), et.Says("Not done."))
-	t.Cleanup(s.Close)
-	c := headless(t, s, dir, nil, nil)
-	cmd := exec.Command("sh", path, "go")
-	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=yes")
-	out, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != 42 || !strings.Contains(string(out), "Not done.") {
-		t.Errorf("code %d: %s", code, out)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
-		t.Error("the command ran")
+	for script, tool := range map[string]string{"say.sh": "jq", "say.go": "go", "decide.py": "python3"} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			need(t, tool)
+			examples, err := filepath.Abs("docs/examples/protocol")
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			write(t, dir, map[string]string{"decide.py": "import sys, say\ng = say.Gemline(decide=lambda r: {'decision': 'yes'})\nprint(*g.say(sys.argv[1]))\nsys.exit(g.close())\n"})
+			s := et.NewServer(runs("1", "touch made"), et.Says("Not done."))
+			t.Cleanup(s.Close)
+			c := headless(t, s, dir, nil, nil)
+			cmd := exec.CommandContext(t.Context(), "sh", filepath.Join(examples, script), "go")
+			switch script {
+			case "say.go":
+				cmd = exec.Command(built(t, filepath.Join(examples, script)), "go")
+			case "decide.py": // who uses the class may be wrong about what it takes
+				cmd = exec.Command("python3", script, "go")
+			}
+			cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=yes",
+				"PYTHONPATH="+examples, "PYTHONDONTWRITEBYTECODE=1")
+			b, _ := cmd.CombinedOutput()
+			out := string(b)
+			if code := cmd.ProcessState.ExitCode(); (code != 42 && script != "say.go") || code == 0 || !strings.Contains(out, "Not done.") ||
+				!strings.Contains(out, `line 2: the decision must be allow, deny or always, not "yes"; the question is still open`) {
+				t.Errorf("code %d: %s", code, out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
+				t.Error("the command ran")
+			}
+		})
 	}
 }
 

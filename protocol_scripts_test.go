@@ -70,6 +70,9 @@ func TestTalkScripts(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(dir, "log")); (err == nil) != allowed {
 					t.Errorf("allowed %v: %v\n%s%s", allowed, err, out.Bytes(), errs.Bytes())
 				}
+				if got := errs.String(); test.script != "say.exp" && !strings.Contains(got, "run: echo one >>log?") && !strings.Contains(got, "run: echo one >>log, w with the network?") {
+					t.Errorf("what was asked is not told: %s", got)
+				}
 				if n := len(s.Requests()); n != 3 {
 					t.Errorf("%d requests", n)
 				}

@@ -181,7 +181,11 @@ func (c *Conversation) heed(l line, ok bool) {
 		c.hangUp()
 	default:
 		c.inbox.lost += max(0, l.Through-l.Number) + 1
-		c.complain(l, l.ID, l.Err.Error())
+		problem := l.Err.Error()
+		if t := c.now; t != nil && t.open != nil && t.open.id == l.ID {
+			problem += stillOpen
+		}
+		c.complain(l, l.ID, problem)
 	}
 	c.inbox.done(l)
 }

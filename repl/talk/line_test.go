@@ -52,7 +52,7 @@ var lines = []struct {
 	{`null`, nil, "it has no type"},
 	{`{}`, nil, "it has no type"},
 	{`{"type":7}`, nil, "type must not be this number"},
-	{`{"type":"shout"}`, nil, `the type "shout" is unknown; there are user, approval, answer, cancel and end`},
+	{`{"type":"shout"}`, nil, `the type "shout" is unknown; there are user, approval, answer, consent, cancel and end`},
 	{"{\"type\":\"user\",\"content\":\"\xff\"}", nil, "it is not UTF-8"},
 	{`{"type":"user"}`, nil, "the message has no content"},
 	{`{"type":"user","content":null}`, nil, "the message has no content"},
@@ -134,7 +134,7 @@ func TestLines(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%d %.20s", l.Number, what))
 	}
-	want := []string{"1 talk.cancelMessage", "4 it is not JSON: inva", "5 it is longer than 16", "6 talk.cancelMessage", "7 talk.endMessage"}
+	want := []string{"1 talk.cancelMessage", "4 it is not JSON", "5 it is longer than 16", "6 talk.cancelMessage", "7 talk.endMessage"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -150,7 +150,7 @@ func decode(line []byte) (message, error) {
 	case "":
 		return nil, errors.New("it has no type")
 	}
-	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, cancel and end", w.Type)
+	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, consent, cancel and end", w.Type)
 }
 
 // withID returns m unless it lacks the id of what it answers.
@@ -330,7 +330,7 @@ func decodeError(err error) error {
 	case errors.As(err, &kind):
 		return fmt.Errorf("%.100s must not be %s", strings.ToLower(kind.Field), article(kind.Value))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is not JSON: %.200s", syntax)
+		return errors.New("it is not JSON")
 	}
 	return fmt.Errorf("%.200s", strings.TrimPrefix(err.Error(), "json: "))
 }

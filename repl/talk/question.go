@@ -71,12 +71,15 @@ func (c *Conversation) reply(l line, id string, read func(*openQuestion) (a engi
 	}
 	a, problem := read(t.open)
 	if problem != "" {
-		c.complain(l, id, problem+"; the question is still open")
+		c.complain(l, id, problem+stillOpen)
 		return
 	}
 	t.open.reply <- a
 	t.open = nil
 }
+
+// stillOpen ends what is wrong with an answer.
+const stillOpen = "; the question is still open"
 
 // approval returns the answer that m is to q.
 func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem string) {

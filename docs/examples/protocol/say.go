@@ -1,4 +1,5 @@
-// Say says each argument to gemline and prints the answers. DECISION says what needs approval.
+// Say says each argument to gemline and prints the answers. What needs approval is told at
+// standard error and decided by $DECISION: allow, always or deny, which is meant without it.
 package main
 
 import (
@@ -13,46 +14,45 @@ import (
 
 type record = map[string]any // a line, of either side
 
-type client struct {
-	in  *json.Encoder
-	out *json.Decoder
-}
-
-// say says a text and writes the answer to w. Decide returns allow or deny for a call.
-func (c client) say(text string, w io.Writer, decide func(record) string) (err error) {
-	for line := (record{"type": "user", "content": text}); err == nil; {
-		if line != nil {
-			c.in.Encode(line)
-		}
+// say says a text and prints the answer.
+func say(text, decision string, in *json.Encoder, out *json.Decoder) error {
+	in.Encode(record{"type": "user", "content": text})
+	for {
 		r := record{}
-		line, err = nil, c.out.Decode(&r)
+		if err := out.Decode(&r); err != nil {
+			return err
+		}
 		switch r["type"] {
 		case "message":
-			if piece, _ := r["content"].(string); r["role"] == "assistant" {
-				io.WriteString(w, piece)
+			if r["role"] == "assistant" {
+				fmt.Print(r["content"])
 			}
 		case "approval_request":
-			line = record{"type": "approval", "id": r["id"], "decision": decide(r)}
+			fmt.Fprintf(os.Stderr, "%v? %s\n", r["title"], decision)
+			in.Encode(record{"type": "approval", "id": r["id"], "decision": decision})
 		case "question":
-			line = record{"type": "answer", "id": r["id"], "answers": []string{}}
+			in.Encode(record{"type": "answer", "id": r["id"], "answers": []string{}})
+		case "error": // with an id: the decision was none, and the question is still open
+			if fmt.Fprintln(os.Stderr, r["message"]); r["id"] != nil {
+				in.Encode(record{"type": "approval", "id": r["id"], "decision": "deny"})
+			}
 		case "turn_result":
 			return nil
 		}
 	}
-	return err
 }
 
 func main() {
 	cmd := exec.Command(cmp.Or(os.Getenv("GEMLINE"), "gemline"), "--input-format", "stream-json")
-	in, _ := cmd.StdinPipe()
-	out, _ := cmd.StdoutPipe()
-	c, err := client{json.NewEncoder(in), json.NewDecoder(out)}, cmd.Start()
+	stdin, _ := cmd.StdinPipe()
+	stdout, _ := cmd.StdoutPipe()
+	in, out, err := json.NewEncoder(stdin), json.NewDecoder(stdout), cmd.Start()
 	for _, text := range os.Args[1:] {
-		err = cmp.Or(err, c.say(text, os.Stdout, func(record) string { return cmp.Or(os.Getenv("DECISION"), "deny") }))
+		err = cmp.Or(err, say(text, cmp.Or(os.Getenv("DECISION"), "deny"), in, out))
 		fmt.Println()
 	}
-	in.Close()
-	io.Copy(io.Discard, out)
+	stdin.Close()
+	io.Copy(io.Discard, stdout)
 	if err = cmp.Or(err, cmd.Wait()); err != nil {
 		log.Fatal(err)
 	}

@@ -8,9 +8,8 @@ GEMLINE is the program, if it is not on the path. Programs import Gemline."""
 import json, os, subprocess, sys
 
 class Gemline:
-    """A conversation: say yields the pieces of an answer. decide is given a record of the
-    type approval_request and returns the fields of the approval, reply one of the type
-    question and returns the answers."""
+    """A conversation: say yields the pieces of an answer. For a record of the type
+    approval_request decide returns the fields of the approval, for a question reply the answers."""
     def __init__(self, *args, decide=lambda r: {"decision": "deny"}, reply=lambda r: []):
         self.decide, self.reply, self.result = decide, reply, None
         self.process = subprocess.Popen([os.environ.get("GEMLINE", "gemline"), "--input-format", "stream-json", *args],
@@ -27,17 +26,21 @@ class Gemline:
             if r["type"] == "message" and r["role"] == "assistant":
                 yield r["content"]
             elif r["type"] == "approval_request":
-                self.send(type="approval", id=r["id"], **self.decide(r))
+                no = {"type": "approval", "id": r["id"], "decision": "deny"}
+                self.send(**no | self.decide(r))
             elif r["type"] == "question":
-                self.send(type="answer", id=r["id"], answers=self.reply(r))
+                no = {"type": "answer", "id": r["id"], "answers": []}
+                self.send(**no | {"answers": self.reply(r)})
+            elif r["type"] == "error":
+                print(r["message"], file=sys.stderr)
+                if "id" in r: self.send(**no)  # the question is still open
             elif r["type"] == "turn_result":
                 self.result = r
                 return
 
     def close(self):
-        self.process.stdin.close()
-        self.process.stdout.read()  # the result of the whole
-        return self.process.wait()
+        self.process.communicate()  # the result of the whole
+        return self.process.returncode
 
 if __name__ == "__main__":
     def ask(question):
