@@ -30,12 +30,14 @@ type (
 		ID      string `json:"id,omitempty"` // of the line that said it
 	}
 	toolUseRecord struct {
-		Name       string `json:"tool_name"`
-		ID         string `json:"tool_id"`
-		Parameters any    `json:"parameters"`
+		Name string `json:"tool_name"`
+		ID   string `json:"tool_id"`
+		caller
+		Parameters any `json:"parameters"`
 	}
 	toolResultRecord struct {
-		ID     string     `json:"tool_id"`
+		ID string `json:"tool_id"`
+		caller
 		Status string     `json:"status"`
 		Output string     `json:"output"`
 		Error  *callError `json:"error,omitempty"`

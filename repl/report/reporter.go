@@ -17,7 +17,7 @@ import (
 type form interface {
 	sandboxed() bool // its beginning tells what confines commands
 	begin(Init)
-	event(engine.Event)
+	event(engine.Event) // of agents, their calls and notices
 	end(Outcome)
 }
 
@@ -64,8 +64,11 @@ func (r *reporter) Event(ev engine.Event) {
 		r.notice("", ev)
 		return
 	}
-	// What an agent does is the call's business. What went wrong is told.
+	// What an agent says is the call's business. What it does is for the forms that tell of
+	// calls, and what went wrong is told.
 	switch said := said.(type) {
+	case engine.Called:
+		r.form.event(ev)
 	case engine.Notice:
 		said.Text = agents + ": " + said.Text
 		r.form.event(said)
@@ -73,6 +76,7 @@ func (r *reporter) Event(ev engine.Event) {
 	case engine.Retry:
 		r.warn("%s: %s", agents, RetryText(said))
 	case engine.Finished:
+		r.form.event(ev)
 		r.notice(agents, said)
 	}
 }

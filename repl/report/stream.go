@@ -1,7 +1,9 @@
 package report
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gemline/engine"
@@ -57,6 +59,7 @@ type Records struct {
 	begun   bool
 	talks   bool            // to a program, whose user is to see all that people are told
 	early   []engine.Notice // what was told before the run began
+	open    []open          // calls of agents
 	warned  []string        // all warnings that were told
 	cited   cited
 }
@@ -174,10 +177,48 @@ func (r *Records) event(ev engine.Event) {
 	case engine.Notice:
 		r.Flush()
 		r.told(ev)
+	case engine.Called, engine.Finished, engine.Nested:
+		r.call(ev, caller{})
+	}
+}
+
+// A caller is the agent that makes a call, inside the call by which it was invoked itself.
+// The model that the user talks to is none.
+type caller struct {
+	Agent  string `json:"agent,omitempty"`
+	Parent string `json:"parent_tool_id,omitempty"`
+	calls  string // the ids of all calls that it is inside of
+}
+
+// An open call is one of an agent that is not over.
+type open struct {
+	id string
+	by caller
+}
+
+// call tells of a call.
+func (r *Records) call(ev engine.Event, by caller) {
+	switch ev := ev.(type) {
+	case engine.Nested:
+		agents := ev.Agent
+		if by.Agent != "" {
+			agents = by.Agent + " > " + agents
+		}
+		r.call(ev.Event, caller{agents, ev.ID, by.calls + ev.ID + "/"})
 	case engine.Called:
-		r.called(ev)
+		r.called(ev, by)
+		if by.Parent != "" {
+			r.open = append(r.open, open{ev.ID, by})
+		}
 	case engine.Finished:
-		r.finished(ev)
+		// An agent whose time is up leaves its calls: they are over with it.
+		for _, o := range slices.Clone(r.open) {
+			if o.by.calls == by.calls+ev.ID+"/" && slices.Contains(r.open, o) {
+				r.call(engine.Finished{ID: o.id, Err: context.Canceled}, o.by)
+			}
+		}
+		r.open = slices.DeleteFunc(r.open, func(o open) bool { return o.id == ev.ID && o.by == by })
+		r.finished(ev, by)
 	}
 }
 
@@ -216,12 +257,17 @@ func (r *Records) retry(ev engine.Retry) {
 	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(), r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
 }
 
-func (r *Records) called(ev engine.Called) {
-	r.Flush()
-	r.Put("tool_use", toolUseRecord{r.Text(ev.Name), r.Text(ev.ID), r.Args(ev.Args)})
+// by returns who calls, as records have it.
+func (r *Records) by(c caller) caller {
+	return caller{Agent: r.Text(c.Agent), Parent: r.Text(c.Parent)}
 }
 
-func (r *Records) finished(ev engine.Finished) {
+func (r *Records) called(ev engine.Called, by caller) {
+	r.Flush()
+	r.Put("tool_use", toolUseRecord{r.Text(ev.Name), r.Text(ev.ID), r.by(by), r.Args(ev.Args)})
+}
+
+func (r *Records) finished(ev engine.Finished, by caller) {
 	r.Flush()
 	shown := ev.Result.Display
 	var ce *callError
@@ -236,7 +282,7 @@ func (r *Records) finished(ev engine.Finished) {
 	for i, p := range ev.Intent.Paths {
 		paths[i] = r.Text(p)
 	}
-	r.Put("tool_result", toolResultRecord{r.Text(ev.ID), string(status), r.Text(shown), ce, paths, ev.Took.Milliseconds()})
+	r.Put("tool_result", toolResultRecord{r.Text(ev.ID), r.by(by), string(status), r.Text(shown), ce, paths, ev.Took.Milliseconds()})
 }
 
 func (r *Records) end(o Outcome) {

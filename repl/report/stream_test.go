@@ -103,6 +103,35 @@ func TestStreamAnything(t *testing.T) {
 	}
 }
 
+// Calls of agents are told with the call inside which they are made, and those that an
+// agent left when its time was up are over before that.
+func TestStreamAgents(t *testing.T) {
+	b := newBench("stream-json", nil)
+	nested := func(id string, ev engine.Event) engine.Event { return engine.Nested{ID: id, Agent: "look", Event: ev} }
+	b.see(engine.Called{ID: "a1", Name: "invoke_agent"}, engine.Called{ID: "a2", Name: "invoke_agent"},
+		nested("a1", engine.Called{ID: "x", Name: "read"}), nested("a2", engine.Called{ID: "x", Name: "read"}), nested("a2", engine.Text{Delta: "Hm."}),
+		nested("a2", engine.Nested{ID: "x", Agent: "deep", Event: engine.Called{ID: "y", Name: "ls"}}),
+		nested("a1", engine.Finished{ID: "x", Name: "read"}), engine.Finished{ID: "a1"}, engine.Finished{ID: "a2"})
+	var got []string
+	for _, line := range b.out {
+		var r struct {
+			Type, Status, Agent string
+			ID                  string `json:"tool_id"`
+			Parent              string `json:"parent_tool_id"`
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Join([]string{r.Type, r.ID, r.Agent, r.Parent, r.Status}, ","))
+	}
+	want := []string{"tool_use,a1,,,", "tool_use,a2,,,", "tool_use,x,look,a1,", "tool_use,x,look,a2,", "tool_use,y,look > deep,x,",
+		"tool_result,x,look,a1,success", "tool_result,a1,,,success",
+		"tool_result,y,look > deep,x,cancelled", "tool_result,x,look,a2,cancelled", "tool_result,a2,,,success"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestStreamInvalid(t *testing.T) {
 	b := newBench("stream-json", nil)
 	b.see(engine.Text{Delta: "a\xff"}, engine.Text{Delta: "b"}, engine.Called{ID: "i", Name: "n", Args: map[string]any{"x": "\xff\x1b["}})
