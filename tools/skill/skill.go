@@ -187,6 +187,8 @@ func (d Dir) read(path string) (s Skill, err error) {
 		return s, errors.New("its front matter has no description")
 	case text.OneLine(s.Name, maxName) != s.Name || text.EscapeLine(s.Name) != s.Name:
 		return s, fmt.Errorf("the name %.60q is not a short line of text", s.Name)
+	case s.Name == "." || !filepath.IsLocal(s.Name): // it is installed in a folder of its name
+		return s, fmt.Errorf("the name %.60q is no name of a folder", s.Name)
 	}
 	return s, nil
 }

@@ -77,6 +77,8 @@ func TestLoad(t *testing.T) {
 		"ours/x/SKILL.md":    "---\nname: A\ndescription: ours\n---",
 		"ours/s/SKILL.md":    "---\nname: skill-creator\ndescription: in the place of the program's\n---",
 		"away/SKILL.md":      "---\nname: away\ndescription: elsewhere\n---",
+		"ours/up/SKILL.md":   "---\nname: ..\ndescription: in the place of all\n---",
+		"ours/here/SKILL.md": "---\nname: .\ndescription: likewise\n---",
 		"ours/bell/SKILL.md": "---\nname: \"a\\u001b[2J\"\ndescription: rings\n---",
 	})
 	if err := os.Symlink(filepath.Join(top, "away"), filepath.Join(top, "ours", "link")); err != nil {
@@ -93,12 +95,12 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all := strings.Join(notes, "\n")
-	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text"} {
+	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)
 		}
 	}
-	if len(notes) != 4 {
+	if len(notes) != 6 {
 		t.Errorf("%q", notes)
 	}
 	own, _ := load(dirs[2:3])
