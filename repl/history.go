@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -164,10 +162,6 @@ func (r *historyFile) warn(err error) {
 
 // keep appends text to the file, as a whole and one program at a time.
 func (r *historyFile) keep(text string) error {
-	dir := filepath.Dir(r.Path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, r.Path)

@@ -200,9 +200,6 @@ func (w *World) turnServer(ctx context.Context, name string, session, on bool) e
 
 // turnInFile writes that a server is off, or takes that out.
 func turnInFile(ctx context.Context, path, name string, on bool) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, path)

@@ -114,9 +114,6 @@ func (f File) change(ctx context.Context, edit func(entries) bool) error {
 	if f.Path == "" {
 		return &Error{Message: "there is no home directory to keep a key in", Advice: "export GEMINI_API_KEY=... instead"}
 	}
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
-		return f.unwritten(err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, f.Path)

@@ -18,9 +18,12 @@ const lockPoll = 10 * time.Millisecond
 
 // Lock waits until no other process holds the lock of the file at path, which need
 // not be there, and keeps others from it until unlock is called. It fails when ctx
-// ends. The lock is on the directory, so that nothing is left lying about, or on a
-// file beside it where that can't be had.
+// ends. The lock is on the directory, which is made if there is none, so that nothing
+// is left lying about, or on a file beside it where that can't be had.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
 	lock := flock.New(filepath.Dir(path), flock.SetFlag(os.O_RDONLY))
 	if _, err := lock.TryLock(); err != nil {
 		lock.Close()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -295,10 +294,6 @@ const lockWait = 5 * time.Second
 // rewrite changes a file of rules as a whole, while no other gemline does. A
 // file that is not understood is left alone, and none becomes one.
 func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, file)

@@ -26,9 +26,6 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, done 
 	if d == "" {
 		return nil, func() {}, nil
 	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return nil, nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
 	if done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json")); err != nil {

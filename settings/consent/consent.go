@@ -80,9 +80,6 @@ func (r Record) Keep(ctx context.Context, folder string, given map[string]Rights
 	if r.Path == "" {
 		return errors.New("no home directory, which would hold it")
 	}
-	if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
-		return err
-	}
 	unlock, err := disk.Lock(ctx, r.Path)
 	if err != nil {
 		return err

@@ -135,9 +135,6 @@ type switched struct {
 }
 
 func changeSwitches(ctx context.Context, dir string, change func(map[string]switched)) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	path := filepath.Join(dir, enablementName)
 	unlock, err := disk.Lock(ctx, path)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -80,11 +79,7 @@ func (s *Seen) keep(server Server, more map[string]agreed) {
 	const wait = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	err := os.MkdirAll(filepath.Dir(s.Path), 0o700)
-	if err == nil {
-		err = s.write(ctx, server, more)
-	}
-	if err != nil && s.Failed != nil {
+	if err := s.write(ctx, server, more); err != nil && s.Failed != nil {
 		s.Failed(err)
 	}
 }

@@ -24,7 +24,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -94,9 +93,6 @@ func History(s journal.Session, said []*genai.Content, f Format, clean func(stri
 // Write makes a document the content of a file of the user's: all of it, or nothing.
 // Directories that are not there are made.
 func Write(ctx context.Context, path string, document []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
 	unlock, err := disk.Lock(ctx, path)
 	if err != nil {
 		return err

@@ -134,9 +134,6 @@ func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, a
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return err
-	}
 	path, _ := s.path(tag)
 	unlock, err := disk.Lock(ctx, path)
 	if err != nil {

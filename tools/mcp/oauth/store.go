@@ -154,9 +154,6 @@ func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) 
 	if s.dir == "" {
 		return false, &auth.Error{Message: "there is no home directory to keep the log-in in", Advice: "set HOME or GEMINI_CLI_HOME"}
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return false, s.wrong("kept", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, s.path())
@@ -206,8 +203,6 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 	}
 	sum := sha256.Sum256([]byte(server))
 	dir := filepath.Join(s.dir, "gemline", "mcp-refresh", hex.EncodeToString(sum[:8])) // of its own, since directories are locked
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, s.wrong("kept", err)
-	}
-	return disk.Lock(ctx, filepath.Join(dir, "lock"))
+	unlock, err = disk.Lock(ctx, filepath.Join(dir, "lock"))
+	return unlock, s.wrong("kept", err)
 }
