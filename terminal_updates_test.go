@@ -38,7 +38,7 @@ func TestUpdatesUnasked(t *testing.T) {
 		b, _ := os.ReadFile(filepath.Join(homeOf(c), ".gemini", "extensions", name, "gemini-extension.json"))
 		return string(b)
 	}
-	for _, name := range []string{"plain", "wants", "manual"} {
+	for _, name := range []string{"well", "wants", "manual"} {
 		publish(name, "v1", "")
 		args := []string{"extensions", "install", "github:us/" + name, "--consent"}
 		if name != "manual" {
@@ -48,7 +48,7 @@ func TestUpdatesUnasked(t *testing.T) {
 		in.Args = nil
 		printed(t, in, args...)
 	}
-	publish("plain", "v2", "")
+	publish("well", "v2", "")
 	publish("wants", "v2", `, "mcpServers": {"more": {"command": "false"}}`)
 	publish("manual", "v2", "")
 	asked := func() int {
@@ -66,13 +66,24 @@ func TestUpdatesUnasked(t *testing.T) {
 		t.Errorf("%d requests before the first prompt", n)
 	}
 	s.Line("hello")
-	for _, words := range []string{"the extension plain was updated; the new version counts from the next start on",
-		"there is a newer version of the extension wants, and it can run something else than the one that is installed; gemline extensions update wants asks about it"} {
+	for _, words := range []string{"the extension wants is not updated: version v2 can run something else than the one that is installed; gemline extensions update wants asks about it",
+		"the extension well was updated; the new version counts from the next start on"} {
 		s.Match(strings.ReplaceAll(regexp.QuoteMeta(words), " ", `\s+`))
 	}
 	s.Line("/quit")
 	succeeds(t, s)
-	for name, want := range map[string]string{"plain": "v2", "wants": "v1", "manual": "v1"} {
+	publish("well", "v3", "") // what was told is not told again, but listed
+	s = teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("hello")
+	if shown := s.Expect("the extension well was updated"); strings.Contains(shown, "wants") {
+		t.Errorf("told twice:\n%s", shown)
+	}
+	s.Line("/extensions list")
+	s.Match(`wants \(v1\)[^$]*\s+the extension wants is not updated: version v2 can run`)
+	s.Line("/quit")
+	succeeds(t, s)
+	for name, want := range map[string]string{"well": "v3", "wants": "v1", "manual": "v1"} {
 		if got := version(name); !strings.Contains(got, want) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

@@ -103,6 +103,9 @@ func (x listedExtension) lines() []string {
 	if x.Install.ReleaseTag != "" {
 		add("Release tag: %s", x.Install.ReleaseTag)
 	}
+	if x.Install.Told != "" {
+		add("%s", x.Install.Told)
+	}
 	list := func(title string, names []string) {
 		if len(names) > 0 {
 			add("%s:", title)
@@ -284,14 +287,9 @@ func oneError(all []error) error {
 // switched on.
 func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension) error {
 	vault := w.vault()
-	for _, s := range x.Settings {
-		if !s.Sensitive {
-			continue
-		}
-		for _, service := range []string{x.Service(""), x.Service(w.Paths.Cwd)} {
-			if _, err := vault.Delete(ctx, service, s.EnvVar); err != nil {
-				return fmt.Errorf("the secret %s of %s is not forgotten: %w", s.EnvVar, x.Name, err)
-			}
+	for _, folder := range append([]string{"", w.Paths.Cwd}, x.Install.Folders...) {
+		if err := vault.Clear(ctx, x.Service(folder)); err != nil {
+			return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
 		}
 	}
 	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {

@@ -147,8 +147,38 @@ func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Set
 		_, err := w.vault().Delete(ctx, x.Service(cwd), s.EnvVar)
 		return err
 	}
+	if note := x.Install; cwd != "" && !slices.Contains(note.Folders, cwd) { // or nobody would find it again
+		note.Folders = append(slices.Clone(note.Folders), cwd)
+		if err := extension.Note(x.Home, note); err != nil {
+			return err
+		}
+	}
 	_, err := w.vault().Set(ctx, x.Service(cwd), s.EnvVar, value, false)
 	return err
+}
+
+// carrySecrets has the secrets of an extension be those of one that is known by something
+// else: it has moved.
+func (w *World) carrySecrets(ctx context.Context, from, to extension.Extension) error {
+	vault := w.vault()
+	for _, folder := range append([]string{""}, from.Install.Folders...) {
+		if from.Service(folder) == to.Service(folder) {
+			continue
+		}
+		for _, s := range to.Settings {
+			value, _, err := vault.Get(ctx, from.Service(folder), s.EnvVar, func(v string) bool { return v != "" })
+			if err == nil && s.Sensitive && value != "" {
+				_, err = vault.Set(ctx, to.Service(folder), s.EnvVar, value, false)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := vault.Clear(ctx, from.Service(folder)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unset returns the names of the settings that have no value.

@@ -170,12 +170,14 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 			return fmt.Errorf("the new version of %s calls itself %s, so it is not installed in its place", old.Name, x.Name)
 		}
 	}
-	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
-		return err
-	}
 	home := extension.Place(dir, x.Name)
 	if old != nil && old.Name == x.Name {
 		home = old.Home
+	} else if _, err := os.Lstat(home); err == nil { // of another name, or of none that can be read
+		return fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.EscapeLine(home), x.Name)
+	}
+	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
+		return err
 	}
 	if note.Type != "link" {
 		if note.Sum, err = extension.Sum(fresh); err != nil {
@@ -198,7 +200,10 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if old != nil && old.Home != home { // it has moved
 		err = errors.Join(os.RemoveAll(old.Home), extension.Forget(ctx, dir, old.Name))
 	}
-	x.Home = home
+	x.Home, x.Install = home, note
+	if old != nil && err == nil {
+		err = w.carrySecrets(ctx, *old, x)
+	}
 	if !skip && err == nil {
 		err = w.askSettings(ctx, x, old)
 	}
@@ -236,7 +241,7 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 		plain := func(lines []string, x extension.Extension) string {
 			return strings.ReplaceAll(strings.Join(lines, "\n"), x.Dir, "")
 		}
-		if plain(was, *old) == plain(asks, x) && old.Name == x.Name {
+		if plain(was, *old) == plain(asks, x) && old.Name == x.Name && old.Install.Source == note.Source {
 			return nil
 		}
 		title = fmt.Sprintf("Updating extension %q %s to %q %s.", old.Name, old.Version, x.Name, x.Version)
@@ -261,7 +266,10 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 		return err
 	}
 	yes, err := w.confirm(ctx, "Do you want to continue?")
-	if err == nil && !yes {
+	switch {
+	case errors.Is(err, errAsks):
+		err = fmt.Errorf("version %s %w", text.EscapeLine(x.Version), errAsks)
+	case err == nil && !yes:
 		err = fmt.Errorf("installation cancelled for %q", x.Name)
 	}
 	return err
@@ -292,10 +300,12 @@ func compared(was, now []string, before, at string) (lines []string) {
 // consentText says what an extension can run and what it tells the model, a line each.
 func consentText(x extension.Extension) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	none := func(name string) (string, bool) { return "${" + name + "}", true }
-	if servers := settings.ServersIn(x.Servers, none); len(servers) > 0 {
-		add("This extension will run the following MCP servers:")
-		for _, s := range servers {
+	servers := func(whose string, servers map[string]any) {
+		none := func(name string) (string, bool) { return "${" + name + "}", true }
+		if len(servers) > 0 {
+			add("%s will run the following MCP servers:", whose)
+		}
+		for _, s := range settings.ServersIn(servers, none) {
 			said := maps.Clone(s.Said)
 			delete(said, "trust") // which means nothing here
 			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, said), "")
@@ -306,6 +316,7 @@ func consentText(x extension.Extension) (lines []string) {
 			add("  * %s (%s): %s", s.Name, where, b)
 		}
 	}
+	servers("This extension", x.Servers)
 	if len(x.Hooks) > 0 {
 		add("This extension contains Hooks which can automatically execute commands:")
 		for _, event := range slices.Sorted(keys(x.Hooks)) {
@@ -326,6 +337,16 @@ func consentText(x extension.Extension) (lines []string) {
 	}{{"It has commands", commands}, {"It has agents", agents}, {"It has rules, which can ask and deny", rules}} {
 		if len(part.names) > 0 {
 			add("%s: %s", part.says, strings.Join(part.names, ", "))
+		}
+	}
+	found, _ := agentsOf(x).Load()
+	for _, d := range found {
+		servers("Its agent "+d.Name, d.Servers)
+		if d.Remote != nil {
+			add("Its agent %s is on %s", d.Name, d.Remote.Host())
+		}
+		for _, command := range d.Remote.Commands() {
+			add("  * what it is shown is what this writes: %s", command)
 		}
 	}
 	skills, _ := skillsOf(x).Skills()

@@ -47,9 +47,9 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 		quiet.JSON, quiet.Out = false, cmp.Or(w.Err, w.Out)
 	}
 	for _, x := range list {
-		state, err := w.newer(ctx, x)
+		state, note, err := w.newer(ctx, x)
 		if err == nil && state == updateAvailable && !c.Check {
-			if err = quiet.update(ctx, x, c.Consent); err == nil {
+			if err = quiet.update(ctx, x, note, c.Consent); err == nil {
 				state = "updated"
 			}
 		}
@@ -88,60 +88,79 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 
 const updateAvailable = "update available"
 
-// newer says whether there is a newer version of an extension.
-func (w *World) newer(ctx context.Context, x extension.Extension) (string, error) {
-	state := func(newer bool) string { return map[bool]string{true: updateAvailable, false: "up to date"}[newer] }
-	if x.MigratedTo != "" && x.MigratedTo != x.Install.Source {
-		return updateAvailable, nil
+// newer says whether there is a newer version of an extension, and where that is had.
+func (w *World) newer(ctx context.Context, x extension.Extension) (state string, note extension.Install, err error) {
+	newer := func(is bool, err error) (string, extension.Install, error) {
+		return map[bool]string{true: updateAvailable, false: "up to date"}[is], note, err
 	}
-	switch x.Install.Type {
+	note = x.Install
+	note.ReleaseTag, note.Commit, note.Told = "", "", ""
+	h, err := w.hub()
+	if err != nil {
+		return "", note, err
+	}
+	if to := cmp.Or(source.Address(x.MigratedTo), x.MigratedTo); to != "" && to != note.Source && !x.Linked {
+		if err := h.Reach(ctx, to, note.PreRelease); err == nil {
+			note.Source, note.Type, note.Ref = to, "git", ""
+			return newer(true, nil)
+		} else {
+			w.Notify(fmt.Sprintf("%s says that it has moved, but can't be had there: %v", x.Name, err))
+		}
+	}
+	switch note.Type {
 	case "local":
-		if source.IsArchive(x.Install.Source) {
-			return "not updatable", nil
+		if source.IsArchive(note.Source) {
+			break
 		}
-		now, err := extension.Read(x.Install.Source, w.Paths.Cwd)
-		return state(now.Version != x.Version), err
-	case "git", "github-release":
-		h, err := w.hub()
-		if err != nil {
-			return "", err
+		now, err := extension.Read(note.Source, w.Paths.Cwd)
+		return newer(now.Version != x.Version, err)
+	case "github-release":
+		if repository, ok := h.Repository(note.Source); ok {
+			r, err := h.Release(ctx, repository, note.Ref, note.PreRelease)
+			return newer(r.Tag != x.Install.ReleaseTag, err)
 		}
-		if repository, ok := h.Repository(x.Install.Source); ok && x.Install.Type == "github-release" {
-			r, err := h.Release(ctx, repository, x.Install.Ref, x.Install.PreRelease)
-			return state(r.Tag != x.Install.ReleaseTag), err
-		}
-		now, err := h.Commit(ctx, x.Install.Source, x.Install.Ref)
-		return state(now != x.Install.Commit && now != ""), err
+		fallthrough
+	case "git":
+		now, err := h.Commit(ctx, note.Source, note.Ref)
+		return newer(now != x.Install.Commit && now != "", err)
 	}
-	return "not updatable", nil
+	return "not updatable", note, nil
 }
 
 // errAsks says that a new version is to be agreed to.
-var errAsks = errors.New("it can run something else than the one that is installed")
+var errAsks = errors.New("can run something else than the one that is installed")
 
 // UpdateUnasked brings extensions to their newest versions, as far as nobody has to agree to
-// what these can run. It notifies of what it has done, and of what the user has to do.
+// what these can run. It notifies of what it has done, and of what the user has to do: once,
+// as long as that stays the same.
 func UpdateUnasked(ctx context.Context, w *World, list []extension.Extension) {
 	quiet := *w
 	quiet.Out, quiet.JSON, quiet.Browse, quiet.Notify = io.Discard, false, nil, func(string) {}
 	quiet.Confirm = func(context.Context, string) (bool, error) { return false, errAsks }
 	for _, x := range list {
-		state, err := quiet.newer(ctx, x)
-		if err == nil && state != updateAvailable {
-			continue
+		state, note, err := quiet.newer(ctx, x)
+		if err == nil && state == updateAvailable {
+			err = quiet.update(ctx, x, note, false)
 		}
-		if err == nil {
-			err = quiet.update(ctx, x, false)
-		}
+		told := ""
 		switch name := text.EscapeLine(x.Name); {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errAsks):
-			w.Notify(fmt.Sprintf("there is a newer version of the extension %s, and %v; gemline extensions update %s asks about it", name, errAsks, name))
 		case err != nil:
-			w.Notify(fmt.Sprintf("the extension %s is not updated: %v", name, err))
-		default:
+			told = fmt.Sprintf("the extension %s is not updated: %v", name, err)
+			if errors.Is(err, errAsks) {
+				told += fmt.Sprintf("; gemline extensions update %s asks about it", name)
+			}
+		case state == updateAvailable:
 			w.Notify(fmt.Sprintf("the extension %s was updated; the new version counts from the next start on", name))
+			continue
+		}
+		if told != x.Install.Told {
+			x.Install.Told = told
+			extension.Note(x.Home, x.Install) // or it is told again
+			if told != "" {
+				w.Notify(told)
+			}
 		}
 	}
 }
@@ -158,17 +177,10 @@ func (w *World) touched(x extension.Extension) error {
 	return err
 }
 
-// update brings an extension to its newest version, unless somebody has changed its files.
-func (w *World) update(ctx context.Context, x extension.Extension, consent bool) error {
+// update brings an extension to the version that note says, unless somebody has changed its files.
+func (w *World) update(ctx context.Context, x extension.Extension, note extension.Install, consent bool) error {
 	if err := w.touched(x); err != nil {
 		return err
-	}
-	note := x.Install
-	note.ReleaseTag, note.Commit = "", ""
-	if x.MigratedTo != "" && x.MigratedTo != note.Source {
-		moved := note
-		moved.Source, moved.Type, moved.Ref = cmp.Or(source.Address(x.MigratedTo), x.MigratedTo), "git", ""
-		return w.install(ctx, moved, &x, consent, false)
 	}
 	return w.install(ctx, note, &x, consent, false)
 }

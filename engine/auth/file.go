@@ -91,13 +91,7 @@ func (f File) Set(ctx context.Context, service, account, value string) error {
 // Delete removes a value and reports whether it was there. A file that holds
 // nothing more is removed.
 func (f File) Delete(ctx context.Context, service, account string) (had bool, err error) {
-	if f.Path == "" {
-		return false, nil
-	}
-	if _, err := os.Stat(f.Path); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	err = f.change(ctx, func(all entries) bool {
+	err = f.remove(ctx, func(all entries) bool {
 		if _, had = all[service][account]; had {
 			if delete(all[service], account); len(all[service]) == 0 {
 				delete(all, service)
@@ -106,6 +100,23 @@ func (f File) Delete(ctx context.Context, service, account string) (had bool, er
 		return had
 	})
 	return had && err == nil, err
+}
+
+// Clear removes all values of a service.
+func (f File) Clear(ctx context.Context, service string) error {
+	return f.remove(ctx, func(all entries) bool {
+		_, had := all[service]
+		delete(all, service)
+		return had
+	})
+}
+
+// remove is change, where there may be nothing to remove from.
+func (f File) remove(ctx context.Context, edit func(entries) bool) error {
+	if _, err := os.Stat(f.Path); f.Path == "" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return f.change(ctx, edit)
 }
 
 // change reads the file, lets edit change what is in it, and writes it if edit

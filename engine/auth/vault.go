@@ -93,6 +93,14 @@ func (v *Vault) Delete(ctx context.Context, service, account string) (from []str
 	return from, err
 }
 
+// Clear forgets all values of a service.
+func (v *Vault) Clear(ctx context.Context, service string) error {
+	if v.ring != nil { // as with one value, the file is what can be relied on
+		v.wait(ctx, func() (string, error) { return "", v.ring.DeleteAll(service) })
+	}
+	return v.file.Clear(ctx, service)
+}
+
 // forget removes a value from the keyring.
 func (v *Vault) forget(ctx context.Context, service, account string) error {
 	_, err := v.wait(ctx, func() (string, error) { return "", v.ring.Delete(service, account) })

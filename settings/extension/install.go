@@ -31,6 +31,12 @@ type Install struct {
 	// Commit and Sum are gemline's: what a branch was, and what tells the files from others.
 	Commit string `json:"gemlineCommit,omitempty"`
 	Sum    string `json:"gemlineSum,omitempty"`
+
+	// Folders are gemline's, too: for which of them it keeps secrets of the extension's.
+	Folders []string `json:"gemlineFolders,omitempty"`
+
+	// Told is what sessions have told of why they don't update it.
+	Told string `json:"gemlineTold,omitempty"`
 }
 
 // A Setting is a value that an extension wants from the user.

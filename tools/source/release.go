@@ -84,6 +84,17 @@ func (h Hub) Release(ctx context.Context, repository, tag string, early bool) (r
 	return list[0], nil
 }
 
+// Reach returns an error if there is neither a release nor a repository at an address.
+func (h Hub) Reach(ctx context.Context, address string, early bool) error {
+	if repository, ok := h.Repository(address); ok {
+		if _, err := h.Release(ctx, repository, "", early); err == nil {
+			return nil
+		}
+	}
+	_, err := h.Commit(ctx, address, "")
+	return err
+}
+
 // ask has the interface answer.
 func (h Hub) ask(ctx context.Context, address string, v any) error {
 	const most = 10 << 20

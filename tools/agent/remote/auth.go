@@ -34,13 +34,24 @@ type identity struct {
 }
 
 // changes reports whether another look at it may find something else.
-func (a Auth) changes() bool {
+func (a Auth) changes() bool { return len(a.commands()) > 0 || a.Type == "google-credentials" }
+
+// commands returns the commands that write what is in it.
+func (a Auth) commands() (list []string) {
 	for _, s := range []string{a.Key, a.Token, a.User, a.Password, a.Content} {
 		if strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!!") {
-			return true
+			list = append(list, s[1:])
 		}
 	}
-	return a.Type == "google-credentials"
+	return list
+}
+
+// Commands returns the commands that write what the server is shown; nil has none.
+func (s *Server) Commands() []string {
+	if s == nil {
+		return nil
+	}
+	return s.Auth.commands()
 }
 
 // identity finds out what requests to an address are shown with.
