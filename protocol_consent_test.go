@@ -153,3 +153,29 @@ func TestTalkConsentGone(t *testing.T) {
 		}
 	}
 }
+
+// A command asks the client as it would ask at a terminal; when nobody is there any more, what
+// it would do is not done, which is said.
+func TestTalkCommandAsks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"lib/one/SKILL.md": "---\nname: one\ndescription: first\n---\nDo it.\n"})
+	link, linked := "/skills link "+filepath.Join(dir, "lib"), filepath.Join(dir, "home", ".gemini", "skills", "one")
+	c := dial(t, dir, et.NewServer())
+	for _, answer := range []string{"No", "Yes"} {
+		c.say(link)
+		r := c.want("question", "tool_name", "command", "questions/0/kind", "yesno", "questions/0/question", "go on?")
+		if _, err := os.Lstat(linked); err == nil {
+			t.Error("it did not wait")
+		}
+		c.send(record{"type": "answer", "id": r["id"], "answers": []string{answer}})
+		c.want("turn_result", "status", map[string]string{"Yes": "success", "No": "error"}[answer])
+	}
+	if _, err := os.Lstat(linked); err != nil {
+		t.Error(err)
+	}
+	c.say(link)
+	c.want("question")
+	c.send(record{"type": "end"})
+	c.want("turn_result", "status", "error")
+}

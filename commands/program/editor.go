@@ -204,10 +204,14 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 	return nil
 }
 
+// errEditorsSession is the error of a command that would leave the session.
+var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
+
 // conversation returns what an editor has of f.
 func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 	app := f.commands(writer(w.Write), w.Show)
-	app.Restart, app.Sessions.Resume = nil, nil // another session is the editor's to begin
+	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
+	app.Sessions.Resume = func(context.Context, journal.Choice) (*commands.Conversation, error) { return nil, errEditorsSession }
 	security, _ := f.settings.Merged["security"].(map[string]any)
 	permanent, _ := security["enablePermanentToolApproval"].(bool)
 	var hints *steer.Hints
@@ -268,7 +272,7 @@ func (s *Session) kindOf(name string, args map[string]any) engine.Kind {
 }
 
 // terminalCommands are about a terminal, or about another session than the editor's.
-var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detail", "editor", "fork", "history", "last", "quit", "resume", "show", "stream", "vim"}
+var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach", "detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
 
 // available returns commands as an editor offers them: those that are about the screen are not
 // there.

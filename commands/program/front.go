@@ -19,6 +19,7 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/journal/saved"
 	"gemline/repl/attach"
+	"gemline/repl/input"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -32,6 +33,7 @@ type front struct {
 	notify   func(string) // tells what is odd but no error
 	first    string       // what hooks want the model to know before the first prompt
 	discard  bool         // the session is deleted when it is over
+	confirm  confirm      // asks in the name of a command; nil if nobody can be asked
 	closers  []func()
 	hub      *attach.Hub // by which other terminals reach a session at one; nil if they can't
 }
@@ -56,6 +58,7 @@ func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, appro
 		return err
 	}
 	f.hold(s)
+	f.confirm = confirming(approver)
 	f.closers = append(f.closers, f.prune, func() { f.Session.Close() }, func() {
 		if !f.discard {
 			f.Session.summarize(ctx)
@@ -68,6 +71,28 @@ func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, appro
 	}
 	f.first = s.start(ctx, source)
 	return nil
+}
+
+// confirm asks something that is answered yes or no.
+type confirm func(ctx context.Context, about string) (bool, error)
+
+// confirming asks by an Approver, nil if there is none.
+func confirming(asker engine.Approver) confirm {
+	if asker == nil {
+		return nil
+	}
+	return func(ctx context.Context, about string) (bool, error) {
+		const name = "command"
+		answer, err := asker.Approve(ctx, engine.Proposal{ID: name, Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
+			Intent: engine.Intent{Questions: []engine.Question{{Text: about, Kind: engine.YesNo}}}})
+		switch a := answer.(type) {
+		case engine.Replied:
+			return len(a.Replies) == 1 && a.Replies[0] == engine.Yes, err
+		case engine.Unasked:
+			return false, &input.Error{Message: "nobody could be asked: " + about, Advice: a.Advice}
+		}
+		return false, err
+	}
 }
 
 // hold has s be the conversation that the front end is about.
@@ -101,7 +126,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.conversation(), err
 		},
-		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp}, Auth: f.method, Clean: f.secrets.Text,
+		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp}, Auth: f.method, Clean: f.secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
@@ -113,7 +138,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			w := f.world(out, sessionProject{f})
 			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
-			w.Skills = f.Project.skills
+			w.Skills, w.Confirm = f.Project.skills, f.confirm
 			if screen := f.shown.Load(); screen != nil {
 				if w.Confirm = screen.Confirm; !screen.Left() {
 					w.Secret = screen.Lines.Secret
@@ -128,6 +153,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			}
 			return cli.Run(ctx, w, args)
 		},
+		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.Session.compress(ctx, keep, show) },
 		Ran:      func(path []string, err error) { f.Session.recordCommand(path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {

@@ -134,11 +134,19 @@ func (p *Project) distrust() {
 		return
 	}
 	if len(p.trust.Brings) > 0 {
-		p.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; /permissions trust asks again")
+		p.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
 	}
 	if p.settings.Confine() {
 		p.notify("this folder is not trusted: the approval mode is default")
 	}
+}
+
+// trusting says how a folder is trusted after all.
+func (p *Project) trusting() string {
+	if p.interactive || p.flags.AskTrust {
+		return "/permissions trust asks again"
+	}
+	return "gemline trust add trusts it"
 }
 
 // forbidPlanMode has a session that may not use plan mode begin in another one.

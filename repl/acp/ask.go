@@ -172,12 +172,13 @@ func (h *held) editor(can capabilities) (ed workspace.Editor) {
 	call := func(method string, params, result any) error {
 		err := h.client.conn.Call(h.running(), mcp.MCPMethod(method), params, result)
 		if e := (*rpc.Error)(nil); errors.As(err, &e) {
-			switch e.Code {
-			case missing:
-				return fs.ErrNotExist
-			case mcp.METHOD_NOT_FOUND:
+			switch said := strings.ToLower(fmt.Sprint(e.Message, e.Data)); {
+			case e.Code == mcp.METHOD_NOT_FOUND:
 				return errors.ErrUnsupported
+			case e.Code == missing, strings.Contains(said, "not found"), strings.Contains(said, "enoent"):
+				return fs.ErrNotExist
 			}
+			return fmt.Errorf("the editor: %w", err)
 		}
 		return err
 	}

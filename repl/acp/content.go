@@ -28,7 +28,7 @@ func read(blocks []protocol.ContentBlock) (a asked, err error) {
 	for i, b := range blocks {
 		var p *genai.Part
 		switch {
-		case b.Text != nil:
+		case b.Text != nil && b.Text.Type == "text": // which an unknown block is decoded as, too
 			words.WriteString(b.Text.Text)
 		case b.Image != nil:
 			p, err = media(b.Image.MimeType, b.Image.Data)
@@ -45,10 +45,10 @@ func read(blocks []protocol.ContentBlock) (a asked, err error) {
 			words.WriteString(name)
 			contents = append(contents, ps...)
 		default:
-			err = errors.New("it is no block that is known")
+			err = errors.New("its type is none that is known")
 		}
 		if err != nil {
-			return a, fmt.Errorf("block %d of the prompt: %w", i, err)
+			return a, fmt.Errorf("block %d of the prompt: %w", i+1, err)
 		}
 	}
 	a.text = words.String()

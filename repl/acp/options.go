@@ -3,6 +3,8 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	protocol "github.com/coder/acp-go-sdk"
 
@@ -13,7 +15,7 @@ import (
 // setMode changes the approval mode.
 func (c *client) setMode(ctx context.Context, m *rpc.Message) (any, error) {
 	var p protocol.SetSessionModeRequest
-	return c.turn(ctx, m, &p, func(h *held) (Switch, string) { return h.talk.Mode, modeNamed(string(p.ModeId)) }, func() protocol.SessionId { return p.SessionId })
+	return c.turn(ctx, m, &p, func(h *held) (Switch, string) { return h.mode(), string(p.ModeId) }, func() protocol.SessionId { return p.SessionId })
 }
 
 // setModel changes the model.
@@ -33,7 +35,7 @@ func (c *client) setOption(ctx context.Context, m *rpc.Message) (any, error) {
 	return c.turn(ctx, m, &p, func(h *held) (Switch, string) {
 		switch p.ConfigID {
 		case modeOption:
-			return h.talk.Mode, modeNamed(value())
+			return h.mode(), value()
 		case modelOption:
 			return h.talk.Model, value()
 		}
@@ -76,35 +78,47 @@ const (
 	modelOption = "model"
 )
 
-// modeIDs are what editors know approval modes by.
-var modeIDs = map[string]string{"auto_edit": "autoEdit"}
-
-// modeNames are what people read.
+// modeNames are what people read of approval modes.
 var modeNames = map[string]string{"default": "Default", "auto_edit": "Auto Edit", "auto": "Auto", "yolo": "YOLO", "plan": "Plan"}
 
 // modeID returns what editors call an approval mode.
 func modeID(mode string) string {
-	if id := modeIDs[mode]; id != "" {
-		return id
+	if mode == "auto_edit" {
+		return "autoEdit"
 	}
 	return mode
 }
 
-// modeNamed is the reverse.
-func modeNamed(id string) string {
-	for mode, known := range modeIDs {
-		if known == id {
-			return mode
-		}
+// mode returns the switch of the approval mode, in the words of editors.
+func (h *held) mode() Switch {
+	sw := h.talk.Mode
+	all := sw.All()
+	for i, p := range all {
+		all[i] = Position{ID: modeID(p.ID), Name: modeNames[p.ID], About: p.About}
 	}
-	return id
+	now, set := sw.Now, sw.Set
+	sw.All = func() []Position { return all }
+	sw.Now = func() string { return modeID(now()) }
+	sw.Set = func(ctx context.Context, id string) error {
+		for mode := range modeNames {
+			if id == mode || id == modeID(mode) {
+				return set(ctx, mode)
+			}
+		}
+		var ids []string
+		for _, p := range all {
+			ids = append(ids, p.ID)
+		}
+		return fmt.Errorf("there is no approval mode %.40q; there are: %s", id, strings.Join(ids, ", "))
+	}
+	return sw
 }
 
 func (h *held) modes() *protocol.SessionModeState {
-	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(modeID(h.talk.Mode.Now()))}
-	for _, p := range h.talk.Mode.All() {
-		about := p.About
-		s.AvailableModes = append(s.AvailableModes, protocol.SessionMode{Id: protocol.SessionModeId(modeID(p.ID)), Name: modeNames[p.ID], Description: &about})
+	sw := h.mode()
+	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now())}
+	for _, p := range sw.All() {
+		s.AvailableModes = append(s.AvailableModes, protocol.SessionMode{Id: protocol.SessionModeId(p.ID), Name: p.Name, Description: &p.About})
 	}
 	return s
 }
@@ -142,13 +156,13 @@ func (h *held) options() []protocol.SessionConfigOption {
 
 // tellMode tells the editor of an approval mode that it does not know of.
 func (h *held) tellMode() {
-	now := h.talk.Mode.Now()
+	now := h.mode().Now()
 	h.mu.Lock()
-	was := h.mode
-	h.mode = now
+	was := h.told
+	h.told = now
 	h.mu.Unlock()
 	if was != now {
-		h.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update", CurrentModeId: protocol.SessionModeId(modeID(now))})
+		h.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update", CurrentModeId: protocol.SessionModeId(now)})
 	}
 }
 

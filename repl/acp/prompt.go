@@ -217,8 +217,6 @@ func (h *held) ask(p *prompt) (any, error) {
 		said.StopReason = protocol.StopReasonMaxTurnRequests
 	case o.Reason == "cut_short":
 		said.StopReason = protocol.StopReasonMaxTokens
-	case o.Reason == "input", o.Reason == "usage": // a command's, for the user to read
-		h.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
 	default:
 		return nil, h.client.failed(err)
 	}
@@ -233,6 +231,10 @@ func (h *held) converse(p *prompt) (failure error) {
 	parts := p.beside
 	if p.text != "" {
 		said, err := h.talk.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
+		if err != nil && p.ctx.Err() == nil && !errors.Is(err, context.Canceled) { // a command's, for the user to read
+			h.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
+			return nil
+		}
 		if err != nil || len(said) == 0 {
 			return err
 		}

@@ -215,6 +215,8 @@ func (c *client) failed(err error) error {
 		code = unauthorized
 	case "quota":
 		code = limited
+	case "input", "usage":
+		code = mcp.INVALID_PARAMS
 	}
 	return rpc.Errorf(code, "%s", c.plain(said))
 }

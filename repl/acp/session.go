@@ -26,7 +26,7 @@ type held struct {
 	mu     sync.Mutex
 	queue  []*prompt // the first one is worked on
 	closed bool
-	mode   string // that the editor knows of
+	told   string // the approval mode that the editor knows of
 	known  string // the commands that the editor knows of
 	serial int    // of hints
 }
@@ -103,7 +103,8 @@ func (c *client) hold(ctx context.Context, w Wish) (*held, error) {
 		h.end()
 		return nil, c.failed(err)
 	}
-	h.talk, h.id, h.mode = talk, protocol.SessionId(talk.ID), talk.Mode.Now()
+	h.talk, h.id = talk, protocol.SessionId(talk.ID)
+	h.told = h.mode().Now()
 	c.sessions[talk.ID] = h
 	return h, nil
 }

@@ -120,10 +120,14 @@ func (h *held) show(ev engine.Event) {
 		if g := (*steer.Given)(nil); errors.As(ev.Cause, &g) {
 			h.given(g)
 		}
+		said := ev.Text
+		if agent != "" {
+			said = agent + ": " + said
+		}
 		if ev.Info {
-			h.note(ev.Text)
+			h.note(said)
 		} else {
-			h.warn(ev.Text)
+			h.warn(said)
 		}
 	case engine.Cited:
 		if list := sources(ev); agent == "" && list != "" {

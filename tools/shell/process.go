@@ -121,7 +121,11 @@ func (c Command) start(cmd *exec.Cmd) error {
 		}
 		defer release()
 	}
-	return cmd.Start()
+	err := cmd.Start()
+	if p := (*os.PathError)(nil); errors.As(err, &p) && p.Op == "fork/exec" {
+		p.Op = "run"
+	}
+	return err
 }
 
 // attach gives cmd the terminal that theirs is the end of, connected to the

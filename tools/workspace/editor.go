@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // It is asked about texts in UTF-8 below the roots. Whether a file is there, and
 // what it is, only the disk says.
 type Editor struct {
-	// Read returns the text of a file. After an error that of the disk counts.
+	// Read returns the text of a file. If its error is an [errors.ErrUnsupported] or an
+	// [fs.ErrNotExist], the text of the disk counts; after another one, none does.
 	Read func(path string) (text string, err error)
 
 	// Write makes text the content of a file, on the disk, too. If its error is an
@@ -41,15 +43,25 @@ var byteOrderMark = []byte("\ufeff")
 
 // edited returns what is in the file at p, of which the disk has b, with what the user has
 // changed in the editor.
-func (p Place) edited(b []byte) []byte {
+func (p Place) edited(b []byte) ([]byte, error) {
 	ed := p.editor()
 	if ed.Read == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
-		return b
+		return b, nil
 	}
-	text, err := ed.Read(p.real)
-	if err != nil || len(text) > mostEdited || !utf8.ValidString(text) {
-		return b
+	switch text, err := ed.Read(p.real); {
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrNotExist):
+		return b, nil
+	case err != nil:
+		return nil, err
+	case len(text) > mostEdited, !utf8.ValidString(text):
+		return b, nil
+	default:
+		return asIn(b, text), nil
 	}
+}
+
+// asIn returns the text of an editor in the form that the file has, of which b is the content.
+func asIn(b []byte, text string) []byte {
 	mark := []byte(nil)
 	if bytes.HasPrefix(b, byteOrderMark) { // which editors do not show
 		mark, text = byteOrderMark, strings.TrimPrefix(text, string(byteOrderMark))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +19,9 @@ func TestEditor(t *testing.T) {
 		Read: func(path string) (string, error) {
 			if s, ok := open[filepath.Base(path)]; ok {
 				return s, nil
+			}
+			if filepath.Base(path) == "kept" {
+				return "", errors.New("private")
 			}
 			return "", fs.ErrNotExist
 		},
@@ -72,6 +76,12 @@ func TestEditor(t *testing.T) {
 		if err != nil || f.Text != c.want {
 			t.Errorf("%s: %+v, %v", c.name, f, err)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kept"), []byte("a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := at("kept").ReadText(); err == nil || !strings.Contains(err.Error(), "private") {
+		t.Errorf("%+v, %v", f, err)
 	}
 	open["never"] = "x"
 	if _, err := at("never").ReadText(); !errors.Is(err, fs.ErrNotExist) { // the disk says what there is

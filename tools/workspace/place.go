@@ -179,7 +179,7 @@ func (p Place) read(limit int64) ([]byte, fs.FileInfo, error) {
 	case n == nil:
 		b, info, err := p.load(limit)
 		if err == nil {
-			b = p.edited(b)
+			b, err = p.edited(b)
 		}
 		return b, info, err
 	case n.IsDir():
