@@ -64,7 +64,7 @@ func (*extensionsList) Run(ctx context.Context, w *World) error {
 	all := []listedExtension{}
 	var lines []string
 	for _, x := range list {
-		skills, _ := skillsOf(x).Skills()
+		skills, _ := SkillsOf(x).Skills()
 		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, w.unset(ctx, x)}
 		one.Commands, one.Agents, one.Rules = broughtBy(x)
 		all = append(all, one)
@@ -133,8 +133,8 @@ func (x listedExtension) lines() []string {
 	return append(lines, "")
 }
 
-// skillsOf returns where the skills of an extension are.
-func skillsOf(x extension.Extension) skill.Dir {
+// SkillsOf returns where the skills of an extension are.
+func SkillsOf(x extension.Extension) skill.Dir {
 	return skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name, Within: true, Fill: x.Fill}
 }
 

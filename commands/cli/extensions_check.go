@@ -89,13 +89,13 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
 		problem("%s holds no hooks that can be read", x.HooksFile())
 	}
-	_, wrong := skillsOf(x).Skills()
+	_, wrong := SkillsOf(x).Skills()
 	problems = append(problems, wrong...)
-	_, bad := agentsOf(x).Load()
+	_, bad := AgentsOf(x).Load()
 	for _, err := range bad {
 		problems = append(problems, err.Error())
 	}
-	_, wrong, _ = custom.Load([]custom.Dir{commandsOf(x)}, func(string) bool { return false })
+	_, wrong, _ = custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
 	problems = append(problems, wrong...)
 	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})
 	if problems = append(problems, wrong...); err != nil {
@@ -104,22 +104,23 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	return problems, notes
 }
 
-// agentsOf returns where the agents of an extension are, and commandsOf where its commands.
-func agentsOf(x extension.Extension) agent.Source {
+// AgentsOf returns where the agents of an extension are.
+func AgentsOf(x extension.Extension) agent.Source {
 	return agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true}
 }
 
-func commandsOf(x extension.Extension) custom.Dir {
+// CommandsOf returns where the commands of an extension are.
+func CommandsOf(x extension.Extension) custom.Dir {
 	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
 }
 
 // broughtBy returns the names of what an extension brings: commands, agents, files of rules.
 func broughtBy(x extension.Extension) (commands, agents, rules []string) {
-	list, _, _ := custom.Load([]custom.Dir{commandsOf(x)}, func(string) bool { return false })
+	list, _, _ := custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
 	for _, c := range list {
 		commands = append(commands, "/"+c.Name)
 	}
-	found, _ := agentsOf(x).Load()
+	found, _ := AgentsOf(x).Load()
 	for _, d := range found {
 		agents = append(agents, d.Name)
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +15,6 @@ import (
 	"gemline/settings/extension"
 	"gemline/settings/flags"
 )
-
-func keys(m map[string]any) iter.Seq[string] { return maps.Keys(m) }
 
 // vault returns where secrets are kept.
 func (w *World) vault() *auth.Vault {

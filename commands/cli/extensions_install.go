@@ -319,7 +319,7 @@ func consentText(x extension.Extension) (lines []string) {
 	servers("This extension", x.Servers)
 	if len(x.Hooks) > 0 {
 		add("This extension contains Hooks which can automatically execute commands:")
-		for _, event := range slices.Sorted(keys(x.Hooks)) {
+		for _, event := range slices.Sorted(maps.Keys(x.Hooks)) {
 			b, _ := text.JSON(x.Hooks[event], "")
 			add("  * %s: %s", event, b)
 		}
@@ -339,7 +339,7 @@ func consentText(x extension.Extension) (lines []string) {
 			add("%s: %s", part.says, strings.Join(part.names, ", "))
 		}
 	}
-	found, _ := agentsOf(x).Load()
+	found, _ := AgentsOf(x).Load()
 	for _, d := range found {
 		servers("Its agent "+d.Name, d.Servers)
 		if d.Remote != nil {
@@ -349,7 +349,7 @@ func consentText(x extension.Extension) (lines []string) {
 			add("  * what it is shown is what this writes: %s", command)
 		}
 	}
-	skills, _ := skillsOf(x).Skills()
+	skills, _ := SkillsOf(x).Skills()
 	if len(skills) > 0 {
 		add("Agent Skills:")
 	}

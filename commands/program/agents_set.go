@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/commands/cli"
 	"gemline/engine/model"
 	"gemline/engine/text"
 	"gemline/repl/question"
@@ -66,11 +67,8 @@ func (a *agentSet) sources() (list []agent.Source) {
 	if a.paths.Home != "" {
 		list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
 	}
-	extensions, _ := a.installed() // what is wrong with one is told where it is used
-	for _, x := range extensions {
-		if x.Active {
-			list = append(list, agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true})
-		}
+	for _, x := range a.active() {
+		list = append(list, cli.AgentsOf(x))
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/cli"
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/repl/input"
@@ -37,11 +38,8 @@ func (f *front) customs(show func(engine.Event)) *commands.Customs {
 
 // commandDirs returns where commands are looked for, the strongest last.
 func (o *Options) commandDirs() (dirs []custom.Dir) {
-	list, _ := o.installed() // what is wrong with one is told where it is used
-	for _, x := range list {
-		if x.Active {
-			dirs = append(dirs, custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true})
-		}
+	for _, x := range o.active() {
+		dirs = append(dirs, cli.CommandsOf(x))
 	}
 	trusted := o.trust.State == trust.Trusted
 	for _, folder := range o.settings.MarkdownCommands {

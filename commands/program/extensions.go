@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"gemline/commands/cli"
 	"gemline/engine/auth"
@@ -21,6 +22,13 @@ func (o *Options) installed() ([]extension.Extension, []string) {
 		return nil, nil
 	}
 	return extension.Installed(o.extensions(o.settings))
+}
+
+// active returns the extensions that are switched on. What is wrong with others is told
+// where they are listed.
+func (o *Options) active() []extension.Extension {
+	list, _ := o.installed()
+	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
 }
 
 // extensions says which extensions are wanted by some of the settings.
@@ -54,9 +62,8 @@ func (o *Options) values(x extension.Extension) map[string]string {
 
 // excluded are the tools that the extensions keep from running.
 func (o *Options) excluded(add func(from string, tools []string)) {
-	list, _ := o.installed() // what is wrong with one is told where it is used
-	for _, x := range list {
-		if x.Active && len(x.ExcludeTools) > 0 {
+	for _, x := range o.active() {
+		if len(x.ExcludeTools) > 0 {
 			add(x.Manifest(), x.ExcludeTools)
 		}
 	}

@@ -51,17 +51,11 @@ func (o *Options) findHooks() *hookSet {
 		}
 		add(value, whose, src.Path)
 	})
-	extensions, _ := o.installed() // what is wrong with one is told where it is used
-	for _, x := range extensions {
-		if x.Active {
-			before := len(h.list)
-			add(x.Hooks, hook.Extension, x.HooksFile())
-			if len(h.list) > before {
-				values := o.values(x)
-				for i := range h.list[before:] {
-					h.list[before+i].Env = merged(values, h.list[before+i].Env)
-				}
-			}
+	for _, x := range o.active() {
+		before := len(h.list)
+		add(x.Hooks, hook.Extension, x.HooksFile())
+		for i := before; i < len(h.list); i++ {
+			h.list[i].Env = merged(o.values(x), h.list[i].Env)
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }

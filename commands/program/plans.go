@@ -39,9 +39,8 @@ func (s *Session) newPlans() *tools.Plans {
 func (s *Session) planDir() string {
 	dir, whose := s.settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		list, _ := s.installed() // what is wrong with one is told where it is used
-		for _, x := range slices.Backward(list) {
-			if x.Active && x.PlanDir != "" {
+		for _, x := range slices.Backward(s.active()) {
+			if x.PlanDir != "" {
 				dir, whose = x.PlanDir, "plan.directory of the extension "+x.Name
 			}
 		}

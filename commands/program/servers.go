@@ -76,11 +76,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			add(s, "")
 		}
 	}
-	list, _ := o.installed() // what is wrong with one is told where it is used
-	for _, x := range list {
-		if !x.Active {
-			continue
-		}
+	for _, x := range o.active() {
 		values := map[string]string{}
 		if len(x.Servers) > 0 {
 			values = o.values(x)

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/cli"
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/engine/prompt"
@@ -26,11 +27,8 @@ func (o *Options) skillLibrary() *skill.Library {
 
 // skillDirs returns where skills are looked for, the strongest last.
 func (o *Options) skillDirs() (dirs []skill.Dir) {
-	list, _ := o.installed() // what is wrong with one is told where it is used
-	for _, x := range list {
-		if x.Active {
-			dirs = append(dirs, skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name, Within: true, Fill: x.Fill})
-		}
+	for _, x := range o.active() {
+		dirs = append(dirs, cli.SkillsOf(x))
 	}
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
 	if o.paths.Home != "" {
@@ -121,8 +119,7 @@ func (p *Project) elsewhere(name string) string {
 		if x.Active {
 			continue
 		}
-		off := custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
-		found, _, _ := custom.Load([]custom.Dir{off}, func(string) bool { return false })
+		found, _, _ := custom.Load([]custom.Dir{cli.CommandsOf(x)}, func(string) bool { return false })
 		if slices.ContainsFunc(found, func(c custom.Command) bool { return c.Name == name }) {
 			return "it is a command of the extension " + x.Name + ", which is switched off; gemline extensions enable " + x.Name + " switches it on"
 		}

@@ -198,12 +198,9 @@ func (s *Session) record() {
 	for i, server := range servers {
 		names[i] = server.Name
 	}
-	installed, _ := s.installed()
 	var extensions []string
-	for _, x := range installed {
-		if x.Active {
-			extensions = append(extensions, x.Name)
-		}
+	for _, x := range s.active() {
+		extensions = append(extensions, x.Name)
 	}
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
 		slog.String("model", s.model(s.Choice.Model, s.settings.Model)),

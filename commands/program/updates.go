@@ -23,8 +23,7 @@ type updates struct {
 // begin begins them, once. What becomes of them is told as it comes.
 func (u *updates) begin(ctx context.Context, i *interactive) {
 	u.once.Do(func() {
-		list, _ := i.installed() // what is wrong with one is told where it is used
-		wanted := slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Install.AutoUpdate || !x.Active })
+		wanted := slices.DeleteFunc(i.active(), func(x extension.Extension) bool { return !x.Install.AutoUpdate })
 		if len(wanted) == 0 {
 			return
 		}
