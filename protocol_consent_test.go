@@ -117,6 +117,28 @@ func TestTalkConsent(t *testing.T) {
 	marks(3)
 }
 
+// A message that is cancelled before anything is decided has its result behind the
+// beginning, and a line that can't be used is told with the question that waits.
+func TestTalkConsentCancel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"GEMINI.md": "Be nice."})
+	c := askTrust(t, dir, et.NewServer(et.Says("Hello.")))
+	r := c.want("consent_request")
+	c.send(record{"type": "user", "id": "a", "content": "hi"})
+	c.send(record{"type": "user", "id": "b", "content": "hello"})
+	c.send(record{"type": "cancel", "id": "a"})
+	c.send(record{"type": "cancel"})
+	c.want("error", "line", 4, "message", "line 4: there is nothing to cancel", "open", nil)
+	c.send(record{"type": "consent", "id": r["id"], "decision": []any{"trust"}})
+	c.want("error", "line", 5, "id", r["id"], "open", true)
+	c.decide(r, "trust")
+	c.want("init")
+	c.want("turn_result", "turn", 1, "id", "a", "status", "cancelled", "exit_code", 130)
+	c.want("turn_result", "turn", 2, "id", "b", "status", "success")
+	c.finish(42, "input")
+}
+
 // Nobody waits for a client that has gone, and one that does not know the question is not
 // asked: a folder that nobody has decided about ends the run as ever.
 func TestTalkConsentGone(t *testing.T) {

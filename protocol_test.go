@@ -223,6 +223,8 @@ func TestTalkQuestion(t *testing.T) {
 	c.want("error", "line", 3, "message", `line 3: answers[1]: "perhaps" is neither Yes nor No; the question is still open`)
 	c.send(record{"type": "answer", "id": r["id"], "answers": []any{1, 2, 3, 4}})
 	c.want("error", "line", 4)
+	c.send(record{"type": "answer", "id": r["id"], "answers": "Red"})
+	c.want("error", "line", 5, "id", r["id"], "open", true, "message", "line 5: answers must not be a string; the question is still open")
 	c.send(record{"type": "answer", "id": r["id"], "answers": []any{[]any{"Red", "Blue"}, true, "\x1b[31mAda"}})
 	c.want("tool_result", "status", "success")
 	c.want("turn_result", "status", "success")
@@ -560,16 +562,21 @@ func TestTalkHints(t *testing.T) {
 	c.send(record{"type": "user", "id": "a", "content": "begin"})
 	<-one.asked
 	c.send(record{"type": "user", "id": "b", "content": "in time", "hint": true})
+	c.send(record{"type": "user", "id": "x", "content": "taken back", "hint": true})
+	c.send(record{"type": "cancel", "id": "x"})
+	c.want("turn_result", "turn", 2, "id", "x", "status", "cancelled")
 	settle()
 	close(one.open)
 	c.want("error", "severity", "info", "message", "the model is told: in time")
 	<-two.asked
+	c.send(record{"type": "cancel", "id": "b"}) // said is said
+	c.want("error", "id", "b", "message", "line 6: there is nothing to cancel")
 	c.send(record{"type": "user", "id": "c", "content": "too late", "hint": true})
 	settle()
 	close(two.open)
 	c.want("turn_result", "turn", 1, "id", "a", "status", "success", "hint", nil)
 	c.want("turn_result", "turn", 1, "id", "b", "status", "success", "hint", true)
-	c.want("turn_result", "turn", 2, "id", "c", "status", "success", "hint", nil)
+	c.want("turn_result", "turn", 3, "id", "c", "status", "success", "hint", nil)
 	c.send(record{"type": "end"})
 	c.ends(0, "completed")
 	if got := lastAsked(s); !strings.Contains(got, "too late") {

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,6 +59,16 @@ func (s *Hints) Take() []Hint {
 	hs := s.waiting
 	s.waiting = nil
 	return hs
+}
+
+// Drop takes back the hints of an id that the model has not been told, and reports whether
+// there were any.
+func (s *Hints) Drop(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := len(s.waiting)
+	s.waiting = slices.DeleteFunc(s.waiting, func(h Hint) bool { return h.ID == id })
+	return len(s.waiting) < all
 }
 
 // A Given is the cause of a [engine.Notice] that the request about to be made has hints.

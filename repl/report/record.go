@@ -87,6 +87,7 @@ type ErrorRecord struct {
 	Message  string `json:"message"`
 	Line     int    `json:"line,omitempty"` // of the input, if it is about one
 	ID       string `json:"id,omitempty"`   // that the line names
+	Open     bool   `json:"open,omitempty"` // it is that of a question, which still waits for an answer
 }
 
 // A callError is why a call failed.

@@ -143,7 +143,7 @@ func (c *Conversation) agreed(l line, m consentMessage) {
 	case q == nil || q.id != m.ID:
 		c.complain(l, m.ID, fmt.Sprintf("no question %.300q is open", m.ID))
 	case !slices.Contains(q.names, m.Decision):
-		c.complain(l, m.ID, fmt.Sprintf("the decision %.100q was not offered, only %s", m.Decision, strings.Join(q.names, ", "))+stillOpen)
+		c.complain(l, m.ID, fmt.Sprintf("the decision %.100q was not offered, only %s", m.Decision, strings.Join(q.names, ", ")))
 	default:
 		q.reply <- m.Decision
 		c.consent = nil

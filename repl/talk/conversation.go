@@ -73,6 +73,9 @@ type Conversation struct {
 
 	consent  *openConsent // nil if nothing is asked about the folder
 	consents int          // how often it was
+
+	begun bool
+	early []userMessage // that were stopped before it began, without what they say
 }
 
 // A runningTurn is the turn that a message has begun.
@@ -98,6 +101,10 @@ var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
 func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 	in.Session, in.Protocol = c.Session(), Version
 	c.Stream.Begin(in)
+	c.begun = true
+	for _, m := range c.early {
+		c.drop(m, errStopped)
+	}
 	c.open(ctx)
 	for {
 		if ctx.Err() != nil {
@@ -181,11 +188,7 @@ func (c *Conversation) heed(l line, ok bool) {
 		c.hangUp()
 	default:
 		c.inbox.lost += max(0, l.Through-l.Number) + 1
-		problem := l.Err.Error()
-		if t := c.now; t != nil && t.open != nil && t.open.id == l.ID {
-			problem += stillOpen
-		}
-		c.complain(l, l.ID, problem)
+		c.complain(l, l.ID, l.Err.Error())
 	}
 	c.inbox.done(l)
 }
@@ -210,8 +213,16 @@ func (c *Conversation) stop(l line, m cancelMessage) {
 		t.cancel(errStopped)
 		return
 	}
-	if w, ok := c.inbox.remove(m.ID); ok {
+	w, ok := c.inbox.remove(m.ID)
+	if !ok {
+		w, ok = c.withdraw(m.ID)
+	}
+	switch {
+	case ok && c.begun:
 		c.drop(w, errStopped)
+		return
+	case ok: // its result comes behind the beginning
+		c.early = append(c.early, userMessage{ID: w.ID})
 		return
 	}
 	c.complain(l, m.ID, "there is nothing to cancel") // most likely it has just ended

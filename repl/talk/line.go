@@ -19,9 +19,9 @@ type line struct {
 	Err     error // why there is no Message
 	Size    int   // bytes that are kept while it waits, roughly
 
-	// If Err is that of a message that was refused: its id or that of the question
-	// it answers, or of several in a row the last one's number.
-	ID      string
+	ID string // that it names; "" if that can't be read
+
+	// If Err is that of several lines in a row: the last one's number.
 	Through int
 }
 
@@ -44,10 +44,8 @@ func readLines(r io.Reader) iter.Seq[line] {
 			case long:
 				l.Err = fmt.Errorf("it is longer than %d MiB", longestLine>>20)
 			case len(bytes.TrimSpace(text)) > 0:
-				l.Message, l.Err = decode(text)
-				if wrong := (*answerError)(nil); errors.As(l.Err, &wrong) {
-					l.ID = wrong.id
-				} else if l.Err == nil {
+				l.Message, l.ID, l.Err = decode(text)
+				if l.Size += len(l.ID); l.Err == nil {
 					l.Size += len(text)
 				}
 			}

@@ -82,12 +82,29 @@ var lines = []struct {
 
 func TestDecode(t *testing.T) {
 	for _, test := range lines {
-		got, err := decode([]byte(test.line))
+		got, _, err := decode([]byte(test.line))
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s\nis   %#v, %v\nwant %#v", test.line, got, err, test.want)
 		}
 		if test.want == nil && (err == nil || !strings.HasPrefix(err.Error(), test.why)) {
 			t.Errorf("%s: %v", test.line, err)
+		}
+	}
+}
+
+// A line that can't be used is told with the id that it names, whatever else is wrong.
+func TestDecodeID(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"type":"answer","id":"q","answers":"red"}`:                            "q",
+		`{"type":"approval","decision":true,"id":"q"}`:                          "q",
+		`{"type":"user","id":"m","content":7}`:                                  "m",
+		`{"hint":"yes","type":"user","id":"m","content":"x"}`:                   "m",
+		`{"type":"user","id":7,"content":"x"}`:                                  "",
+		`{"type":"user","id":"` + strings.Repeat("m", 300) + `","content":"x"}`: "",
+		`{"type":"user","id":"m"`:                                               "",
+	} {
+		if _, id, err := decode([]byte(line)); id != want || err == nil {
+			t.Errorf("%s: %q, %v", line, id, err)
 		}
 	}
 }
@@ -175,7 +192,7 @@ func FuzzLines(f *testing.F) {
 			}
 		}()
 		for l := range readLines(bytes.NewReader(b)) {
-			if want, err := decode([]byte(said[l.Number])); said[l.Number] == "" || !reflect.DeepEqual(l.Message, want) || fmt.Sprint(l.Err) != fmt.Sprint(err) {
+			if want, _, err := decode([]byte(said[l.Number])); said[l.Number] == "" || !reflect.DeepEqual(l.Message, want) || fmt.Sprint(l.Err) != fmt.Sprint(err) {
 				t.Fatalf("line %d of %q is %v, %v", l.Number, b, l.Message, l.Err)
 			}
 			if l.Err == nil && !json.Valid([]byte(said[l.Number])) {

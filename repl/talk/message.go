@@ -87,38 +87,48 @@ func (m userMessage) text() string {
 // in its results.
 const longestID = 256
 
-// decode returns what a line says. Fields that it does not know are ignored.
-func decode(line []byte) (message, error) {
+// decode returns what a line says, and the id in it, if that can be read. Fields that it
+// does not know are ignored.
+func decode(line []byte) (m message, id string, err error) {
 	if !utf8.Valid(line) {
-		return nil, errors.New("it is not UTF-8")
+		return nil, "", errors.New("it is not UTF-8")
 	}
-	var w struct {
-		Type    string
-		ID      string
-		Literal bool
-		Hint    *bool
+	var w wire
+	if err = json.Unmarshal(line, &w); err != nil { // what is of another type is left out
+		return nil, w.ID, decodeError(err)
+	}
+	m, err = w.message()
+	return m, w.ID, err
+}
+
+// A wire is the fields of all messages.
+type wire struct {
+	Type    string
+	ID      string
+	Literal bool
+	Hint    *bool
+	Content json.RawMessage
+	Parts   json.RawMessage
+	Message *struct {
+		Role    string
 		Content json.RawMessage
-		Parts   json.RawMessage
-		Message *struct {
-			Role    string
-			Content json.RawMessage
-		}
-		Decision decision
-		Grant    int
-		Scope    string
-		Note     string
-		Args     map[string]any
-		Text     *string
-		Network  bool
-		ReadOnly bool `json:"read_only"`
-		Answers  []json.RawMessage
 	}
-	if err := json.Unmarshal(line, &w); err != nil {
-		return nil, decodeError(err)
-	}
+	Decision decision
+	Grant    int
+	Scope    string
+	Note     string
+	Args     map[string]any
+	Text     *string
+	Network  bool
+	ReadOnly bool `json:"read_only"`
+	Answers  []json.RawMessage
+}
+
+func (w *wire) message() (message, error) {
 	switch w.Type {
 	case "user":
 		if len(w.ID) > longestID {
+			w.ID = ""
 			return nil, fmt.Errorf("its id is longer than %d bytes", longestID)
 		}
 		content := w.Content
@@ -140,9 +150,9 @@ func decode(line []byte) (message, error) {
 		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Text, w.Network, w.ReadOnly})
 	case "answer":
 		replies, err := replies(w.Answers)
-		return withID(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
+		return answering(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)
 	case "consent":
-		return withID(consentMessage{w.ID, string(w.Decision)}, w.ID, nil)
+		return answering(consentMessage{w.ID, string(w.Decision)}, w.ID, nil)
 	case "cancel":
 		return cancelMessage{ID: w.ID}, nil
 	case "end":
@@ -153,24 +163,16 @@ func decode(line []byte) (message, error) {
 	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, consent, cancel and end", w.Type)
 }
 
-// withID returns m unless it lacks the id of what it answers.
-func withID(m message, id string, err error) (message, error) {
+// answering returns m unless it lacks the id of what it answers.
+func answering(m message, id string, err error) (message, error) {
 	if err == nil && id == "" {
 		err = errors.New("it needs the id of the question it answers")
 	}
 	if err != nil {
-		return nil, &answerError{id, err}
+		return nil, err
 	}
 	return m, nil
 }
-
-// An answerError is what is wrong with the answer to a question, which stays open.
-type answerError struct {
-	id string
-	error
-}
-
-func (e *answerError) Unwrap() error { return e.error }
 
 // approval returns a unless it contradicts itself.
 func approval(a approvalMessage) (message, error) {
@@ -194,7 +196,7 @@ func approval(a approvalMessage) (message, error) {
 	if a.Grant < 0 {
 		err = errors.New("grant must not be negative")
 	}
-	return withID(a, a.ID, err)
+	return answering(a, a.ID, err)
 }
 
 // replies reads one reply to each question: words, several, yes or no, or null.

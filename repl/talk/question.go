@@ -71,15 +71,18 @@ func (c *Conversation) reply(l line, id string, read func(*openQuestion) (a engi
 	}
 	a, problem := read(t.open)
 	if problem != "" {
-		c.complain(l, id, problem+stillOpen)
+		c.complain(l, id, problem)
 		return
 	}
 	t.open.reply <- a
 	t.open = nil
 }
 
-// stillOpen ends what is wrong with an answer.
-const stillOpen = "; the question is still open"
+// isOpen reports whether the question of an id is.
+func (c *Conversation) isOpen(id string) bool {
+	t, q := c.now, c.consent
+	return id != "" && (t != nil && t.open != nil && t.open.id == id || q != nil && q.id == id)
+}
 
 // approval returns the answer that m is to q.
 func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem string) {
@@ -110,7 +113,7 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 	case m.Decision == allow:
 		return engine.Allowed{}, ""
 	case m.Grant >= len(grants):
-		return a, fmt.Sprintf("there is no grant %d; %d were offered, counted from 0", m.Grant, len(grants))
+		return a, fmt.Sprintf("there is no grant %d; offered: %d, counted from 0", m.Grant, len(grants))
 	}
 	scope, _ := question.ParseScope(cmp.Or(m.Scope, "session"))
 	return question.Always(grants[m.Grant], scope)
@@ -123,7 +126,7 @@ func (q *openQuestion) answers(m answersMessage) (a engine.Answer, problem strin
 		return a, "this question needs a line of the type approval"
 	}
 	if len(m.Replies) > len(qs) {
-		return a, fmt.Sprintf("%d answers are too many; there are %d questions", len(m.Replies), len(qs))
+		return a, fmt.Sprintf("%d answers are too many; questions: %d", len(m.Replies), len(qs))
 	}
 	replies := make([]string, len(qs))
 	for i, s := range m.Replies {

@@ -227,7 +227,11 @@ func (c *Conversation) complain(l line, id, problem string) {
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
 	}
+	open := c.isOpen(id)
+	if open {
+		problem += "; the question is still open"
+	}
 	c.Stream.Add(func(r *report.Records) {
-		r.Put("error", report.ErrorRecord{Severity: "error", Message: r.Text(where + problem), Line: l.Number, ID: output.Valid(id)})
+		r.Put("error", report.ErrorRecord{Severity: "error", Message: r.Text(where + problem), Line: l.Number, ID: output.Valid(id), Open: open})
 	})
 }

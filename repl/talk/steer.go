@@ -37,6 +37,24 @@ func (c *Conversation) steers(l line, m userMessage) bool {
 	return true
 }
 
+// withdraw takes back the hint of an id, unless the model has been told it.
+func (c *Conversation) withdraw(id string) (m userMessage, ok bool) {
+	t := c.now
+	if t == nil || id == "" {
+		return m, false
+	}
+	at := slices.IndexFunc(t.hints, func(l line) bool {
+		return l.Message.(userMessage).ID == id && c.Steering.Hints().Drop(strconv.Itoa(l.Number))
+	})
+	if at < 0 {
+		return m, false
+	}
+	l := t.hints[at]
+	t.hints = slices.Delete(t.hints, at, at+1)
+	c.inbox.done(l)
+	return l.Message.(userMessage), true
+}
+
 // steered ends the messages that were hints for a turn: those that came too late for it
 // have a turn of their own, before others that wait.
 func (c *Conversation) steered(t *runningTurn, o report.Outcome) {

@@ -32,8 +32,8 @@ func say(text, decision string, in *json.Encoder, out *json.Decoder) error {
 			in.Encode(record{"type": "approval", "id": r["id"], "decision": decision})
 		case "question":
 			in.Encode(record{"type": "answer", "id": r["id"], "answers": []string{}})
-		case "error": // with an id: the decision was none, and the question is still open
-			if fmt.Fprintln(os.Stderr, r["message"]); r["id"] != nil {
+		case "error": // open: the decision was none, and the question still waits
+			if fmt.Fprintln(os.Stderr, r["message"]); r["open"] == true {
 				in.Encode(record{"type": "approval", "id": r["id"], "decision": "deny"})
 			}
 		case "turn_result":

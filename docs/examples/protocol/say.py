@@ -33,7 +33,7 @@ class Gemline:
                 self.send(**no | {"answers": self.reply(r)})
             elif r["type"] == "error":
                 print(r["message"], file=sys.stderr)
-                if "id" in r: self.send(**no)  # the question is still open
+                if r.get("open"): self.send(**no)  # the question still waits
             elif r["type"] == "turn_result":
                 self.result = r
                 return

@@ -21,9 +21,9 @@ for text; do
 		approval_request)
 			record -r '"\(.title)? \($ENV.DECISION // "deny")"' >&2
 			record -c '{type: "approval", id, decision: ($ENV.DECISION // "deny"), scope: ($ENV.SCOPE // "")}' >&3 ;;
-		error) # with an id: the decision was none, and the question is still open
+		error) # open: the decision was none, and the question still waits
 			record -r .message >&2
-			record -c 'select(.id) | {type: "approval", id, decision: "deny"}' >&3 ;;
+			record -c 'select(.open) | {type: "approval", id, decision: "deny"}' >&3 ;;
 		question) record -c '{type: "answer", id, answers: []}' >&3 ;;
 		turn_result) echo; break ;;
 		esac
