@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
@@ -137,6 +138,12 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".gemline-*"))
+	for _, path := range left { // by killed processes
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
+			os.RemoveAll(path)
+		}
 	}
 	temp, err := os.MkdirTemp(dir, ".gemline-")
 	if err != nil {

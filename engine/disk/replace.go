@@ -113,7 +113,8 @@ func writable(path string, info fs.FileInfo) error {
 }
 
 // ReplaceTree has write make a directory, a file or a link at a path beside at, and puts it
-// in the place of what is at at. If that fails, what was there is there still.
+// in the place of what is at at. If that fails, what was there is there still. On Linux one
+// of both is there at any time, also where the process is killed.
 func ReplaceTree(at string, write func(fresh string) error) error {
 	dir := filepath.Dir(at)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -128,7 +129,10 @@ func ReplaceTree(at string, write func(fresh string) error) error {
 	if err := write(fresh); err != nil {
 		return err
 	}
-	err = os.Rename(at, old)
+	if exchange(fresh, at) == nil {
+		return nil
+	}
+	err = os.Rename(at, old) // there is nothing, or a file system that can't exchange
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -2,6 +2,7 @@ package disk_test
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -126,5 +127,49 @@ func TestInside(t *testing.T) {
 		if got := disk.Inside(filepath.FromSlash(c.dir), filepath.FromSlash(c.path)); got != c.want {
 			t.Errorf("Inside(%q, %q) is %v", c.dir, c.path, got)
 		}
+	}
+}
+
+// What is at a place, a directory or a link, is replaced as a whole: on Linux somebody who
+// looks finds one or the other.
+func TestReplaceTree(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "tree")
+	put := func(text string) {
+		t.Helper()
+		if err := disk.ReplaceTree(at, func(fresh string) error {
+			return errors.Join(os.Mkdir(fresh, 0o755), os.WriteFile(filepath.Join(fresh, "a"), []byte(text), 0o644))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("first")
+	stop, looked := make(chan bool), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				looked <- nil
+				return
+			default:
+				if _, err := os.Lstat(at); err != nil && runtime.GOOS == "linux" {
+					looked <- err
+					return
+				}
+			}
+		}
+	}()
+	for range 300 {
+		put("later")
+	}
+	close(stop)
+	if err := <-looked; err != nil {
+		t.Error(err)
+	}
+	if err := disk.ReplaceTree(at, func(fresh string) error { os.Mkdir(fresh, 0o755); return fs.ErrInvalid }); err != fs.ErrInvalid {
+		t.Error(err)
+	}
+	entries, _ := os.ReadDir(filepath.Dir(at))
+	if b, err := os.ReadFile(filepath.Join(at, "a")); string(b) != "later" || len(entries) != 1 {
+		t.Errorf("%q %v, beside %d others", b, err, len(entries)-1)
 	}
 }

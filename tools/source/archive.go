@@ -26,14 +26,17 @@ func IsArchive(name string) bool {
 
 // Unpack unpacks an archive, a zip or a compressed tar, into a directory, which must not be
 // there yet. If it holds one directory and nothing beside that, its content is what counts.
-func Unpack(archive, to string) error {
+func Unpack(archive, to string) error { return unpackAs(archive, filepath.Base(archive), to) }
+
+// unpackAs is Unpack, for an archive that has a name of its own.
+func unpackAs(archive, name, to string) error {
 	err := unpack(archive, to)
 	if err == nil {
 		err = errors.Join(flatten(to), verify(to))
 	}
 	if err != nil {
 		os.RemoveAll(to)
-		return fmt.Errorf("the archive %s can't be used: %w", text.EscapeLine(filepath.Base(archive)), err)
+		return fmt.Errorf("the archive %s can't be used: %w", text.EscapeLine(name), err)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -153,7 +152,7 @@ func (h Hub) Download(ctx context.Context, r Release, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), ".gemline-*-"+text.Shorten(path.Base(r.Tag), 20))
+	f, err := os.CreateTemp(filepath.Dir(to), ".gemline-*")
 	if err != nil {
 		return err
 	}
@@ -162,7 +161,7 @@ func (h Hub) Download(ctx context.Context, r Release, to string) error {
 	if err != nil {
 		return err
 	}
-	return Unpack(f.Name(), to)
+	return unpackAs(f.Name(), address, to)
 }
 
 // asset returns the address of the archive for a system, "" if there is none.
