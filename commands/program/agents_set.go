@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -30,9 +29,7 @@ type agentSet struct {
 	library agent.Library
 
 	mu       sync.Mutex
-	agreed   map[string]consent.Rights // by fingerprint
-	switched map[string]bool           // in this run
-	unread   error                     // why it is not known what was agreed to
+	switched map[string]bool // in this run
 
 	ask  asking       // the user of a session; nil where nobody can be asked
 	tell func(string) // of what could not be kept
@@ -40,13 +37,8 @@ type agentSet struct {
 
 // findAgents returns the agents. No file is read yet.
 func (o *Options) findAgents() *agentSet {
-	a := &agentSet{Options: o, agreed: map[string]consent.Rights{}, switched: map[string]bool{}}
+	a := &agentSet{Options: o, switched: map[string]bool{}}
 	a.library.Sources = a.sources
-	if o.trust.State == trust.Trusted {
-		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
-		a.unread = err
-		maps.Copy(a.agreed, agreed)
-	}
 	return a
 }
 
@@ -88,8 +80,8 @@ func (a *agentSet) list(model string) (list []agent.Definition, wrong []error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list, wrong = a.library.Find(agent.BuiltIn(model)...)
-	if a.unread != nil {
-		wrong = append(wrong, a.unread)
+	if err := a.agreed.kept(); err != nil {
+		wrong = append(wrong, err)
 	}
 	over, own := overrides(a.settings), overrides(a.userSettings)
 	for i := range list {
@@ -193,31 +185,27 @@ func (a *agentSet) fingerprint(d agent.Definition) string {
 // unagreed says why an agent of the project can't be called, "" if it can.
 func (a *agentSet) unagreed(d agent.Definition) string {
 	print := a.fingerprint(d)
-	if a.agreed[print] == "" && a.trustedByFlag() && !a.consulted() {
-		a.agreed[print] = consent.Confined
-	}
-	switch a.agreed[print] {
-	case "":
+	switch rights := a.agreed.rights(print); {
+	case rights == "" && !a.agreedByFlag(print):
 		return notAgreed
-	case consent.None:
+	case rights == consent.None:
 		return "you do not want this project's agent"
 	}
 	return ""
 }
 
-const notAgreed = "nobody has agreed to this project's agent as it is now; a session at a terminal asks, --skip-trust agrees for one run"
+const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
-// wishes returns the agents of the project that nobody has said anything about, with their
-// fingerprints.
-func (a *agentSet) wishes() (wishes []question.Wish, prints []string) {
-	list, _ := a.list("")
-	for _, d := range list {
+// wishes returns the agents of the project that nobody has said anything about.
+func (a *agentSet) wishes() (list []wish) {
+	all, _ := a.list("")
+	for _, d := range all {
 		if d.Off == notAgreed {
-			prints = append(prints, a.fingerprint(d))
-			wishes = append(wishes, question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File}, Agent: true, Idle: len(d.Servers) == 0})
+			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
+				Agent: true, Idle: len(d.Servers) == 0}, a.fingerprint(d)})
 		}
 	}
-	return wishes, prints
+	return list
 }
 
 // rights returns what an agent's own servers may do.
@@ -225,21 +213,12 @@ func (a *agentSet) rights(d agent.Definition) consent.Rights {
 	if d.Source != agentOfProject {
 		return consent.All
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.agreed[a.fingerprint(d)]
+	return a.agreed.rights(a.fingerprint(d))
 }
 
 // own reports whether an agent is the user's: an extension may have any name.
 func (a *agentSet) own(d agent.Definition) bool {
 	return d.Source == agentOfUser && filepath.Dir(d.File) == a.paths.User("agents")
-}
-
-// agree takes in what the user has agreed to.
-func (a *agentSet) agree(given map[string]consent.Rights) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	maps.Copy(a.agreed, given)
 }
 
 // problems says what keeps agents from being called that are set up, a line each.
@@ -269,10 +248,7 @@ func (a *agentSet) Reload(ctx context.Context) error {
 	if a.ask == nil {
 		return nil
 	}
-	wishes, prints := a.wishes()
-	given, err := a.consent(ctx, a.ask, wishes, prints, a.tell)
-	a.agree(given)
-	return err
+	return a.consent(ctx, a.ask, a.wishes(), a.tell)
 }
 
 // Turn implements [cli.Agents].

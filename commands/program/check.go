@@ -11,57 +11,43 @@ import (
 )
 
 // projectCheck returns the command that the project's settings check the work by, as it is
-// asked about, and its fingerprint; the command is empty if it is the user's, or there is
-// none.
-func (o *Options) projectCheck() (w question.Wish, print string) {
+// asked about; the command is empty if it is the user's, or there is none.
+func (o *Options) projectCheck() (w wish) {
 	command := o.settings.Check
 	if command == "" || command == o.userSettings.Check {
-		return w, ""
+		return w
 	}
 	files := consent.Files(o.paths.Cwd, command)
-	w = question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files}
-	return w, consent.Fingerprint(files, "check", command)
-}
-
-// agreed returns what was said about a command of the project, "" if nothing was.
-func (o *Options) agreed(print string) (consent.Rights, error) {
-	if o.hooks != nil && o.hooks.agreed[print] != "" {
-		return o.hooks.agreed[print], nil
-	}
-	all, err := consent.In(o.paths).Of(o.trust.Folder)
-	return all[print], err
+	return wish{question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files},
+		consent.Fingerprint(files, "check", command)}
 }
 
 // openCheck returns the check of the project, if nobody has said anything about it.
-func (o *Options) openCheck() (wishes []question.Wish, prints []string) {
-	w, print := o.projectCheck()
-	if w.Command == "" {
-		return nil, nil
+func (o *Options) openCheck() []wish {
+	w := o.projectCheck()
+	if w.Command == "" || o.agreed.rights(w.print) != "" {
+		return nil
 	}
-	if said, _ := o.agreed(print); said != "" {
-		return nil, nil
-	}
-	return []question.Wish{w}, []string{print}
+	return []wish{w}
 }
 
 // loadCheck finds the command that checks the work: the user's, where the project has one
 // that nobody has agreed to, which is said.
 func (p *Project) loadCheck() {
 	p.check = p.settings.Check
-	w, print := p.projectCheck()
+	w := p.projectCheck()
 	if p.check == "" && p.flags.CheckRounds != nil {
 		p.notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
 	if w.Command == "" {
 		return
 	}
-	said, err := p.agreed(print)
-	if err != nil {
+	if err := p.agreed.kept(); err != nil {
 		p.notify(err.Error())
 	}
-	switch {
+	switch said := p.agreed.rights(w.print); {
 	case said == consent.Confined || said == consent.All:
-	case said == "" && p.trustedByFlag() && !p.consulted():
+	case said == "" && p.agreedByFlag(w.print):
 	case said == "":
 		p.notify("the check of this project does not run, since nobody has agreed to it: " +
 			text.OneLine(w.Command, longestName) + howAgreed)

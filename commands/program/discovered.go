@@ -17,8 +17,8 @@ import (
 // one that carries them out.
 type discovery struct {
 	tools.Discovery
-	project bool                      // the project's settings have a part in it
-	agreed  map[string]consent.Rights // by fingerprint
+	project bool // the project's settings have a part in it
+	agreed  *agreements
 
 	mu    sync.Mutex
 	done  bool
@@ -27,16 +27,13 @@ type discovery struct {
 
 // findDiscovery returns what the settings say. Nothing runs yet.
 func (o *Options) findDiscovery() (d *discovery, err error) {
-	d = &discovery{}
+	d = &discovery{agreed: o.agreed}
 	said, user := o.settings, o.userSettings
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
 	d.Dir, d.Rights = o.paths.Cwd, d.free
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.Command != "" && d.project {
-		d.agreed, err = consent.In(o.paths).Of(o.trust.Folder)
-	}
-	if d.agreed == nil {
-		d.agreed = map[string]consent.Rights{}
+		err = o.agreed.kept()
 	}
 	return d, err
 }
@@ -68,7 +65,7 @@ func (d *discovery) rights() consent.Rights {
 	if !d.project {
 		return consent.All
 	}
-	return d.agreed[d.fingerprint()]
+	return d.agreed.rights(d.fingerprint())
 }
 
 // free is the [tools.Discovery.Rights] of a run.
@@ -83,15 +80,14 @@ func (d *discovery) free() (bool, error) {
 		"the next session asks about it")
 }
 
-// wishes returns what the project wants to run and nobody has said anything about, with
-// the fingerprints of that.
-func (d *discovery) wishes() (wishes []question.Wish, prints []string) {
+// wishes returns the commands, if nobody has said anything about them.
+func (d *discovery) wishes() []wish {
 	if d.Command == "" || d.rights() != "" {
-		return nil, nil
+		return nil
 	}
-	prints = append(prints, d.fingerprint()) // before it is shown: what changes then is something else
-	return []question.Wish{{Title: "tools that the first command declares and the second carries out",
-		Command: d.Command + "\n" + d.Call, Files: d.files()}}, prints
+	print := d.fingerprint()
+	return []wish{{question.Wish{Title: "tools that the first command declares and the second carries out",
+		Command: d.Command + "\n" + d.Call, Files: d.files()}, print}}
 }
 
 // discovered returns the tools that a command declares. It runs for the first
@@ -103,8 +99,8 @@ func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
 	if d.done || d.Command == "" {
 		return d.found, nil
 	}
-	if d.rights() == "" && p.trustedByFlag() && !p.consulted() {
-		d.agreed[d.fingerprint()] = consent.Confined
+	if d.rights() == "" {
+		p.agreedByFlag(d.fingerprint())
 	}
 	switch d.rights() {
 	case "":

@@ -27,9 +27,8 @@ import (
 // A hookSet is the hooks that are set in a directory, and which of them run.
 type hookSet struct {
 	*Options
-	list   []hook.Hook
-	wrong  []hook.Problem
-	agreed map[string]consent.Rights // by fingerprint
+	list  []hook.Hook
+	wrong []hook.Problem
 
 	mu       sync.Mutex
 	switched map[string]bool // by [hook.Hook.ID], in this run
@@ -38,7 +37,7 @@ type hookSet struct {
 // findHooks returns the hooks that the files of settings and the extensions set. Those of
 // the project come last: no other hook is left out for being the same as one of them.
 func (o *Options) findHooks() *hookSet {
-	h := &hookSet{Options: o, switched: map[string]bool{}, agreed: map[string]consent.Rights{}}
+	h := &hookSet{Options: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file string) {
 		list, wrong := hook.Parse(value, whose, file)
 		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
@@ -69,11 +68,9 @@ func (o *Options) findHooks() *hookSet {
 		return -1
 	})
 	if slices.ContainsFunc(h.list, projects) {
-		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
-		if err != nil {
+		if err := o.agreed.kept(); err != nil {
 			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
 		}
-		maps.Copy(h.agreed, agreed)
 	}
 	return h
 }
@@ -99,7 +96,7 @@ func (h *hookSet) rights(k hook.Hook) consent.Rights {
 	if k.Source != hook.Project {
 		return consent.All
 	}
-	return h.agreed[h.fingerprint(k)]
+	return h.agreed.rights(h.fingerprint(k))
 }
 
 // on reports whether a hook is switched on. A project switches off only its own.
@@ -166,11 +163,9 @@ func (p *Project) loadHooks() error {
 	}
 	var left []string
 	for _, k := range h.open() {
-		if p.trustedByFlag() && !p.consulted() {
-			h.agreed[h.fingerprint(k)] = consent.Confined
-			continue
+		if !p.agreedByFlag(h.fingerprint(k)) {
+			left = append(left, text.OneLine(k.ID(), longestName))
 		}
-		left = append(left, text.OneLine(k.ID(), longestName))
 	}
 	if len(left) > 0 {
 		p.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
@@ -199,70 +194,10 @@ func (*unusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
 }
 
-// howAgreed says where the user agrees to what a project wants to run.
-const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
-
-// agree asks about what the project wants to run and is new or has changed, and keeps the
-// answer.
-func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) (err error) {
-	o.hooks = o.findHooks()
-	if o.discovery, err = o.findDiscovery(); err != nil {
-		notify(err.Error())
-	}
-	wishes, prints := o.hooks.wishes()
-	more, others := o.discovery.wishes()
-	wishes, prints = append(wishes, more...), append(prints, others...)
-	o.served = o.findServers(notify)
-	more, others = o.served.wishes()
-	wishes, prints = append(wishes, more...), append(prints, others...)
-	o.agentSet = o.findAgents()
-	more, others = o.agentSet.wishes()
-	wishes, prints = append(wishes, more...), append(prints, others...)
-	more, others = o.openCheck()
-	if wishes, prints = append(wishes, more...), append(prints, others...); len(wishes) == 0 {
-		return nil
-	}
-	given, err := o.consent(ctx, user.Consent, wishes, prints, notify)
-	if err != nil {
-		return err
-	}
-	maps.Copy(o.hooks.agreed, given)
-	maps.Copy(o.discovery.agreed, given)
-	maps.Copy(o.served.agreed, given)
-	o.agentSet.agree(given)
-	return nil
-}
-
-// asking asks whether what a folder wants may be, as [consenter] does.
-type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
-
-// consent asks about what the project wants, and keeps the answer, which it returns by
-// fingerprint: nothing for what was left open.
-func (o *Options) consent(ctx context.Context, ask asking, wishes []question.Wish, prints []string, notify func(string)) (map[string]consent.Rights, error) {
-	if len(wishes) == 0 {
-		return nil, nil
-	}
-	answer, err := ask(ctx, o.trust.Folder, wishes)
-	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
-		question.NeverRun: consent.None}[answer]
-	if err != nil || rights == "" {
-		return nil, err
-	}
-	given := map[string]consent.Rights{}
-	for _, p := range prints {
-		given[p] = rights
-	}
-	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
-		notify(unkept(err))
-	}
-	return given, nil
-}
-
-// wishes returns the hooks that nobody has said anything about, as they are shown, with
-// their fingerprints from before that: what changes then is something else.
-func (h *hookSet) wishes() (wishes []question.Wish, prints []string) {
+// wishes returns the hooks that nobody has said anything about.
+func (h *hookSet) wishes() (list []wish) {
 	for _, k := range h.open() {
-		prints = append(prints, h.fingerprint(k))
+		print := h.fingerprint(k)
 		title := "hook " + string(k.Event)
 		if k.Matcher != "" {
 			title += " of " + k.Matcher
@@ -273,9 +208,9 @@ func (h *hookSet) wishes() (wishes []question.Wish, prints []string) {
 		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
 			title += ", with " + name + "=" + k.Env[name]
 		}
-		wishes = append(wishes, question.Wish{Title: title, Command: k.Command, Files: h.files(k)})
+		list = append(list, wish{question.Wish{Title: title, Command: k.Command, Files: h.files(k)}, print})
 	}
-	return wishes, prints
+	return list
 }
 
 const (

@@ -30,10 +30,11 @@ type Options struct {
 	warnings     []string           // about the settings, told once
 	loadError    error              // why the settings are not what the files mean; a run has ended with it
 	trust        trust.Status
-	hooks        *hookSet   // nil until they are looked for
-	discovery    *discovery // likewise
-	served       *serverSet // likewise
-	agentSet     *agentSet  // likewise
+	agreed       *agreements // about what the project wants to run
+	hooks        *hookSet    // nil until they are looked for
+	discovery    *discovery  // likewise
+	served       *serverSet  // likewise
+	agentSet     *agentSet   // likewise
 	dotenv       map[string]string
 	interactive  bool              // a person sits at the terminal
 	serving      *cli.Serving      // other programs; nil if it does not
@@ -66,7 +67,7 @@ func (o *Options) In(dir string) (*Options, error) {
 // environment, and then the command line, says otherwise. What is managed
 // needs no trust, and mends broken files.
 func (o *Options) read(dir string, managed bool) error {
-	o.kept = &sync.Map{}
+	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.paths = project.New(home, o.os.getenv("GEMINI_CLI_HOME"), dir)
 	err := o.load(false)

@@ -34,8 +34,8 @@ import (
 // A serverSet is the MCP servers that are set up for a directory, and which of them run.
 type serverSet struct {
 	list   []mcpServer
-	folder string                    // that is worked in
-	agreed map[string]consent.Rights // by fingerprint
+	folder string // that is worked in
+	agreed *agreements
 }
 
 // An mcpServer is one that is set up, and who says so.
@@ -51,7 +51,7 @@ func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
 // findServers returns the servers of the files of settings, of a trusted project's
 // .mcp.json and of the extensions, the strongest for each name.
 func (o *Options) findServers(notify func(string)) *serverSet {
-	set := &serverSet{folder: o.paths.Cwd, agreed: map[string]consent.Rights{}}
+	set := &serverSet{folder: o.paths.Cwd, agreed: o.agreed}
 	add := func(s settings.Server, from string) {
 		i := slices.IndexFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		switch {
@@ -104,11 +104,9 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		set.known(strings.TrimSpace(name), notify)
 	}
 	if slices.ContainsFunc(set.list, mcpServer.projects) {
-		agreed, err := consent.In(o.paths).Of(o.trust.Folder)
-		if err != nil {
+		if err := o.agreed.kept(); err != nil {
 			notify(err.Error())
 		}
-		maps.Copy(set.agreed, agreed)
 	}
 	return set
 }
@@ -237,17 +235,16 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 	if !m.projects() {
 		return consent.All
 	}
-	return set.agreed[set.fingerprint(m)]
+	return set.agreed.rights(set.fingerprint(m))
 }
 
-// wishes returns the servers that nobody has said anything about, with their fingerprints
-// from before they are shown.
-func (set *serverSet) wishes() (wishes []question.Wish, prints []string) {
+// wishes returns the servers that nobody has said anything about.
+func (set *serverSet) wishes() (list []wish) {
 	for _, m := range set.list {
 		if m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		prints = append(prints, set.fingerprint(m))
+		print := set.fingerprint(m)
 		w := question.Wish{Title: "MCP server " + m.Name, Files: set.files(m)}
 		if w.Command = strings.Join(m.words(), " "); m.Command == "" {
 			w.Command = m.address()
@@ -255,9 +252,9 @@ func (set *serverSet) wishes() (wishes []question.Wish, prints []string) {
 		for _, name := range slices.Sorted(maps.Keys(m.Env)) {
 			w.Title += ", with " + name + "=" + m.Env[name] // as it is written
 		}
-		wishes = append(wishes, w)
+		list = append(list, wish{w, print})
 	}
-	return wishes, prints
+	return list
 }
 
 // address returns the address of a remote server, "" if it is none.

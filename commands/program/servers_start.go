@@ -28,9 +28,7 @@ func (p *Project) newServers() {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if p.trustedByFlag() && !p.consulted() {
-			set.agreed[set.fingerprint(m)] = consent.Confined
-		} else {
+		if !p.agreedByFlag(set.fingerprint(m)) {
 			open = append(open, text.EscapeLine(m.Name))
 		}
 	}
@@ -43,7 +41,6 @@ func (p *Project) newServers() {
 
 // connected returns a set of servers, each with the rights that it has at the moment.
 func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	var mu sync.Mutex // agreements are asked for by several servers at once
 	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
 		Notify: p.noteServer}
 	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
@@ -62,8 +59,6 @@ func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rig
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
-			mu.Lock()
-			defer mu.Unlock()
 			r := rights(m) // as they are now
 			return r == consent.All, startable(r)
 		}

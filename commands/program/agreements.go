@@ -1,0 +1,114 @@
+package program
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"gemline/repl/question"
+	"gemline/settings/consent"
+	"gemline/settings/trust"
+)
+
+// agreements are what the user has agreed to of what a project wants to run, by
+// fingerprint: what is kept, and what was said in this run. They are safe for concurrent use.
+type agreements struct {
+	kept func() error // reads what is kept, once
+
+	mu    sync.Mutex
+	given map[string]consent.Rights
+}
+
+// newAgreements returns those about the folder, which are read when they are asked for.
+func (o *Options) newAgreements() *agreements {
+	a := &agreements{given: map[string]consent.Rights{}}
+	a.kept = sync.OnceValue(func() error {
+		if o.trust.State != trust.Trusted {
+			return nil
+		}
+		kept, err := consent.In(o.paths).Of(o.trust.Folder)
+		a.give(kept)
+		return err
+	})
+	return a
+}
+
+// rights returns what was agreed to, "" if nobody has said anything.
+func (a *agreements) rights(print string) consent.Rights {
+	a.kept() // why it can't be read is told where it matters
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.given[print]
+}
+
+// give notes what was agreed to.
+func (a *agreements) give(given map[string]consent.Rights) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.Copy(a.given, given)
+}
+
+// agreedByFlag reports whether the command line stands for an agreement, as it does where
+// it trusts the folder and nobody can be asked. Then it is noted, for this run.
+func (o *Options) agreedByFlag(print string) bool {
+	by := o.trustedByFlag() && !o.consulted()
+	if by {
+		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
+	}
+	return by
+}
+
+// howAgreed says where the user agrees to what a project wants to run.
+const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
+
+// A wish is something that the project wants to run and that nobody has said anything
+// about, with its fingerprint from before it is shown: what changes then is something else.
+type wish struct {
+	question.Wish
+	print string
+}
+
+// agree asks about what the project wants to run and is new or has changed, and keeps the
+// answer.
+func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) (err error) {
+	o.agreed = o.newAgreements()
+	o.hooks, o.agentSet = o.findHooks(), o.findAgents()
+	if o.discovery, err = o.findDiscovery(); err != nil {
+		notify(err.Error())
+	}
+	o.served = o.findServers(notify)
+	var all []wish
+	for _, wishes := range []func() []wish{o.hooks.wishes, o.discovery.wishes, o.served.wishes, o.agentSet.wishes, o.openCheck} {
+		all = append(all, wishes()...)
+	}
+	return o.consent(ctx, user.Consent, all, notify)
+}
+
+// asking asks whether what a folder wants may be, as [consenter] does.
+type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
+
+// consent asks about what the project wants, and keeps the answer, unless all is left open.
+func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify func(string)) error {
+	if len(wishes) == 0 {
+		return nil
+	}
+	shown := make([]question.Wish, len(wishes))
+	for i, w := range wishes {
+		shown[i] = w.Wish
+	}
+	answer, err := ask(ctx, o.trust.Folder, shown)
+	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
+		question.NeverRun: consent.None}[answer]
+	if err != nil || rights == "" {
+		return err
+	}
+	given := map[string]consent.Rights{}
+	for _, w := range wishes {
+		given[w.print] = rights
+	}
+	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
+		notify(unkept(err))
+	}
+	o.agreed.give(given)
+	return nil
+}
