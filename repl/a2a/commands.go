@@ -60,6 +60,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		write(w, status, failure{s.plain(err.Error())})
 		return
 	}
+	s.shrink()
 	write(w, http.StatusCreated, t.kept.Task.ID)
 }
 

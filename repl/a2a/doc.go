@@ -16,8 +16,9 @@
 //
 // # A client that is gone ends nothing
 //
-// What happens in a task goes to whoever reads along. One that reads too slowly holds the
-// work up, for a while, and is cut off then; it can come back by tasks/resubscribe.
+// What happens in a task goes to whoever reads along. Readers that are too slow hold a turn up
+// for a while in all, and are cut off then, or when it is cancelled; they can come back by
+// tasks/resubscribe.
 //
 // # Types of a library, and no server
 //

@@ -85,9 +85,9 @@ const (
 // g's.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience, tasks: map[protocol.TaskID]*task{}}
-	all, done, err := s.store.open(ctx, cfg.Warn)
+	all, old, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
-		return nil, fmt.Errorf("the tasks in %s can't be kept: %w; one gemline a2a serve at a time has those of a folder", cfg.Folder, err)
+		return nil, err
 	}
 	for _, r := range all {
 		t := s.hold(r)
@@ -99,6 +99,11 @@ func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 		}
 	}
 	g.Go(func() {
+		for _, id := range old {
+			if ctx.Err() == nil {
+				s.store.forget(id)
+			}
+		}
 		<-ctx.Done()
 		s.close()
 		done()
@@ -195,11 +200,8 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	if unused >= mostUnused {
 		return nil, invalidf(protocol.ErrServerError, "nothing was said yet in %d tasks, which are all that may be; cancel some", unused)
 	}
-	if len(all) >= mostTasks {
-		i := slices.IndexFunc(slices.Clone(reversed(all)), (*task).forget)
-		if i < 0 {
-			return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be", len(all))
-		}
+	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
+		return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be", len(all))
 	}
 	t := s.hold(r)
 	if err := t.status(protocol.TaskStateSubmitted, nil, nil); err != nil {
@@ -209,10 +211,21 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	return t, nil
 }
 
-func reversed[T any](list []T) []T {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return list
+// shrink forgets the tasks that were used longest ago, as far as there are too many.
+func (s *Server) shrink() {
+	all := s.all()
+	for i := len(all) - 1; i >= 0 && len(all) > mostTasks; i-- {
+		if all[i].forget() {
+			all = slices.Delete(all, i, i+1)
+		}
+	}
+}
+
+// idle reports whether nobody works on the task, and no call is asked about.
+func (t *task) idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.turn == nil && t.kept.Pending == nil
 }
 
 // forget has a task be none, unless somebody works on it or a call is asked about. Its
@@ -268,6 +281,9 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 			t.forget()
 		}
 		return nil, nil, err
+	}
+	if fresh {
+		s.shrink()
 	}
 	if along || p.Config != nil && p.Config.Blocking != nil && !*p.Config.Blocking {
 		return t, st, nil
@@ -356,6 +372,7 @@ func (t *task) take(m *protocol.Message, words string, answer map[string]any, al
 			return nil, nil, err
 		}
 		u.prompt, u.asked, u.first = words, asked, r
+		t.left, t.stopped = t.server.patience, u.ctx.Done()
 	}
 	if along {
 		st = t.join()

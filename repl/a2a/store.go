@@ -5,50 +5,85 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
 	"github.com/google/uuid"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A store is the folder of the tasks, each in a folder of its own. "" keeps nothing.
 type store string
 
-// open has the folder be this process's, and returns what is kept in it. Of a task that
-// can't be read it tells warn.
-func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
+// open has the folder be this process's, and returns what is kept in it: so many tasks as
+// may be, those that were used last, and the names of those that are too many. It tells warn
+// of what is left out.
+func (d store) open(ctx context.Context, warn func(string)) (all []record, old []protocol.TaskID, done func(), err error) {
 	const soon = time.Second
 	if d == "" {
-		return nil, func() {}, nil
+		return nil, nil, func() {}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
-	if done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json")); err != nil {
-		return nil, nil, err
+	done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json"))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, nil, nil, fmt.Errorf("another gemline a2a serve has the tasks of this folder, which are in %s: give it the tasks, or end it first", d)
 	}
-	entries, err := os.ReadDir(string(d))
+	var ids []protocol.TaskID
+	if err == nil {
+		ids, err = d.list()
+	}
 	if err != nil {
-		done()
-		return nil, nil, err
+		if done != nil {
+			done()
+		}
+		return nil, nil, nil, fmt.Errorf("tasks can't be kept: %w", err)
 	}
+	if n := len(ids) - mostTasks; n > 0 {
+		ids, old = ids[:mostTasks], ids[mostTasks:]
+		warn(fmt.Sprintf("%s that were used longest ago are forgotten, since at most %d are kept", text.Count(n, "task"), mostTasks))
+	}
+	var first error
+	unread := 0
+	for _, id := range ids {
+		r, err := d.read(id)
+		if err == nil {
+			all = append(all, r)
+			continue
+		}
+		if unread++; first == nil {
+			first = err
+		}
+	}
+	switch {
+	case unread == 1:
+		warn(fmt.Sprintf("a task is left out: %v", first))
+	case unread > 1:
+		warn(fmt.Sprintf("%s are left out, such as %v", text.Count(unread, "task"), first))
+	}
+	return all, old, done, nil
+}
+
+// list returns the tasks that have a file, those that were used last first.
+func (d store) list() (ids []protocol.TaskID, err error) {
+	entries, err := os.ReadDir(string(d))
+	used := map[protocol.TaskID]time.Time{}
 	for _, e := range entries {
+		id := protocol.TaskID(e.Name())
 		if uuid.Validate(e.Name()) != nil {
 			continue
 		}
-		r, err := d.read(protocol.TaskID(e.Name()))
-		switch {
-		case err == nil:
-			all = append(all, r)
-		case !errors.Is(err, fs.ErrNotExist): // which a task that was forgotten may leave
-			warn(fmt.Sprintf("a task is left out: %v", err))
+		if info, err := os.Stat(d.path(id)); err == nil {
+			ids, used[id] = append(ids, id), info.ModTime()
 		}
 	}
-	return all, done, nil
+	slices.SortStableFunc(ids, func(a, b protocol.TaskID) int { return used[b].Compare(used[a]) })
+	return ids, err
 }
 
 // read returns the task id.

@@ -9,8 +9,8 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 )
 
-// Of what stands in the folder of the tasks, what can be read is there again, and of what
-// can't be it is said where it is and why.
+// Of what stands in the folder of the tasks, what can be read is there again. Of what can't be
+// it is said once where it is and why.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	d := store(t.TempDir())
@@ -29,7 +29,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	all, done, err := d.open(t.Context(), func(s string) { told = append(told, s) })
+	all, _, done, err := d.open(t.Context(), func(s string) { told = append(told, s) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +37,7 @@ func TestOpen(t *testing.T) {
 	if len(all) != 1 || all[0].Task.ID != good {
 		t.Errorf("%v", all)
 	}
-	if len(told) != 3 {
+	if len(told) != 1 || !strings.HasPrefix(told[0], "3 tasks are left out, such as "+string(d)) {
 		t.Errorf("told is %q", told)
-	}
-	for i, id := range []string{broken, other, huge} {
-		if i < len(told) && !strings.HasPrefix(told[i], "a task is left out: "+d.path(protocol.TaskID(id))+": ") {
-			t.Errorf("%q", told[i])
-		}
 	}
 }

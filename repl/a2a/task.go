@@ -29,6 +29,11 @@ type task struct {
 	talk    *serve.Conversation // nil if it is not open
 	said    string              // by the model, not in the history yet
 	gone    bool                // it was forgotten
+
+	// left is for how long readers that stall are still waited for in this turn, which
+	// ends with stopped. Both are kept by change.
+	left    time.Duration
+	stopped <-chan struct{}
 }
 
 // A record is what is kept of a task.
@@ -213,14 +218,13 @@ type stream struct {
 	task   *task
 	events chan json.RawMessage
 	cut    chan struct{} // closed if the client is not waited for any longer
-	left   time.Duration // for which it still is
 	end    func()
 }
 
 // join adds a reader. The caller holds change.
 func (t *task) join() *stream {
 	const held = 64 // events
-	st := &stream{task: t, events: make(chan json.RawMessage, held), cut: make(chan struct{}), left: t.server.patience}
+	st := &stream{task: t, events: make(chan json.RawMessage, held), cut: make(chan struct{})}
 	st.end = sync.OnceFunc(func() { close(st.cut) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -228,9 +232,10 @@ func (t *task) join() *stream {
 	return st
 }
 
-// put hands an event on. A reader that stalls is waited for, and cut off when that has taken
-// too long in all.
+// put hands an event on. A reader that stalls is waited for, and cut off when readers have
+// taken too long in this turn; if it is stopped, that is soon. The caller holds change.
 func (st *stream) put(ev json.RawMessage) {
+	const soon = 250 * time.Millisecond
 	select {
 	case st.events <- ev:
 		return
@@ -238,15 +243,24 @@ func (st *stream) put(ev json.RawMessage) {
 		return
 	default:
 	}
-	began := time.Now()
-	late := time.NewTimer(st.left)
+	t := st.task
+	until := time.Now().Add(t.left)
+	late := time.NewTimer(t.left)
 	defer late.Stop()
-	select {
-	case st.events <- ev:
-		st.left -= time.Since(began)
-	case <-st.cut:
-	case <-late.C:
-		st.leave()
+	for {
+		select {
+		case st.events <- ev:
+		case <-st.cut:
+		case <-late.C:
+			st.leave()
+		case <-t.stopped:
+			t.stopped = nil
+			until = time.Now().Add(min(soon, time.Until(until)))
+			late.Reset(time.Until(until))
+			continue
+		}
+		t.left = time.Until(until)
+		return
 	}
 }
 

@@ -1,0 +1,390 @@
+package a2a
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/google/uuid"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/repl/report"
+	"gemline/repl/serve"
+)
+
+// A served is a server that tests speak HTTP with.
+type served struct {
+	t          *testing.T
+	url, token string
+	server     *Server
+	stop       func() // which waits for its end
+	warned     []string
+}
+
+// work is what is done for a prompt.
+type work func(ctx context.Context, w serve.Wish, to report.Reporter, prompt string) error
+
+// serving serves tasks of a folder, which are worked on by do.
+func serving(t *testing.T, folder string, do work) *served {
+	t.Helper()
+	s := &served{t: t}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	back, feed := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.HTTP(ctx, feed, 0, "/", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+			var err error
+			s.server, err = New(ctx, g, Config{Folder: folder, Address: at.URL, Dir: "/project",
+				Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },
+				Clean:   func(s string) string { return s },
+				Warn:    func(said string) { s.warned = append(s.warned, said) },
+				Servers: func() []Connected { return nil },
+				Begin: func(_ context.Context, w serve.Wish) (*serve.Conversation, error) {
+					return &serve.Conversation{ID: w.Name, Model: func() string { return "model" }, Tools: func() []engine.Tool { return nil }, Close: func() {},
+						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) }}, nil
+				}})
+			if err != nil {
+				return nil, err
+			}
+			return serve.Keyed(at.Token, s.server), nil
+		})
+		feed.CloseWithError(errors.New("it has ended"))
+	}()
+	line, err := bufio.NewReader(back).ReadBytes('\n')
+	var at serve.Address
+	if err != nil || json.Unmarshal(line, &at) != nil {
+		t.Fatalf("%q, %v: %v", line, err, <-ended)
+	}
+	s.url, s.token = at.URL, at.Token
+	s.stop = func() { cancel(errors.New("enough")); ended <- <-ended }
+	t.Cleanup(s.stop)
+	return s
+}
+
+// post posts a document, and returns the body of what is answered.
+func (s *served) post(path, body string) io.ReadCloser {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + s.token}, "Content-Type": {"application/json"}}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.Body
+}
+
+// An answer is how a request ended.
+type answer struct {
+	Result protocol.Task
+	Error  *fault
+}
+
+// call calls a method that has one answer.
+func (s *served) call(method, params string) (a answer) {
+	s.t.Helper()
+	body := s.post("", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+	defer body.Close()
+	if err := json.NewDecoder(body).Decode(&a); err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+// saying returns the parameters of a message with words.
+func saying(words string) string {
+	return fmt.Sprintf(`{"configuration":{"blocking":false},"message":{"messageId":%q,"role":"user","parts":[{"kind":"text","text":%q}]}}`, uuid.NewString(), words)
+}
+
+// naming returns the parameters of what is about a task.
+func naming(id protocol.TaskID) string { return fmt.Sprintf(`{"id":%q}`, id) }
+
+// A stalled is a client that asks for a stream and reads no more than that it has begun.
+func (s *served) stalled(method, params string) net.Conn {
+	s.t.Helper()
+	host := strings.Trim(strings.TrimPrefix(s.url, "http://"), "/")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	conn.(*net.TCPConn).SetReadBuffer(4096)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, s.token, len(body), body)
+	if line, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil || !strings.Contains(line, "200 OK") {
+		s.t.Fatalf("%q, %v", line, err)
+	}
+	return conn
+}
+
+// only returns the one task that there is.
+func (s *served) only() *task {
+	s.t.Helper()
+	all := s.server.all()
+	if len(all) != 1 {
+		s.t.Fatalf("%d tasks", len(all))
+	}
+	return all[0]
+}
+
+// until waits until something is so.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(time.Minute); !is(); <-look.C {
+		if time.Now().After(end) {
+			t.Fatal("it did not come to that")
+		}
+	}
+}
+
+// flooded serves a task that never ends, whose readers read nothing, and returns it when the
+// work is held up.
+func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *task) {
+	t.Helper()
+	gate := make(chan struct{})
+	var told atomic.Int64
+	s = serving(t, t.TempDir(), func(ctx context.Context, _ serve.Wish, to report.Reporter, _ string) error {
+		for <-gate; ctx.Err() == nil; told.Add(mostPiece) {
+			to.Event(engine.Text{Delta: strings.Repeat("x", mostPiece)})
+		}
+		return ctx.Err()
+	})
+	s.server.patience = patience
+	s.stalled("message/stream", saying("flood"))
+	tk = s.only()
+	for range readers - 1 {
+		s.stalled("tasks/resubscribe", naming(tk.kept.Task.ID))
+	}
+	close(gate)
+	full := func(st *stream) bool { return len(st.events) == cap(st.events) }
+	last, since := int64(0), time.Now()
+	until(t, func() bool { // the kernel takes some, too
+		if n := told.Load(); n != last {
+			last, since = n, time.Now()
+		}
+		return slices.ContainsFunc(tk.readers(), full) && time.Since(since) > 200*time.Millisecond
+	})
+	if n := told.Load(); n > 32<<20 { // which fills what the kernel holds for a connection
+		t.Errorf("%d bytes were told to those who read nothing", n)
+	}
+	return s, tk
+}
+
+// readers returns those that are waited for.
+func (t *task) readers() []*stream {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.streams)
+}
+
+// Clients that never read hold work up for a while in all, however many there are. Then it
+// goes on without them.
+func TestStalledReaders(t *testing.T) {
+	t.Parallel()
+	s, tk := flooded(t, 12, time.Second)
+	began := time.Now()
+	until(t, func() bool { return len(tk.readers()) == 0 })
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if got := s.call("tasks/get", naming(tk.kept.Task.ID)); got.Result.Status.State != protocol.TaskStateWorking {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whoever cancels a task does not wait for readers that stall, nor does the server's end.
+func TestStalledAtEnd(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*served, *task){
+		"canceled": func(s *served, tk *task) {
+			if a := s.call("tasks/cancel", naming(tk.kept.Task.ID)); a.Result.Status.State != protocol.TaskStateCanceled {
+				t.Errorf("%+v", a)
+			}
+		},
+		"ended": func(s *served, _ *task) { s.stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, tk := flooded(t, 3, time.Minute)
+			began := time.Now()
+			end(s, tk)
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// Of tasks only so many are worked on. One more is refused, and nothing is forgotten for it.
+// A task whose call is asked about makes room.
+func TestTooManyAtOnce(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	kept(t, folder, mostTasks-mostBusy, protocol.TaskStateCompleted)
+	s := serving(t, folder, func(ctx context.Context, w serve.Wish, _ report.Reporter, prompt string) error {
+		if prompt == "ask" {
+			_, err := w.Approver.Approve(ctx, engine.Proposal{ID: "1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write_file"}}})
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	say := func(words string) protocol.TaskID {
+		t.Helper()
+		a := s.call("message/send", saying(words))
+		if a.Error != nil {
+			t.Fatalf("%+v", a.Error)
+		}
+		return a.Result.ID
+	}
+	there := func(want int) {
+		t.Helper()
+		if all, dirs := s.server.all(), entries(t, folder); len(all) != want || dirs != want {
+			t.Errorf("%d tasks, %d folders; want %d", len(all), dirs, want)
+		}
+	}
+	one := say("work")
+	for range mostBusy - 1 {
+		say("work")
+	}
+	there(mostTasks)
+	for range 3 {
+		if a := s.call("message/send", saying("one more")); a.Error == nil || a.Error.Code != -32000 || !strings.Contains(a.Error.Message, "16 tasks are worked on") {
+			t.Errorf("%+v", a)
+		}
+	}
+	there(mostTasks)
+	if a := s.call("tasks/cancel", naming(one)); a.Result.Status.State != protocol.TaskStateCanceled {
+		t.Errorf("%+v", a)
+	}
+	if a := s.call("tasks/cancel", naming(one)); a.Error == nil || a.Error.Code != -32002 {
+		t.Errorf("canceled twice: %+v", a)
+	}
+	asks := say("ask")
+	state := func(id protocol.TaskID) protocol.TaskState {
+		return s.call("tasks/get", naming(id)).Result.Status.State
+	}
+	until(t, func() bool { return state(asks) == protocol.TaskStateInputRequired })
+	if a := say("work"); state(a) != protocol.TaskStateWorking || state(asks) != protocol.TaskStateInputRequired {
+		t.Errorf("%s works, %s asks", state(a), state(asks))
+	}
+	there(mostTasks)
+}
+
+// kept has so many tasks stand in a folder, each used a second before the next one.
+func kept(t *testing.T, folder string, n int, state protocol.TaskState) (ids []protocol.TaskID) {
+	t.Helper()
+	d := store(folder)
+	for i := range n {
+		id := protocol.NewTaskID()
+		used := time.Unix(int64(i), 0)
+		b, err := json.Marshal(record{Session: string(id), Used: used, Task: protocol.Task{ID: id, ContextID: string(id), Status: protocol.TaskStatus{State: state}}})
+		if err == nil {
+			err = os.Mkdir(filepath.Dir(d.path(id)), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(d.path(id), b, 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(d.path(id), used, used)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// entries returns how many folders of tasks there are.
+func entries(t *testing.T, folder string) (n int) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(folder, "*-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// Of many tasks that are kept, those are there that were used last. That the others are
+// forgotten is said once.
+func TestTooManyKept(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	ids := kept(t, folder, mostTasks+1000, protocol.TaskStateInputRequired)
+	s := serving(t, folder, nil)
+	if all := s.server.all(); len(all) != mostTasks {
+		t.Errorf("%d tasks", len(all))
+	}
+	until(t, func() bool { return entries(t, folder) == mostTasks })
+	if len(s.warned) != 1 || !strings.Contains(s.warned[0], "1,000 tasks ") {
+		t.Errorf("warned: %q", s.warned)
+	}
+	if a := s.call("tasks/get", naming(ids[len(ids)-1])); a.Error != nil {
+		t.Errorf("%+v", a.Error)
+	}
+	if a := s.call("tasks/get", naming(ids[0])); a.Error == nil || a.Error.Code != -32001 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// Requests without the token, from a page elsewhere or too long are answered before anything
+// is made of them.
+func TestUnwanted(t *testing.T) {
+	t.Parallel()
+	s := serving(t, t.TempDir(), nil)
+	long := `{"jsonrpc":"2.0","id":1,"method":"message/send","params":` + saying(strings.Repeat("x", mostBody)) + "}"
+	for name, c := range map[string]struct {
+		header http.Header
+		body   string
+		want   int
+	}{
+		"no token":    {http.Header{}, "{}", 401},
+		"wrong token": {http.Header{"Authorization": {"Bearer " + strings.ToLower(s.token)}}, "{}", 401},
+		"a page":      {http.Header{"Authorization": {"Bearer " + s.token}, "Origin": {"http://evil.example"}}, "{}", 403},
+		"too long":    {http.Header{"Authorization": {"Bearer " + s.token}}, long, 413},
+	} {
+		c.header.Set("Content-Type", "application/json")
+		req, err := http.NewRequest(http.MethodPost, s.url, onlyReader{strings.NewReader(c.body)}) // whose length is not told
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = c.header
+		res, err := http.DefaultClient.Do(req)
+		if err != nil { // it may break off while the client still sends
+			if c.want != 413 {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		b, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode != c.want || bytes.Contains(b, []byte(s.token)) {
+			t.Errorf("%s: %d %s", name, res.StatusCode, b)
+		}
+	}
+	if all := s.server.all(); len(all) > 0 {
+		t.Errorf("%d tasks", len(all))
+	}
+}
+
+type onlyReader struct{ io.Reader }
