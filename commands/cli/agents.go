@@ -13,7 +13,6 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/tools/agent"
 )
 
@@ -158,11 +157,7 @@ func (a agentName) find(w *World) (agent.Definition, error) {
 		}
 		names = append(names, d.Name)
 	}
-	message := fmt.Sprintf("no agent is called %.100q; gemline agents lists them", a.Name)
-	if near := text.Nearest(a.Name, names); near != "" {
-		message = fmt.Sprintf("no agent is called %.100q; did you mean %s?", a.Name, near)
-	}
-	return agent.Definition{}, &flags.UsageError{Message: message}
+	return agent.Definition{}, notCalled("agent", a.Name, "gemline agents", names)
 }
 
 // Run says what an agent is.

@@ -115,7 +115,7 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 			add(d.Name, d.Description)
 		}
 	case "server":
-		servers, _ := w.Servers.Status(context.Background(), 0)
+		servers, _ := w.Servers.Status(ctx, 0)
 		for _, s := range servers {
 			add(s.Name, s.Description)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/jsonc"
@@ -153,10 +153,7 @@ func (d *doctor) checkSettings() finding {
 	if s, err := d.settings(); err == nil && s.Unclear() != nil {
 		return worse(Problem, "gemline config set fixes it", "%s", s.Unclear())
 	}
-	files := fmt.Sprintf("%d files", used)
-	if used == 1 {
-		files = "1 file"
-	}
+	files := text.Count(used, "file")
 	if odd > 0 {
 		return worse(Warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
 	}
@@ -262,17 +259,17 @@ func (d *doctor) checkNetwork() finding {
 	}
 	slices.Sort(o.CAs)
 	o.CAs = slices.Compact(o.CAs) // two variables may name one file
-	text := "no proxy"
+	said := "no proxy"
 	if p := cmp.Or(o.Proxy.HTTPSProxy, o.Proxy.HTTPProxy); p != "" {
-		text = "proxy " + withoutPassword(p)
+		said = "proxy " + withoutPassword(p)
 	}
 	if len(o.CAs) > 0 {
-		text += fmt.Sprintf(", more certificates: %s", strings.Join(o.CAs, ", "))
+		said += ", more certificates: " + strings.Join(o.CAs, ", ")
 	}
 	if address := c.Address(); address != "" {
-		text += ", address " + address
+		said += ", address " + address
 	}
-	return fine("%s", text)
+	return fine("%s", said)
 }
 
 // withoutPassword returns an address without its password.

@@ -70,19 +70,16 @@ func (*extensionsList) Run(ctx context.Context, w *World) error {
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
 	}
-	if w.JSON {
-		return w.document(struct {
-			Extensions []listedExtension `json:"extensions"`
-			Problems   []string          `json:"problems"`
-		}{all, append([]string{}, problems...)})
-	}
 	if len(all) == 0 {
 		lines = []string{"No extensions installed."}
 	}
 	for _, p := range problems {
 		lines = append(lines, "warning: "+p)
 	}
-	return w.lines(lines)
+	return w.show(struct {
+		Extensions []listedExtension `json:"extensions"`
+		Problems   []string          `json:"problems"`
+	}{all, append([]string{}, problems...)}, lines...)
 }
 
 func (x listedExtension) lines() []string {

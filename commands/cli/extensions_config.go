@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -105,16 +104,8 @@ func (w *World) askSetting(ctx context.Context, x extension.Extension, s extensi
 	case w.Line != nil:
 		value, err = w.Line(ctx, about+": ")
 	case w.In != nil && w.Err != nil:
-		fmt.Fprintf(w.Err, "%s: ", about)
-		if w.typed == nil {
-			w.typed = bufio.NewReader(w.In)
-		}
-		value, err = w.typed.ReadString('\n')
-		if errors.Is(err, io.EOF) && value == "" {
+		if value, err = w.ask(about + ": "); errors.Is(err, io.EOF) {
 			return false, errNoAnswer
-		}
-		if errors.Is(err, io.EOF) {
-			err = nil
 		}
 	}
 	value = strings.TrimSpace(value)

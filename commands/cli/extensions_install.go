@@ -257,10 +257,6 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 			asks = compared(was, asks, old.Dir, x.Dir)
 		}
 	}
-	out := w.Output
-	if w.JSON && w.Err != nil {
-		out.Out = w.Err
-	}
 	at := cmp.Or(x.Home, x.Dir)
 	lines := []string{title, "It comes from " + source.Shown(note.Source) + ". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}
 	for _, l := range asks {
@@ -269,7 +265,7 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 	if given {
 		lines = append([]string{"You have consented to the following:"}, lines...)
 	}
-	if err := out.lines(lines); err != nil || given {
+	if err := w.beside().lines(lines); err != nil || given {
 		return err
 	}
 	yes, err := w.confirm(ctx, "Do you want to continue?")

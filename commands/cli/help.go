@@ -97,6 +97,16 @@ func didYouMean(name string, names []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
+// notCalled refuses the name of something that is not there. Lists is the command that says
+// what is.
+func notCalled(kind, name, lists string, names []string) error {
+	message := fmt.Sprintf("no %s is called %.100q; %s lists them", kind, name, lists)
+	if near := text.Nearest(name, names); near != "" {
+		message = fmt.Sprintf("no %s is called %.100q; did you mean %s?", kind, name, text.EscapeLine(near))
+	}
+	return &flags.UsageError{Message: message}
+}
+
 // find returns the command that words name, nil if there is none.
 func find(words []string) *kong.Node {
 	at := table()

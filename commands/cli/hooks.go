@@ -76,7 +76,8 @@ type (
 // Run lists the hooks.
 func (*hooksList) Run(w *World) error {
 	list, wrong := w.Hooks.List()
-	var lines, problems []string
+	var lines []string
+	problems := []string{}
 	for _, h := range list {
 		at := string(h.Event)
 		if h.Matcher != "" {
@@ -96,16 +97,13 @@ func (*hooksList) Run(w *World) error {
 	if len(list)+len(problems) == 0 {
 		lines = []string{"no hooks are set; gemline help hooks says how"}
 	}
-	if w.JSON {
-		return w.document(struct {
-			Hooks    []ListedHook `json:"hooks"`
-			Problems []string     `json:"problems"`
-		}{append([]ListedHook{}, list...), append([]string{}, problems...)})
-	}
 	for _, p := range problems {
 		lines = append(lines, "not used: "+p)
 	}
-	return w.lines(lines)
+	return w.show(struct {
+		Hooks    []ListedHook `json:"hooks"`
+		Problems []string     `json:"problems"`
+	}{append([]ListedHook{}, list...), problems}, lines...)
 }
 
 // unread says that the settings of the folder are not read, "" if they are or there are none.
@@ -242,11 +240,7 @@ func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
 	set := w.hookScopes()
 	ids := slices.Sorted(maps.Keys(set))
 	if id != "" && set[id] == nil {
-		message := fmt.Sprintf("no hook is called %.100q; gemline hooks list lists them", id)
-		if near := text.Nearest(id, ids); near != "" {
-			message = fmt.Sprintf("no hook is called %.100q; did you mean %s?", id, text.EscapeLine(near))
-		}
-		return &flags.UsageError{Message: message}
+		return notCalled("hook", id, "gemline hooks list", ids)
 	}
 	if id != "" {
 		ids = []string{id}

@@ -49,7 +49,7 @@ func (c *inspectCommand) Run(ctx context.Context, w *World) error {
 			session = a.Session
 			lines = append(lines, "session "+session)
 		}
-		lines = append(lines, fmt.Sprintf("%s  %-8s %s", a.clock(), a.Kind, a.Text))
+		lines = append(lines, fmt.Sprintf("%s  %-8s %s", a.Clock(), a.Kind, a.Text))
 	}
 	if len(all) == 0 {
 		lines = []string{"there are no events in it"}
@@ -89,8 +89,8 @@ func readActivity(name string) ([]activity, error) {
 	return all, nil
 }
 
-// clock returns the time of day here, as far as there is one.
-func (a activity) clock() string {
+// Clock returns the time of day here, as far as there is one.
+func (a activity) Clock() string {
 	t, err := time.Parse(time.RFC3339, a.Time)
 	if err != nil {
 		return strings.Repeat(" ", len("15:04:05.000"))

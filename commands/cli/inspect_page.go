@@ -76,9 +76,6 @@ func page(host, path, name string) http.Handler {
 	})
 }
 
-// Clock returns the time of day.
-func (a activity) Clock() string { return a.clock() }
-
 // Details returns what an event says of itself, by name.
 func (a activity) Details() (all [][2]string) {
 	for _, key := range slices.Sorted(maps.Keys(a.Said)) {

@@ -150,12 +150,8 @@ func (l listedServer) holds() string {
 		n    int
 		word string
 	}{{len(l.Tools), "tool"}, {len(l.Prompts), "prompt"}, {len(l.Resources), "resource"}} {
-		switch c.n {
-		case 0:
-		case 1:
-			parts = append(parts, "1 "+c.word)
-		default:
-			parts = append(parts, fmt.Sprintf("%d %ss", c.n, c.word))
+		if c.n > 0 {
+			parts = append(parts, text.Count(c.n, c.word))
 		}
 	}
 	if parts == nil {

@@ -28,6 +28,14 @@ type Output struct {
 	Width    int  // of the terminal in columns, 0 if it is not known
 }
 
+// beside returns where is told what is not the document: with --json that is standard error.
+func (o Output) beside() *Output {
+	if o.JSON && o.Err != nil {
+		o.Out = o.Err
+	}
+	return &o
+}
+
 // document writes v, which is an object, as one document of JSON that begins
 // with the version of its schema.
 func (o *Output) document(v any) error {

@@ -204,9 +204,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		return fmt.Errorf("%s: %w", text.EscapeLine(shorten(c.Command[0])), err)
 	}
 	if w.JSON {
-		said := *w
-		said.Out = w.Err
-		if err := said.document(map[string]any{"sandbox": shownSandbox(l.State()), "exit_code": code}); err != nil {
+		if err := w.beside().document(map[string]any{"sandbox": shownSandbox(l.State()), "exit_code": code}); err != nil {
 			return err
 		}
 	}

@@ -153,10 +153,7 @@ func (w *World) unattendedYolo() bool {
 
 // showWorkflows shows what is to be written.
 func (w *World) showWorkflows(all []workflowFile, title string) error {
-	out := w.Output
-	if out.JSON && out.Err != nil {
-		out.Out = out.Err
-	}
+	out := w.beside()
 	if err := out.lines([]string{title}); err != nil {
 		return err
 	}

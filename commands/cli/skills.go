@@ -49,16 +49,9 @@ func (c *skillsList) Run(w *World) error {
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(w.Skills.All()), func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
-	slices.SortStableFunc(list, func(a, b skill.Skill) int { // own ones come last
-		return cmp.Compare(rank(a), rank(b))
-	})
+	own := func(s skill.Skill) int { return map[bool]int{true: 1}[s.Source == skill.BuiltIn] } // which come last
+	slices.SortStableFunc(list, func(a, b skill.Skill) int { return own(a) - own(b) })
 	problems := w.Skills.Notes()
-	if w.JSON {
-		return w.document(struct {
-			Skills   []skill.Skill `json:"skills"`
-			Problems []string      `json:"problems"`
-		}{append([]skill.Skill{}, list...), append([]string{}, problems...)})
-	}
 	lines := []string{"No skills discovered."}
 	if len(list) > 0 {
 		lines = []string{"Discovered Agent Skills:", ""}
@@ -79,14 +72,10 @@ func (c *skillsList) Run(w *World) error {
 	for _, p := range problems {
 		lines = append(lines, "not used: "+p)
 	}
-	return w.lines(lines)
-}
-
-func rank(s skill.Skill) int {
-	if s.Source == skill.BuiltIn {
-		return 1
-	}
-	return 0
+	return w.show(struct {
+		Skills   []skill.Skill `json:"skills"`
+		Problems []string      `json:"problems"`
+	}{append([]skill.Skill{}, list...), append([]string{}, problems...)}, lines...)
 }
 
 type skillsReload struct{}
@@ -228,11 +217,7 @@ func (w *World) installSkills(ctx context.Context, from, to, scope string, conse
 			}
 		}
 	}
-	out := w.Output
-	if out.JSON && out.Err != nil {
-		out.Out = out.Err
-	}
-	if err := out.lines(lines); err != nil {
+	if err := w.beside().lines(lines); err != nil {
 		return err
 	}
 	if !consent {
@@ -335,11 +320,7 @@ func (w *World) skillName(name string) (string, error) {
 	if i >= 0 {
 		return all[i], nil
 	}
-	message := fmt.Sprintf("no skill is called %.60q; gemline skills list --all lists them", name)
-	if near := text.Nearest(name, all); near != "" {
-		message = fmt.Sprintf("no skill is called %.60q; did you mean %s?", name, near)
-	}
-	return "", &flags.UsageError{Message: message}
+	return "", notCalled("skill", name, "gemline skills list --all", all)
 }
 
 // turnSkill switches a skill on or off in a file of settings.

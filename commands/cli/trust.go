@@ -40,8 +40,8 @@ func (*trustList) Run(w *World) error {
 }
 
 type trustAdd struct {
-	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
-	Parent bool   `help:"Trust the folder above it, and all in that."`
+	trustFolder
+	Parent bool `help:"Trust the folder above it, and all in that."`
 }
 
 // Run writes the decision down.
@@ -62,9 +62,14 @@ func (c *trustAdd) Run(ctx context.Context, w *World) error {
 	return w.decide(ctx, d)
 }
 
-type trustDeny struct {
-	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
-}
+type (
+	trustFolder struct {
+		Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
+	}
+	trustDeny   struct{ trustFolder }
+	trustRemove struct{ trustFolder }
+	trustStatus struct{ trustFolder }
+)
 
 // Run writes the decision down.
 func (c *trustDeny) Run(ctx context.Context, w *World) error {
@@ -102,10 +107,6 @@ func (w *World) decide(ctx context.Context, d trust.Decision) error {
 	return w.decided(d.Path, said)
 }
 
-type trustRemove struct {
-	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
-}
-
 // Run takes the decision from the list.
 func (c *trustRemove) Run(ctx context.Context, w *World) error {
 	folder := w.Paths.Folder(c.Folder)
@@ -135,10 +136,6 @@ func (w *World) decided(folder, said string) error {
 		State  string `json:"state"`
 		By     string `json:"by,omitempty"`
 	}{folder, said, t.State.String(), t.Why}, lines...)
-}
-
-type trustStatus struct {
-	Folder string `arg:"" optional:"" complete:"dirs" help:"The folder; this one if none is named."`
 }
 
 // Run says how it stands with a folder, and what it brings.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -266,15 +267,24 @@ func (w *World) confirm(ctx context.Context, about string) (bool, error) {
 	case w.In == nil || w.Err == nil:
 		return false, errors.New("nobody can be asked here; --yes answers")
 	}
-	fmt.Fprintf(w.Err, "%s [y/N] ", text.EscapeLine(about))
+	line, err := w.ask(text.EscapeLine(about) + " [y/N] ")
+	if err != nil {
+		fmt.Fprintln(w.Err)
+		w.Notify("nobody has answered; --yes does")
+	}
+	line = strings.ToLower(line)
+	return line == "y" || line == "yes", nil
+}
+
+// ask returns the next line of standard input. At the end of that it is [io.EOF].
+func (w *World) ask(question string) (string, error) {
+	io.WriteString(w.Err, question)
 	if w.typed == nil {
 		w.typed = bufio.NewReader(w.In)
 	}
 	line, err := w.typed.ReadString('\n')
-	if err != nil && line == "" {
-		fmt.Fprintln(w.Err)
-		w.Notify("nobody has answered; --yes does")
+	if line != "" {
+		err = nil
 	}
-	line = strings.ToLower(strings.TrimSpace(line))
-	return line == "y" || line == "yes", nil
+	return strings.TrimSpace(line), err
 }
