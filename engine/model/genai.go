@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -329,12 +330,10 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return *count.TotalTokens, nil
 }
 
-// Merge returns a copy of over, which may be nil, that takes from base how to
-// sample and to think where over leaves it open.
+// Merge returns a copy of over that takes from base how to sample and to think where over
+// leaves it open. Either may be nil.
 func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
-	if over == nil {
-		over = &genai.GenerateContentConfig{}
-	}
+	base, over = cmp.Or(base, &genai.GenerateContentConfig{}), cmp.Or(over, &genai.GenerateContentConfig{})
 	c := *over
 	if c.Temperature == nil {
 		c.Temperature = base.Temperature
