@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,8 @@ import (
 )
 
 // example runs a program of docs/examples against a server, in a directory, and returns what
-// it prints.
-func example(t *testing.T, s *et.Server, dir, program string, args ...string) string {
+// it prints to both outputs.
+func example(t *testing.T, s *et.Server, dir, program string, args ...string) (said, told string) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = dir, environment(dir, s)
@@ -26,7 +27,7 @@ func example(t *testing.T, s *et.Server, dir, program string, args ...string) st
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, errs.Bytes())
 	}
-	return string(out)
+	return string(out), errs.String()
 }
 
 // The programs of the page on the library do what it says.
@@ -36,13 +37,16 @@ func TestLibrary(t *testing.T) {
 		t.Parallel()
 		s := et.NewServer(et.Says("", et.Call("1", "stock", "thing", "nuts"), et.Call("2", "stock", "thing", "bolts"), et.Call("3", "stock")), et.Says("There are 20."))
 		defer s.Close()
-		if out := example(t, s, t.TempDir(), built(t, "./docs/examples/tool"), "How many bolts?"); out != "There are 20.\n" {
-			t.Errorf("%q", out)
+		out, errs := example(t, s, t.TempDir(), built(t, "./docs/examples/tool"), "How many bolts?")
+		told := strings.SplitAfter(errs, "\n")
+		slices.Sort(told) // they run side by side
+		if want := "count bolts: 20\nstock: There is no \"nuts\". There are bolts, legs and tops.\nstock: params lacks \"thing\"\n"; out != "There are 20.\n" || strings.Join(told, "") != want {
+			t.Errorf("%q, %q", out, errs)
 		}
-		told := answerOf(t, s, "stock")
+		answer := answerOf(t, s, "stock")
 		body := string(s.Requests()[len(s.Requests())-1].Body)
 		if !strings.Contains(body, `"output":"20"`) || !strings.Contains(body, "There are bolts, legs and tops.") {
-			t.Errorf("%s, %s", told, body)
+			t.Errorf("%s, %s", answer, body)
 		}
 	})
 	t.Run("session", func(t *testing.T) {
@@ -50,10 +54,10 @@ func TestLibrary(t *testing.T) {
 		s := et.NewServer(et.Says("Hello, Ada."), et.Streams("It ", "is Ada."))
 		defer s.Close()
 		program, dir := built(t, "./docs/examples/session"), t.TempDir()
-		if out := example(t, s, dir, program, "chats", "My name is Ada."); out != "Hello, Ada.\n" {
+		if out, _ := example(t, s, dir, program, "chats", "My name is Ada."); out != "Hello, Ada.\n" {
 			t.Errorf("%q", out)
 		}
-		if out := example(t, s, dir, program, "chats", "What is my name?"); out != "It is Ada.\n" {
+		if out, _ := example(t, s, dir, program, "chats", "What is my name?"); out != "It is Ada.\n" {
 			t.Errorf("%q", out)
 		}
 		if n := len(s.Requests()[1].Contents()); n != 3 {
@@ -72,7 +76,7 @@ func TestLibrary(t *testing.T) {
 		}))
 		program, dir := built(t, "./docs/examples/webhook"), t.TempDir()
 		for _, want := range []string{"Noted.\n", "I may not.\n", "Nobody answers.\n"} {
-			if out := example(t, s, dir, program, judge.URL, "Remember it."); out != want {
+			if out, _ := example(t, s, dir, program, judge.URL, "Remember it."); out != want {
 				t.Errorf("%q", out)
 			}
 			if strings.HasPrefix(want, "I may") {

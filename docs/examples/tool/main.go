@@ -35,6 +35,9 @@ var stock = tools.Define("stock", "Stock", engine.Read, "Says how many of a thin
 	})
 
 func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: tool TEXT")
+	}
 	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"), BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
 	if err != nil {
 		log.Fatal(err)
@@ -53,6 +56,10 @@ func main() {
 		case engine.Text:
 			fmt.Print(ev.Delta)
 		case engine.Finished:
+			if ev.Err != nil { // it may have no Intent
+				fmt.Fprintln(os.Stderr, ev.Name+":", engine.DisplayError(ev.Err))
+				continue
+			}
 			fmt.Fprintf(os.Stderr, "%s: %s\n", ev.Intent.Title, ev.Result.Text)
 		case nil:
 			log.Fatal(err)

@@ -88,6 +88,9 @@ var remember = tools.Define("remember", "Remember", engine.Other, "Writes a line
 	})
 
 func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: webhook URL TEXT")
+	}
 	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"), BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
 	if err != nil {
 		log.Fatal(err)
