@@ -1,9 +1,14 @@
+//go:build unix
+
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	et "gemline/engine/enginetest"
@@ -181,6 +186,72 @@ func TestContextOfTheEditor(t *testing.T) {
 	}
 	if strings.Contains(body(3), "the milk") || strings.Contains(body(3), "has changed in the") {
 		t.Errorf("of another conversation: %s", body(3))
+	}
+}
+
+// stubborn is a companion that is started as a program: it accepts each change as another one,
+// or answers nothing if it is told so, and ends only if it has to.
+const stubborn = `trap '' TERM HUP
+echo $$ >>pids
+[ "$1" = mute ] && while :; do sleep 1; done
+say() { printf '{"jsonrpc":"2.0",%s}\n' "$1"; }
+while IFS= read -r line; do
+	id='"id":'$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+	case $line in
+	*'"method":"initialize"'*) say "$id"',"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"ed","version":"1"}}';;
+	*'"method":"notifications/initialized"'*) say '"method":"ide/contextUpdate","params":{"workspaceState":{"openFiles":[{"path":"/seen.go","timestamp":1}]}}';;
+	*'"name":"openDiff"'*)
+		say "$id"',"result":{"content":[]}'
+		say '"method":"ide/diffAccepted","params":{"filePath":"'"$PWD"'/greeting.txt","content":"Hello, you.\n"}';;
+	esac
+done
+while :; do sleep 1; done
+`
+
+// A companion that is a program is started, talked with and ended, also if it never answers.
+func TestIDEProgram(t *testing.T) {
+	t.Parallel()
+	for _, mute := range []bool{false, true} {
+		cmd := configured(t, terminal(t, et.NewServer(replacing("1"), et.Says("One."))), `{"ide":{"enabled":true}}`)
+		write(t, cmd.Dir, map[string]string{"ed.sh": stubborn})
+		cmd.Term = "dumb"
+		cmd.Env = append(cmd.Env, "TERM_PROGRAM=vscode", "GEMINI_CLI_IDE_WORKSPACE_PATH="+cmd.Dir,
+			"GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh", `GEMINI_CLI_IDE_SERVER_STDIO_ARGS=["ed.sh"]`)
+		if mute {
+			cmd.Env = append(cmd.Env, `GEMINI_CLI_IDE_SERVER_STDIO_ARGS=["ed.sh", "mute"]`)
+		}
+		s := teletype.Start(t, cmd)
+		s.Expect("> ") // nothing waits for it
+		if mute {
+			s.Line("/ide")
+			s.Expect("connecting to VS Code")
+		} else {
+			s.Line("/ide enable")
+			s.Expect("connected to VS Code")
+			s.Expect("> ")
+			for !strings.Contains(string(s.Transcript()), "open: /seen.go") { // which comes by itself
+				s.Line("/ide")
+				s.Expect("> ")
+			}
+			s.Line("mend it")
+			s.Expect("accepted in VS Code, as it was changed there")
+			s.Expect("One.")
+			if b, _ := os.ReadFile(filepath.Join(cmd.Dir, "greeting.txt")); string(b) != "Hello, you.\n" {
+				t.Errorf("the greeting is %q", b)
+			}
+		}
+		s.Expect("> ")
+		leave(t, s, teletype.Rules{Quiet: true})
+		b, err := os.ReadFile(filepath.Join(cmd.Dir, "pids"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range strings.Fields(string(b)) {
+			if n, _ := strconv.Atoi(pid); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) {
+				t.Errorf("mute %v: the companion is left running", mute)
+				syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
 	}
 }
 

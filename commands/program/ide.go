@@ -13,6 +13,8 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/ide"
+	"gemline/tools/launch"
+	"gemline/tools/mcp/rpc"
 	"gemline/tools/workspace"
 )
 
@@ -26,6 +28,13 @@ func (i *interactive) newCompanion() *ide.Client {
 		Place: ide.Place{Lookup: i.os.Lookup, Temp: os.TempDir(), Cwd: i.paths.Cwd},
 		Hidden: func(path string) bool {
 			return i.workspace.Private(path) || i.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
+		},
+		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
+			p, err := i.launcher.Open(launch.Command{Argv: argv, Free: true, Vars: launch.Usual})
+			if err != nil {
+				return nil, err
+			}
+			return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), nil
 		},
 		Note: func(text string) *genai.Part { return engine.Note(i.secrets.Known(text)) },
 		Tell: func(said string) { i.screen.Show(func() { i.tell(text.EscapeLine(said)) }) }})

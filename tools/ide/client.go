@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -30,6 +31,9 @@ type Config struct {
 
 	// Note returns what the model is told and nobody has said.
 	Note func(text string) *genai.Part
+
+	// Start starts the program of a companion and talks with it, until the Stream is closed.
+	Start func(argv []string) (rpc.Stream, error)
 
 	// Tell is told in a line what is odd. It may be called on any goroutine.
 	Tell func(text string)
@@ -60,6 +64,7 @@ const (
 	attemptTime = 5 * time.Second  // for connecting to one companion
 	openTime    = 10 * time.Minute // for an answer about a change
 	closeTime   = time.Second      // for taking a question back
+	endTime     = 5 * time.Second  // for the end of a program, which is forced sooner
 )
 
 // The messages of a companion.
@@ -82,6 +87,7 @@ type Client struct {
 	to    *link         // nil while there is none
 	ended chan struct{} // closed when the attempt that runs is over
 	cut   func()        // ends it
+	owns  bool          // a program, which must not outlive it
 	diffs map[string]*diff
 	told  told
 }
@@ -108,7 +114,7 @@ func (c *Client) Start() {
 		go func() {
 			<-ended
 			if st := c.Status(); st.State == Disconnected {
-				c.cfg.Tell(st.Why + "; /ide status says more")
+				c.cfg.Tell(st.Why + "; /ide enable tries again")
 			}
 		}()
 	}
@@ -150,13 +156,14 @@ func (c *Client) begin() <-chan struct{} {
 		defer cancel()
 		l, err := c.connect(ctx)
 		c.mu.Lock()
-		defer c.mu.Unlock()
 		if c.state != Connecting || c.ended != ended { // it was closed meanwhile
+			c.mu.Unlock()
 			if l != nil {
-				go l.Close()
+				l.Close()
 			}
 			return
 		}
+		defer c.mu.Unlock()
 		if c.why = err; err != nil {
 			c.state = Disconnected
 			return
@@ -178,6 +185,10 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 		hosts = append(hosts, "host.docker.internal")
 	}
 	for _, to := range found {
+		hosts := hosts
+		if to.program != nil {
+			hosts = hosts[:1]
+		}
 		for _, host := range hosts {
 			l, oerr := c.open(ctx, to, host)
 			if oerr == nil {
@@ -199,30 +210,31 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTime, fmt.Errorf("it did not answer within %s", attemptTime))
 	defer cancel()
 	lost := make(chan struct{}) // closed when it can't be reached any more
-	gone := sync.OnceFunc(func() { close(lost) })
-	r := rpc.Remote{URL: fmt.Sprintf("http://%s:%d/mcp", host, to.port), Header: http.Header{},
-		Client: &http.Client{Transport: reaching{c.http, gone},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	if to.token != "" {
-		r.Header.Set("Authorization", "Bearer "+to.token)
+	stream, err := c.stream(to, host, sync.OnceFunc(func() { close(lost) }))
+	if err != nil {
+		return nil, err
 	}
-	stream := rpc.HTTP(r)
 	l := &link{companion: to}
 	l.Conn = rpc.New(stream, rpc.Handler{Request: answer,
 		Notify: func(method protocol.MCPMethod, params json.RawMessage) { c.notified(l, method, params) }})
 	var said protocol.InitializeResult
 	hello := protocol.InitializeParams{ProtocolVersion: protocol.ProtocolVersion20250618,
 		ClientInfo: protocol.Implementation{Name: "gemline", Version: c.cfg.Version}}
-	err := l.Call(ctx, protocol.MethodInitialize, hello, &said)
+	err = l.Call(ctx, protocol.MethodInitialize, hello, &said)
 	if err == nil && !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
 		err = errors.New("what answers is no companion")
 	}
 	if err == nil {
-		stream.(rpc.Beginner).Begun(said.ProtocolVersion)
+		if s, ok := stream.(rpc.Beginner); ok {
+			s.Begun(said.ProtocolVersion)
+		}
 		err = l.Notify(ctx, protocol.MethodNotificationInitialized, nil)
 	}
 	if err != nil {
 		l.Close()
+		if to.program != nil && errors.Is(err, io.EOF) {
+			err = errors.New(to.program[0] + " has ended")
+		}
 		return nil, err
 	}
 	go func() {
@@ -233,6 +245,23 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 		}
 	}()
 	return l, nil
+}
+
+// stream begins to talk with a companion. It says gone once that can't be reached any more.
+func (c *Client) stream(to companion, host string, gone func()) (rpc.Stream, error) {
+	if to.program != nil {
+		c.mu.Lock()
+		c.owns = true
+		c.mu.Unlock()
+		return c.cfg.Start(to.program)
+	}
+	r := rpc.Remote{URL: fmt.Sprintf("http://%s:%d/mcp", host, to.port), Header: http.Header{},
+		Client: &http.Client{Transport: reaching{c.http, gone},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if to.token != "" {
+		r.Header.Set("Authorization", "Bearer "+to.token)
+	}
+	return rpc.HTTP(r), nil
 }
 
 // answer answers what a companion asks: whether somebody is there.
@@ -279,6 +308,10 @@ func (c *Client) Close() {
 	c.mu.Lock()
 	l, cut, ended := c.to, c.cut, c.ended
 	c.to, c.state, c.why, c.cut = nil, Off, nil, nil
+	patience := closeTime
+	if c.owns {
+		patience = endTime
+	}
 	c.mu.Unlock()
 	if cut != nil {
 		cut()
@@ -290,7 +323,7 @@ func (c *Client) Close() {
 	if ended != nil {
 		select {
 		case <-ended:
-		case <-time.After(closeTime):
+		case <-time.After(patience):
 		}
 	}
 }

@@ -29,6 +29,7 @@ type companion struct {
 	editor  string // what it is called
 	port    int
 	token   string
+	program []string // that is started and talked with, where there is no port
 	folders []string // that are open in it
 }
 
@@ -56,7 +57,7 @@ func (p Place) editor() string {
 	jetbrains := strings.Contains(strings.ToLower(get("TERMINAL_EMULATOR")), "jetbrains")
 	zed := get("ZED_SESSION_ID") != "" || program == "Zed"
 	xcode := get("XCODE_VERSION_ACTUAL") != ""
-	known := get("GEMINI_CLI_IDE_SERVER_PORT") != "" || get("GEMINI_CLI_IDE_PID") != ""
+	known := get("GEMINI_CLI_IDE_SERVER_PORT") != "" || get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND") != "" || get("GEMINI_CLI_IDE_PID") != ""
 	if program != "vscode" && program != "sublime" && !zed && !xcode && !jetbrains && !known {
 		return ""
 	}
@@ -94,10 +95,14 @@ func (p Place) find() ([]companion, error) {
 		return nil, errors.New("this terminal belongs to no editor with a companion")
 	}
 	found, said := p.files(editor)
-	if c, err := p.environment(editor); err != nil {
+	named, err := p.environment(editor)
+	if err != nil {
 		said = append(said, err)
-	} else if c.port > 0 && !slices.ContainsFunc(found, func(o companion) bool { return o.port == c.port }) {
-		found = append(found, c)
+	}
+	for _, c := range named {
+		if !slices.ContainsFunc(found, func(o companion) bool { return o.port == c.port }) {
+			found = append(found, c)
+		}
 	}
 	if len(found) == 0 && len(said) == 0 {
 		return nil, fmt.Errorf("no companion of %s was found", editor)
@@ -130,21 +135,25 @@ func (c companion) elsewhere(cwd string) error {
 	return fmt.Errorf("%s has %s open, and gemline works in %s", c.editor, strings.Join(c.folders, ", "), cwd)
 }
 
-// environment returns the companion that the environment names; its port is 0 if it names
-// none.
-func (p Place) environment(editor string) (c companion, err error) {
-	said := p.get("GEMINI_CLI_IDE_SERVER_PORT")
-	if said == "" {
-		if p.get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND") != "" {
-			err = fmt.Errorf("the companion of %s wants to be started as a program, which gemline does not do", editor)
+// environment returns the companions that the environment names: at a port, and one that is
+// started.
+func (p Place) environment(editor string) (named []companion, err error) {
+	folders := split(p.get("GEMINI_CLI_IDE_WORKSPACE_PATH"))
+	if said := p.get("GEMINI_CLI_IDE_SERVER_PORT"); said != "" {
+		port, err := strconv.Atoi(said)
+		if err != nil || port < 1 || port > 65535 {
+			return nil, fmt.Errorf("GEMINI_CLI_IDE_SERVER_PORT is no port: %.20q", said)
 		}
-		return c, err
+		named = append(named, companion{editor: editor, port: port, token: p.get("GEMINI_CLI_IDE_AUTH_TOKEN"), folders: folders})
 	}
-	port, err := strconv.Atoi(said)
-	if err != nil || port < 1 || port > 65535 {
-		return c, fmt.Errorf("GEMINI_CLI_IDE_SERVER_PORT is no port: %.20q", said)
+	if program := p.get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND"); program != "" {
+		var args []string
+		if said := p.get("GEMINI_CLI_IDE_SERVER_STDIO_ARGS"); said != "" && json.Unmarshal([]byte(said), &args) != nil {
+			return named, fmt.Errorf("GEMINI_CLI_IDE_SERVER_STDIO_ARGS is no JSON list of strings: %.100q", said)
+		}
+		named = append(named, companion{editor: editor, program: append([]string{program}, args...), folders: folders})
 	}
-	return companion{editor, port, p.get("GEMINI_CLI_IDE_AUTH_TOKEN"), split(p.get("GEMINI_CLI_IDE_WORKSPACE_PATH"))}, nil
+	return named, nil
 }
 
 // split returns the folders in a list of paths.
@@ -231,19 +240,22 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		Port          int
 		WorkspacePath string
 		AuthToken     string
+		Stdio         struct{ Command string }
 		IDEInfo       struct{ Name, DisplayName string }
 	}
 	if err := json.Unmarshal(b, &said); err != nil {
 		return c, errors.New("it is not what a companion writes")
 	}
 	switch {
+	case said.Port == 0 && said.Stdio.Command != "": // nothing that is found in a file is started
+		return c, errors.New("it names a program to start, which only the environment can")
 	case said.Port < 1 || said.Port > 65535:
 		return c, errors.New("it names no port")
 	case port != "" && port != strconv.Itoa(said.Port):
 		return c, fmt.Errorf("it names the port %d, and its own name another one", said.Port)
 	}
 	name := text.OneLine(cmp.Or(said.IDEInfo.DisplayName, said.IDEInfo.Name), longestName)
-	return companion{cmp.Or(name, editor), said.Port, said.AuthToken, split(said.WorkspacePath)}, nil
+	return companion{editor: cmp.Or(name, editor), port: said.Port, token: said.AuthToken, folders: split(said.WorkspacePath)}, nil
 }
 
 // inContainer reports whether the editor may run outside of where gemline does.

@@ -40,7 +40,7 @@ func TestEditor(t *testing.T) {
 		"Zed":               "ZED_SESSION_ID=1",
 		"Xcode":             "XCODE_VERSION_ACTUAL=1600",
 		"the JetBrains IDE": "TERMINAL_EMULATOR=JetBrains-JediTerm",
-		"the editor":        "GEMINI_CLI_IDE_SERVER_PORT=80",
+		"the editor":        "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh",
 	} {
 		env := strings.Fields(env)
 		p := Place{Lookup: func(name string) (string, bool) {
@@ -115,14 +115,20 @@ func TestFind(t *testing.T) {
 				t.Skip(err)
 			}
 		}, err: "it belongs to another user"},
-		"a program": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh", make: func(Place) {}, err: "wants to be started as a program"},
+		"a program elsewhere": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh", make: func(Place) {}, err: "VS Code has no folder open"},
+		"a program with arguments that are none": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh GEMINI_CLI_IDE_SERVER_STDIO_ARGS=-c", make: func(Place) {},
+			err: "GEMINI_CLI_IDE_SERVER_STDIO_ARGS is no JSON list of strings"},
+		"a program in a file": {make: func(p Place) {
+			path := c.Write(p.Temp, 7, "Code", p.Cwd)
+			os.WriteFile(path, []byte(`{"stdio":{"command":"sh"},"workspacePath":"/"}`), 0o600)
+		}, err: "it names a program to start, which only the environment can"},
 		"no number": {env: "GEMINI_CLI_IDE_SERVER_PORT=http", make: func(Place) {}, err: "GEMINI_CLI_IDE_SERVER_PORT is no port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && strings.Contains(name, "other") {
 				t.Skip("nobody says who owns a file")
 			}
-			p := place(t, 7, test.env)
+			p := place(t, 7, strings.Fields(test.env)...)
 			test.make(p)
 			found, err := p.find()
 			switch {

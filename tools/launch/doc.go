@@ -23,6 +23,7 @@
 //	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
 //	the check            Run           Quiet  Alone
 //	a server on stdio    Open          Sealed Output has its standard error; or Free
+//	the user's editor    Open    yes   Usual  a companion that is a program
 //	git of an install    Run     yes   Usual  Apart, Alone, Timeout
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who
