@@ -7,12 +7,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"iter"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/a2aproject/a2a-go/a2aclient"
+	"github.com/a2aproject/a2a-go/a2aclient/agentcard"
 
 	et "gemline/engine/enginetest"
 )
@@ -74,6 +80,26 @@ func textOf(parts []part) (all string) {
 	return all
 }
 
+// servesA2A starts a server of a directory, and returns the line that it prints.
+func servesA2A(t *testing.T, s *et.Server, dir string, errs io.Writer) (*exec.Cmd, string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "home"), nil)
+	serve := headless(t, s, dir, nil, errs, "--skip-trust", "a2a", "serve")
+	out, err := serve.StdoutPipe()
+	if err == nil {
+		err = serve.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { serve.Process.Kill(); serve.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return serve, line
+}
+
 // peerOf starts a server of a directory, and its client.
 func peerOf(t *testing.T, s *et.Server, node, sdk, dir string) *peer {
 	t.Helper()
@@ -83,20 +109,8 @@ func peerOf(t *testing.T, s *et.Server, node, sdk, dir string) *peer {
 	}
 	defer errs.Close()
 	p := &peer{t: t, errs: errs.Name()}
-	p.serve = headless(t, s, dir, nil, errs, "--skip-trust", "a2a", "serve")
-	out, err := p.serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.serve.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		p.kill()
-		t.Fatalf("%q, %v; %s", line, err, p.told())
-	}
+	var line string
+	p.serve, line = servesA2A(t, s, dir, errs)
 	client := exec.Command(node, "testdata/a2a/client.mjs", sdk, line)
 	client.Stderr = errs
 	in, err := client.StdinPipe()
@@ -350,6 +364,150 @@ func TestA2AByJavaScript(t *testing.T) {
 	p.serve.Process.Signal(os.Interrupt)
 	if err := p.serve.Wait(); p.serve.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v: %s", err, p.told())
+	}
+}
+
+// bearer sends a token.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// goClient returns a client of the protocol's SDK for Go, of the server that has printed a line.
+func goClient(t *testing.T, line string) *a2aclient.Client {
+	t.Helper()
+	var at struct{ URL, Token string }
+	if err := json.Unmarshal([]byte(line), &at); err != nil {
+		t.Fatal(err)
+	}
+	card, err := agentcard.DefaultResolver.Resolve(t.Context(), at.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := a2aclient.NewFromCard(t.Context(), card, a2aclient.WithJSONRPCTransport(&http.Client{Transport: bearer(at.Token)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A listing is what events come to.
+type listing struct {
+	info    protocol.TaskInfo
+	states  []protocol.TaskState
+	callID  string // of what is asked
+	said    string
+	printed string
+	err     error
+}
+
+// listen reads events to their end, or until something is so.
+func listen(events iter.Seq2[protocol.Event, error], is func(*listing) bool) (l listing) {
+	for ev, err := range events {
+		if err != nil {
+			l.err = err
+			return l
+		}
+		l.info = ev.TaskInfo()
+		switch ev := ev.(type) {
+		case *protocol.Task:
+			l.states = append(l.states, ev.Status.State)
+		case *protocol.TaskArtifactUpdateEvent:
+			l.printed += ev.Artifact.Parts[0].(protocol.TextPart).Text
+		case *protocol.TaskStatusUpdateEvent:
+			l.states = append(l.states, ev.Status.State)
+			if ev.Status.Message == nil {
+				break
+			}
+			switch part := ev.Status.Message.Parts[0].(type) {
+			case protocol.TextPart:
+				l.said += part.Text
+			case protocol.DataPart:
+				if part.Data["confirmationDetails"] != nil {
+					l.callID = part.Data["request"].(map[string]any)["callId"].(string)
+				}
+			}
+		}
+		if is != nil && is(&l) {
+			break
+		}
+	}
+	return l
+}
+
+// TaskInfo implements the SDK's interface.
+func (l listing) TaskInfo() protocol.TaskInfo { return l.info }
+
+// last returns the state that was told last.
+func (l listing) last() (state protocol.TaskState) {
+	if n := len(l.states); n > 0 {
+		state = l.states[n-1]
+	}
+	return state
+}
+
+// With the protocol's SDK for Go a client comes back, too, when the server was killed: what
+// waited for an answer is asked once more and done when it is allowed, and what was worked on
+// has failed.
+func TestA2AResubscribedByGo(t *testing.T) {
+	t.Parallel()
+	s := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "text\n")),
+		et.Says("", et.Call("2", "run_shell_command", "command", "echo began; sleep 1000")), et.Says("Written late."))
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	var errs bytes.Buffer
+	serve, line := servesA2A(t, s, dir, &errs)
+	c := goClient(t, line)
+	ask := func(c *a2aclient.Client, of protocol.TaskInfoProvider, part protocol.Part, meta map[string]any) iter.Seq2[protocol.Event, error] {
+		m := protocol.NewMessage(protocol.MessageRoleUser, part)
+		if of != nil {
+			m = protocol.NewMessageForTask(protocol.MessageRoleUser, of, part)
+		}
+		return c.SendStreamingMessage(t.Context(), &protocol.MessageSendParams{Message: m, Metadata: meta})
+	}
+	asks := listen(ask(c, nil, protocol.TextPart{Text: "write a"}, nil), nil)
+	if asks.err != nil || asks.last() != protocol.TaskStateInputRequired || asks.callID == "" {
+		t.Fatalf("%+v", asks)
+	}
+	works := listen(ask(c, nil, protocol.TextPart{Text: "run"}, map[string]any{"coderAgent": map[string]any{"autoExecute": true}}), func(l *listing) bool { return strings.Contains(l.printed, "began") })
+	if works.err != nil {
+		t.Fatalf("%+v", works)
+	}
+	reading := make(chan listing, 1)
+	go func() {
+		reading <- listen(c.ResubscribeToTask(t.Context(), &protocol.TaskIDParams{ID: works.info.TaskID}), func(l *listing) bool {
+			if len(l.states) == 1 { // it reads along
+				serve.Process.Kill()
+			}
+			return false
+		})
+	}()
+	if l := <-reading; l.err == nil || l.last() != protocol.TaskStateWorking {
+		t.Errorf("the server was killed: %+v", l)
+	}
+	serve.Wait()
+
+	_, line = servesA2A(t, s, dir, &errs)
+	c = goClient(t, line)
+	if l := listen(c.ResubscribeToTask(t.Context(), &protocol.TaskIDParams{ID: works.info.TaskID}), nil); l.err != nil || l.last() != protocol.TaskStateFailed {
+		t.Errorf("%+v", l)
+	}
+	if task, err := c.GetTask(t.Context(), &protocol.TaskQueryParams{ID: works.info.TaskID}); err != nil || !strings.Contains(task.Status.Message.Parts[0].(protocol.TextPart).Text, "interrupted") {
+		t.Errorf("%+v, %v", task, err)
+	}
+	still := listen(c.ResubscribeToTask(t.Context(), &protocol.TaskIDParams{ID: asks.info.TaskID}), nil)
+	if still.err != nil || still.callID != asks.callID || still.last() != protocol.TaskStateInputRequired {
+		t.Fatalf("%+v", still)
+	}
+	late := listen(ask(c, still, protocol.DataPart{Data: map[string]any{"callId": still.callID, "outcome": "proceed_once"}}, nil), nil)
+	if late.err != nil || !strings.Contains(late.said, "Written late.") {
+		t.Errorf("%+v; %s", late, errs.String())
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "a.txt")); string(b) != "text\n" {
+		t.Errorf("%q, %v", b, err)
 	}
 }
 

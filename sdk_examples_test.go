@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -75,20 +74,10 @@ func TestA2AExample(t *testing.T) {
 	s := et.NewServer(et.Says("Hello to you."))
 	t.Cleanup(s.Close)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "home"), nil)
-	serve := headless(t, s, dir, nil, nil, "--skip-trust", "a2a", "serve")
-	out, err := serve.StdoutPipe()
-	if err == nil {
-		err = serve.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { serve.Process.Kill(); serve.Wait() })
-	line, err := bufio.NewReader(out).ReadBytes('\n')
+	_, line := servesA2A(t, s, dir, nil)
 	var told struct{ URL, Token string }
-	if err != nil || json.Unmarshal(line, &told) != nil {
-		t.Fatalf("%q, %v", line, err)
+	if err := json.Unmarshal([]byte(line), &told); err != nil {
+		t.Fatal(err)
 	}
 	at, err := url.Parse(told.URL)
 	if err != nil {
