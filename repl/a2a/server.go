@@ -275,7 +275,7 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	} else if t, err = s.find(m.TaskID); err != nil {
 		return nil, nil, err
 	}
-	st, rest, err := t.take(m, words, answer, along, fresh)
+	st, rest, err := t.take(ctx, m, words, answer, along, fresh)
 	if err != nil {
 		if fresh {
 			t.forget()
@@ -338,9 +338,19 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 	return m, words, answer, nil
 }
 
-// take takes a message: it is the answer to what is asked, or work begins on it.
-func (t *task) take(m *protocol.Message, words string, answer map[string]any, along, fresh bool) (st *stream, rest chan struct{}, err error) {
+// take takes a message: it is the answer to what is asked, or work begins on it. A turn that
+// is about to end takes nothing any more, and its end is waited for.
+func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any, along, fresh bool) (st *stream, rest chan struct{}, err error) {
 	t.change.Lock()
+	for u := t.turn; u != nil && u.ctx.Err() != nil; u = t.turn {
+		t.change.Unlock()
+		select {
+		case <-u.over:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		t.change.Lock()
+	}
 	defer t.change.Unlock()
 	t.mu.Lock()
 	state, asked, u := t.kept.Task.Status.State, t.kept.Pending, t.turn

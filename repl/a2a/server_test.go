@@ -56,7 +56,10 @@ func serving(t *testing.T, folder string, do work) *served {
 				Servers: func() []Connected { return nil },
 				Begin: func(_ context.Context, w serve.Wish) (*serve.Conversation, error) {
 					return &serve.Conversation{ID: w.Name, Model: func() string { return "model" }, Tools: func() []engine.Tool { return nil }, Close: func() {},
-						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) }}, nil
+						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) },
+						Again: func(ctx context.Context, _ string, _ map[string]any, _ func(engine.Event)) (bool, error) {
+							return true, do(ctx, w, nil, "ask")
+						}}, nil
 				}})
 			if err != nil {
 				return nil, err
@@ -288,6 +291,62 @@ func TestTooManyAtOnce(t *testing.T) {
 		t.Errorf("%s works, %s asks", state(a), state(asks))
 	}
 	there(mostTasks)
+}
+
+// A call that is asked about is put aside for other tasks. An answer that comes while that is
+// done is not lost.
+func TestAnsweredWhilePutAside(t *testing.T) {
+	t.Parallel()
+	aside, gate, allowed := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	s := serving(t, t.TempDir(), func(ctx context.Context, w serve.Wish, _ report.Reporter, prompt string) error {
+		if prompt != "ask" {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		a, err := w.Approver.Approve(ctx, engine.Proposal{ID: "1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write_file"}}})
+		if err != nil {
+			close(aside)
+			<-gate
+			return err
+		}
+		_, ok := a.(engine.Allowed)
+		allowed <- ok
+		return nil
+	})
+	say := func(params string) protocol.TaskID {
+		t.Helper()
+		a := s.call("message/send", params)
+		if a.Error != nil {
+			t.Fatalf("%+v", a.Error)
+		}
+		return a.Result.ID
+	}
+	asks := say(saying("ask"))
+	until(t, func() bool {
+		return s.call("tasks/get", naming(asks)).Result.Status.State == protocol.TaskStateInputRequired
+	})
+	var last protocol.TaskID
+	for range mostBusy {
+		last = say(saying("work"))
+	}
+	<-aside
+	reply := func() string {
+		return fmt.Sprintf(`{"configuration":{"blocking":false},"message":{"messageId":%q,"taskId":%q,"role":"user","parts":[{"kind":"data","data":{"callId":"1","outcome":"proceed_once"}}]}}`, uuid.NewString(), asks)
+	}
+	early := make(chan answer)
+	go func() { early <- s.call("message/send", reply()) }()
+	for range 50 { // while it comes, and then waits
+		s.call("tasks/get", naming(asks))
+	}
+	close(gate)
+	if a := <-early; a.Error == nil || a.Error.Code != -32000 {
+		t.Errorf("%+v", a)
+	}
+	s.call("tasks/cancel", naming(last))
+	say(reply())
+	if !<-allowed {
+		t.Error("it was not allowed")
+	}
 }
 
 // kept has so many tasks stand in a folder, each used a second before the next one.
