@@ -36,14 +36,18 @@ const (
 // callable returns the agents that the model is told of. What is wrong with others is
 // told with the next event, once.
 func (s *Session) callable() []agent.Definition {
+	list, _ := s.agents().list(s.modelName())
+	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
+	n := len(list)
+	list = list[:min(n, mostAgents)]
 	s.agentsOnce.Do(func() {
 		for _, line := range s.agents().problems() {
 			s.told.add(engine.Notice{Text: line})
 		}
+		if n > len(list) {
+			s.told.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+		}
 	})
-	list, _ := s.agents().list(s.modelName())
-	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
-	list = list[:min(len(list), mostAgents)]
 	for i, d := range list {
 		if d.Remote != nil && d.Description == "" {
 			list[i].Description = s.aboutRemote(d)
@@ -203,22 +207,19 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 	if r.Mail {
 		return input.Target{}, nil
 	}
-	for _, d := range c.session.callable() {
-		if d.Name == strings.TrimRight(r.Name, ".:") { // of the sentence around it
-			return input.Target{Note: "<system_note>\nThe user has named the agent '" + d.Name +
-				"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.\n</system_note>"}, nil
-		}
+	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
+	list, _ := c.session.agents().list(c.session.modelName())
+	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
+	if i >= 0 && list[i].Off == "" {
+		return input.Target{Note: "<system_note>\nThe user has named the agent '" + name +
+			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.\n</system_note>"}, nil
 	}
-	name := strings.TrimRight(r.Name, ".:")
 	if _, err := c.session.workspace.Lstat(filepath.Join(c.session.paths.Cwd, name)); err == nil {
 		return input.Target{}, nil // a file is meant
 	}
-	list, _ := c.session.agents().list(c.session.modelName())
-	for _, d := range list {
-		if d.Name == name && d.Off != "" {
-			c.session.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", d.Name, d.Off))
-			return input.Target{Told: true}, nil
-		}
+	if i >= 0 {
+		c.session.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
+		return input.Target{Told: true}, nil
 	}
 	return input.Target{}, nil
 }
