@@ -149,12 +149,8 @@ func (env Env) toolchains() (list []string) {
 }
 
 // variable returns what the environment of commands sets a variable to.
-func (env Env) variable(name string) (value string) {
-	for _, kv := range env.Shell.Environ {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			value = v
-		}
-	}
+func (env Env) variable(name string) string {
+	value, _ := launch.Lookup(env.Shell.Environ, name)
 	return value
 }
 

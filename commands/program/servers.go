@@ -335,14 +335,7 @@ func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
 	if r != consent.All {
 		env = p.launcher.Environ(launch.Sealed)
 	}
-	return func(name string) (string, bool) {
-		for _, kv := range slices.Backward(env) {
-			if value, ok := strings.CutPrefix(kv, name+"="); ok {
-				return value, true
-			}
-		}
-		return "", false
-	}
+	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
 // remoteTransport returns what carries requests to remote servers: by the user's proxy, and

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -65,6 +66,16 @@ func (l *Launcher) Environ(v Vars) []string {
 		s.Reveal = false
 	}
 	return shell.Inherited(s.Environ, s)
+}
+
+// Lookup returns the value of a variable of an environment. The last one of a name counts.
+func Lookup(env []string, name string) (value string, ok bool) {
+	for _, kv := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // environ returns the environment of c, nil for that of all commands.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,28 +80,18 @@ func (s *Set) rootList() protocol.ListRootsResult {
 	list := []protocol.Root{}
 	if s.Roots != nil {
 		for _, dir := range s.Roots() {
-			list = append(list, protocol.Root{URI: "file://" + fileURL(dir), Name: filepath.Base(dir)})
+			list = append(list, protocol.Root{URI: fileURL(dir), Name: filepath.Base(dir)})
 		}
 	}
 	return protocol.ListRootsResult{Roots: list}
 }
 
-// fileURL returns a path as it stands in a URL.
+// fileURL returns the address of a path.
 func fileURL(path string) string {
-	path = filepath.ToSlash(path)
-	if os.PathSeparator == '\\' {
+	if path = filepath.ToSlash(path); os.PathSeparator == '\\' {
 		path = "/" + path
 	}
-	var b strings.Builder
-	for _, c := range []byte(path) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("/-._~:", c) >= 0:
-			b.WriteByte(c)
-		default:
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // An elicitation is something that a server wants to know from the user.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gemline/engine/text"
+	"gemline/tools/launch"
 )
 
 // variable finds one in a value.
@@ -28,19 +29,10 @@ func environment(wanted map[string]string, usual []string) (env, left []string) 
 			continue
 		}
 		value := variable().ReplaceAllStringFunc(wanted[name], func(found string) string {
-			return lookup(usual, strings.Trim(found, "${}"))
+			value, _ := launch.Lookup(usual, strings.Trim(found, "${}"))
+			return value
 		})
 		env = append(env, name+"="+value)
 	}
 	return env, left
-}
-
-// lookup returns the value of a variable, "" if there is none.
-func lookup(env []string, name string) string {
-	for _, kv := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(kv, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

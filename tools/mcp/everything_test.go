@@ -180,7 +180,7 @@ func everything(t *testing.T, server Server, transport string) {
 			t.Errorf("completion: %q, %q", first, then)
 		}
 	}
-	if len(s.Resources()) == 0 {
+	if len(s.Status()[0].Resources) == 0 {
 		t.Fatal("no resources")
 	}
 	eventually(t, "templates", func() bool { return len(s.Status()[0].Templates) == 2 })
@@ -205,7 +205,7 @@ func everything(t *testing.T, server Server, transport string) {
 		try("toggle-subscriber-updates", nil, "for session") // which says so when it begins
 		return false
 	})
-	if r, err := call(t, ts, d, "read_mcp_resource", map[string]any{"uri": "every:" + s.Resources()[0].URI}); err != nil || len(r.Text) < 100 {
+	if r, err := call(t, ts, d, "read_mcp_resource", map[string]any{"uri": "every:" + s.Status()[0].Resources[0].URI}); err != nil || len(r.Text) < 100 {
 		t.Errorf("read_mcp_resource: %v, %v", r, err)
 	}
 }

@@ -38,24 +38,15 @@ func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) e
 	l.mu.Unlock()
 	switch {
 	case list == protocol.MethodToolsList && can.Tools != nil:
-		found, err := pages[rawTool](ctx, c, list, "tools", mostTools)
-		if err != nil {
-			return err
-		}
-		l.takeTools(found)
+		return take(ctx, c, list, "tools", mostTools, l.takeTools)
 	case list == protocol.MethodPromptsList && can.Prompts != nil:
-		found, err := pages[protocol.Prompt](ctx, c, list, "prompts", mostPrompts)
-		if err != nil {
-			return err
-		}
-		l.takePrompts(found)
+		return take(ctx, c, list, "prompts", mostPrompts, l.takePrompts)
 	case list == protocol.MethodResourcesList && can.Resources != nil:
-		found, err := pages[protocol.Resource](ctx, c, list, "resources", mostResources)
-		if err != nil {
-			return err
+		err := take(ctx, c, list, "resources", mostResources, l.takeResources)
+		if err == nil {
+			l.readTemplates(c)
 		}
-		l.takeResources(found)
-		l.readTemplates(c)
+		return err
 	}
 	return nil
 }
@@ -68,13 +59,10 @@ func (l *link) readTemplates(c *rpc.Conn) {
 		defer close(read)
 		ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
 		defer cancel()
-		found, err := pages[protocol.ResourceTemplate](ctx, c,
-			protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates)
+		err := take(ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, l.takeTemplates)
 		if err != nil {
 			l.set.log(l.Name, err.Error())
-			return
 		}
-		l.takeTemplates(found)
 	}()
 	select {
 	case <-read:
@@ -82,15 +70,15 @@ func (l *link) readTemplates(c *rpc.Conn) {
 	}
 }
 
-// pages reads all pages of a list, and the first items of a very long one. An item that
+// take hands over all pages of a list, and the first items of a very long one. An item that
 // can't be understood is left out.
-func pages[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string,
-	most int) (all []T, err error) {
+func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int, over func([]T)) error {
+	var all []T
 	params := protocol.PaginatedParams{}
 	for range mostPages {
 		page := map[string]json.RawMessage{}
 		if err := c.Call(ctx, method, params, &page); err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
+			return fmt.Errorf("%s: %w", method, err)
 		}
 		var items []json.RawMessage
 		json.Unmarshal(page[key], &items)
@@ -99,18 +87,17 @@ func pages[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, k
 			if rpc.Decode(item, &one) != nil {
 				continue
 			}
-			if all = append(all, one); len(all) == most {
-				return all, nil
-			}
+			all = append(all, one)
 		}
 		next := protocol.Cursor("")
 		json.Unmarshal(page["nextCursor"], &next)
-		if next == "" || next == params.Cursor {
-			return all, nil
+		if len(all) >= most || next == "" || next == params.Cursor {
+			break
 		}
 		params.Cursor = next
 	}
-	return all, nil
+	over(all[:min(len(all), most)])
+	return nil
 }
 
 // isDirty has a list be read again.

@@ -58,14 +58,6 @@ func (l *link) takeTemplates(found []protocol.ResourceTemplate) {
 	l.templates = kept
 }
 
-// Resources returns the resources of all servers that are connected.
-func (s *Set) Resources() (list []Resource) {
-	for _, st := range s.Status() {
-		list = append(list, st.Resources...)
-	}
-	return list
-}
-
 // connected returns a server that is connected.
 func (s *Set) connected(name string) (*link, *peer, error) {
 	l := s.find(name)

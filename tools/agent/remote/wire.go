@@ -135,32 +135,23 @@ func decode(b []byte) (s said, err error) {
 	var into any
 	switch {
 	case outer.Kind == "message", outer.Parts != nil, outer.Content != nil:
-		s.Message = &message{}
-		into = s.Message
+		into = &s.Message
 	case outer.Kind == "status-update":
-		s.Status = &statusUpdate{}
-		into = s.Status
+		into = &s.Status
 	case outer.Kind == "artifact-update":
-		s.Artifact = &artifactUpdate{}
-		into = s.Artifact
+		into = &s.Artifact
 	case outer.Kind == "task", outer.ID != nil:
-		s.Task = &task{}
-		into = s.Task
+		into = &s.Task
 	case outer.StatusUpdate != nil:
-		s.Status = &statusUpdate{}
-		b, into = outer.StatusUpdate, s.Status
+		b, into = outer.StatusUpdate, &s.Status
 	case outer.ArtifactUpdate != nil:
-		s.Artifact = &artifactUpdate{}
-		b, into = outer.ArtifactUpdate, s.Artifact
+		b, into = outer.ArtifactUpdate, &s.Artifact
 	case outer.Task != nil:
-		s.Task = &task{}
-		b, into = outer.Task, s.Task
+		b, into = outer.Task, &s.Task
 	case outer.Message != nil:
-		s.Message = &message{}
-		b, into = outer.Message, s.Message
+		b, into = outer.Message, &s.Message
 	case outer.Msg != nil:
-		s.Message = &message{}
-		b, into = outer.Msg, s.Message
+		b, into = outer.Msg, &s.Message
 	default:
 		return s, errForeign
 	}

@@ -87,7 +87,7 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	verifier, state := random(64), random(16)
+	verifier, state := rand.Text()+rand.Text(), rand.Text()
 	c.cfg.Know("PKCE verifier", verifier)
 	address, err := c.address(p, who, to.uri, state, verifier)
 	if err != nil {
@@ -114,13 +114,6 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	}
 	c.hold(held)
 	return held, c.cfg.Store.Save(ctx, *held)
-}
-
-// random returns n random bytes as a text.
-func random(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
 }
 
 // address returns where the user logs in.
