@@ -196,14 +196,19 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // read reads the extension that is installed in dir.
 func read(dir, cwd string) (Extension, error) {
-	x := Extension{Dir: dir, Home: dir}
-	var err error
-	if x.Install, err = installed(filepath.Join(dir, installName)); err != nil {
+	note, err := installed(filepath.Join(dir, installName))
+	x := Extension{Dir: dir, Home: dir, Install: note}
+	if err != nil {
 		return x, err
 	}
-	if x.Install.Type == "link" {
-		x.Dir, x.Linked = filepath.Clean(x.Install.Source), true
+	if note.Type == "link" {
+		x.Dir, x.Linked = filepath.Clean(note.Source), true
 	}
+	return x.read(cwd)
+}
+
+// read returns the extension as the files in its directory say.
+func (x Extension) read(cwd string) (Extension, error) {
 	path := filepath.Join(x.Dir, manifestName)
 	m := manifest{fill: filler(x.Dir, cwd)}
 	if err := readJSON(path, &m); errors.Is(err, fs.ErrNotExist) {
@@ -234,6 +239,7 @@ func read(dir, cwd string) (Extension, error) {
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
 		x.Hooks, _ = filled(bundle.Hooks, m.fill).(map[string]any)
 	}
+	var err error
 	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
 		return x, fmt.Errorf("%s: %w", path, err)
 	}

@@ -47,8 +47,9 @@ type Setting struct {
 	Sensitive   bool   `json:"sensitive,omitempty"`
 }
 
-// Read reads the extension in a folder, for a working directory.
-func Read(dir, cwd string) (Extension, error) { return read(dir, cwd) }
+// Read reads the extension in a folder, for a working directory. A note in it of how it was
+// installed is not believed: anybody may have written it.
+func Read(dir, cwd string) (Extension, error) { return Extension{Dir: dir, Home: dir}.read(cwd) }
 
 // Place returns where the extension of a name is installed in a folder of extensions.
 func Place(dir, name string) string { return filepath.Join(dir, name) }
