@@ -64,7 +64,8 @@ func Note(dir string, i Install) error {
 }
 
 // Sum returns what tells the files of an installed extension from others: all but those in
-// which its settings and its installation are noted, and what git keeps.
+// which its settings and its installation are noted, what git keeps, and what Python writes
+// when it runs one.
 func Sum(dir string) (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -73,7 +74,7 @@ func Sum(dir string) (string, error) {
 		}
 		name, _ := filepath.Rel(dir, path)
 		switch {
-		case name == ".git" && d.IsDir():
+		case d.IsDir() && (name == ".git" || d.Name() == "__pycache__"):
 			return fs.SkipDir
 		case name == ".git", name == installName, name == envName, d.IsDir():
 			return nil
