@@ -3,10 +3,10 @@ package repl
 import (
 	"context"
 	"fmt"
-	"gemline/engine/text"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
 )

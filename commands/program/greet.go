@@ -3,7 +3,6 @@ package program
 import (
 	"context"
 	"fmt"
-	"gemline/engine/text"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +11,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine/journal"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 

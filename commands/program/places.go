@@ -64,42 +64,19 @@ func (p places) keptSecret() []string {
 // caches returns the directory of the caches that confined commands of this
 // directory have, "" if there is no place for it. They are not those of the
 // user: what a command puts into a cache is run by whoever takes it out.
-func (p places) caches() string {
-	dir := p.cache()
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, project.Hash(p.Folder("")))
-}
+func (p places) caches() string { return below(p.cache(), project.Hash(p.Folder(""))) }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
-func (p places) cache() string {
-	base := p.userCaches()
-	if base == "" {
-		return ""
-	}
-	return filepath.Join(base, "gemline")
-}
+func (p places) cache() string { return below(p.userCaches(), "gemline") }
 
 // temp returns where the temporary files of confined commands are kept, "" if
 // there is no place for them.
-func (p places) temp() string {
-	dir := p.cache()
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "tmp")
-}
+func (p places) temp() string { return below(p.cache(), "tmp") }
 
 // found returns where it is kept what confines commands, which these can't write to; ""
 // if there is no place for it.
-func (p places) found() string {
-	if p.Home == "" {
-		return ""
-	}
-	return p.User("gemline", "confinement.json")
-}
+func (p places) found() string { return p.User("gemline", "confinement.json") }
 
 // goCache returns where the user's go command keeps what it has compiled, ""
 // if there is no place for it.
@@ -107,21 +84,21 @@ func (p places) goCache() string {
 	if dir := p.env("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
 	}
-	base := p.userCaches()
-	if base == "" {
-		return ""
-	}
-	return filepath.Join(base, "go-build")
+	return below(p.userCaches(), "go-build")
 }
 
 // userCaches returns the directory of the user's caches, "" if there is none.
 func (p places) userCaches() string {
-	base := p.env("XDG_CACHE_HOME")
-	if !filepath.IsAbs(base) {
-		if p.Home == "" {
-			return ""
-		}
-		base = filepath.Join(p.Home, ".cache")
+	if dir := p.env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return dir
 	}
-	return base
+	return below(p.Home, ".cache")
+}
+
+// below returns the path of a name in a directory, "" if there is no directory.
+func below(dir, name string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
 }

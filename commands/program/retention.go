@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"io/fs"
 	"slices"
 	"time"
 
 	"gemline/commands/cli"
 	"gemline/engine/journal"
+	"gemline/engine/text"
 )
 
 // prune deletes the session that is over, if the user wants that, and then those that the

@@ -2,12 +2,13 @@ package tally
 
 import (
 	"fmt"
-	"gemline/engine/text"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"gemline/engine/text"
 )
 
 // A Span is what was done for one prompt.

@@ -8,52 +8,35 @@ import (
 
 	protocol "github.com/coder/acp-go-sdk"
 
-	"gemline/engine"
 	"gemline/tools/mcp/rpc"
 )
 
-// setMode changes the approval mode.
-func (c *client) setMode(ctx context.Context, m *rpc.Message) (any, error) {
-	var p protocol.SetSessionModeRequest
-	return c.turn(ctx, m, &p, func(h *held) (Switch, string) { return h.mode(), string(p.ModeId) }, func() protocol.SessionId { return p.SessionId })
-}
-
-// setModel changes the model.
-func (c *client) setModel(ctx context.Context, m *rpc.Message) (any, error) {
-	var p protocol.UnstableSetSessionModelRequest
-	return c.turn(ctx, m, &p, func(h *held) (Switch, string) { return h.talk.Model, string(p.ModelId) }, func() protocol.SessionId { return p.SessionId })
-}
-
-// setOption changes either of them, as newer editors do it.
-func (c *client) setOption(ctx context.Context, m *rpc.Message) (any, error) {
+// turn changes the mode or the model of a session, each by a method of its own or, as newer
+// editors do it, as an option.
+func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	var p struct {
 		SessionID protocol.SessionId `json:"sessionId"`
+		ModeID    string             `json:"modeId"`
+		ModelID   string             `json:"modelId"`
 		ConfigID  string             `json:"configId"`
 		Value     any                `json:"value"`
 	}
-	value := func() string { v, _ := p.Value.(string); return v }
-	return c.turn(ctx, m, &p, func(h *held) (Switch, string) {
-		switch p.ConfigID {
-		case modeOption:
-			return h.mode(), value()
-		case modelOption:
-			return h.talk.Model, value()
-		}
-		return Switch{}, ""
-	}, func() protocol.SessionId { return p.SessionID })
-}
-
-// turn turns a switch of a session, which the parameters name.
-func (c *client) turn(ctx context.Context, m *rpc.Message, params any, which func(*held) (Switch, string), session func() protocol.SessionId) (any, error) {
-	if err := json.Unmarshal(m.Params, params); err != nil {
+	if err := json.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
 	}
-	h, err := c.find(session())
+	h, err := c.find(p.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	sw, id := which(h)
-	if sw.Set == nil {
+	id, _ := p.Value.(string)
+	switch m.Method {
+	case protocol.AgentMethodSessionSetMode:
+		p.ConfigID, id = modeOption, p.ModeID
+	case protocol.AgentMethodSessionSetModel:
+		p.ConfigID, id = modelOption, p.ModelID
+	}
+	sw, known := map[string]Switch{modeOption: h.mode(), modelOption: h.talk.Model}[p.ConfigID]
+	if !known {
 		return nil, invalid("there is no such option; there are %s and %s", modeOption, modelOption)
 	}
 	do := func() (any, error) {
@@ -126,32 +109,22 @@ func (h *held) modes() *protocol.SessionModeState {
 func (h *held) models() *protocol.SessionModelState {
 	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.talk.Model.Now())}
 	for _, p := range h.talk.Model.All() {
-		about := p.About
-		s.AvailableModels = append(s.AvailableModels, protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &about})
+		s.AvailableModels = append(s.AvailableModels, protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About})
 	}
 	return s
 }
 
 // options returns both, as newer editors read them.
 func (h *held) options() []protocol.SessionConfigOption {
-	option := func(id, name, now string, category protocol.SessionConfigOptionCategory, all []protocol.SessionConfigSelectOption) protocol.SessionConfigOption {
-		list := protocol.SessionConfigSelectOptionsUngrouped(all)
+	option := func(id, name string, sw Switch) protocol.SessionConfigOption {
+		list, category := protocol.SessionConfigSelectOptionsUngrouped{}, protocol.SessionConfigOptionCategory(id)
+		for _, p := range sw.All() {
+			list = append(list, protocol.SessionConfigSelectOption{Value: protocol.SessionConfigValueId(p.ID), Name: p.Name, Description: &p.About})
+		}
 		return protocol.SessionConfigOption{Select: &protocol.SessionConfigOptionSelect{Type: "select", Id: protocol.SessionConfigId(id), Name: name, Category: &category,
-			CurrentValue: protocol.SessionConfigValueId(now), Options: protocol.SessionConfigSelectOptions{Ungrouped: &list}}}
+			CurrentValue: protocol.SessionConfigValueId(sw.Now()), Options: protocol.SessionConfigSelectOptions{Ungrouped: &list}}}
 	}
-	var modes, models []protocol.SessionConfigSelectOption
-	ms := h.modes()
-	for _, m := range ms.AvailableModes {
-		modes = append(modes, protocol.SessionConfigSelectOption{Value: protocol.SessionConfigValueId(m.Id), Name: m.Name, Description: m.Description})
-	}
-	s := h.models()
-	for _, m := range s.AvailableModels {
-		models = append(models, protocol.SessionConfigSelectOption{Value: protocol.SessionConfigValueId(m.ModelId), Name: m.Name, Description: m.Description})
-	}
-	return []protocol.SessionConfigOption{
-		option(modeOption, "Approval mode", string(ms.CurrentModeId), "mode", modes),
-		option(modelOption, "Model", string(s.CurrentModelId), "model", models),
-	}
+	return []protocol.SessionConfigOption{option(modeOption, "Approval mode", h.mode()), option(modelOption, "Model", h.talk.Model)}
 }
 
 // tellMode tells the editor of an approval mode that it does not know of.
@@ -181,5 +154,3 @@ func (h *held) tellCommands() {
 		h.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update", AvailableCommands: all})
 	}
 }
-
-var _ engine.Approver = (*held)(nil)

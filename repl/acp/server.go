@@ -241,9 +241,9 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		protocol.AgentMethodSessionList:            c.list,
 		protocol.AgentMethodSessionClose:           c.close,
 		protocol.AgentMethodSessionPrompt:          c.prompt,
-		protocol.AgentMethodSessionSetMode:         c.setMode,
-		protocol.AgentMethodSessionSetModel:        c.setModel,
-		protocol.AgentMethodSessionSetConfigOption: c.setOption,
+		protocol.AgentMethodSessionSetMode:         c.turn,
+		protocol.AgentMethodSessionSetModel:        c.turn,
+		protocol.AgentMethodSessionSetConfigOption: c.turn,
 	}[m.Method]
 	switch {
 	case !known:

@@ -180,7 +180,7 @@ func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.T
 	if agent != "" {
 		title = agent + ": " + title
 	}
-	kind := kindOf(h.kind(name, c.args))
+	kind := kindOf(h.talk.Kind(name, c.args))
 	content := append(h.detail(in, kind), more...)
 	var meta map[string]any
 	if h.client.can.shows && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusInProgress {
@@ -196,9 +196,6 @@ func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.T
 	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(id), Title: h.line(title), Kind: kind,
 		Status: status, Content: content, Locations: locations(in), RawInput: h.input(c.args), Meta: meta})
 }
-
-// kind returns the kind of a call.
-func (h *held) kind(name string, args map[string]any) engine.Kind { return h.talk.Kind(name, args) }
 
 // input returns the arguments of a call, without secrets, nil if they are long.
 func (h *held) input(args map[string]any) any {
@@ -307,7 +304,7 @@ func (h *held) finish(ev engine.Finished, agent string) {
 	}
 	status := protocol.ToolCallStatusCompleted
 	said := ev.Result.Display
-	kind := h.kind(ev.Name, ev.Args)
+	kind := h.talk.Kind(ev.Name, ev.Args)
 	if ev.Err != nil {
 		status = protocol.ToolCallStatusFailed
 		said = strings.TrimPrefix(said+"\n"+engine.DisplayError(ev.Err), "\n")
@@ -323,9 +320,6 @@ func (h *held) finish(ev engine.Finished, agent string) {
 	switch said = text.Shorten(said, longestText); {
 	case c.runs:
 		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": ev.ID, "exit_code": exitCode(ev), "signal": nil}}
-		if len(ev.Result.Text) > 0 && c.told.IsZero() && ev.Err != nil {
-			u.Content = nil
-		}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
 		u.Content = h.text(fenced(output.Sanitize(said), ""))
@@ -431,7 +425,7 @@ func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai
 	}
 	const most = 4 << 10 // bytes
 	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
-		Kind: kindOf(h.kind(fc.Name, fc.Args)), Status: status, RawInput: h.input(fc.Args), Content: h.text(output.Escape(text.Shorten(said, most)))})
+		Kind: kindOf(h.talk.Kind(fc.Name, fc.Args)), Status: status, RawInput: h.input(fc.Args), Content: h.text(output.Escape(text.Shorten(said, most)))})
 }
 
 // A spent is the tokens of a prompt, by model.

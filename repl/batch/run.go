@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"io"
 	"maps"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/parallel"
 	"gemline/engine/tally"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/report"
 )

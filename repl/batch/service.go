@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"io"
 	"iter"
 	"maps"
@@ -18,6 +17,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/text"
 )
 
 // A Service works on many requests by itself, in jobs that may take a day.

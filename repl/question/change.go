@@ -2,12 +2,12 @@ package question
 
 import (
 	"fmt"
-	"gemline/engine/text"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 

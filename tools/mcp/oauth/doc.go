@@ -21,4 +21,9 @@
 //
 // Tokens, codes and client secrets are made known to the redactor before they are used, and are
 // in no error. What a server says about an error is one short line.
+//
+// # Our own reader of challenges
+//
+// That of the MCP SDK (oauthex) gives up all challenges if one can't be read, takes what ends
+// with a backslash for no end, and brings another library for JSON.
 package oauth
