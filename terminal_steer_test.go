@@ -111,12 +111,40 @@ func TestHintTooLate(t *testing.T) {
 	s.Line("mind the gap")
 	s.Expect("hint for the next request: mind the gap\r\n")
 	close(g.open)
-	s.Expect("info: queued, since it was too late for a hint: mind the gap\r\n")
+	s.Expect("gemini: One.\r\ninfo: queued, since it was too late for a hint: mind the gap\r\n")
 	s.Expect("> mind the gap\r\n")
 	s.Expect("Two.")
 	s.Expect("> ")
 	leave(t, s, teletype.Rules{Quiet: true})
 	checkPaste(t, server, "begin", "mind the gap")
+}
+
+// A hint of a turn that is stopped waits for Enter, and nothing else is said of it.
+func TestHintStopped(t *testing.T) {
+	t.Parallel()
+	for _, term := range terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(et.Stalled(et.Streams("This takes ", "for ever. ")), et.Says("Two."))
+			c := terminal(t, server)
+			c.Term = term
+			steering(t, c)
+			s := teletype.Start(t, c)
+			s.Say("begin")
+			s.Expect("for ever.")
+			s.Line("mind the gap")
+			s.Expect("hint for the next request: mind the gap\r\n")
+			s.Send("\x03")
+			s.Expect("cancelled")
+			s.Expect("mind the gap")
+			s.Send("\r")
+			s.Expect("Two.")
+			s.Expect("> ")
+			if seen := leave(t, s, teletype.Rules{Smart: term != "dumb", Quiet: true}); strings.Contains(seen, "too late") {
+				t.Errorf("%q", seen)
+			}
+		})
+	}
 }
 
 // What was queued survives a Ctrl-C and an error: it is said, and Enter sends it.

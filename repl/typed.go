@@ -57,14 +57,19 @@ func (r *REPL) typed(lines []string) []Fate {
 	return fates
 }
 
-// late has hints that came too late be the next prompts.
-func (r *REPL) late() {
+// late has hints that came too late be the next prompts. Of those that wait for Enter,
+// since the turn has failed, is told when it is over.
+func (r *REPL) late(failed bool) {
 	if r.Steering == nil {
 		return
 	}
 	for _, l := range r.Steering.Late() {
 		r.queued = true
 		r.Terminal.Enter(l)
+		if failed {
+			continue
+		}
+		r.Printer.settle()
 		r.Out.Line(output.Info, "queued, since it was too late for a hint: %s", output.EscapeLine(l))
 	}
 }
