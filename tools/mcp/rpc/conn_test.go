@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gemline/tools/mcp/rpc"
@@ -33,5 +36,32 @@ func TestNoMessage(t *testing.T) {
 		typed.Close()
 		out.Close()
 		conn.Close()
+	}
+}
+
+// A server over HTTP is told once that its session is over.
+func TestFarewell(t *testing.T) {
+	var told atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodDelete:
+			told.Add(1)
+		case http.MethodPost:
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Mcp-Session-Id", "1")
+			io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		default:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	}))
+	defer s.Close()
+	conn := rpc.New(rpc.HTTP(rpc.Remote{URL: s.URL, Header: http.Header{}, Client: s.Client()}), rpc.Handler{})
+	if err := conn.Call(t.Context(), "initialize", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	conn.Close()
+	if n := told.Load(); n != 1 {
+		t.Errorf("told %d times", n)
 	}
 }

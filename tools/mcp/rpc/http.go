@@ -138,6 +138,7 @@ func HTTP(r Remote) Stream { return &streamable{remote: newRemote(r)} }
 // them.
 type streamable struct {
 	remote
+	left    sync.Once // the server was told
 	mu      sync.Mutex
 	session string
 	version string
@@ -287,15 +288,16 @@ func (s *streamable) listen() {
 // Close implements [Stream].
 func (s *streamable) Close() error {
 	s.cancel(ErrClosed)
-	if more := s.headers(); more.Get(protocol.HeaderSessionID) != "" {
+	s.left.Do(func() {
+		more := s.headers()
+		if more.Get(protocol.HeaderSessionID) == "" {
+			return
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
 		defer cancel()
 		if res, err := s.do(ctx, http.MethodDelete, s.URL, nil, more); err == nil {
 			res.Body.Close()
 		}
-		s.mu.Lock()
-		s.session = ""
-		s.mu.Unlock()
-	}
+	})
 	return nil
 }
