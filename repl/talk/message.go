@@ -245,14 +245,20 @@ func partsOf(content json.RawMessage) ([]*genai.Part, error) {
 	if content[0] != '[' {
 		return nil, errors.New("content must be a string or a list of parts")
 	}
-	var parts []part
+	var parts []json.RawMessage
 	if err := json.Unmarshal(content, &parts); err != nil {
 		return nil, decodeError(err)
 	}
 	out := make([]*genai.Part, len(parts))
-	for i, p := range parts {
-		var err error
-		if out[i], err = p.part(); err != nil {
+	for i, raw := range parts {
+		var p part
+		err := json.Unmarshal(raw, &p)
+		if err == nil {
+			out[i], err = p.part()
+		} else {
+			err = decodeError(err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
 	}

@@ -43,15 +43,15 @@ class Gemline:
         return self.process.returncode
 
 if __name__ == "__main__":
-    def ask(question):
-        print(question, end=" ", file=sys.stderr, flush=True)
+    def ask(question, options=()):
+        print(question, *(o["label"] for o in options), end=" ", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip()
 
     def decide(r):
         how = ask(r["detail"] + "\n" + r["title"] + (", w with the network?" if r.get("network_offered") else "?"))
         return {"decision": "allow" if how in ("y", "yes", "w") else "deny", "network": how == "w"}
 
-    gemline = Gemline(decide=decide, reply=lambda r: [ask(q["question"]) for q in r["questions"]])
+    gemline = Gemline(decide=decide, reply=lambda r: [ask(q["question"], q.get("options", ())) for q in r["questions"]])
     for text in sys.argv[1:]:
         for piece in gemline.say(text):
             print(piece, end="", flush=True)
