@@ -93,7 +93,7 @@ func (r *run) listExtensions(w io.Writer, asJSON bool) error {
 		return enc.Encode(struct {
 			SchemaVersion int     `json:"schema_version"`
 			Extensions    []shown `json:"extensions"`
-		}{1, all})
+		}{cli.SchemaVersion, all})
 	}
 	text := "No extensions installed.\n"
 	if len(list) > 0 {

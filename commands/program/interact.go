@@ -83,7 +83,7 @@ func (r *run) interact(ctx context.Context) error {
 		Run: i.sayBeside,
 	}
 	if i.settings.Steering {
-		loop.Steering = &repl.Steering{Hint: i.hint, Late: i.late}
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.hint(text) }, Late: func() []string { return i.late() }}
 	}
 	return i.talk(ctx, loop)
 }
@@ -169,11 +169,11 @@ func (i *interactive) offer(ctx context.Context, app *commands.App) error {
 }
 
 // hint has the model be told what the user says while it works.
-func (f *front) hint(text string) { f.Session.hints.Add(steer.Hint{Text: text}) }
+func (s *Session) hint(text string) { s.hints.Add(steer.Hint{Text: text}) }
 
 // late returns the hints that came too late for that.
-func (f *front) late() (texts []string) {
-	for _, h := range f.Session.hints.Take() {
+func (s *Session) late() (texts []string) {
+	for _, h := range s.hints.Take() {
 		texts = append(texts, h.Text)
 	}
 	return texts

@@ -17,7 +17,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
-	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
@@ -134,14 +133,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		return true, s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
 	if r.settings.Steering {
-		c.Hint = func(words string) { s.hints.Add(steer.Hint{Text: words}) }
-		c.Late = func() string {
-			var all []string
-			for _, h := range s.hints.Take() {
-				all = append(all, h.Text)
-			}
-			return strings.Join(all, "\n")
-		}
+		c.Hint, c.Late = s.hint, func() string { return strings.Join(s.late(), "\n") }
 	}
 	c.Close = func() {
 		if begun {

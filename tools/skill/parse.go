@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"gemline/engine/text"
 )
 
 // A head is what a file says: its front matter, and the text below.
@@ -17,14 +19,9 @@ const maxFront = 64 << 10
 // parse reads a SKILL.md. Front matter that is not YAML, as where a description holds a
 // colon, is read line by line.
 func parse(source string) (h head, err error) {
-	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
-	rest, ok := strings.CutPrefix(source, "---\n")
+	front, body, ok := text.FrontMatter(source)
 	if !ok {
-		return h, errors.New(`it does not begin with --- and the lines "name: ..." and "description: ..."`)
-	}
-	front, body, ok := strings.Cut("\n"+rest+"\n", "\n---\n")
-	if !ok {
-		return h, errors.New("its front matter has no end, a line with ---")
+		return h, errors.New(`it does not begin with ---, the lines "name: ..." and "description: ...", and another ---`)
 	}
 	if len(front) > maxFront {
 		return h, errors.New("its front matter is too long")
