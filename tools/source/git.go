@@ -47,7 +47,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 	for _, args := range [][]string{
 		{"init", "--quiet", "--template="},
 		{"remote", "add", "origin", address},
-		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "origin", cmp.Or(ref, "HEAD")},
+		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", "origin", cmp.Or(ref, "HEAD")},
 		{"checkout", "--quiet", "--detach", "FETCH_HEAD"},
 		{"rev-parse", "HEAD"},
 	} {

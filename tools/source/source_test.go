@@ -89,6 +89,11 @@ func TestClone(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
+	ran := filepath.Join(t.TempDir(), "ran") // what is a ref is no option
+	h.Clone(t.Context(), "file://"+dir, "--upload-pack=touch "+ran+";", filepath.Join(t.TempDir(), "to"))
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a ref was run")
+	}
 	h.Server, h.Token = server.URL, "sesame"
 	if _, err := h.Clone(t.Context(), server.URL+"/closed/x.git", "", filepath.Join(t.TempDir(), "to")); err == nil || !strings.Contains(err.Error(), "it wants credentials") {
 		t.Errorf("%v", err)
