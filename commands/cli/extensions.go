@@ -235,9 +235,8 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	if c.All {
-		list, _ := w.Extensions()
-		for _, x := range list {
-			c.Names = append(c.Names, x.Name)
+		if c.Names, err = extension.Folders(dir); err != nil { // also those that can't be used
+			return err
 		}
 		if len(c.Names) == 0 {
 			return w.show(map[string]any{"uninstalled": []string{}}, "No extensions currently installed.")

@@ -167,6 +167,15 @@ func Broken(dir, name string) (x Extension, ok bool) {
 	return Extension{}, false
 }
 
+// Folders returns the names of the folders in which extensions are installed.
+func Folders(dir string) (names []string, err error) {
+	dirs, err := directories(dir)
+	for _, at := range dirs {
+		names = append(names, filepath.Base(at))
+	}
+	return names, err
+}
+
 // directories returns the directories in dir, in order.
 func directories(dir string) ([]string, error) {
 	if dir == "" {
