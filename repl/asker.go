@@ -97,6 +97,18 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 // elsewhere. It says how.
 type Elsewhere string
 
+// hereOnly returns a context that ends with ctx, but not by an answer elsewhere, which may
+// not take an editor from who types in it.
+func hereOnly(ctx context.Context) (_ context.Context, end func()) {
+	here, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if how := Elsewhere(""); !errors.As(context.Cause(ctx), &how) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	return here, func() { stop(); cancel(nil) }
+}
+
 // Answered returns the error that a question ends with that was answered elsewhere.
 func (a *Asker) Answered(how string) error { return Elsewhere(how) }
 
@@ -222,6 +234,8 @@ func (a *Asker) change(label output.Label, said string, lines []string) {
 func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 	var text string
 	var err error
+	ctx, end := hereOnly(ctx)
+	defer end()
 	a.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {
 	case <-a.Interrupts: // it was meant for the editor

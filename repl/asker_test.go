@@ -169,6 +169,22 @@ func TestInterruptedEditor(t *testing.T) {
 	}
 }
 
+// An answer elsewhere does not end an editor: what was changed there counts.
+func TestAnsweredDuringAnEdit(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	c, _ := console("e")
+	a := &Asker{Console: c}
+	a.Edit = func(editing context.Context, _, text string) (string, error) {
+		end(a.Answered("accepted in an editor"))
+		return text + "!", editing.Err()
+	}
+	got, err := a.Approve(ctx, proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x",
+		Args: func(s string) map[string]any { return map[string]any{"command": s} }}}))
+	if changed, _ := got.(engine.Changed); changed.Args["command"] != "x!" || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // What is decided on is shown whole, before the question, and nothing in it
 // can hide or look like the program's own.
 func TestNothingIsHiddenInAQuestion(t *testing.T) {

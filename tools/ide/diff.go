@@ -69,9 +69,14 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	default:
 	}
 	_, allowed := answer.(engine.Allowed)
-	if err != nil || !allowed {
+	_, again := answer.(engine.Changed)
+	switch {
+	case err != nil || !allowed && !again:
 		go d.close(context.WithoutCancel(ctx))
 		return answer, err
+	case again: // which opens another change of the file
+		d.close(ctx)
+		return answer, nil
 	}
 	if edited, ok := d.close(ctx); ok {
 		a.Changed("it was changed in "+to.editor+" meanwhile; this is what would be written now:", nil)
