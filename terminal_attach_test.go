@@ -73,7 +73,7 @@ func TestAttach(t *testing.T) {
 			s.Expect("run: rm notes.txt")
 			s.Match(`y n [^\r\n]*: $`)
 			a := teletype.Start(t, attaches(c))
-			a.Expect("attached to the session in ")
+			a.Expect("attached to the session in")
 			a.Expect("remove the notes")
 			a.Expect("run: rm notes.txt")
 			a.Match(`y n [^\r\n]*: $`)
@@ -108,6 +108,49 @@ func TestAttach(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A session that began anew goes by its new id, also where one was attached to it before. One
+// that is held is reached as the error says that says so. What is no terminal can't attach.
+func TestAttachByName(t *testing.T) {
+	t.Parallel()
+	c := terminal(t, et.NewServer(et.Says("Here I am.")))
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	a := teletype.Start(t, attaches(c))
+	a.Say("/clear")
+	a.Expect("A new session begins.")
+	a.Say("are you there?")
+	a.Expect("Here I am.")
+	a.Expect("> ")
+	a.Send("\x04")
+	words := strings.Fields(a.Match(`gemline attach [0-9a-f-]{36} comes back`))
+	a.Exit()
+	id := words[len(words)-3]
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(c.Path, args...)
+		cmd.Dir, cmd.Env = c.Dir, c.Env
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("%q succeeds: %s", args, out)
+		}
+		return string(out)
+	}
+	if said := run("--resume", id, "-p", "x"); !strings.Contains(said, "hint: gemline attach "+id+" shows it") {
+		t.Error(said)
+	}
+	if said := run("attach", id); !strings.Contains(said, "gemline attach needs a terminal of its own") {
+		t.Error(said)
+	}
+	again := c
+	again.Args = []string{"attach", id}
+	a = teletype.Start(t, again)
+	a.Expect("> ")
+	a.Line("/quit")
+	a.Expect("the session has ended")
+	a.Exit()
+	s.Exit()
 }
 
 // Two attach at once: who answers first wins, and the other is told.

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +22,11 @@ type attachCommand struct {
 func (w *World) live(ctx context.Context) []attach.Session {
 	var dirs []string
 	if w.Paths.Home != "" {
-		dirs, _ = filepath.Glob(filepath.Join(w.Paths.User("tmp"), "*", "sockets"))
+		tmp := w.Paths.User("tmp")
+		found, _ := fs.Glob(os.DirFS(tmp), "*/sockets")
+		for _, name := range found {
+			dirs = append(dirs, filepath.Join(tmp, name))
+		}
 	}
 	return attach.Live(ctx, dirs...)
 }
@@ -44,15 +50,12 @@ func (c *attachCommand) Run(ctx context.Context, w *World) error {
 	if c.Session == "" {
 		return w.showLive(all)
 	}
-	found := slices.DeleteFunc(slices.Clone(all), func(s attach.Session) bool { return !strings.HasPrefix(s.ID, c.Session) })
-	if n, err := strconv.Atoi(c.Session); err == nil && n > 0 && n <= len(all) && len(found) == 0 {
-		found = all[n-1 : n]
-	}
+	found := meant(all, c.Session)
 	switch {
 	case len(found) == 0:
 		return &NoSessionError{fmt.Errorf("no live session %.100q; gemline attach lists those there are", c.Session)}
 	case len(found) > 1:
-		return &NoSessionError{fmt.Errorf("%d live sessions begin with %.100q; say more of the id", len(found), c.Session)}
+		return &NoSessionError{fmt.Errorf("%d live sessions go by %.100q; gemline attach lists them, with the numbers that they can be named by", len(found), c.Session)}
 	case w.Attach == nil:
 		return &NoSessionError{fmt.Errorf("gemline attach needs a terminal of its own, outside of a session")}
 	}
@@ -61,4 +64,19 @@ func (c *attachCommand) Run(ctx context.Context, w *World) error {
 		return &NoSessionError{err}
 	}
 	return w.Attach(ctx, conn)
+}
+
+// meant returns the sessions that a word names: by the id, the number in the list or how the
+// id begins.
+func meant(all []attach.Session, word string) (found []attach.Session) {
+	by := func(is func(id string) bool) []attach.Session {
+		return slices.DeleteFunc(slices.Clone(all), func(s attach.Session) bool { return !is(s.ID) })
+	}
+	if found = by(func(id string) bool { return id == word }); len(found) > 0 {
+		return found
+	}
+	if n, err := strconv.Atoi(word); err == nil && n > 0 && n <= len(all) {
+		return all[n-1 : n]
+	}
+	return by(func(id string) bool { return strings.HasPrefix(id, word) })
 }

@@ -65,6 +65,9 @@ func (i *interactive) unshare() {
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 	mode := output.Decide(r.terminal().signs())
 	out := output.New(r.os.Stdout, output.Options{Color: mode.Color, ASCII: r.settings.ASCII})
+	if mode.Smart {
+		out.Wrap(r.terminal().columns)
+	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)

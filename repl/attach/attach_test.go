@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,7 +150,7 @@ func TestOtherUser(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := dial(); got != "the session 1 belongs to another user\n" {
+	if got := dial(); got != "the session 1 can't be attached to: it belongs to another user\n" {
 		t.Errorf("a private directory: %s", got)
 	}
 	os.Chmod(filepath.Join(place, "s"), 0o777)
@@ -163,6 +164,79 @@ func TestOtherUser(t *testing.T) {
 	}
 	defer conn.Close()
 	if err := sameUser(conn); err != nil {
+		t.Error(err)
+	}
+}
+
+// Only the user can reach a socket, also in a directory that was open to all.
+func TestModes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s, err := listen(dir, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for path, want := range map[string]os.FileMode{dir: os.ModeDir | 0o700, s.path: os.ModeSocket | 0o600} {
+		if info, err := os.Lstat(path); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// However long an id and the path of its directory are, the session is reached by the id, and
+// also where a process that was killed has left its socket.
+func TestLongNames(t *testing.T) {
+	dir := t.TempDir()
+	if runtime.GOOS == "linux" {
+		dir = filepath.Join(dir, strings.Repeat("deep/", 40))
+	}
+	long := strings.Repeat("n", 127)
+	for _, id := range []string{"short", long + "1", long + "2"} {
+		left, err := listen(dir, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left.UnixListener.Close()
+		h := NewHub(Config{Dir: dir, Info: func() Info { return Info{ID: id, Folder: "/project"} }})
+		if err := h.Reachable(); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		defer h.Close()
+	}
+	if all := Live(t.Context(), dir); len(all) != 3 {
+		t.Errorf("%+v", all)
+	}
+	for _, id := range []string{"short", long + "1", long + "2"} {
+		c, err := Dial(t.Context(), dir, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Info.ID != id {
+			t.Errorf("%s is %s", id, c.Info.ID)
+		}
+		c.Close()
+	}
+}
+
+// Sessions that do not answer, as when they are stopped, are listed, and asked all at once.
+func TestSilent(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"a", "b", "c", "d"} {
+		s, err := listen(dir, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+	}
+	began := time.Now()
+	all := Live(t.Context(), dir)
+	if took := time.Since(began); len(all) != 4 || all[0].Describe() != "a: not answering" || took > 3*lookWithin {
+		t.Errorf("%+v after %v", all, took)
+	}
+	if _, err := dial(t.Context(), dir, "a", time.Millisecond); err == nil || !strings.Contains(err.Error(), "the session a can't be attached to: it does not answer") {
 		t.Error(err)
 	}
 }
@@ -200,4 +274,16 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a session pays when something is open for the first time, on a goroutine of its own.
+func BenchmarkMove(b *testing.B) {
+	dir := b.TempDir()
+	for b.Loop() {
+		h := NewHub(Config{Dir: dir, Info: func() Info { return Info{ID: "7c5f1d6e-0001-4000-8000-000000000001"} }})
+		if err := h.Reachable(); err != nil {
+			b.Fatal(err)
+		}
+		h.Close()
+	}
 }

@@ -22,12 +22,12 @@ type Conn struct {
 	in chan message // closed at the end
 }
 
-// greet hears who is at the other end. What follows comes by in.
-func (c *Conn) greet() error {
+// greet hears who is at the other end, soon enough. What follows comes by in.
+func (c *Conn) greet(patience time.Duration) error {
 	if err := sameUser(c.UnixConn); err != nil {
 		return err
 	}
-	c.SetReadDeadline(time.Now().Add(greetWithin))
+	c.SetReadDeadline(time.Now().Add(patience))
 	c.in = make(chan message)
 	first := make(chan error, 1)
 	go func() {
@@ -47,6 +47,8 @@ func (c *Conn) greet() error {
 				err = errors.New(m.Text)
 			case err == nil:
 				err = errors.New("it does not speak like gemline")
+			case errors.Is(err, os.ErrDeadlineExceeded):
+				err = errSilent
 			}
 			if !greeted {
 				first <- err
@@ -127,6 +129,8 @@ func (v *view) heed(m message, ok bool) error {
 		return errOver
 	case m.Type == text:
 		v.Out.Copy([]byte(m.Text))
+	case m.Type == hello && m.Info != nil: // it has another id
+		v.conn.Info = *m.Info
 	case m.Type == open:
 		v.open = &m
 	case m.Type == busy:
@@ -226,5 +230,9 @@ func (v *view) enter(ctx context.Context) error {
 
 // Describe says what a session does, on a line.
 func (i Info) Describe() string {
-	return fmt.Sprintf("%s: %s, in %s, process %d", output.EscapeLine(i.ID), output.EscapeLine(i.State), output.EscapeLine(i.Folder), i.PID)
+	said := fmt.Sprintf("%s: %s", output.EscapeLine(i.ID), output.EscapeLine(i.State))
+	if i.Folder != "" {
+		said += fmt.Sprintf(", in %s, process %d", output.EscapeLine(i.Folder), i.PID)
+	}
+	return said
 }

@@ -3,6 +3,7 @@ package attach
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -17,6 +18,7 @@ const (
 	mostWaiting = 1 << 20   // bytes that wait for one listener
 	mostTyped   = 100       // lines that were sent during a turn and not taken
 	greetWithin = 5 * time.Second
+	lookWithin  = 2 * time.Second // where all are asked what they do
 )
 
 // Said is a line that a listener has sent.
@@ -69,7 +71,8 @@ func (h *Hub) Start() { h.begin.Do(func() { go h.Move() }) }
 // Move makes the socket under the session's id, which may have changed, in place of the one
 // before.
 func (h *Hub) Move() {
-	id := h.cfg.Info().ID
+	info := h.cfg.Info()
+	id := info.ID
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.place != nil && h.place.id == id {
@@ -84,6 +87,7 @@ func (h *Hub) Move() {
 	}
 	l := h.place.UnixListener
 	go h.accept(l)
+	h.tell(message{Type: hello, Info: &info})
 }
 
 // Reachable reports whether listeners can come. It makes the socket if there is none.
@@ -366,20 +370,35 @@ func (l *listener) write() {
 	l.conn.Close() // so that nobody reads from it either
 }
 
-// Live returns the sessions whose sockets are in directories. Those of sessions that were
-// killed are taken away.
-func Live(ctx context.Context, dirs ...string) (all []Session) {
+// Live returns the sessions whose sockets are in directories, also those that do not answer,
+// such as stopped ones. The sockets of sessions that were killed are taken away.
+func Live(ctx context.Context, dirs ...string) []Session {
+	var all []*Session
+	var looks sync.WaitGroup
 	for _, dir := range dirs {
 		for _, id := range sockets(dir) {
-			s, err := Dial(ctx, dir, id)
-			if err != nil {
-				continue
-			}
-			all = append(all, Session{s.Info, dir})
-			s.Close()
+			s := &Session{Dir: dir}
+			all = append(all, s)
+			looks.Go(func() {
+				c, err := dial(ctx, dir, id, lookWithin)
+				switch {
+				case err == nil:
+					s.Info = c.Info
+					c.Close()
+				case errors.Is(err, errSilent):
+					s.Info = Info{ID: id, State: "not answering"}
+				}
+			})
 		}
 	}
-	return all
+	looks.Wait()
+	var live []Session
+	for _, s := range all {
+		if s.ID != "" {
+			live = append(live, *s)
+		}
+	}
+	return live
 }
 
 // A Session is a live one.

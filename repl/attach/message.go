@@ -18,7 +18,7 @@ type message struct {
 	By       string `json:"by,omitempty"`
 }
 
-// The types. A session sends hello first, then text, open, busy, late and bye; a listener
+// The types. A session sends hello first, and when its id changes, then text, open, busy, late and bye; a listener
 // sends hello, line and interrupt.
 const (
 	hello     = "hello"
@@ -36,7 +36,7 @@ type Info struct {
 	ID     string `json:"session_id"`
 	Folder string `json:"folder"`
 	PID    int    `json:"pid"`
-	State  string `json:"state"` // working, waiting for a prompt, or waiting for an answer
+	State  string `json:"state"` // working, waiting for a prompt, waiting for an answer, or not answering
 }
 
 // longest is how many bytes a message may have.

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +15,16 @@ import (
 
 // suffix is how the names of sockets end.
 const suffix = ".sock"
+
+// fileOf returns the name of a session's socket, which is short enough for an address.
+func fileOf(id string) string {
+	const most = 64
+	if len(id) > most {
+		sum := sha256.Sum256([]byte(id))
+		id = fmt.Sprintf("%s-%x", id[:most-17], sum[:8])
+	}
+	return id + suffix
+}
 
 // A socket is that of one session.
 type socket struct {
@@ -36,8 +47,8 @@ func listen(dir, id string) (*socket, error) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, err
 	}
-	s := &socket{id: id, path: filepath.Join(dir, id+suffix)}
-	err := within(dir, id+suffix, func(name string) error {
+	s := &socket{id: id, path: filepath.Join(dir, fileOf(id))}
+	err := within(dir, fileOf(id), func(name string) error {
 		os.Remove(s.path)
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 		if err != nil {
@@ -59,8 +70,15 @@ func listen(dir, id string) (*socket, error) {
 // Dial returns the connection to a live session. A socket that nobody listens at is taken
 // away.
 func Dial(ctx context.Context, dir, id string) (*Conn, error) {
+	return dial(ctx, dir, id, greetWithin)
+}
+
+// errSilent is that nothing is said at a socket.
+var errSilent = errors.New("it does not answer: it may be stopped, as by Ctrl-Z; fg in its shell has it go on")
+
+func dial(ctx context.Context, dir, id string, patience time.Duration) (*Conn, error) {
 	var c *Conn
-	err := within(dir, id+suffix, func(name string) error {
+	err := within(dir, fileOf(id), func(name string) error {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "unix", name)
 		if err != nil {
@@ -69,7 +87,7 @@ func Dial(ctx context.Context, dir, id string) (*Conn, error) {
 		c = &Conn{UnixConn: conn.(*net.UnixConn)}
 		return nil
 	})
-	path := filepath.Join(dir, id+suffix)
+	path := filepath.Join(dir, fileOf(id))
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		if info, serr := os.Stat(path); serr == nil && time.Since(info.ModTime()) > time.Second { // else it may be about to listen
@@ -77,13 +95,13 @@ func Dial(ctx context.Context, dir, id string) (*Conn, error) {
 		}
 		return nil, fmt.Errorf("the session %s is not live", id)
 	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("the session %s belongs to another user", id)
+		return nil, fmt.Errorf("the session %s can't be attached to: it belongs to another user", id)
 	case err != nil:
 		return nil, err
 	}
-	if err := c.greet(); err != nil {
+	if err := c.greet(patience); err != nil {
 		c.Close()
-		return nil, err
+		return nil, fmt.Errorf("the session %s can't be attached to: %w", id, err)
 	}
 	return c, nil
 }
@@ -105,7 +123,7 @@ const longestPath = 100
 // same returns an error unless uid is the user's own.
 func same(uid int) error {
 	if uid != os.Getuid() {
-		return fmt.Errorf("the session belongs to another user (%d)", os.Getuid())
+		return errors.New("it belongs to another user")
 	}
 	return nil
 }
