@@ -56,9 +56,7 @@ func (a *agentSet) sources() (list []agent.Source) {
 	if a.trust.State == trust.Trusted && !a.paths.AtHome() {
 		list = append(list, agent.Source{Name: agentOfProject, Dir: a.paths.Workspace("agents"), Within: true})
 	}
-	if a.paths.Home != "" {
-		list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
-	}
+	list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
 	for _, x := range a.active() {
 		list = append(list, cli.AgentsOf(x))
 	}

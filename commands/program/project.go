@@ -202,12 +202,7 @@ func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 
 // globalContext returns the file of what the user wants to hold everywhere, "" if there is
 // no home.
-func (o *Options) globalContext() string {
-	if o.paths.Home == "" {
-		return ""
-	}
-	return o.paths.User(memory.DefaultName)
-}
+func (o *Options) globalContext() string { return o.paths.User(memory.DefaultName) }
 
 // add has a directory worked in.
 func (p *Project) add(dir string) {

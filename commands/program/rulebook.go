@@ -153,7 +153,7 @@ func (b rulebook) files() []policy.Source {
 	for _, path := range user {
 		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
 	}
-	if len(user) == 0 && b.paths.Home != "" {
+	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
 	if b.trust.State == trust.Trusted && !b.paths.AtHome() {

@@ -46,9 +46,8 @@ func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rig
 	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
 	var remote map[string]oauth.Server // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	if path := p.paths.User("gemline", "mcp-tools.json"); p.paths.Home != "" {
-		cfg.Seen = &mcp.Seen{Path: path, Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
-	}
+	cfg.Seen = &mcp.Seen{Path: p.paths.User("gemline", "mcp-tools.json"),
+		Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	if p.flags.Debug {
 		cfg.Log = p.logServer
 	}

@@ -31,9 +31,7 @@ func (o *Options) skillDirs() (dirs []skill.Dir) {
 		dirs = append(dirs, cli.SkillsOf(x))
 	}
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
-	if o.paths.Home != "" {
-		dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User}, skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
-	}
+	dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User}, skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
 	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
 		dirs = append(dirs, skill.Dir{Path: o.paths.Workspace("skills"), Source: skill.Workspace, Within: true},
 			skill.Dir{Path: agents(o.paths.Cwd), Source: skill.Workspace, Within: true})

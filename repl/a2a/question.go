@@ -136,7 +136,7 @@ func details(p engine.Proposal) map[string]any {
 				options = append(options, map[string]any{"label": o.Label, "description": o.Description})
 			}
 			list = append(list, map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi, "options": options, "placeholder": q.Hint,
-				"type": map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]})
+				"type": question.KindName(q.Kind)})
 		}
 		delete(d, "prompt")
 		d["type"], d["questions"] = "ask_user", list

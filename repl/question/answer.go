@@ -67,6 +67,11 @@ func ReadOnly(p engine.Proposal) (engine.Answer, bool) {
 	return engine.Changed{Agreed: true, Args: p.Intent.Plan.ReadOnly}, p.Intent.Plan.ReadOnly != nil
 }
 
+// KindName returns the word for how a question of the model's may be answered.
+func KindName(k engine.QuestionKind) string {
+	return map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[k]
+}
+
 // YesNo returns the reply to a question of the model's that is answered by yes
 // or no, or what is wrong with s.
 func YesNo(s string) (reply, problem string) {

@@ -194,8 +194,7 @@ func escapedLines(all []string) []string {
 }
 
 func questionOf(q engine.Question) questionItem {
-	kind := map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[q.Kind]
-	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: kind, Multi: q.Multi, Hint: output.Valid(q.Hint)}
+	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: question.KindName(q.Kind), Multi: q.Multi, Hint: output.Valid(q.Hint)}
 	for _, o := range q.Options {
 		out.Options = append(out.Options, option{output.Valid(o.Label), output.Valid(o.Description)})
 	}

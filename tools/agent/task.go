@@ -54,7 +54,7 @@ type Task struct {
 
 func newTask(c call, host engine.Host) (*Task, error) {
 	id, err := uuid.NewRandom()
-	t := &Task{ID: id.String(), Agent: c.agent, Prompt: c.prompt, Model: c.model, host: host, begin: c.Begin}
+	t := &Task{ID: id.String(), Agent: c.agent, Prompt: c.words(), Model: c.model, host: host, begin: c.Begin}
 	t.report = c.agent.reportTool(func(report any) { t.reported = report })
 	return t, err
 }
@@ -84,8 +84,7 @@ func (t *Task) converse(ctx context.Context) error {
 			c.End(goal)
 		}
 	}()
-	first := cmp.Or(strings.TrimSpace(t.Prompt), "Get Started!")
-	if t.reason, err = t.work(ctx, c.Run, first, t.Agent.Turns(), t.Agent.Limit()); err != nil || t.reason == Goal {
+	if t.reason, err = t.work(ctx, c.Run, t.Prompt, t.Agent.Turns(), t.Agent.Limit()); err != nil || t.reason == Goal {
 		return err
 	}
 	t.last = true
@@ -162,7 +161,7 @@ func (t *Task) Approve(ctx context.Context, p engine.Proposal) (answer engine.An
 // placeholders.
 func (t *Task) Instruction(more map[string]string) string {
 	values := maps.Clone(more)
-	values[cmp.Or(t.Agent.Input, "query")] = cmp.Or(strings.TrimSpace(t.Prompt), "Get Started!")
+	values[cmp.Or(t.Agent.Input, "query")] = t.Prompt
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		pairs = append(pairs, "${"+name+"}", values[name])
