@@ -230,7 +230,7 @@ func TestMCPOfAProject(t *testing.T) {
 	c := terminal(t, s)
 	c.Term = "dumb"
 	write(t, c.Dir, map[string]string{"desk.sh": strings.Replace(desk, "env >environ", "touch ../outside; env >environ", 1),
-		".mcp.json": `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"KEY": "${GEMINI_API_KEY}"}, "trust": true}}}`})
+		".mcp.json": `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"KEY": "${GEMINI_API_KEY}", "TERM": "${TERM:-none}"}, "trust": true}}}`})
 	start := func() *teletype.Session {
 		p := teletype.Start(t, c)
 		p.Expect("permission: this project wants to run 1 command, which")
@@ -257,7 +257,7 @@ func TestMCPOfAProject(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.Dir, "..", "outside")); err == nil && confined() {
 		t.Error("it was not confined")
 	}
-	if b, err := os.ReadFile(filepath.Join(c.Dir, "environ")); err != nil || bytes.Contains(b, []byte("KEY=test")) || !bytes.Contains(b, []byte("\nKEY=")) {
+	if b, err := os.ReadFile(filepath.Join(c.Dir, "environ")); err != nil || bytes.Contains(b, []byte("KEY=test")) || !bytes.Contains(b, []byte("\nKEY=")) || bytes.Contains(b, []byte("\nTERM=none")) {
 		t.Errorf("%v: %s", err, b)
 	}
 	write(t, c.Dir, map[string]string{"desk.sh": desk}) // which is something else
@@ -324,6 +324,32 @@ func TestMCPOfAgents(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "evil")); err == nil || !strings.Contains(errs.String(), "agents.overrides.porter in the settings: mcpServers: a project can't set it") {
 		t.Errorf("%v: %s", err, errs.Bytes())
+	}
+}
+
+// An agent of an extension has servers that the extension brings: in its folder, and with the
+// values of its settings.
+func TestMCPOfAgentsOfExtensions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := "home/.gemini/extensions/hall/"
+	write(t, dir, map[string]string{at + "desk.sh": strings.Replace(desk, `a lamp`, `a lamp in '"$WHERE of $DESK_HOUSE"'`, 1),
+		at + "gemini-extension.json": `{"name": "hall", "version": "1", "settings": [{"name": "House", "description": "h", "envVar": "DESK_HOUSE"}]}`,
+		at + ".env":                  "DESK_HOUSE=ours\n",
+		at + "agents/porter.md":      "---\nname: porter\ndescription: p\ntools: []\nmcp_servers:\n  desk:\n    command: sh\n    args: ['${extensionPath}${/}desk.sh']\n    env: {WHERE: '${PLACE:-nowhere}'}\n---\nYou are at ${extensionPath}."})
+	s := et.NewServer(et.Says("", et.Call("1", "invoke_agent", "agent_name", "porter", "prompt", "go")), et.Says("", et.Call("2", "mcp_desk_look", "at", "it")),
+		et.Says("", et.Call("4", "complete_task", "result", "Looked.")), et.Says("Done."))
+	t.Cleanup(s.Close)
+	var out, errs bytes.Buffer
+	run := headless(t, s, dir, &out, &errs, "-y", "-p", "go", "--skip-trust")
+	run.Env = append(run.Env, "PLACE=hall")
+	if err := run.Run(); err != nil {
+		t.Fatalf("%v: %s", err, errs.Bytes())
+	}
+	for _, want := range []string{`a lamp in hall of ours\n`, "You are at " + filepath.Join(dir, filepath.FromSlash(at))} {
+		if body := string(streamed(s)[2].Body); !strings.Contains(body, want) {
+			t.Errorf("nobody says %q: %s", want, body)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func ProjectServers(path string) ([]Server, error) {
 	}
 	tree, _ := v.(map[string]any)
 	servers, _ := tree["mcpServers"].(map[string]any)
-	list := ServersIn(servers, func(string) (string, bool) { return "", false })
+	list := ServersIn(servers, nil)
 	for i := range list {
 		list[i].Scope, list[i].File = Workspace, path
 	}
@@ -170,11 +170,15 @@ func clone(v any) any {
 	return v
 }
 
-// ServersIn returns the MCP servers of an object, with variables filled in, by name.
+// ServersIn returns the MCP servers of an object by name, with variables filled in or, if
+// lookup is nil, as they stand there.
 func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
 	fill := filler{lookup: lookup, problem: func([]string, string) {}}
 	for name, v := range servers {
-		v, err := fill.value([]string{"mcpServers", name}, v)
+		var err error
+		if lookup != nil {
+			v, err = fill.value([]string{"mcpServers", name}, v)
+		}
 		s := serverOf(name, v)
 		if err != nil {
 			s.Err = err

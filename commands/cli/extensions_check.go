@@ -106,7 +106,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 
 // AgentsOf returns where the agents of an extension are.
 func AgentsOf(x extension.Extension) agent.Source {
-	return agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true}
+	return agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true, Fill: x.Filled}
 }
 
 // CommandsOf returns where the commands of an extension are.

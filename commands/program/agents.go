@@ -22,6 +22,7 @@ import (
 	"gemline/repl/input"
 	"gemline/settings"
 	"gemline/settings/consent"
+	"gemline/settings/extension"
 	"gemline/tools"
 	"gemline/tools/agent"
 	"gemline/tools/mcp"
@@ -135,20 +136,24 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 		return nil
 	}
 	set := &serverSet{folder: s.paths.Cwd}
-	unfilled := func(string) (string, bool) { return "", false }
-	for _, m := range settings.ServersIn(d.Given, unfilled) { // which was filled in with the settings
+	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	for _, m := range settings.ServersIn(d.Servers, unfilled) {
+	for _, m := range settings.ServersIn(d.Servers, nil) {
 		if d.Given[m.Name] != nil {
 			continue
 		}
-		m.File = d.File
-		if m.Scope = settings.Workspace; d.Source != agentOfProject { // whose variables are filled in by what it may see
+		switch x, brings := s.bringing(d); {
+		case brings:
+			m = s.brought(x, m)
+		case d.Source == agentOfProject: // whose variables are filled in by what it may see
+			m.Scope = settings.Workspace
+		default:
 			m.Scope = settings.User
 			m = m.Filled(s.lookup)
 		}
+		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
 	}
 	s.blockServers(set)
@@ -159,6 +164,18 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 		}
 		return consent.All
 	})
+}
+
+// bringing returns the extension that brings an agent.
+func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
+	list := o.active()
+	i := slices.IndexFunc(list, func(x extension.Extension) bool {
+		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
+	})
+	if i < 0 {
+		return extension.Extension{}, false
+	}
+	return list[i], true
 }
 
 // agentPrompt is what an agent is told before its task.

@@ -24,6 +24,7 @@ import (
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
+	"gemline/settings/extension"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
@@ -77,21 +78,9 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		}
 	}
 	for _, x := range o.active() {
-		values := map[string]string{}
-		if len(x.Servers) > 0 {
-			values = o.values(x)
-		}
-		for _, s := range settings.ServersIn(x.Servers, func(name string) (string, bool) {
-			if v, ok := values[name]; ok {
-				return v, true
-			}
-			return o.lookup(name)
-		}) {
-			s.Env = merged(values, s.Env)
-			s.Trusted, s.Scope, s.File = false, settings.User, x.Manifest()
-			if s.Dir == "" {
-				s.Dir = x.Dir
-			}
+		for _, s := range settings.ServersIn(x.Servers, nil) {
+			s = o.brought(x, s)
+			s.File = x.Manifest()
 			add(s, x.Name)
 		}
 	}
@@ -109,6 +98,23 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		}
 	}
 	return set
+}
+
+// brought returns a server that an extension brings, with the values of its settings.
+func (o *Options) brought(x extension.Extension, s settings.Server) settings.Server {
+	values := o.values(x)
+	s = s.Filled(func(name string) (string, bool) {
+		if v, ok := values[name]; ok {
+			return v, true
+		}
+		return o.lookup(name)
+	})
+	s.Env = merged(values, s.Env)
+	s.Trusted, s.Scope = false, settings.User
+	if s.Dir == "" {
+		s.Dir = x.Dir
+	}
+	return s
 }
 
 // known tells if no server has a name that the command line says.

@@ -284,6 +284,10 @@ func filler(dir, cwd string) func(string) string {
 	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator, "${pathSeparator}", separator).Replace
 }
 
+// Filled returns a value of JSON, or of YAML, with values in the place of the variables that
+// its texts hold.
+func (x Extension) Filled(v any) any { return filled(v, x.Fill) }
+
 // filled returns a value of JSON whose texts fill has filled in.
 func filled(v any, fill func(string) string) any {
 	switch v := v.(type) {

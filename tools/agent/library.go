@@ -22,6 +22,10 @@ type Source struct {
 	// Within says that links out of Dir are not followed, since somebody else may
 	// have made them.
 	Within bool
+
+	// Fill puts values in the place of the variables in a text, or in the texts of what is
+	// decoded of YAML; nil leaves them as they are.
+	Fill func(v any) any
 }
 
 const (
@@ -130,7 +134,13 @@ func (s Source) load(path string, link bool) ([]Definition, error) {
 		return nil, err
 	}
 	for i := range list {
-		list[i].Source = s.Name
+		d := &list[i]
+		if d.Source = s.Name; s.Fill != nil {
+			d.Prompt, d.Description = s.Fill(d.Prompt).(string), s.Fill(d.Description).(string)
+			for name, server := range d.Servers {
+				d.Servers[name] = s.Fill(server)
+			}
+		}
 	}
 	return list, nil
 }
