@@ -321,3 +321,41 @@ func TestReaderFalls(t *testing.T) {
 		}
 	}
 }
+
+// A message that is cancelled while another one has its turn takes nothing from that one's
+// records.
+func TestCancelledMeanwhile(t *testing.T) {
+	in, said := io.Pipe()
+	heard, out := io.Pipe()
+	talk := newConversation(in, out)
+	open := make(chan struct{})
+	talk.Expand = func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		<-open // it looks for files
+		return parts, nil
+	}
+	talk.Run = engine.New(engine.Config{Model: "m", Generator: enginetest.NewScript(enginetest.Says("Hello.")), Policy: policy.New(policy.Default)}).Run
+	go func() {
+		defer out.Close()
+		talk.Serve(t.Context(), report.Init{Model: "m"})
+	}()
+	go func() {
+		for _, l := range []string{`{"type":"user","id":"a","content":"hi"}`, `{"type":"user","id":"b","content":"and"}`, `{"type":"cancel","id":"b"}`} {
+			io.WriteString(said, l+"\n")
+		}
+	}()
+	var told []string
+	for records := json.NewDecoder(heard); ; {
+		var r struct{ Type, Role, ID, Status string }
+		if records.Decode(&r) != nil {
+			break
+		}
+		told = append(told, strings.TrimSpace(strings.Join([]string{r.Type, r.Role, r.ID, r.Status}, " ")))
+		if r.ID == "b" {
+			close(open)
+			said.Close()
+		}
+	}
+	if want := []string{"init", "turn_result  b cancelled", "message user a", "message assistant", "turn_result  a success"}; !slices.Equal(told, want) {
+		t.Errorf("%q", told)
+	}
+}

@@ -213,10 +213,14 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 	stats := t.tally.Flat(took)
 	c.Stream.Add(func(r *report.Records) {
 		r.Flush()
-		r.User("", "")
+		var cited []report.Citation
+		if t == c.now { // what the turn that runs has not told yet is its own
+			r.User("", "")
+			cited = r.Cited()
+		}
 		r.Session = cmp.Or(c.Session(), r.Session)
 		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), r.Cited(), t.hinted})
+			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
 	})
 }
 
