@@ -46,15 +46,6 @@ var absent = []struct {
 	{[]string{"bug-memory", "profile", "oncall", "chat debug", "resume debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},
 }
 
-// Absent returns the names of the commands that are answered, and not carried
-// out.
-func Absent() (names []string) {
-	for _, a := range absent {
-		names = append(names, a.names...)
-	}
-	return names
-}
-
 // answerAbsent returns the error that answers a line whose first words name a
 // command that there is not, nil if it names none.
 func answerAbsent(line string) error {

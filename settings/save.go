@@ -15,7 +15,13 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// Save lets edit change the text of a file of settings, and writes what it
+// The modes of new files: the user's, and those for everybody on the machine.
+const (
+	privateFile fs.FileMode = 0o600
+	publicFile  fs.FileMode = 0o644
+)
+
+// save lets edit change the text of a file of settings, and writes what it
 // returns unless that is the same. A file that is not there has an empty text.
 // Other programs that save the same file wait meanwhile, and whoever reads it
 // finds the old text or the new one as a whole.
@@ -23,18 +29,8 @@ import (
 // A file that does not hold an object is left as it is, with a [jsonc.Error], and
 // so is one that edit makes into something else. Edit must not write into what
 // it is given.
-func Save(ctx context.Context, path string, edit func(text []byte) ([]byte, error)) error {
-	return save(ctx, path, privateFile, edit)
-}
-
-// The modes of new files: the user's, and those for everybody on the machine.
-const (
-	privateFile fs.FileMode = 0o600
-	publicFile  fs.FileMode = 0o644
-)
-
-// save is Save with the mode of a new file. New directories let in whoever may
-// read it.
+//
+// Mode is that of a new file. New directories let in whoever may read it.
 func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []byte) ([]byte, error)) error {
 	if path == "" {
 		return errors.New("no home directory: there is no place for settings")

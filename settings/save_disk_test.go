@@ -20,7 +20,7 @@ func TestSaveOnAFullDisk(t *testing.T) {
 		if err := syscall.Setrlimit(fsize, &syscall.Rlimit{Cur: 4096, Max: 4096}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Save(t.Context(), os.Getenv("GEMLINE_TEST_PATH"), to("x", strings.Repeat("x", 8192))); err == nil || !strings.Contains(err.Error(), "too large") {
+		if err := save(t.Context(), os.Getenv("GEMLINE_TEST_PATH"), privateFile, to("x", strings.Repeat("x", 8192))); err == nil || !strings.Contains(err.Error(), "too large") {
 			t.Errorf("on a full disk: %v", err)
 		}
 		return

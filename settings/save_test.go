@@ -57,7 +57,7 @@ func modeOf(t *testing.T, path string) fs.FileMode {
 func TestSave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	path := filepath.Join(dir, "settings.json")
-	if err := Save(t.Context(), path, to("x", 1)); err != nil {
+	if err := save(t.Context(), path, privateFile, to("x", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := textOf(t, path); got != "{\n  \"x\": 1\n}\n" {
@@ -72,7 +72,7 @@ func TestSave(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".gemline-settings.json-123"), nil, 0o600); err != nil { // of a program that was killed
 		t.Fatal(err)
 	}
-	if err := Save(t.Context(), path, to("y", 2)); err != nil {
+	if err := save(t.Context(), path, privateFile, to("y", 2)); err != nil {
 		t.Fatal(err)
 	}
 	if runtime.GOOS != "windows" && modeOf(t, path) != 0o640 {
@@ -82,7 +82,7 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Save(t.Context(), path, to("y", 2)); err != nil {
+	if err := save(t.Context(), path, privateFile, to("y", 2)); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
@@ -102,7 +102,7 @@ func TestSaveThroughLinks(t *testing.T) {
 		t.Skip("no links here:", err)
 	}
 	for _, name := range []string{"one", "three"} {
-		if err := Save(t.Context(), in(name), to("x", 1)); err != nil {
+		if err := save(t.Context(), in(name), privateFile, to("x", 1)); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := os.Lstat(in(name)); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -114,7 +114,7 @@ func TestSaveThroughLinks(t *testing.T) {
 			t.Errorf("%s holds %q", name, textOf(t, in(name)))
 		}
 	}
-	if err := Save(t.Context(), in("circle"), to("x", 1)); err == nil || !strings.Contains(err.Error(), "circle") {
+	if err := save(t.Context(), in("circle"), privateFile, to("x", 1)); err == nil || !strings.Contains(err.Error(), "circle") {
 		t.Error(err)
 	}
 }
@@ -139,14 +139,14 @@ func TestSaveRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Save(t.Context(), path, c.edit); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := save(t.Context(), path, privateFile, c.edit); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", name, err, c.want)
 		}
 		if textOf(t, path) != c.text {
 			t.Errorf("%s became %q", name, textOf(t, path))
 		}
 		var fe *jsonc.Error
-		if err := Save(t.Context(), path, c.edit); errors.As(err, &fe) == (name == "refused") {
+		if err := save(t.Context(), path, privateFile, c.edit); errors.As(err, &fe) == (name == "refused") {
 			t.Errorf("%s is no error of a file: %v", name, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestSaveRefuses(t *testing.T) {
 		"": "no home directory", filepath.Join(dir, "folder"): "is a directory", filepath.Join(dir, "broken", "s.json"): "not a directory",
 		os.DevNull: "not a regular file", filepath.Join(dir, "a\x00b"): "invalid argument",
 	} {
-		if err := Save(t.Context(), path, to("x", 1)); err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), want) {
+		if err := save(t.Context(), path, privateFile, to("x", 1)); err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", path, err, want)
 		}
 	}
@@ -183,7 +183,7 @@ func TestSaveReadOnly(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	if err := Save(t.Context(), path, to("x", 1)); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if err := save(t.Context(), path, privateFile, to("x", 1)); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("a file: %v", err)
 	}
 	if err := errors.Join(os.Chmod(path, 0o600), os.Chmod(dir, 0o500)); err != nil {
@@ -193,7 +193,7 @@ func TestSaveReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("nothing is read-only to root")
 	}
-	if err := Save(t.Context(), path, to("x", 1)); !errors.Is(err, fs.ErrPermission) || textOf(t, path) != "{}" {
+	if err := save(t.Context(), path, privateFile, to("x", 1)); !errors.Is(err, fs.ErrPermission) || textOf(t, path) != "{}" {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestSaveWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	inside, done, result := make(chan bool), make(chan bool), make(chan error)
 	go func() {
-		result <- Save(context.Background(), path, func(text []byte) ([]byte, error) {
+		result <- save(context.Background(), path, privateFile, func(text []byte) ([]byte, error) {
 			close(inside)
 			<-done
 			return to("x", 1)(text)
@@ -212,11 +212,11 @@ func TestSaveWaits(t *testing.T) {
 	<-inside
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Save(ctx, path, to("y", 1)); !errors.Is(err, context.Canceled) {
+	if err := save(ctx, path, privateFile, to("y", 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("not stopped: %v", err)
 	}
 	close(done)
-	if err := errors.Join(<-result, Save(t.Context(), path, to("y", 1))); err != nil {
+	if err := errors.Join(<-result, save(t.Context(), path, privateFile, to("y", 1))); err != nil {
 		t.Error(err)
 	}
 	if got := textOf(t, path); !strings.Contains(got, "x") || !strings.Contains(got, "y") {
@@ -245,12 +245,12 @@ func TestSaver(t *testing.T) {
 		t.Skip("this is for other tests to start")
 	case "keys":
 		for i := range keysEach {
-			if err := Save(t.Context(), path, to(fmt.Sprint(os.Getenv("GEMLINE_TEST_PREFIX"), i), i)); err != nil {
+			if err := save(t.Context(), path, privateFile, to(fmt.Sprint(os.Getenv("GEMLINE_TEST_PREFIX"), i), i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	case "stop":
-		_ = Save(t.Context(), path, func([]byte) ([]byte, error) {
+		_ = save(t.Context(), path, privateFile, func([]byte) ([]byte, error) {
 			fmt.Println("inside")
 			select {}
 		})

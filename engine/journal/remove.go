@@ -10,11 +10,6 @@ import (
 // errNewer means that a session is not the one that was to be removed.
 var errNewer = errors.New("the session has been gone on with")
 
-// Remove deletes all that dir holds of a session: its files, in either form,
-// and those of its agents. A session that a process works with stays, which is
-// a [*BusyError].
-func Remove(dir, id string) error { return Shelf{Chats: dir}.Remove(id) }
-
 // remove deletes the session id with its files, unless one was written after a time that is
 // given. What belongs to the session goes first: without its files nobody would know of it.
 func (s Shelf) remove(id string, paths []string, last time.Time) error {

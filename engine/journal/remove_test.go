@@ -20,7 +20,7 @@ func TestRemove(t *testing.T) {
 		}
 		if id == "one-session" {
 			var busy *BusyError
-			if err := Remove(dir, id); !errors.As(err, &busy) || busy.PID != os.Getpid() {
+			if err := (Shelf{Chats: dir}).Remove(id); !errors.As(err, &busy) || busy.PID != os.Getpid() {
 				t.Errorf("while it is in use: %v", err)
 			}
 		}
@@ -39,10 +39,10 @@ func TestRemove(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "elsewhere")); err != nil {
 		t.Skip(err)
 	}
-	if err := Remove(dir, "elsewhere"); err != nil {
+	if err := (Shelf{Chats: dir}).Remove("elsewhere"); err != nil {
 		t.Error(err)
 	}
-	if err := Remove(dir, "one-session"); err != nil {
+	if err := (Shelf{Chats: dir}).Remove("one-session"); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -56,7 +56,7 @@ func TestRemove(t *testing.T) {
 	if sessions, err := List(dir); err != nil || len(sessions) != 1 || sessions[0].ID != "one-session-more" || len(left) != 2 {
 		t.Errorf("left are %v and %q: %v", sessions, left, err)
 	}
-	if err := Remove(dir, "../x"); err == nil {
+	if err := (Shelf{Chats: dir}).Remove("../x"); err == nil {
 		t.Error("a path is no id")
 	}
 }

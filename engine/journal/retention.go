@@ -78,7 +78,8 @@ func (s Shelf) tidy() error {
 	return nil
 }
 
-// Remove deletes a session and what belongs to it, as [Remove] does.
+// Remove deletes a session and what belongs to it: its files, in either form, and those of
+// its agents. One that a process works with stays, which is a [*BusyError].
 func (s Shelf) Remove(id string) error {
 	if !validID(id) {
 		return errors.New("no session has such an id")

@@ -93,25 +93,6 @@ func kept(name string) bool {
 	return dot >= 0 && slices.Contains(data, name[dot:]) && slices.ContainsFunc(plain, func(p string) bool { return like(p, name[:dot]) })
 }
 
-// Patterns returns the names as patterns of a shell that fit in upper and lower
-// case, for programs that leave files out by such. A few of them fit more than
-// [Path] says.
-func Patterns() []string {
-	all := make([]string, len(names))
-	for i, n := range names {
-		var b strings.Builder
-		for _, c := range n {
-			if c >= 'a' && c <= 'z' {
-				b.WriteString("[" + string(c) + string(c-'a'+'A') + "]")
-			} else {
-				b.WriteRune(c)
-			}
-		}
-		all[i] = b.String()
-	}
-	return all
-}
-
 // Files returns the files and directories of secrets below the home directory,
 // and below gemline's own there, also where variables say that they lie
 // elsewhere. Commands have no business with them.
