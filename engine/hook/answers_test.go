@@ -324,6 +324,22 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// A hook of the end of a prompt whose command is not there, as that of an extension that was
+// deleted meanwhile, sends the agent nowhere, and is told once.
+func TestReturnsMissing(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{on(hook.AfterAgent, "/nowhere/hook.sh")}, et.Says("done"), et.Says("done"))
+	for _, want := range []int{2, 1} {
+		user, err := c.say("one")
+		if err != nil || len(user) != want || want > 1 && !strings.Contains(user[1], "failed at AfterAgent: exit 127: ") {
+			t.Errorf("%v: %q", err, user)
+		}
+	}
+	if n := len(c.told()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // TestClear has a hook of the end of a prompt forget what was said.
 func TestClear(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,9 @@ type Outcome struct {
 // failed reports whether o is no answer.
 func (o Outcome) failed() bool { return o.Err != nil || o.Late || o.Signal != "" }
 
+// missing reports whether the shell could not run the command.
+func (o Outcome) missing() bool { return o.Code == 126 || o.Code == 127 }
+
 // Status says how a process ended that did not end well, "" if it did.
 func (o Outcome) Status(h Hook) string {
 	switch {
@@ -266,6 +269,9 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 	var answers []Answer
 	for _, c := range calls {
 		answer, ok := c.Outcome.answer()
+		if e == AfterAgent && c.Outcome.missing() { // the model could do nothing about it
+			answer, ok = Answer{Reason: answer.Reason}, false
+		}
 		said := (answer.Message != "" || answer.Decision == block && e.Blocks()) && c.Outcome.misread() == ""
 		if status := c.Outcome.Status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
 			if answer.Reason != "" {
