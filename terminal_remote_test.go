@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	et "gemline/engine/enginetest"
 	"gemline/repl/teletype"
@@ -49,4 +50,42 @@ func TestLeftInTmuxAnsweredOverSSH(t *testing.T) {
 	m.Send("/quit")
 	m.Key("Enter")
 	m.End()
+}
+
+// A question that comes up behind a connection that was cut is answered over another one,
+// where the settings have the session go on.
+func TestCutOffAnsweredOverSSH(t *testing.T) {
+	t.Parallel()
+	for how, cut := range cuts {
+		for _, term := range terminals {
+			t.Run(how+"/"+term, func(t *testing.T) {
+				t.Parallel()
+				first, g := gated(removes("1"))
+				server := et.NewServer(first, et.Says("It is gone."))
+				c := configured(t, terminal(t, server, "--sandbox=off"), `{"general": {"onHangup": "detach"}}`)
+				c.Term, c.Wait = term, time.Minute
+				d := sshServer(t)
+				ssh, code := d.command(c, "-tt")
+				s := teletype.Start(t, ssh)
+				s.Say("remove the notes")
+				<-g.asked
+				cut(s, d)
+				close(g.open)
+				again, left := d.command(attaches(c), "-tt")
+				a := teletype.Start(t, again)
+				a.Match(`y n [^\r\n]*: $`)
+				a.Line("y")
+				a.Expect("It is gone.")
+				a.Expect("> ")
+				if _, err := os.Stat(filepath.Join(c.Dir, "notes.txt")); err == nil {
+					t.Error("nothing was removed")
+				}
+				a.Line("/quit")
+				a.Expect("the session has ended")
+				checkCode(t, left, 0)
+				checkCode(t, code, 0)
+				a.Exit()
+			})
+		}
+	}
 }
