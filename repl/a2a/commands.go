@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,6 +48,16 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.Settings == nil {
 		q.Settings = &settings{}
+	}
+	unused := 0
+	for _, t := range s.all() {
+		if t.state() == protocol.TaskStateSubmitted {
+			unused++
+		}
+	}
+	if unused >= mostUnused {
+		write(w, http.StatusServiceUnavailable, failure{fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused)})
+		return
 	}
 	t, err := s.newTask(q.ContextID, *q.Settings)
 	if err != nil {

@@ -188,20 +188,11 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	id := protocol.NewTaskID()
 	r := record{Session: string(id), Unasked: w.Unasked, Task: protocol.Task{ID: id, ContextID: cmp.Or(contextID, protocol.NewContextID())}}
 	all := s.all()
-	unused := 0
-	for _, t := range all {
-		if t.state() == protocol.TaskStateSubmitted {
-			unused++
-		}
-	}
 	if i := slices.IndexFunc(all, func(t *task) bool { return t.kept.Task.ContextID == r.Task.ContextID }); i >= 0 && all[i].state().Terminal() {
 		r.Session = all[i].kept.Session
 	}
-	if unused >= mostUnused {
-		return nil, invalidf(protocol.ErrServerError, "nothing was said yet in %d tasks, which are all that may be; cancel some", unused)
-	}
 	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
-		return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be", len(all))
+		return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
 	}
 	t := s.hold(r)
 	if err := t.status(protocol.TaskStateSubmitted, nil, nil); err != nil {

@@ -349,6 +349,23 @@ func TestAnsweredWhilePutAside(t *testing.T) {
 	}
 }
 
+// Tasks that nothing is ever said in are bounded, and keep nobody from saying something.
+func TestUnusedTasks(t *testing.T) {
+	t.Parallel()
+	s := serving(t, t.TempDir(), func(context.Context, serve.Wish, report.Reporter, string) error { return nil })
+	for i := range mostUnused + 2 {
+		body := s.post("tasks", "{}")
+		b, err := io.ReadAll(body)
+		body.Close()
+		if full := strings.Contains(string(b), "64 tasks"); err != nil || full != (i >= mostUnused) {
+			t.Errorf("%d: %s, %v", i, b, err)
+		}
+	}
+	if a := s.call("message/send", saying("work")); a.Error != nil {
+		t.Errorf("%+v", a.Error)
+	}
+}
+
 // kept has so many tasks stand in a folder, each used a second before the next one.
 func kept(t *testing.T, folder string, n int, state protocol.TaskState) (ids []protocol.TaskID) {
 	t.Helper()
