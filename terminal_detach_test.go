@@ -202,3 +202,30 @@ func TestDetachElsewhere(t *testing.T) {
 	a.Exit()
 	ended()
 }
+
+// A stopped session is listed as one that does not answer, and goes on in its shell.
+func TestStoppedIsLive(t *testing.T) {
+	t.Parallel()
+	c := terminal(t, et.NewServer())
+	s, ended := inShell(t, "bash", c, "")
+	s.Expect("> ")
+	is := func(want string) {
+		t.Helper()
+		if got := live(t, c); len(got) != 1 || got[0] != want {
+			t.Errorf("live: %q, want %s", got, want)
+		}
+	}
+	is("waiting for a prompt")
+	s.Send("\x1a")
+	s.Expect("Stopped")
+	back(s)
+	is("not answering")
+	s.Line("gemline attach 1")
+	s.Expect("does not answer: it may be stopped")
+	s.Line("fg")
+	s.Match(`\n> $`)
+	s.Line("/quit")
+	ended()
+	s.Line("exit")
+	s.Exit()
+}
