@@ -156,7 +156,9 @@ func table() *kong.Node {
 // stand here once more because each start needs them, and the grammar takes long
 // to make.
 func Names() []string {
-	return []string{"config", "trust", "auth", "schema", "sessions", "attach", "worktree", "models", "policy", "tools", "sandbox", "undo", "trash", "mcp", "a2a", "agents", "hooks", "hook", "extensions", "extension", "skills", "skill", "setup-github", "inspect", "doctor", "help", "completion", "man"}
+	return strings.Fields(`config trust auth schema sessions attach worktree models policy tools sandbox undo trash
+mcp a2a agents hooks hook extensions extension skills skill setup-github inspect doctor
+help completion man`)
 }
 
 // Commands returns the sub-commands for the help text.

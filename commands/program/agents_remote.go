@@ -68,7 +68,9 @@ func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
 			maps.Copy(s.remote.places, s.past.Elsewhere)
 		}
 	}
-	a := &remoteAgent{Client: remote.New(remote.Config{From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) }, Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
+	a := &remoteAgent{Client: remote.New(remote.Config{
+		Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
+		From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) },
 		Direct: s.remoteTransport(), Web: webConfig(s.Options), Google: s.googleToken,
 		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
 		Know:  func(secret string) { s.secrets.Know("credentials of an agent", secret) }})}

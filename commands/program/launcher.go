@@ -23,7 +23,8 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 	s, err := o.settings.Confinement(o.userSettings, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
 		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
-		return nil, &sandbox.Error{Message: wrong.Error(), Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
+		return nil, &sandbox.Error{Message: wrong.Error(),
+			Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
 	}
 	if err != nil {
 		return nil, err

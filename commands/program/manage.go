@@ -57,7 +57,9 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 // world returns what sub-commands may reach, wherever they are called.
 func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 	at := r.terminal()
-	return &cli.World{Project: p, Clean: r.secrets.Text, Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(), Extensions: r.installed, Transport: r.remoteTransport, Agents: r.agents(),
+	return &cli.World{Project: p, Clean: r.secrets.Text,
+		Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(), Agents: r.agents(),
+		Extensions: r.installed, Transport: r.remoteTransport,
 		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
 		Folder:  *r.folder(),
 		Environ: shell.Own(r.os.Environ()), Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),

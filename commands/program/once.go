@@ -51,7 +51,8 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 		ask = report.FailTruncated(ask)
 	}
 	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
-		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout), Ask: ask, Schema: f.Schema, Expand: input.Chain(commands.Step(app), f.references)}
+		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout),
+		Ask:       ask, Schema: f.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
@@ -72,7 +73,8 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
 	out := output.New(tty, output.Options{ASCII: f.settings.ASCII})
-	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.terminal().signs()).Asked, Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
+	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.terminal().signs()).Asked,
+		Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err

@@ -124,7 +124,8 @@ func (o *Options) lookup(name string) (string, bool) {
 
 // chosen says which conversation is gone on with.
 func (o *Options) chosen() journal.Choice {
-	return journal.Choice{Resume: o.flags.Resume.Set, Which: o.flags.Resume.Value, Fork: o.flags.Fork, Session: o.flags.Session, ID: o.flags.SessionID, Import: o.flags.SessionFile}
+	return journal.Choice{Resume: o.flags.Resume.Set, Which: o.flags.Resume.Value, Fork: o.flags.Fork,
+		Session: o.flags.Session, ID: o.flags.SessionID, Import: o.flags.SessionFile}
 }
 
 func (o *Options) getenv(name string) string {

@@ -197,7 +197,8 @@ func newRun(p Process) (r *run, command []string, err error) {
 	if err != nil {
 		line = flags.Wanted(args)
 	}
-	r = &run{Options: &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default(), serving: serving}, status: newStatus(), count: newTally()}
+	o := &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default(), serving: serving}
+	r = &run{Options: o, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
 	r.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := line.JSONFd; fd != nil && command == nil {
@@ -236,7 +237,8 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
 		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
-		RunInfo:   report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd }, Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
+		RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd },
+			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },

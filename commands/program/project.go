@@ -183,7 +183,8 @@ func (p *Project) openWorkspace() (err error) {
 // newWorkspace makes the workspace: the directory, and those that the settings
 // add. What is kept of it is at temp.
 func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
-	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, File: o.globalContext(), Overlay: over, Editor: o.editor, Ledger: o.ledger, Secrets: o.places().keptSecret,
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, File: o.globalContext(),
+		Overlay: over, Editor: o.editor, Ledger: o.ledger, Secrets: o.places().keptSecret,
 		RespectGit: o.settings.RespectGit, RespectGemini: o.settings.RespectGemini, IgnoreFiles: o.settings.IgnoreFiles})
 	if err != nil {
 		return nil, err

@@ -34,10 +34,12 @@ func (i *interactive) openScreen() error {
 		i.warnings = append(i.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
 	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.settings.OnHangup == "detach"}
-	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console}, output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
+	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console},
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
 	_, echoed := i.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
-		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true, Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
+		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true,
+		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
 	if at.editor() != "" {
@@ -57,7 +59,8 @@ func (i *interactive) openScreen() error {
 // what on it.
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) }, Thoughts: i.settings.Thinking == "full",
+	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Thoughts: i.settings.Thinking == "full",
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
 		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }, Hook: func() string { return i.hooks.Running() },
 		Files: func() (int, bool) { return i.keeper.Files() }}
 	if i.settings.Layout != "plain" {
@@ -67,7 +70,8 @@ func (i *interactive) setUpScreen() {
 	if !i.settings.Notifications && i.settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.os.Environ(), i.launcher.Shell), Terminal: i.screen.Out.Terminal(), Smart: i.screen.Mode.Smart,
+	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.os.Environ(), i.launcher.Shell),
+		Terminal: i.screen.Out.Terminal(), Smart: i.screen.Mode.Smart,
 		Lookup: i.os.Lookup, Dir: i.paths.Cwd, ID: func() string { return i.journal.ID() }, Warn: func(text string) { i.notify(text) }}
 	if command := i.settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}

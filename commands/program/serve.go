@@ -35,7 +35,8 @@ func unserved(f *flags.Set, server string) error {
 	}{
 		{f.Text() != "" || f.Dash(), "a prompt"}, {f.Batch != "", "--batch"}, {f.Talks(), "--input-format stream-json"}, {f.Output != "", "--output"},
 		{f.JSONSchema != "", "--json-schema"}, {f.Extract.Set, "--extract"}, {f.Patch, "--patch"}, {f.DryRun, "--dry-run"}, {f.JSONFd != nil, "--json-fd"},
-		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"}, {f.AskTTY, "--ask-tty"}, {f.AskTrust, "--ask-trust"}, {f.ACP && server != acpFlag, acpFlag},
+		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"},
+		{f.AskTTY, "--ask-tty"}, {f.AskTrust, "--ask-trust"}, {f.ACP && server != acpFlag, acpFlag},
 		{f.PromptInteractive != "" && server == acpFlag, "--prompt-interactive"}, {f.Worktree.Set && server == acpFlag, "--worktree"},
 	} {
 		if one.set {

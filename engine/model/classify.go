@@ -38,7 +38,7 @@ type detail struct {
 	RetryDelay string
 	Reason     string
 	Domain     string
-	Violations []struct{ QuotaID, QuotaMetric, Description string }
+	Violations []struct{ QuotaID string }
 	Metadata   map[string]any
 	Links      []struct{ Description, URL string }
 }

@@ -145,7 +145,7 @@ func (c *Client) openDiff(ctx context.Context, d *diff) {
 // call calls a tool of the companion.
 func (d *diff) call(ctx context.Context, name string, args map[string]any) (said string, err error) {
 	var r struct {
-		Content []struct{ Type, Text string }
+		Content []struct{ Text string }
 		IsError bool
 	}
 	if err := d.to.Call(ctx, protocol.MethodToolsCall, map[string]any{"name": name, "arguments": args}, &r); err != nil {

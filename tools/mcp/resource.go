@@ -18,14 +18,14 @@ import (
 
 // A Resource is something that a server has to read.
 type Resource struct {
-	Server, URI, Name, Description, MIMEType string
+	URI, Name, Description, MIMEType string
 }
 
 // resource returns a resource of the server as it may be shown. It reports false of one that
 // can't be asked for.
 func (l *link) resource(uri, name, description, kind string) (Resource, bool) {
 	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
-	return Resource{l.Name, uri, clean(text.OneLine(name, longestError), longestError),
+	return Resource{uri, clean(text.OneLine(name, longestError), longestError),
 		clean(text.OneLine(description, longestError), longestError), mediaType(kind)}, ok
 }
 

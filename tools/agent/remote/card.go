@@ -13,7 +13,7 @@ import (
 
 // A card is what an agent says of itself.
 type card struct {
-	Name, Description    string
+	Description          string
 	URL                  string
 	PreferredTransport   string
 	ProtocolVersion      string

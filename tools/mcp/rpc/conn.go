@@ -101,7 +101,8 @@ const (
 
 // New begins a conversation over s. Whoever begins one closes it.
 func New(s Stream, h Handler) *Conn {
-	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)), busy: make(chan struct{}, mostRefused), done: make(chan struct{}),
+	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)),
+		busy: make(chan struct{}, mostRefused), done: make(chan struct{}),
 		pending: map[int64]chan outcome{}, serving: map[string]context.CancelFunc{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	go c.read()

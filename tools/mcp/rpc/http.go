@@ -224,7 +224,8 @@ func (s *streamable) take(res *http.Response, m *Message) {
 		}
 	}
 	if !answered { // as the other side should have said
-		b, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, ID: m.ID, Error: Errorf(protocol.INTERNAL_ERROR, "the server ended its response without an answer")})
+		b, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, ID: m.ID,
+			Error: Errorf(protocol.INTERNAL_ERROR, "the server ended its response without an answer")})
 		s.push(b, nil)
 	}
 }
