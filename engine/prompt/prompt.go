@@ -15,7 +15,6 @@ package prompt
 
 import (
 	"embed"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -238,7 +237,7 @@ func agents(cfg Config) string {
 	var b strings.Builder
 	b.WriteString("\n<available_subagents>\n")
 	for _, a := range cfg.Agents {
-		fmt.Fprintf(&b, "<subagent><name>%s</name><description>%s</description></subagent>\n", a.Name, a.Description)
+		b.WriteString("<subagent><name>" + unmarked(a.Name) + "</name><description>" + unmarked(a.Description) + "</description></subagent>\n")
 	}
 	return b.String() + "</available_subagents>"
 }
