@@ -64,16 +64,20 @@ func (w *World) answer(ctx context.Context, words []string) error {
 // read is nothing.
 func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 	add := func(word, note string) { list = append(list, candidate{word, note}) }
-	var names []string // of which there is nothing to say
+	plain := func(names ...string) { // of which there is nothing to say
+		for _, name := range names {
+			add(name, "")
+		}
+	}
 	switch kind {
 	case "shell":
-		names = []string{"bash", "zsh", "fish", "powershell"}
+		plain("bash", "zsh", "fish", "powershell")
 	case "method":
 		for _, m := range auth.Methods() {
-			add(string(m), "")
+			plain(string(m))
 		}
 	case "sandbox":
-		names = append([]string{settings.On, settings.Off}, sandbox.Names()...)
+		plain(append([]string{settings.On, settings.Off}, sandbox.Names()...)...)
 	case "model":
 		for _, c := range (*preset.Table)(nil).Choices() {
 			add(c.Name, c.Note)
@@ -121,28 +125,29 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 		}
 	case "event":
 		for _, e := range hook.Events {
-			names = append(names, string(e))
+			plain(string(e))
 		}
 	case "schema":
-		names = append(schema.Names(), settingsSchema)
+		plain(append(schema.Names(), settingsSchema)...)
 	case "worktree":
 		_, trees, _ := w.worktrees()
 		for _, t := range trees {
 			add(t.Name, t.Path)
 		}
 	case "session":
-		sessions, _, _ := w.sessions()
-		slices.Reverse(sessions)
 		add("latest", "the one begun last")
-		for _, s := range sessions {
-			add(s.ID, s.Title)
-			if s.Name != "" {
-				add(s.Name, s.ID)
-			}
-		}
-	}
-	for _, name := range names {
-		add(name, "")
+		w.sessionNames(add)
 	}
 	return list
+}
+
+// sessionNames adds what the sessions of the directory go by, the newest first.
+func (w *World) sessionNames(add func(word, note string)) {
+	sessions, _, _ := w.sessions()
+	for _, s := range slices.Backward(sessions) {
+		add(s.ID, s.Title)
+		if s.Name != "" {
+			add(s.Name, s.ID)
+		}
+	}
 }

@@ -172,16 +172,13 @@ func (l listedServer) lines(desc, schema bool) []string {
 	if desc && l.Description != "" {
 		lines = append(lines, "  "+l.Description)
 	}
-	add := func(title string, n int, item func(int)) {
+	title := func(title string, n int) {
 		if n > 0 {
 			lines = append(lines, "  "+title+":")
 		}
-		for i := range n {
-			item(i)
-		}
 	}
-	add("Tools", len(l.Tools), func(i int) {
-		t := l.Tools[i]
+	title("Tools", len(l.Tools))
+	for _, t := range l.Tools {
 		lines = append(lines, "  - "+t.Name)
 		if desc {
 			lines = append(lines, indented(t.Description, "    ")...)
@@ -189,25 +186,29 @@ func (l listedServer) lines(desc, schema bool) []string {
 		if b, err := text.JSON(t.Schema, "  "); schema && err == nil && len(t.Schema) > 0 {
 			lines = append(append(lines, "    Parameters:"), indented(string(b), "      ")...)
 		}
-	})
-	add("Prompts", len(l.Prompts), func(i int) {
-		lines = append(lines, "  - "+l.Prompts[i].Name)
-		if desc {
-			lines = append(lines, indented(l.Prompts[i].Description, "    ")...)
-		}
-	})
-	resource := func(r listedResource) {
-		line := "  - " + r.Name + " (" + r.URI + ")"
-		if r.Mime != "" {
-			line += " [" + r.Mime + "]"
-		}
-		lines = append(lines, line)
 	}
-	add("Resources", min(len(l.Resources), mostResources), func(i int) { resource(l.Resources[i]) })
+	title("Prompts", len(l.Prompts))
+	for _, p := range l.Prompts {
+		lines = append(lines, "  - "+p.Name)
+		if desc {
+			lines = append(lines, indented(p.Description, "    ")...)
+		}
+	}
+	resources := func(name string, list []listedResource) {
+		title(name, len(list))
+		for _, r := range list[:min(len(list), mostResources)] {
+			line := "  - " + r.Name + " (" + r.URI + ")"
+			if r.Mime != "" {
+				line += " [" + r.Mime + "]"
+			}
+			lines = append(lines, line)
+		}
+	}
+	resources("Resources", l.Resources)
 	if more := len(l.Resources) - mostResources; more > 0 {
 		lines = append(lines, fmt.Sprintf("    ... %d resources hidden", more))
 	}
-	add("Resource templates", min(len(l.Templates), mostResources), func(i int) { resource(l.Templates[i]) })
+	resources("Resource templates", l.Templates)
 	return lines
 }
 
