@@ -28,6 +28,7 @@ func connected(t *testing.T, c *idelab.Companion) (*Client, <-chan string) {
 	if err := client.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	c.Listened() // or what it says could come too early
 	return client, told
 }
 
