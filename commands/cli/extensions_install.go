@@ -126,6 +126,26 @@ func (w *World) fetch(ctx context.Context, note extension.Install, to string) (e
 	return note, err
 }
 
+// homeFor returns where an extension is installed: where its old version is, or where nothing
+// is yet.
+func (w *World) homeFor(dir string, x extension.Extension, old *extension.Extension) (string, error) {
+	list, _ := w.Extensions()
+	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
+	switch {
+	case old == nil && i >= 0:
+		return "", fmt.Errorf("extension %q is already installed; uninstall it first, or update it", x.Name)
+	case old != nil && !strings.EqualFold(old.Name, x.Name) && (old.MigratedTo == "" || i >= 0):
+		return "", fmt.Errorf("the new version of %s calls itself %s, so it is not installed in its place", old.Name, x.Name)
+	case old != nil && old.Name == x.Name:
+		return old.Home, nil
+	}
+	home := extension.Place(dir, x.Name)
+	if _, err := os.Lstat(home); err == nil { // of another name, or of none that can be read
+		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.EscapeLine(home), x.Name)
+	}
+	return home, nil
+}
+
 // install installs an extension, or updates one that is there. If it can't be, what was
 // there stays as it was.
 func (w *World) install(ctx context.Context, note extension.Install, old *extension.Extension, consent, skip bool) (err error) {
@@ -167,21 +187,9 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		w.Notify(text.EscapeLine("not used of " + x.Name + ": " + strings.ReplaceAll(p, at+string(filepath.Separator), "")))
 	}
 	x.ID = extension.ID(note.Source, x.Name)
-	list, _ := w.Extensions()
-	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
-	switch {
-	case old == nil && i >= 0:
-		return fmt.Errorf("extension %q is already installed; uninstall it first, or update it", x.Name)
-	case old != nil && !strings.EqualFold(old.Name, x.Name):
-		if old.MigratedTo == "" || i >= 0 {
-			return fmt.Errorf("the new version of %s calls itself %s, so it is not installed in its place", old.Name, x.Name)
-		}
-	}
-	home := extension.Place(dir, x.Name)
-	if old != nil && old.Name == x.Name {
-		home = old.Home
-	} else if _, err := os.Lstat(home); err == nil { // of another name, or of none that can be read
-		return fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.EscapeLine(home), x.Name)
+	home, err := w.homeFor(dir, x, old)
+	if err != nil {
+		return err
 	}
 	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
 		return err
