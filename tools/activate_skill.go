@@ -34,12 +34,21 @@ type Skills struct {
 	called string            // the one that the user has called by name
 }
 
-// Tools implements [engine.Toolset]: there is a tool while there are skills.
+// Tools implements [engine.Toolset]: there is a tool while there are skills. What is not
+// offered any more is not active.
 func (s *Skills) Tools() []engine.Tool {
 	if s == nil {
 		return nil
 	}
 	list := s.Skills()
+	s.mu.Lock()
+	for name, end := range s.active {
+		if !slices.ContainsFunc(list, func(o skill.Skill) bool { return o.Name == name }) {
+			end()
+			delete(s.active, name)
+		}
+	}
+	s.mu.Unlock()
 	if len(list) == 0 {
 		return nil
 	}
