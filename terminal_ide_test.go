@@ -223,8 +223,11 @@ func TestIDEProgram(t *testing.T) {
 		s := teletype.Start(t, cmd)
 		s.Expect("> ") // nothing waits for it
 		if mute {
-			s.Line("/ide")
-			s.Expect("connecting to VS Code")
+			for _, err := os.Stat(filepath.Join(cmd.Dir, "pids")); err != nil; _, err = os.Stat(filepath.Join(cmd.Dir, "pids")) {
+				s.Line("/ide")
+				s.Expect("> ")
+			}
+			s.Line("")
 		} else {
 			s.Line("/ide enable")
 			s.Expect("connected to VS Code")
