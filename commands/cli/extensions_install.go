@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -322,10 +323,14 @@ func consentText(x extension.Extension) (lines []string) {
 		for _, s := range settings.ServersIn(servers, none) {
 			said := maps.Clone(s.Said)
 			delete(said, "trust") // which means nothing here
+			whole, _ := text.JSON(said, "")
 			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, said), "")
 			where := "local"
 			if s.Command == "" {
 				where = "remote"
+			}
+			if string(b) != string(whole) { // so that another value is seen to be one
+				where += fmt.Sprintf(", sha256 %.6x", sha256.Sum256([]byte(strings.ReplaceAll(string(whole), x.Dir, ""))))
 			}
 			add("  * %s (%s): %s", s.Name, where, b)
 		}
