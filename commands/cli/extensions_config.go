@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemline/engine/auth"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings/extension"
 	"gemline/settings/flags"
@@ -128,6 +129,9 @@ func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Set
 		file, cwd = filepath.Join(w.Paths.Cwd, ".env"), w.Paths.Cwd
 	}
 	if !s.Sensitive {
+		if cwd == "" { // the package may have brought the file
+			disk.Restrict(file)
+		}
 		return extension.SetValue(file, s.EnvVar, value)
 	}
 	if value == "" {

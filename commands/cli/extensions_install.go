@@ -205,7 +205,9 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 			return fmt.Errorf("%s was uninstalled meanwhile", old.Name)
 		}
 		if b, err := disk.Read(old.EnvFile(), 1<<20); err == nil {
-			if err := os.WriteFile(filepath.Join(fresh, ".env"), b, 0o600); err != nil {
+			env := filepath.Join(fresh, ".env")
+			disk.Restrict(env)
+			if err := os.WriteFile(env, b, 0o600); err != nil {
 				return err
 			}
 		}
