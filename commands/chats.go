@@ -53,8 +53,10 @@ func chats(name, summary string) *Command {
 		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: share},
 	}
 	nested := slices.Clone(inner)
-	inner = append(inner, &Command{Name: "checkpoints", Aliases: []string{"checkpoint"}, Summary: "the same commands once more", Sub: nested})
-	return &Command{Name: name, Usual: name == "resume", Args: "[NUMBER|ID|NAME|TEXT]", Summary: summary, Run: resume, Sub: inner, Complete: sessionNames}
+	inner = append(inner, &Command{Name: "checkpoints", Aliases: []string{"checkpoint"},
+		Summary: "the same commands once more", Sub: nested})
+	return &Command{Name: name, Usual: name == "resume", Args: "[NUMBER|ID|NAME|TEXT]",
+		Summary: summary, Run: resume, Sub: inner, Complete: sessionNames}
 }
 
 // tags completes the tag of a conversation that was saved.
@@ -183,7 +185,8 @@ func (app *App) resume(ctx context.Context, s journal.Session) error {
 }
 
 func forking() *Command {
-	return &Command{Name: "fork", Args: "[TURN]", Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is",
+	return &Command{Name: "fork", Args: "[TURN]",
+		Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is",
 		Run: func(ctx context.Context, app *App, arg string) error {
 			if app.Sessions.Resume == nil {
 				return errOnePrompt
@@ -195,7 +198,8 @@ func forking() *Command {
 					return misused("/fork takes the number of a turn, which /history shows; not %q", arg)
 				}
 			}
-			next, err := app.Sessions.Resume(ctx, journal.Choice{Resume: true, Which: app.Journal.ID(), Fork: true, Turns: turn})
+			next, err := app.Sessions.Resume(ctx,
+				journal.Choice{Resume: true, Which: app.Journal.ID(), Fork: true, Turns: turn})
 			if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
 				return unavailable("nothing was said in this session yet")
 			} else if err != nil {
@@ -208,7 +212,8 @@ func forking() *Command {
 }
 
 func naming() *Command {
-	return &Command{Name: "name", Args: "[NAME|--remove]", Summary: "say how the session is called, or call it something that --resume takes",
+	return &Command{Name: "name", Args: "[NAME|--remove]",
+		Summary: "say how the session is called, or call it something that --resume takes",
 		Run: func(_ context.Context, app *App, arg string) error {
 			list, err := journal.List(app.Sessions.Dir)
 			if err != nil {
@@ -238,7 +243,8 @@ func naming() *Command {
 }
 
 func exporting() *Command {
-	return &Command{Name: "export", Aliases: []string{"export-session"}, Args: "FILE", Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)",
+	return &Command{Name: "export", Aliases: []string{"export-session"}, Args: "FILE",
+		Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)",
 		Run: func(ctx context.Context, app *App, name string) error {
 			if name == "" {
 				return misused("to which file? /export FILE.md, FILE.html or FILE.json")
@@ -298,9 +304,11 @@ func save(ctx context.Context, app *App, tag string) error {
 	}
 	if app.Sessions.Saved.Has(tag) {
 		if app.Sessions.Confirm == nil {
-			return unavailable("a conversation is saved as %q already; /chat delete %s deletes it", tag, text.EscapeLine(tag))
+			return unavailable("a conversation is saved as %q already; /chat delete %s deletes it",
+				tag, text.EscapeLine(tag))
 		}
-		yes, err := app.Sessions.Confirm(ctx, "a conversation is saved as "+text.EscapeLine(tag)+" already; write over it?")
+		yes, err := app.Sessions.Confirm(ctx,
+			"a conversation is saved as "+text.EscapeLine(tag)+" already; write over it?")
 		if err != nil || !yes {
 			return err
 		}
@@ -376,7 +384,8 @@ func share(ctx context.Context, app *App, name string) error {
 	if format == export.JSON {
 		b, err = text.JSON(app.said(), "  ")
 	} else if err == nil {
-		b, err = export.History(journal.Session{ID: app.Journal.ID(), Title: said[0].Question}, app.Engine.History(), format, app.Sessions.Clean)
+		b, err = export.History(journal.Session{ID: app.Journal.ID(), Title: said[0].Question},
+			app.Engine.History(), format, app.Sessions.Clean)
 	}
 	if err == nil {
 		err = export.Write(ctx, app.path(name), b)

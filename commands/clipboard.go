@@ -64,7 +64,8 @@ func clipboards(getenv func(string) string) (programs [][]string) {
 		programs = append(programs, []string{"wl-copy"})
 	}
 	if getenv("DISPLAY") != "" {
-		programs = append(programs, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "--clipboard", "--input"})
+		programs = append(programs, []string{"xclip", "-selection", "clipboard"},
+			[]string{"xsel", "--clipboard", "--input"})
 	}
 	return programs
 }

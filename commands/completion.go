@@ -115,7 +115,8 @@ func named(set Set, slash, prefix string) (found []input.Candidate) {
 }
 
 // arguments returns what the last word of a command's arguments may become.
-func (c Completion) arguments(ctx context.Context, command *Command, path, before, last string) (found []input.Candidate) {
+func (c Completion) arguments(ctx context.Context, command *Command, path, before,
+	last string) (found []input.Candidate) {
 	var words []string
 	switch {
 	case command.Complete != nil && c.App != nil:

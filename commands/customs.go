@@ -33,11 +33,13 @@ type Customs struct {
 func (cs *Customs) Commands() Set {
 	set := Builtin()
 	for _, c := range cs.found() {
-		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments, Summary: c.Description, Custom: true,
+		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments,
+			Summary: c.Description, Custom: true,
 			Prompt: func(ctx context.Context, _ *App, line, args string) ([]*genai.Part, error) {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.World)
 				if err == nil && len(parts) == 0 {
-					err = &input.Error{Message: "/" + c.Name + ": the prompt in " + text.EscapeLine(c.File) + " is empty"}
+					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
+						text.EscapeLine(c.File) + " is empty"}
 				}
 				if err == nil && c.Only != nil {
 					cs.Narrow(c.Name, c.Only)

@@ -14,10 +14,11 @@ import (
 )
 
 func directory() *Command {
-	return &Command{Name: "directory", Usual: true, Aliases: []string{"dir"}, Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
-		{Name: "show", Summary: "list the directories", Run: showDirectories},
-		{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: addDirectories},
-	}}
+	return &Command{Name: "directory", Usual: true, Aliases: []string{"dir"},
+		Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
+			{Name: "show", Summary: "list the directories", Run: showDirectories},
+			{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: addDirectories},
+		}}
 }
 
 func showDirectories(_ context.Context, app *App, _ string) error {
@@ -54,7 +55,8 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 		}
 		return failed
 	}
-	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")}, loadContext(app, before, added)...)...); err != nil {
+	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")},
+		loadContext(app, before, added)...)...); err != nil {
 		return err
 	}
 	note := engine.Note("The user added these workspace directories: " + strings.Join(added, ", "))

@@ -13,7 +13,8 @@ import (
 const mostListed = 20
 
 func history() *Command {
-	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs",
+	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]",
+		Summary: "what was said here, or your last inputs",
 		Run: func(_ context.Context, app *App, arg string) error {
 			if app.Screen == nil {
 				return errNoScreen

@@ -5,15 +5,16 @@ import (
 )
 
 func memories() *Command {
-	return &Command{Name: "memory", Usual: true, Summary: "name the context files (GEMINI.md) that the model is given", Run: listMemory, Sub: Set{
-		{Name: "show", Summary: "print the context files",
-			Run: func(_ context.Context, app *App, _ string) error {
-				return lines(app.Out, app.Memory.Contents().Show())
-			}},
-		{Name: "list", Summary: "name the context files", Run: listMemory},
-		{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: refreshMemory},
-		{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: addMemory},
-	}}
+	return &Command{Name: "memory", Usual: true,
+		Summary: "name the context files (GEMINI.md) that the model is given", Run: listMemory, Sub: Set{
+			{Name: "show", Summary: "print the context files",
+				Run: func(_ context.Context, app *App, _ string) error {
+					return lines(app.Out, app.Memory.Contents().Show())
+				}},
+			{Name: "list", Summary: "name the context files", Run: listMemory},
+			{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: refreshMemory},
+			{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: addMemory},
+		}}
 }
 
 func listMemory(_ context.Context, app *App, _ string) error {

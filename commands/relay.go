@@ -27,7 +27,8 @@ func relayed(c Command, command string, subs ...relay) *Command {
 		if take == nil {
 			take = func(args string) ([]string, error) { return strings.Fields(args), nil }
 		}
-		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases), Args: r.args, Summary: r.summary, Words: true,
+		c.Sub = append(c.Sub, &Command{Name: r.name, Aliases: strings.Fields(r.aliases),
+			Args: r.args, Summary: r.summary, Words: true,
 			Run: func(ctx context.Context, app *App, args string) error {
 				words, err := take(args)
 				if err == nil && args == "" && r.args != "" && !strings.HasPrefix(r.args, "[") {
@@ -68,7 +69,8 @@ func authentication() *Command {
 }
 
 func permissions() *Command {
-	c := relayed(Command{Name: "permissions", Usual: true, Words: true, Summary: "say whether this folder is trusted"}, "trust",
+	c := relayed(Command{Name: "permissions", Usual: true, Words: true,
+		Summary: "say whether this folder is trusted"}, "trust",
 		relay{name: "status", args: "[FOLDER]", summary: "say whether a folder is trusted, and what it brings", take: folder},
 		relay{name: "list", summary: "list the folders that you have decided about", take: folder},
 		relay{name: "add", args: "[--parent] [FOLDER]", summary: "trust a folder, from the next start on", take: folder},
@@ -83,7 +85,8 @@ func permissions() *Command {
 		}
 		return status(ctx, app, args)
 	}
-	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]", Summary: "ask about a folder, as at the start", Run: permit})
+	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
+		Summary: "ask about a folder, as at the start", Run: permit})
 	return c
 }
 
@@ -156,7 +159,8 @@ func servers() *Command {
 }
 
 func extensions() *Command {
-	return relayed(Command{Name: "extensions", Aliases: []string{"extension"}, Words: true, Summary: "the extensions that are installed"}, "extensions",
+	return relayed(Command{Name: "extensions", Aliases: []string{"extension"}, Words: true,
+		Summary: "the extensions that are installed"}, "extensions",
 		relay{name: "list", summary: "list them"},
 		relay{name: "install", args: "SOURCE", summary: "install one from a git repository, a release or a folder"},
 		relay{name: "link", args: "PATH", summary: "use one in the folder where it is written"},
@@ -173,7 +177,8 @@ func skills() *Command {
 		relay{name: "reload", aliases: "refresh", summary: "read their files again"},
 		relay{name: "enable", args: "NAME", summary: "switch a skill on again"},
 		relay{name: "disable", args: "NAME", summary: "switch a skill off, in the project's settings; --scope user in yours"},
-		relay{name: "link", args: "PATH [--scope user|workspace]", summary: "use skills in the folder where they are written"})
+		relay{name: "link", args: "PATH [--scope user|workspace]",
+			summary: "use skills in the folder where they are written"})
 }
 
 func policies() *Command {
@@ -181,11 +186,13 @@ func policies() *Command {
 		relay{name: "list", summary: "the rules, the strongest first"},
 		relay{name: "test", args: "COMMAND", summary: "say whether a shell command would run, be asked about or be denied", take: oneWord},
 		relay{name: "explain", args: "TOOL [JSON]", summary: "the same for a call of a tool, and which rules match it", take: toolCall},
-		relay{name: "revoke", args: "[FILE:LINE]", summary: "list what you have allowed for good, and how to take it back", take: oneWord})
+		relay{name: "revoke", args: "[FILE:LINE]",
+			summary: "list what you have allowed for good, and how to take it back", take: oneWord})
 }
 
 func workflows() *Command {
-	return &Command{Name: "setup-github", Args: "[--yes]", Summary: "write the workflows in which the Gemini CLI works for a repository on GitHub; asks first",
+	return &Command{Name: "setup-github", Args: "[--yes]",
+		Summary: "write the workflows in which the Gemini CLI works for a repository on GitHub; asks first",
 		Run: func(ctx context.Context, app *App, args string) error {
 			return app.Manage(ctx, append([]string{"setup-github"}, strings.Fields(args)...)...)
 		}}
@@ -210,7 +217,8 @@ func toolCall(args string) ([]string, error) {
 }
 
 func preferences() *Command {
-	return relayed(Command{Name: "settings", Usual: true, Aliases: []string{"config"}, Summary: "what is set; /settings set KEY VALUE changes it",
+	return relayed(Command{Name: "settings", Usual: true, Aliases: []string{"config"},
+		Summary: "what is set; /settings set KEY VALUE changes it",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			if err := app.Manage(ctx, "config", "list"); err != nil {
 				return err

@@ -53,19 +53,22 @@ func words(all ...string) func(context.Context, *App, string, string) []string {
 }
 
 func accessible() *Command {
-	return &Command{Name: "accessible", Args: "[on|off]", Summary: "plain mode, for screen readers and braille displays, from here on",
+	return &Command{Name: "accessible", Args: "[on|off]",
+		Summary:  "plain mode, for screen readers and braille displays, from here on",
 		Complete: words("on", "off"),
 		Run:      state(func(s *Screen) func(string) (string, error) { return s.Accessible })}
 }
 
 func detail() *Command {
-	return &Command{Name: "detail", Usual: true, Args: "[short|normal|full]", Summary: "how much gemline says about what the model does",
+	return &Command{Name: "detail", Usual: true, Args: "[short|normal|full]",
+		Summary:  "how much gemline says about what the model does",
 		Complete: words("short", "normal", "full"),
 		Run:      state(func(s *Screen) func(string) (string, error) { return s.Detail })}
 }
 
 func streaming() *Command {
-	return &Command{Name: "stream", Args: "[token|sentence|paragraph|final]", Summary: "how much of an answer is shown at a time",
+	return &Command{Name: "stream", Args: "[token|sentence|paragraph|final]",
+		Summary:  "how much of an answer is shown at a time",
 		Complete: words("token", "sentence", "paragraph", "final"),
 		Run:      state(func(s *Screen) func(string) (string, error) { return s.Stream })}
 }
@@ -81,7 +84,8 @@ func vim() *Command {
 }
 
 func show() *Command {
-	return &Command{Name: "show", Usual: true, Args: "[NUMBER]", Summary: "outputs that were not shown in full; with a number, all of one",
+	return &Command{Name: "show", Usual: true, Args: "[NUMBER]",
+		Summary: "outputs that were not shown in full; with a number, all of one",
 		Run: func(_ context.Context, app *App, arg string) error {
 			if app.Screen == nil {
 				return errNoScreen
@@ -111,7 +115,8 @@ func listOutputs(app *App, kept []Output) error {
 		if n == 1 {
 			plural = ""
 		}
-		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number, strings.Join(strings.Fields(o.Title), " "), n, plural))
+		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number,
+			strings.Join(strings.Fields(o.Title), " "), n, plural))
 	}
 	return lines(app.Out, ls...)
 }

@@ -24,7 +24,8 @@ func about() *Command {
 }
 
 func clearing() *Command {
-	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"}, Summary: "forget the conversation and start another session",
+	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"},
+		Summary: "forget the conversation and start another session",
 		Run: func(ctx context.Context, app *App, _ string) error {
 			if app.Restart == nil {
 				return unavailable("/clear works in a session only")
@@ -54,7 +55,8 @@ func modes() *Command {
 	for i, m := range policy.Modes {
 		names[i] = string(m)
 	}
-	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]", Summary: "say or change what runs unasked",
+	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]",
+		Summary:  "say or change what runs unasked",
 		Complete: words(names...),
 		Run: func(_ context.Context, app *App, word string) error {
 			said, err := app.Mode(word)
@@ -66,7 +68,8 @@ func modes() *Command {
 }
 
 func plan() *Command {
-	return &Command{Name: "plan", Args: "[TEXT|copy]", Summary: "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
+	return &Command{Name: "plan", Args: "[TEXT|copy]",
+		Summary:  "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
 		Complete: words("copy"), Typed: true,
 		Prompt: func(ctx context.Context, app *App, _, said string) ([]*genai.Part, error) {
 			plan, err := app.Plan()
@@ -89,7 +92,8 @@ func plan() *Command {
 			if plan.Path == "" {
 				return nil, sentences(app.Out, "there is no plan yet; /plan TEXT asks for one")
 			}
-			return nil, lines(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path), strings.TrimSpace(plan.Text))
+			return nil, lines(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
+				strings.TrimSpace(plan.Text))
 		}}
 }
 
@@ -108,21 +112,23 @@ func stats() *Command {
 		}
 	}
 	session := show(func(app *App) []string { return app.Tally.Overview(time.Now()) })
-	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"}, Summary: "what the session did and used", Run: session, Sub: Set{
-		{Name: "session", Summary: "what the session did and used", Run: session},
-		{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func(app *App) []string { return app.Tally.Models() })},
-		{Name: "tools", Summary: "calls and times of each tool", Run: show(func(app *App) []string { return app.Tally.Tools() })},
-	}}
+	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"},
+		Summary: "what the session did and used", Run: session, Sub: Set{
+			{Name: "session", Summary: "what the session did and used", Run: session},
+			{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func(app *App) []string { return app.Tally.Models() })},
+			{Name: "tools", Summary: "calls and times of each tool", Run: show(func(app *App) []string { return app.Tally.Tools() })},
+		}}
 }
 
 func todos() *Command {
-	return &Command{Name: "todos", Summary: "the model's todo list, and how far it is", Run: func(_ context.Context, app *App, _ string) error {
-		ls := app.Todos()
-		if len(ls) == 0 {
-			ls = []string{"there is no todo list"}
-		}
-		return lines(app.Out, ls...)
-	}}
+	return &Command{Name: "todos", Summary: "the model's todo list, and how far it is",
+		Run: func(_ context.Context, app *App, _ string) error {
+			ls := app.Todos()
+			if len(ls) == 0 {
+				ls = []string{"there is no todo list"}
+			}
+			return lines(app.Out, ls...)
+		}}
 }
 
 func detaching() *Command {

@@ -18,7 +18,8 @@ import (
 )
 
 func undoing() *Command {
-	return &Command{Name: "undo", Usual: true, Args: "[N]", Summary: "take back what the last turn, or the last N, changed in files",
+	return &Command{Name: "undo", Usual: true, Args: "[N]",
+		Summary: "take back what the last turn, or the last N, changed in files",
 		Run: func(ctx context.Context, app *App, arg string) error {
 			n, err := number(arg, "/undo")
 			if err != nil {
@@ -152,7 +153,8 @@ func diffing() *Command {
 }
 
 func rewinding() *Command {
-	return &Command{Name: "rewind", Args: "[N [both|conversation|files]]", Summary: "list what you have asked, or go back to before question N",
+	return &Command{Name: "rewind", Args: "[N [both|conversation|files]]",
+		Summary: "list what you have asked, or go back to before question N",
 		Run: func(ctx context.Context, app *App, args string) error {
 			asked, err := app.questions(ctx)
 			if err != nil {
@@ -219,7 +221,8 @@ type asked struct {
 // questions returns what the user has asked, the last one first.
 func (app *App) questions(ctx context.Context) (list []asked, err error) {
 	turns, err := app.Keeper.Turns(ctx)
-	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) && !errors.Is(err, checkpoint.ErrNowhere) {
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) &&
+		!errors.Is(err, checkpoint.ErrNowhere) {
 		return nil, err
 	}
 	history := app.Engine.History()
@@ -227,7 +230,8 @@ func (app *App) questions(ctx context.Context) (list []asked, err error) {
 		q := asked{at: t.From, text: t.Question}
 		mine := func(d *checkpoint.Done) bool {
 			said := func(c *genai.Content) bool { return d.Print == checkpoint.Print(c.Parts) }
-			return slices.ContainsFunc(history[t.From:t.To], said) || d.Asked != "" && strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
+			return slices.ContainsFunc(history[t.From:t.To], said) || d.Asked != "" &&
+				strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
 		}
 		if j := slices.IndexFunc(turns, mine); j >= 0 {
 			q.done, turns = turns[:j+1], turns[j+1:]
@@ -264,7 +268,8 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 }
 
 func restoring() *Command {
-	return &Command{Name: "restore", Args: "[N|NAME]", Summary: "list the calls that changed files, or go back to before one",
+	return &Command{Name: "restore", Args: "[N|NAME]",
+		Summary:  "list the calls that changed files, or go back to before one",
 		Complete: func(_ context.Context, app *App, _, _ string) []string { return app.Sessions.Saved.Checkpoints() },
 		Run: func(ctx context.Context, app *App, arg string) error {
 			theirs := app.Sessions.Saved.Checkpoints()
@@ -320,7 +325,8 @@ func (app *App) listCalls(calls []checkpoint.State, theirs []string) error {
 	}
 	ls := []string{"Available tool calls to restore:", ""}
 	for i, c := range calls {
-		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly), c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
+		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly),
+			c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
 	}
 	return lines(app.Out, append(ls, escaped(theirs)...)...)
 }

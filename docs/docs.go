@@ -24,12 +24,14 @@ type Page struct {
 
 // order is that of the pages for whoever uses the program. Those for whoever
 // builds it come last.
-var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line", "terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
+var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
+	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
 	"credentials", "models", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
 	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
 // makers are the pages for whoever builds the program.
-var makers = []string{"library", "performance", "tour", "tour-command", "design", "packages", "sandbox-layers", "security-tests", "rough-edges"}
+var makers = []string{"library", "performance", "tour", "tour-command", "design", "packages",
+	"sandbox-layers", "security-tests", "rough-edges"}
 
 // Pages returns all pages: those for users in their order, others by name, and
 // at last those for whoever builds the program.

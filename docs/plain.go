@@ -84,7 +84,8 @@ func Blocks(text string) []Block {
 func item(line string) (mark, rest string) {
 	mark, rest, ok := strings.Cut(line, " ")
 	number := strings.TrimSuffix(mark, ".")
-	if ok && (mark == "-" || mark == "*" || number != mark && number != "" && strings.Trim(number, "0123456789") == "") {
+	if ok && (mark == "-" || mark == "*" || number != mark && number != "" &&
+		strings.Trim(number, "0123456789") == "") {
 		return mark, rest
 	}
 	return "", line
@@ -127,7 +128,8 @@ func inline(s string) string {
 			b.WriteByte(s[0])
 			s = s[1:]
 		case '*':
-			if rest := strings.TrimLeft(s, "*"); strings.HasPrefix(rest, " ") && (b.Len() == 0 || strings.HasSuffix(b.String(), " ")) {
+			if rest := strings.TrimLeft(s, "*"); strings.HasPrefix(rest, " ") &&
+				(b.Len() == 0 || strings.HasSuffix(b.String(), " ")) {
 				b.WriteString(s[:len(s)-len(rest)]) // a star of its own
 			}
 			s = strings.TrimLeft(s, "*")

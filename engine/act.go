@@ -131,10 +131,11 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		j.err = notFound(tools, j.fc.Name)
 		return nil
 	}
-	settled, err := Settle(ctx, Proposal{ID: id, Tool: j.tool, Args: j.fc.Args}, e.cfg.Policy, e.cfg.Approver, func() error {
-		j.asked = true
-		return state(AwaitingApproval)
-	})
+	settled, err := Settle(ctx, Proposal{ID: id, Tool: j.tool, Args: j.fc.Args}, e.cfg.Policy,
+		e.cfg.Approver, func() error {
+			j.asked = true
+			return state(AwaitingApproval)
+		})
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,8 @@ type Settled struct {
 // Settle prepares the call that p proposes by its tool and arguments, has policy judge
 // it, and asks approver about what that leaves open. It calls waiting before it asks.
 // Its error ends the Run; what is wrong with the call itself is in the Settled.
-func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver, waiting func() error) (s Settled, err error) {
+func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
+	waiting func() error) (s Settled, err error) {
 	agreed := false
 	for {
 		call, err := p.Tool.Prepare(ctx, p.Args)

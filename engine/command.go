@@ -70,7 +70,8 @@ func (c Command) String() string {
 func (c Command) Line() string {
 	var all []string
 	for _, set := range c.Env {
-		if name, value, ok := strings.Cut(set, "="); ok && strings.ContainsAny(value, " \t\n") && !strings.ContainsAny(value, `'"`) {
+		if name, value, ok := strings.Cut(set, "="); ok && strings.ContainsAny(value, " \t\n") &&
+			!strings.ContainsAny(value, `'"`) {
 			set = name + "='" + value + "'"
 		}
 		all = append(all, set)

@@ -401,7 +401,8 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 func (e *Engine) identify(fc *genai.FunctionCall) {
 	Normalize(fc)
 	if fc.ID == "" || e.seen[fc.ID] {
-		fc.ID = fmt.Sprintf("%s_%d_%d", shorten(fc.Name, 60), time.Now().UnixNano(), e.serial) // agents side by side share a millisecond
+		fc.ID = fmt.Sprintf("%s_%d_%d", shorten(fc.Name, 60), time.Now().UnixNano(),
+			e.serial) // agents side by side share a millisecond
 		e.serial++
 	}
 	e.seen[fc.ID] = true

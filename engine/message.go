@@ -132,7 +132,8 @@ func Calls(c *genai.Content) bool { return len(calls(c)) > 0 }
 
 // Answers reports whether c answers calls.
 func Answers(c *genai.Content) bool {
-	return c != nil && slices.ContainsFunc(c.Parts, func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
+	return c != nil && slices.ContainsFunc(c.Parts,
+		func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
 }
 
 func calls(c *genai.Content) []*genai.FunctionCall {

@@ -143,7 +143,8 @@ func (a *Asker) show(p engine.Proposal) {
 	detail := strings.TrimSuffix(p.Intent.Detail, "\n")
 	asked := false
 	change, changes := question.ChangeOf(p)
-	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) || a.titleText(title) != title)
+	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) ||
+		a.titleText(title) != title)
 	switch {
 	case changes:
 		asked = a.propose(p, change)

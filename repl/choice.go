@@ -142,7 +142,8 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		a.explainCall(p)
 	}
 	a.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
-	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s", output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
+	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s",
+		output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
 	if in.Plan.Online != nil {
 		if len(in.Plan.Dials) > 0 {
 			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))

@@ -197,7 +197,8 @@ const invalidAnswers = 3
 // whether it did. From the second time on the question is in the words of again.
 // Take may say what is wrong with what it does not accept. Three such answers in
 // a row, or the end of the input, mean what otherwise says. Ctrl-C is an error.
-func (c *Console) insist(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+func (c *Console) insist(ctx context.Context, question, again, otherwise string,
+	take func(string) (ok bool, problem string)) (bool, error) {
 	ok, err := c.repeat(ctx, question, again, otherwise, take)
 	if err != nil {
 		return false, c.unanswered(err, otherwise)
@@ -206,7 +207,8 @@ func (c *Console) insist(ctx context.Context, question, again, otherwise string,
 }
 
 // repeat is insist, but the end of the input is an error, too.
-func (c *Console) repeat(ctx context.Context, question, again, otherwise string, take func(string) (ok bool, problem string)) (bool, error) {
+func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
+	take func(string) (ok bool, problem string)) (bool, error) {
 	for invalid := 0; ; question = again {
 		s, err := c.ask(ctx, question)
 		if err != nil {

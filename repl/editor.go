@@ -70,7 +70,8 @@ func UsualEditor(found func(program string) bool) string {
 
 // Editor returns a function that lets the user change text in a program, given
 // as a command with options, that takes over the terminal in the meantime.
-func Editor(command string, environ []string, stdin, stdout, stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
+func Editor(command string, environ []string, stdin, stdout,
+	stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
 	return func(ctx context.Context, name, text string) (string, error) {
 		words := strings.Fields(command)
 		if len(words) == 0 {

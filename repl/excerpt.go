@@ -108,7 +108,8 @@ func unstyled(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title,
+		cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
 	if running := p.turn.running.find(ev.ID); running != nil {

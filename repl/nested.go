@@ -58,7 +58,8 @@ func (p *Printer) nested(ev engine.Nested) {
 		}
 	case engine.Finished:
 		if said.Err != nil {
-			tell(output.Result, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name), longestTold))+": "+verdict(said))
+			tell(output.Result, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name),
+				longestTold))+": "+verdict(said))
 		}
 	case engine.Retry:
 		tell(output.Warning, output.EscapeLine(report.RetryText(said)))

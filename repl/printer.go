@@ -259,7 +259,8 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name), longestTold), quiet: p.quiet(ev.Name)}
+	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
+		longestTold), quiet: p.quiet(ev.Name)}
 	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
 		p.settle()
@@ -309,7 +310,8 @@ func summary(titles []string) string {
 		return []string{fmt.Sprintf(many, n)}
 	}
 	if len(titles) > mostNamed {
-		return strings.Join(append(count(len(files), "read 1 file", "read %d files"), count(len(others), "1 search", "%d searches")...), ", ")
+		return strings.Join(append(count(len(files), "read 1 file", "read %d files"),
+			count(len(others), "1 search", "%d searches")...), ", ")
 	}
 	if len(files) > 0 {
 		others = append([]string{"read " + strings.Join(files, ", ")}, others...)

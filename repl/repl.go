@@ -157,7 +157,8 @@ func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {
 	inner, stop := r.interruptible(ctx)
 	defer stop()
 	parts, err := r.Expand(inner, parts)
-	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) && !errors.Is(err, input.ErrQuit) {
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) &&
+		!errors.Is(err, input.ErrQuit) {
 		return nil, errInterrupt
 	}
 	return parts, err

@@ -248,7 +248,8 @@ func (s *Screen) SetVi(word string) (string, error) {
 // Copy puts text on a clipboard, and says on which. In tmux it is tmux's, which
 // hands it on to its terminal. Else it is the desktop's, or the terminal's where
 // the desktop is another machine's or has none.
-func (s *Screen) Copy(ctx context.Context, text string, tmux, desktop func(context.Context, string) (string, error)) (how string, err error) {
+func (s *Screen) Copy(ctx context.Context, text string, tmux,
+	desktop func(context.Context, string) (string, error)) (how string, err error) {
 	if v, _ := s.Lookup("TMUX"); v != "" {
 		if how, err = tmux(ctx, text); err == nil {
 			return how, nil

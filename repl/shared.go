@@ -102,7 +102,8 @@ func (s *ScreenFile) Write(b []byte) (int, error) {
 }
 
 // shared reads a line from whoever enters one first: the user by get, or another terminal.
-func (c *Console) shared(ctx context.Context, prompt string, question bool, get func(context.Context, string) (string, error)) (string, error) {
+func (c *Console) shared(ctx context.Context, prompt string, question bool,
+	get func(context.Context, string) (string, error)) (string, error) {
 	if c.Remote == nil {
 		return get(ctx, prompt)
 	}
@@ -147,7 +148,8 @@ func (c *Console) came(s attach.Said, question bool) string {
 }
 
 // first returns what is entered first. s is not nil if it is another terminal's.
-func (c *Console) first(ctx context.Context, lines <-chan attach.Said, prompt string, get func(context.Context, string) (string, error)) (text string, s *attach.Said, err error) {
+func (c *Console) first(ctx context.Context, lines <-chan attach.Said, prompt string,
+	get func(context.Context, string) (string, error)) (text string, s *attach.Said, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {

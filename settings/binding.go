@@ -14,9 +14,11 @@ func (s *Settings) Unclear() error {
 	for i := range s.layers {
 		l := &s.layers[i]
 		for _, p := range l.Problems {
-			j := slices.IndexFunc(entries().keys, func(k Key) bool { // what a project can't set does nothing, however it is said
-				return k.strict != nil && (l.Scope != Workspace || k.project != "never") && (k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
-			})
+			j := slices.IndexFunc(entries().keys,
+				func(k Key) bool { // what a project can't set does nothing, however it is said
+					return k.strict != nil && (l.Scope != Workspace || k.project != "never") &&
+						(k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
+				})
 			if !p.unfit || j < 0 {
 				continue
 			}

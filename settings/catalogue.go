@@ -17,7 +17,8 @@ import (
 
 // Keys returns every key of a file of settings, by name.
 func Keys() []Key {
-	return slices.SortedFunc(slices.Values(catalogue().keys), func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(slices.Values(catalogue().keys),
+		func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // FindKey returns the key of a name, such as model.name, or one below a key
@@ -74,7 +75,8 @@ func Nearest(name string) string {
 			continue
 		}
 		group := strings.Join(parts[:len(path)], ".") // of a short name, not every other is near
-		if d := levenshtein.ComputeDistance(lower, strings.ToLower(group)); group != name && d < min(least, (len(name)+1)/2) {
+		if d := levenshtein.ComputeDistance(lower, strings.ToLower(group)); group != name &&
+			d < min(least, (len(name)+1)/2) {
 			best, least = group, d
 		}
 	}

@@ -31,7 +31,10 @@ type Change struct {
 
 // SetKey gives a key a value in the file, and changes nothing else in it.
 func (src Source) SetKey(ctx context.Context, key string, value any) (Change, error) {
-	return src.change(ctx, key, func(text []byte, path []string) ([]byte, error) { return jsonc.Set(text, path, value) })
+	return src.change(ctx, key, func(text []byte,
+		path []string) ([]byte, error) {
+		return jsonc.Set(text, path, value)
+	})
 }
 
 // UnsetKey takes a key out of the file, and changes nothing else in it. One
@@ -54,7 +57,8 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	}
 	folder := disk.Follow(filepath.Dir(filepath.Dir(src.Path)))
 	if src.Scope == Workspace && !disk.Inside(folder, c.Path) {
-		return c, &jsonc.Error{Path: src.Path, Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
+		return c, &jsonc.Error{Path: src.Path,
+			Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}
 	}
 	mode := privateFile
 	if src.Guarded {

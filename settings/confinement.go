@@ -107,7 +107,8 @@ func misread(layers []Layer) (all []misreading) {
 	for _, l := range layers {
 		for _, p := range l.Problems {
 			firm := p.Key == "security.toolSandboxing"
-			if p.unfit && (firm || slices.Contains([]string{"tools.sandbox", "tools.sandbox.enabled", "tools.sandbox.command"}, p.Key)) {
+			if p.unfit && (firm || slices.Contains([]string{"tools.sandbox",
+				"tools.sandbox.enabled", "tools.sandbox.command"}, p.Key)) {
 				all = append(all, misreading{ConfinementError{Path: l.Path, Message: p.Message}, firm})
 			}
 		}
@@ -179,6 +180,7 @@ func (c *checker) confined(tree map[string]any) {
 	}
 	by := switched(word)
 	if tools["sandbox"] = by != Off && by != ""; by != On && by != Off && by != "" {
-		c.wrong([]string{"tools", "sandbox"}, "tools.sandbox: a project can only switch it on; what confines commands is chosen elsewhere")
+		c.wrong([]string{"tools", "sandbox"},
+			"tools.sandbox: a project can only switch it on; what confines commands is chosen elsewhere")
 	}
 }

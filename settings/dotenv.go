@@ -115,7 +115,8 @@ func envFiles(p project.Paths, trusted bool) []string {
 // those that the environment sets already. A project's file counts only if the
 // folder is trusted, and even then it can't say whom gemline talks to, how it
 // is run, or which programs it and others start.
-func (s *Settings) DotEnv(p project.Paths, trusted bool, lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
+func (s *Settings) DotEnv(p project.Paths, trusted bool,
+	lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
 	path := s.EnvFile(p, trusted)
 	if why := astray(path, filepath.Dir(path)); path != "" && !p.Own(path) && why != "" {
 		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
@@ -141,7 +142,8 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool, lookup func(string) (st
 		}
 	}
 	if len(refused) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", text.EscapeLine(path), text.List(refused)))
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", text.EscapeLine(path),
+			text.List(refused)))
 	}
 	return vars, warnings
 }

@@ -47,7 +47,8 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 	if defaults == "" {
 		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
 	}
-	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true}, {Scope: User, Path: p.User("settings.json")}}
+	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true},
+		{Scope: User, Path: p.User("settings.json")}}
 	if workspace && !p.AtHome() {
 		list = append(list, Source{Scope: Workspace, Path: p.Workspace("settings.json")})
 	}

@@ -145,7 +145,8 @@ func SecretName(name string) bool {
 			return false
 		}
 	}
-	for _, part := range []string{"apikey", "secret", "password", "passwd", "passphrase", "authorization", "credential", "cookie", "privatekey", "accesskey"} {
+	for _, part := range []string{"apikey", "secret", "password", "passwd", "passphrase",
+		"authorization", "credential", "cookie", "privatekey", "accesskey"} {
 		if strings.Contains(n, part) {
 			return true
 		}

@@ -91,10 +91,12 @@ func (k Key) form(kind string) map[string]any {
 	case isWhole:
 		return map[string]any{"type": []string{"integer", "string"}, "pattern": `^\s*-?[0-9]+\s*$|\$`}
 	case isNumber:
-		return map[string]any{"type": []string{"number", "string"}, "pattern": `^\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$|\$`}
+		return map[string]any{"type": []string{"number", "string"},
+			"pattern": `^\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$|\$`}
 	case isText:
 		if k.Enum != nil {
-			return map[string]any{"anyOf": []any{map[string]any{"enum": k.Enum}, map[string]any{"type": "string", "pattern": `\$`}}}
+			return map[string]any{"anyOf": []any{map[string]any{"enum": k.Enum},
+				map[string]any{"type": "string", "pattern": `\$`}}}
 		}
 		return map[string]any{"type": "string"}
 	case isList:

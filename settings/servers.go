@@ -105,7 +105,8 @@ func (s *Settings) Servers() []Server {
 		}
 		if line, ok := at(l.tree, []string{"mcp", "serverCommand"}); ok {
 			if command, _ := line.(string); strings.TrimSpace(command) != "" {
-				server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh", Args: []string{"-c", "exec " + command}}
+				server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh",
+					Args: []string{"-c", "exec " + command}}
 				server.Line, _ = l.doc.Position(l.written([]string{"mcp", "serverCommand"}))
 				found[server.Name] = server
 			}

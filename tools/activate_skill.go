@@ -60,8 +60,10 @@ func (s *Skills) Tools() []engine.Tool {
 	if err != nil {
 		panic(err) // of strings
 	}
-	schema := `{"type":"object","properties":{"name":{"type":"string","enum":` + string(enum) + `}},"required":["name"]}`
-	tool := Define(ActivateSkill, "Activate Skill", engine.Think, activateSkillDoc, `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, s.prepare)
+	schema := `{"type":"object","properties":{"name":{"type":"string","enum":` + string(enum) +
+		`}},"required":["name"]}`
+	tool := Define(ActivateSkill, "Activate Skill", engine.Think, activateSkillDoc,
+		`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, s.prepare)
 	tool.Declaration.ParametersJsonSchema = json.RawMessage(schema)
 	return []engine.Tool{tool}
 }
@@ -87,21 +89,25 @@ func (s *Skills) prepare(_ context.Context, a activateSkillArgs) (engine.Call, e
 		for _, o := range s.Skills() {
 			names = append(names, o.Name)
 		}
-		return engine.Call{}, misuse("Skill %q not found. Available skills are: %s", flat(a.Name), strings.Join(names, ", "))
+		return engine.Call{}, misuse("Skill %q not found. Available skills are: %s", flat(a.Name),
+			strings.Join(names, ", "))
 	}
 	body, err := one.Read()
 	if err != nil {
-		return engine.Call{}, &engine.CallError{Type: engine.ExecutionFailed, Message: fmt.Sprintf("The skill %s can't be read: %v", one.Name, err)}
+		return engine.Call{}, &engine.CallError{Type: engine.ExecutionFailed,
+			Message: fmt.Sprintf("The skill %s can't be read: %v", one.Name, err)}
 	}
 	tree, n := one.Tree()
 	intent := engine.Intent{Title: "activate the skill " + one.Name}
 	if intent.Detail = one.Description + "\n"; one.File != "" {
-		intent.Detail += fmt.Sprintf("%s\nits folder can be read then: %s\n", text.EscapeLine(one.File), text.EscapeLine(one.Folder()))
+		intent.Detail += fmt.Sprintf("%s\nits folder can be read then: %s\n",
+			text.EscapeLine(one.File), text.EscapeLine(one.Folder()))
 		if n > 1 {
 			intent.Detail += tree
 		}
 	}
-	said := fmt.Sprintf("<activated_skill name=%q>\n  <instructions>\n%s\n  </instructions>\n", one.Name, indented(body))
+	said := fmt.Sprintf("<activated_skill name=%q>\n  <instructions>\n%s\n  </instructions>\n",
+		one.Name, indented(body))
 	if n > 0 {
 		said += "\n  <available_resources>\n" + indented(strings.TrimSpace(tree)) + "\n  </available_resources>\n"
 	}
@@ -184,7 +190,8 @@ func (s *Skills) Restore(said []*genai.Content) {
 			if p.FunctionResponse != nil {
 				word = Standing(p.FunctionResponse)
 			} else if c.Role == genai.RoleUser { // who has called it by name
-				word = Standing(&genai.FunctionResponse{Name: ActivateSkill, Response: map[string]any{"output": p.Text}})
+				word = Standing(&genai.FunctionResponse{Name: ActivateSkill,
+					Response: map[string]any{"output": p.Text}})
 			}
 			if name, ok := strings.CutPrefix(word, ActivateSkill+" "); ok {
 				if one, ok := s.find(name); ok {

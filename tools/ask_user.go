@@ -100,7 +100,8 @@ func (q askUserQuestion) shaped(path string) (engine.Question, error) {
 	for _, part := range []struct {
 		name, text string
 		most       int
-	}{{"question", out.Text, longestQuestion}, {"header", out.Header, longestWords}, {"placeholder", out.Hint, longestWords}} {
+	}{{"question", out.Text, longestQuestion}, {"header", out.Header, longestWords}, {"placeholder",
+		out.Hint, longestWords}} {
 		if utf8.RuneCountInString(part.text) > part.most {
 			return out, misuse("%s/%s must NOT have more than %d characters", path, part.name, part.most)
 		}

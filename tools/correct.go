@@ -57,7 +57,8 @@ func (env Env) corrected(t engine.Tool) engine.Tool {
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
 		ce := (*engine.CallError)(nil)
-		if !errors.As(err, &ce) || ce.Type != "edit_no_occurrence_found" && ce.Type != "edit_expected_occurrence_mismatch" {
+		if !errors.As(err, &ce) || ce.Type != "edit_no_occurrence_found" &&
+			ce.Type != "edit_expected_occurrence_mismatch" {
 			return call, err
 		}
 		meant, ok, cerr := env.correction(ctx, args, ce.Message)
@@ -81,7 +82,8 @@ func (env Env) corrected(t engine.Tool) engine.Tool {
 
 // correction returns the arguments that args were meant to be. It has nothing to say of
 // files that may hold secrets, and of those that it can't read.
-func (env Env) correction(ctx context.Context, args map[string]any, problem string) (meant map[string]any, ok bool, err error) {
+func (env Env) correction(ctx context.Context, args map[string]any,
+	problem string) (meant map[string]any, ok bool, err error) {
 	a, err := decode[replaceArgs](args)
 	if err != nil || slices.Contains(uncorrected, strings.ToLower(filepath.Ext(a.Path))) {
 		return nil, false, nil
@@ -94,8 +96,9 @@ func (env Env) correction(ctx context.Context, args map[string]any, problem stri
 		Explanation, Search, Replace string
 		NoChangesRequired            bool
 	}
-	q := oneshot.Question{Purpose: "llm-edit-fixer", Tell: env.Tell, Contents: []*genai.Content{genai.NewContentFromText(
-		fmt.Sprintf(correctPrompt, a.Instruction, a.Old, a.New, problem, r.file.Text), genai.RoleUser)}}
+	q := oneshot.Question{Purpose: "llm-edit-fixer", Tell: env.Tell,
+		Contents: []*genai.Content{genai.NewContentFromText(
+			fmt.Sprintf(correctPrompt, a.Instruction, a.Old, a.New, problem, r.file.Text), genai.RoleUser)}}
 	switch err := env.Asker.JSON(ctx, q, json.RawMessage(correctSchema), &said); {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()

@@ -17,7 +17,8 @@ import (
 // Define makes a tool whose arguments are A. The model is shown doc and
 // schema; what it answers is checked against schema before A is filled in, so
 // prepare sees required arguments present and of their type.
-func Define[A any](name, label string, kind engine.Kind, doc, schema string, prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
+func Define[A any](name, label string, kind engine.Kind, doc, schema string,
+	prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {
 		// What the model is shown does not say so: it is not worth the tokens.
 		const object = `"type":"object",`

@@ -74,6 +74,7 @@ func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) 
 		return r, err
 	}
 	r.Display = strings.TrimRight(r.Display, "\n") + "\ndenied by policy in part: " + strings.TrimSpace(said)
-	return r, &engine.CallError{Type: engine.PolicyViolation, Message: "Tool execution denied by policy in part: what else the command holds may have run. " + r.Text,
+	return r, &engine.CallError{Type: engine.PolicyViolation,
+		Message: "Tool execution denied by policy in part: what else the command holds may have run. " + r.Text,
 		Display: "denied in part: " + strings.TrimSpace(said)}
 }

@@ -65,7 +65,8 @@ func (d Discovery) Tools(ctx context.Context, l *launch.Launcher) (tools engine.
 				return nil, err
 			}
 			if slices.ContainsFunc(tools, func(other engine.Tool) bool { return other.Name() == t.Name() }) {
-				return nil, fmt.Errorf("it declares two functions of the name %q", strings.TrimPrefix(t.Name(), discoveredPrefix))
+				return nil, fmt.Errorf("it declares two functions of the name %q",
+					strings.TrimPrefix(t.Name(), discoveredPrefix))
 			}
 			tools = append(tools, t)
 		}
@@ -125,7 +126,8 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	}
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: f.ParametersJSONSchema,
-			Description: strings.TrimSpace(f.Description) + "\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
+			Description: strings.TrimSpace(f.Description) +
+				"\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
 		Label: name,
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			if err := check(shape, args); err != nil {
@@ -168,6 +170,7 @@ func discoveredResult(o shell.Outcome) (engine.Result, error) {
 	}
 	return engine.Result{}, &engine.CallError{Type: discoveredFailed,
 		Display: text.OneLine(or(o.Stderr, fmt.Sprint(err)), 200),
-		Message: fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %d\nSignal: %s", or(o.Output, "(empty)"), or(o.Stderr, "(empty)"),
+		Message: fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %d\nSignal: %s",
+			or(o.Output, "(empty)"), or(o.Stderr, "(empty)"),
 			problem, o.Code, or(o.SignalName, "(none)"))}
 }

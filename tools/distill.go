@@ -51,8 +51,9 @@ func (env Env) Distilled(ts engine.Toolset) engine.Toolset {
 			}
 			ctx, cancel := context.WithTimeout(ctx, summaryTime)
 			defer cancel()
-			said, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default", Tell: host.Emit, Contents: []*genai.Content{
-				genai.NewContentFromText(fmt.Sprintf(distillPrompt, untrusted(all)), genai.RoleUser)}})
+			said, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default",
+				Tell: host.Emit, Contents: []*genai.Content{
+					genai.NewContentFromText(fmt.Sprintf(distillPrompt, untrusted(all)), genai.RoleUser)}})
 			if err == nil { // else the cut has to do
 				given += significance + untrusted(said)
 			}

@@ -27,20 +27,22 @@ func enterPlanMode(env Env) engine.Tool {
 			if reason := flat(a.Reason); reason != "" {
 				title += ": " + reason
 			}
-			return engine.Call{Intent: engine.Intent{Title: title}, Run: func(context.Context, engine.Host) (engine.Result, error) {
-				if p.Planning() {
-					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "Plan mode is on already."}
-				}
-				if err := p.make(); err != nil {
-					return engine.Result{}, err
-				}
-				if err := p.Enter(); err != nil {
-					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: err.Error()}
-				}
-				p.entered.Store(true)
-				return engine.Result{Display: "plan mode",
-					Text: fmt.Sprintf("Switching to Plan mode.\n\nPlans are Markdown files directly in %s.", p.Dir)}, nil
-			}}, nil
+			return engine.Call{Intent: engine.Intent{Title: title},
+				Run: func(context.Context, engine.Host) (engine.Result, error) {
+					if p.Planning() {
+						return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed,
+							Message: "Plan mode is on already."}
+					}
+					if err := p.make(); err != nil {
+						return engine.Result{}, err
+					}
+					if err := p.Enter(); err != nil {
+						return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: err.Error()}
+					}
+					p.entered.Store(true)
+					return engine.Result{Display: "plan mode",
+						Text: fmt.Sprintf("Switching to Plan mode.\n\nPlans are Markdown files directly in %s.", p.Dir)}, nil
+				}}, nil
 		})
 	tool.When = func() bool { return p != nil && !p.Planning() }
 	return tool

@@ -36,7 +36,8 @@ func exitPlanMode(env Env) engine.Tool {
 			in := engine.Intent{Title: "hand in the plan " + a.Name}
 			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if !p.Planning() {
-					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "Plan mode is off already."}
+					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed,
+						Message: "Plan mode is off already."}
 				}
 				if !p.Attended {
 					return p.alone(a.Name, host)
@@ -71,7 +72,8 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 		if err != nil {
 			return engine.Result{}, err
 		}
-		answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: planArgs(name, nil), Intent: p.question(r, name)})
+		answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: planArgs(name, nil),
+			Intent: p.question(r, name)})
 		if err != nil {
 			return engine.Result{}, err
 		}
@@ -115,9 +117,11 @@ func (p *Plans) question(r *revision, name string) engine.Intent {
 		Detail: strings.TrimSpace(r.file.Text),
 		Yes:    "the plan is approved and carried out in " + modes[0].Name,
 		No:     "plan mode stays on; the model reads the words behind n, and revises the plan",
-		Draft:  &engine.Draft{Name: name, Text: r.file.Text, Args: func(text string) map[string]any { return planArgs(name, &text) }}}
+		Draft: &engine.Draft{Name: name, Text: r.file.Text,
+			Args: func(text string) map[string]any { return planArgs(name, &text) }}}
 	for _, m := range modes[1:] {
-		in.Grants = append(in.Grants, engine.Grant{Label: "carry it out in " + m.Name, Tool: exitPlanModeName, Target: m.Name})
+		in.Grants = append(in.Grants, engine.Grant{Label: "carry it out in " + m.Name,
+			Tool: exitPlanModeName, Target: m.Name})
 	}
 	return in
 }
@@ -150,5 +154,6 @@ func (p *Plans) approve(path, mode string, changed bool) (engine.Result, error) 
 	if changed {
 		text += " The user has changed it."
 	}
-	return engine.Result{Text: text, Display: "plan mode is over; approval mode: " + into.Name + " (" + into.Meaning + ")"}, nil
+	return engine.Result{Text: text, Display: "plan mode is over; approval mode: " + into.Name +
+		" (" + into.Meaning + ")"}, nil
 }

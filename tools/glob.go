@@ -73,7 +73,8 @@ func searchDir(ws *workspace.Workspace, name string) (string, error) {
 	case err != nil:
 		return "", because(err, "search_path_not_found", "Search path does not exist "+dir)
 	case !info.IsDir():
-		return "", because(workspace.ErrNoDirectory, "search_path_not_a_directory", "Search path is not a directory: "+dir)
+		return "", because(workspace.ErrNoDirectory, "search_path_not_a_directory",
+			"Search path is not a directory: "+dir)
 	}
 	return dir, nil
 }
@@ -95,7 +96,8 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 		without.below(ws, dir)
 		g, err := compileGlob(ws, a.Pattern, dir, a.Exact)
 		if err != nil {
-			return engine.Result{}, because(err, "glob_execution_error", fmt.Sprintf("Error during glob search operation: %v", err))
+			return engine.Result{}, because(err, "glob_execution_error",
+				fmt.Sprintf("Error during glob search operation: %v", err))
 		}
 		o := workspace.WalkOptions{Rules: &rules, Ignored: true, Under: true, Info: true,
 			Skip: func(path string, dir bool) bool { return dir && (vendored(filepath.Base(path)) || !g.leads(path)) },
@@ -103,7 +105,8 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 		}
 		for e, err := range ws.Walk(ctx, dir, o) {
 			if ctx.Err() != nil || e.Path == dir {
-				return engine.Result{}, because(err, "glob_execution_error", fmt.Sprintf("Error during glob search operation: %v", err))
+				return engine.Result{}, because(err, "glob_execution_error",
+					fmt.Sprintf("Error during glob search operation: %v", err))
 			}
 			if err != nil || len(dirs) > 1 && seen[e.Path] {
 				continue

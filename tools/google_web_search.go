@@ -62,5 +62,6 @@ func searchWeb(ctx context.Context, env Env, host engine.Host, query string) (en
 		return engine.Result{Text: fmt.Sprintf("Web search results for %q:\n\n%s", query, untrusted(text)),
 			Display: "answered from " + count(len(webSources(answer)), "source")}, nil
 	}
-	return engine.Result{Text: fmt.Sprintf("No search results or information found for query: %q", query), Display: "found nothing"}, nil
+	return engine.Result{Text: fmt.Sprintf("No search results or information found for query: %q",
+		query), Display: "found nothing"}, nil
 }

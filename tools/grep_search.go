@@ -88,7 +88,8 @@ func grepSearch(env Env) engine.Tool {
 			case err != nil:
 				return engine.Call{}, because(err, "search_path_not_found", "Path does not exist: "+g.path)
 			case !info.IsDir() && !info.Mode().IsRegular():
-				return engine.Call{}, because(workspace.ErrIrregular, "search_path_not_a_directory", "Path is not a valid directory or file: "+g.path)
+				return engine.Call{}, because(workspace.ErrIrregular, "search_path_not_a_directory",
+					"Path is not a valid directory or file: "+g.path)
 			}
 			g.dir = info.IsDir()
 			title := fmt.Sprintf("search %q", a.Pattern)
@@ -142,7 +143,8 @@ func ecma(pattern string) string {
 			continue
 		}
 		i++
-		if hex := pattern[i+1:]; pattern[i] == 'u' && len(hex) >= 4 && strings.Trim(hex[:4], "0123456789abcdefABCDEF") == "" {
+		if hex := pattern[i+1:]; pattern[i] == 'u' && len(hex) >= 4 &&
+			strings.Trim(hex[:4], "0123456789abcdefABCDEF") == "" {
 			out.WriteString(`\x{` + hex[:4] + "}")
 			i += 4
 			continue
@@ -208,7 +210,8 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 
 func grepError(format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
-	return &engine.CallError{Type: "grep_execution_error", Message: "Error during grep search operation: " + text, Display: text}
+	return &engine.CallError{Type: "grep_execution_error",
+		Message: "Error during grep search operation: " + text, Display: text}
 }
 
 // skip returns what is left out of a search below a directory: hidden
@@ -267,7 +270,8 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 		return nil
 	}
 	// What is ignored is left to us: rg may see more than we do, not less.
-	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude", "--no-messages", "--files-with-matches", "--null", "--crlf"}
+	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude",
+		"--no-messages", "--files-with-matches", "--null", "--crlf"}
 	if !g.args.Exact {
 		args = append(args, "--ignore-case")
 	}
@@ -331,7 +335,8 @@ func (g *grep) report(found []workspace.Match) engine.Result {
 		g.lines(&text, matches, before, after)
 		text.WriteString("---\n")
 	}
-	return engine.Result{Text: strings.TrimSpace(text.String()), Display: fmt.Sprintf("Found %d %s%s", len(found), noun, more)}
+	return engine.Result{Text: strings.TrimSpace(text.String()),
+		Display: fmt.Sprintf("Found %d %s%s", len(found), noun, more)}
 }
 
 // byFile splits found into the matches of each file.

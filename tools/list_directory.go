@@ -79,7 +79,8 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		return engine.Result{}, because(err, "ls_execution_error", fmt.Sprintf("Error listing directory: %v", err))
 	}
 	if len(entries) == 0 {
-		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)), Display: "Directory is empty."}, nil
+		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)),
+			Display: "Directory is empty."}, nil
 	}
 	type line struct {
 		key, text string

@@ -165,14 +165,16 @@ func (l *looker) beside(c engine.Command) bool {
 		for len(args) > 0 && slices.Contains([]string{"-n", "-E", "-r"}, args[0].Text) {
 			args = args[1:]
 		}
-		return len(args) > 0 && script.Prints(args[0].Text) && !slices.ContainsFunc(args[1:], func(w engine.Word) bool { return strings.HasPrefix(w.Text, "-") })
+		return len(args) > 0 && script.Prints(args[0].Text) &&
+			!slices.ContainsFunc(args[1:], func(w engine.Word) bool { return strings.HasPrefix(w.Text, "-") })
 	}
 	return !slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool {
 		_, value, _ := strings.Cut(w.Text, "=")
 		if value == "" && glued.MatchString(w.Text) {
 			value = w.Text[2:]
 		}
-		return l.names(engine.Word{Text: value, Known: true}, false) != "" || strings.HasSuffix(name, "grep") && recursive.MatchString(w.Text)
+		return l.names(engine.Word{Text: value, Known: true}, false) != "" ||
+			strings.HasSuffix(name, "grep") && recursive.MatchString(w.Text)
 	})
 }
 
@@ -252,7 +254,8 @@ func (l *looker) path(at, word string) string {
 			for _, path := range []string{at, real} {
 				if rel, err := filepath.Rel(root, path); err == nil && disk.Inside(root, path) {
 					inside = inside || path == real
-					if secret.Path(rel) || slices.ContainsFunc(strings.Split(filepath.ToSlash(rel), "/"), launch.Protected) {
+					if secret.Path(rel) || slices.ContainsFunc(strings.Split(filepath.ToSlash(rel),
+						"/"), launch.Protected) {
 						return "it reads what may hold secrets: " + brief(word)
 					}
 				}
@@ -274,10 +277,12 @@ func public(path string) bool {
 	if path == "/usr" || strings.HasPrefix(path, "/usr/") {
 		return !strings.HasPrefix(path, "/usr/local/etc") && !secret.Path(path)
 	}
-	if slices.ContainsFunc([]string{"/bin", "/sbin", "/lib", "/lib64"}, func(dir string) bool { return disk.Inside(dir, path) }) {
+	if slices.ContainsFunc([]string{"/bin", "/sbin", "/lib", "/lib64"},
+		func(dir string) bool { return disk.Inside(dir, path) }) {
 		return true
 	}
-	return slices.Contains([]string{"/dev/null", "/etc/os-release", "/etc/debian_version", "/etc/alpine-release", "/etc/lsb-release",
+	return slices.Contains([]string{"/dev/null", "/etc/os-release", "/etc/debian_version",
+		"/etc/alpine-release", "/etc/lsb-release",
 		"/etc/redhat-release", "/etc/issue", "/etc/shells", "/etc/timezone", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version"}, path)
 }
 

@@ -45,7 +45,8 @@ var (
 
 // command says what keeps a command of git from looking only.
 func (g *gitUse) command(l *looker, args []engine.Word) string {
-	for len(args) > 0 && slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks", "--version"}, args[0].Text) {
+	for len(args) > 0 && slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks",
+		"--version"}, args[0].Text) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
@@ -107,7 +108,8 @@ func (l *looker) repository(dir string) string {
 	case !l.inside(tree) && slices.ContainsFunc([]string{l.c.env.variable("HOME"), "/"}, func(home string) bool { return home != "" && disk.Inside(tree, disk.Follow(home)) }):
 		return "the repository is that of a directory with more in it: " + brief(tree)
 	}
-	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"), filepath.Join(kept[0], "config.worktree")} {
+	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"),
+		filepath.Join(kept[0], "config.worktree")} {
 		switch text, err := disk.Read(file, mostConfig); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -149,7 +151,8 @@ func (c shellCall) committed(ctx context.Context, look *launch.Look) (why string
 	for _, dir := range c.git.dirs {
 		_, kept, _ := worktree.Find(dir)
 		for _, text := range []string{reachable, pointed(c.git.names)} {
-			if why = c.known.search(kept, text, func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {
+			if why = c.known.search(kept, text,
+				func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {
 				return why
 			}
 		}
@@ -168,7 +171,8 @@ func pointed(names []string) string {
 	for _, name := range append(slices.Clone(names), "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD") {
 		text.WriteString(" '" + name + "' '" + name + "^{}'")
 	}
-	return "printf '%s\\n'" + text.String() + " | git cat-file --batch-check='object %(objecttype) %(objectname)' | tee /dev/stderr |" +
+	return "printf '%s\\n'" + text.String() +
+		" | git cat-file --batch-check='object %(objecttype) %(objectname)' | tee /dev/stderr |" +
 		" sed -n 's/^object commit //p' | git rev-list --objects --missing=allow-any --stdin --not --all --reflog"
 }
 
@@ -176,21 +180,22 @@ func pointed(names []string) string {
 // it would find that again.
 func (env Env) search(ctx context.Context, text, dir string, look *launch.Look) (why string, sure bool) {
 	rest := ""
-	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir, Look: look, Timeout: longest, Output: func(s string) {
-		rest += s
-		for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
-			rest = after
-			first, path, _ := strings.Cut(strings.TrimSpace(line), " ")
-			kind, _, _ := strings.Cut(path, " ")
-			switch {
-			case first == "object" && (kind == "blob" || kind == "tree"), path == "ambiguous",
-				first == "ref" && path != "commit" && path != "tag commit":
-				why = "it may show what may hold secrets, by its number"
-			case secret.Path(path):
-				why = "it may show what was committed and may hold secrets: " + script.Quote(path)
+	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir,
+		Look: look, Timeout: longest, Output: func(s string) {
+			rest += s
+			for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
+				rest = after
+				first, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+				kind, _, _ := strings.Cut(path, " ")
+				switch {
+				case first == "object" && (kind == "blob" || kind == "tree"), path == "ambiguous",
+					first == "ref" && path != "commit" && path != "tag commit":
+					why = "it may show what may hold secrets, by its number"
+				case secret.Path(path):
+					why = "it may show what was committed and may hold secrets: " + script.Quote(path)
+				}
 			}
-		}
-	}}
+		}}
 	o := env.Run(ctx, cmd)
 	switch {
 	case why != "", o.OK(), o.Code == 77:

@@ -196,7 +196,8 @@ func state(kept []string) string {
 				return fs.ErrInvalid
 			}
 			fmt.Fprintln(sum, path, stamp.Dev, stamp.Ino, stamp.Changed.UnixNano())
-			if e.IsDir() && (filepath.Dir(path) == objects || path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "hooks")) {
+			if e.IsDir() && (filepath.Dir(path) == objects ||
+				path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "hooks")) {
 				return fs.SkipDir // of objects the names count
 			}
 			return nil

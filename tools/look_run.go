@@ -33,7 +33,8 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	var o shell.Outcome
 	var lacks engine.Rights
 	if why == "" {
-		o = c.env.Run(ctx, launch.Command{Text: c.text, Dir: c.dir, Look: look, Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
+		o = c.env.Run(ctx, launch.Command{Text: c.text, Dir: c.dir, Look: look,
+			Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
 		if lacks, wrote, why = c.wanted(o); why == "" {
 			r, err := c.env.outcome(o)
 			if o.Code != 0 && c.passes(o, look.Hidden) {
@@ -130,7 +131,8 @@ func (env Env) toolchains() (list []string) {
 			continue
 		}
 		for _, beside := range []string{"lib", "pkg", "libexec"} {
-			if info, err := os.Stat(filepath.Join(above, beside)); err == nil && info.IsDir() && disk.Inside(home, above) {
+			if info, err := os.Stat(filepath.Join(above, beside)); err == nil && info.IsDir() &&
+				disk.Inside(home, above) {
 				list = append(list, above)
 				break
 			}
@@ -145,7 +147,8 @@ func (env Env) toolchains() (list []string) {
 			list = append(list, path)
 		}
 	}
-	return append(list, cmp.Or(env.variable("GOMODCACHE"), filepath.Join(cmp.Or(env.variable("GOPATH"), filepath.Join(home, "go")), "pkg/mod")))
+	return append(list, cmp.Or(env.variable("GOMODCACHE"),
+		filepath.Join(cmp.Or(env.variable("GOPATH"), filepath.Join(home, "go")), "pkg/mod")))
 }
 
 // variable returns what the environment of commands sets a variable to.

@@ -82,7 +82,8 @@ func (p *Plans) path(name string) (string, error) {
 // make makes the folder, for the user alone.
 func (p *Plans) make() error {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return &engine.CallError{Type: engine.ExecutionFailed, Message: fmt.Sprintf("There is no folder for plans: %v", err)}
+		return &engine.CallError{Type: engine.ExecutionFailed,
+			Message: fmt.Sprintf("There is no folder for plans: %v", err)}
 	}
 	return nil
 }
@@ -183,7 +184,8 @@ func (p *Plans) Current() string {
 	var last fs.FileInfo
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && p.Is(filepath.Join(p.Dir, e.Name())) && (last == nil || info.ModTime().After(last.ModTime())) {
+		if err == nil && info.Mode().IsRegular() && p.Is(filepath.Join(p.Dir, e.Name())) &&
+			(last == nil || info.ModTime().After(last.ModTime())) {
 			last, path = info, filepath.Join(p.Dir, e.Name())
 		}
 	}

@@ -29,7 +29,8 @@ type readBackgroundOutputArgs struct {
 // readBackgroundOutput returns the tool that reads the log of a background
 // command.
 func readBackgroundOutput(env Env) engine.Tool {
-	return Define("read_background_output", "Read Background Output", engine.Read, readBackgroundOutputDoc, readBackgroundOutputSchema,
+	return Define("read_background_output", "Read Background Output", engine.Read,
+		readBackgroundOutputDoc, readBackgroundOutputSchema,
 		func(_ context.Context, a readBackgroundOutputArgs) (engine.Call, error) {
 			return engine.Call{
 				Intent: engine.Intent{Title: fmt.Sprintf("read the output of background process %d", a.PID)},

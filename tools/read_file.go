@@ -61,7 +61,8 @@ func readFile(env Env) engine.Tool {
 				return engine.Call{}, misuse("File path '%s' is ignored by configured ignore patterns.", path)
 			}
 			return engine.Call{
-				Intent: shows(ws, engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(), Paths: []string{path}}, "read_file", "file_path", path),
+				Intent: shows(ws, engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(),
+					Paths: []string{path}}, "read_file", "file_path", path),
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return env.read(path, a.Start, a.End)
 				},
@@ -103,7 +104,8 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 	if v.whole() {
 		return engine.Result{Text: v.text}, nil
 	}
-	r := engine.Result{Text: v.framed(), Display: fmt.Sprintf("Read lines %d-%d of %d from %s", v.first, v.last, v.total, rel)}
+	r := engine.Result{Text: v.framed(), Display: fmt.Sprintf("Read lines %d-%d of %d from %s",
+		v.first, v.last, v.total, rel)}
 	if v.empty() {
 		r.Display = fmt.Sprintf("Read nothing: %s has %d lines", rel, v.total)
 	}
@@ -148,7 +150,8 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 	case mime != "":
 		return content{media: genai.NewPartFromBytes(b, mime)}, nil
 	case err != nil:
-		return content{instead: "Cannot display content of binary file: " + rel, display: "Skipped binary file: " + rel}, nil
+		return content{instead: "Cannot display content of binary file: " + rel,
+			display: "Skipped binary file: " + rel}, nil
 	}
 	return content{text: secrets.Known(strings.ReplaceAll(text, "\r\n", "\n"))}, nil
 }

@@ -31,7 +31,8 @@ type Skipped struct {
 // warnings are among the Skipped, without a path.
 //
 // The error is that of ctx.
-func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Redactor, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
+func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Redactor,
+	paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
 	m := &manyReader{ws: ws, secrets: secrets, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
@@ -54,7 +55,8 @@ func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Reda
 		}
 	}
 	if len(m.found) > 0 {
-		m.parts = append(m.parts, genai.NewPartFromText("\n"+discoveredBegin+strings.Join(m.found, "\n\n")+discoveredEnd))
+		m.parts = append(m.parts, genai.NewPartFromText("\n"+discoveredBegin+strings.Join(m.found,
+			"\n\n")+discoveredEnd))
 	}
 	return m.parts, m.skipped, nil
 }

@@ -114,7 +114,10 @@ func (r *revision) refusal(err error) engine.Call {
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
 		in.Detail = "it will fail: " + cmp.Or(ce.Display, ce.Message)
 	}
-	return engine.Call{Intent: in, Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{}, err }}
+	return engine.Call{Intent: in, Run: func(context.Context,
+		engine.Host) (engine.Result, error) {
+		return engine.Result{}, err
+	}}
 }
 
 func noEdit(class, message, display string) error {

@@ -145,7 +145,8 @@ func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
 
 // again asks for the rights that a command has failed without, and runs it
 // with them if it is given them.
-func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host, cmd launch.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
+func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
+	cmd launch.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
 	next.More = c.More.with(lacks)
 	var err error

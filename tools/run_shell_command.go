@@ -61,15 +61,16 @@ func runShellCommand(env Env) (tool engine.Tool) {
 			}
 			c.known = known
 			c = c.connected(ctx, tool).unheld(ctx, tool)
-			return engine.Call{Intent: c.intent(), Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-				if env.Kept != nil {
-					if text := env.Kept(); text != "" {
-						host.Emit(engine.Notice{Text: text})
+			return engine.Call{Intent: c.intent(),
+				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
+					if env.Kept != nil {
+						if text := env.Kept(); text != "" {
+							host.Emit(engine.Notice{Text: text})
+						}
 					}
-				}
-				r, err := c.run(ctx, tool, host)
-				return c.violation(r, err)
-			}}, nil
+					r, err := c.run(ctx, tool, host)
+					return c.violation(r, err)
+				}}, nil
 		})
 	return tool
 }
@@ -137,7 +138,8 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 }
 
 // once runs a command, and once more if it lacked a right that the user gives.
-func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host, cmd launch.Command) (engine.Result, error) {
+func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
+	cmd launch.Command) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Run(ctx, cmd)
 	if lacks, refused := c.env.Lacks(c.plan(), o); !lacks.None() {

@@ -39,7 +39,8 @@ func (env Env) summarized(t engine.Tool) engine.Tool {
 
 // reworded returns a tool whose outputs, those of calls that fail too, are what edit makes
 // of them, and are told as cut where it says so.
-func reworded(t engine.Tool, edit func(ctx context.Context, host engine.Host, all string) (string, engine.Cut)) engine.Tool {
+func reworded(t engine.Tool, edit func(ctx context.Context, host engine.Host,
+	all string) (string, engine.Cut)) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
@@ -75,8 +76,9 @@ func (env Env) sum(ctx context.Context, host engine.Host, tool, all string, budg
 	if !ok || utf8.RuneCountInString(printed) <= longOutput {
 		return all
 	}
-	summary, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-shell", Tell: host.Emit, Contents: []*genai.Content{
-		genai.NewContentFromText(fmt.Sprintf(summaryPrompt, budget, printed+end), genai.RoleUser)}})
+	summary, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-shell",
+		Tell: host.Emit, Contents: []*genai.Content{
+			genai.NewContentFromText(fmt.Sprintf(summaryPrompt, budget, printed+end), genai.RoleUser)}})
 	if err != nil {
 		if ctx.Err() == nil {
 			host.Emit(engine.Notice{Text: fmt.Sprintf("the output is not summed up: %v", err)})

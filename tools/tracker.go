@@ -93,11 +93,16 @@ type taskTools struct{ store *tracker.Store }
 func trackerTools(env Env) []engine.Tool {
 	s := taskTools{&tracker.Store{Dir: env.Tasks}}
 	list := []engine.Tool{
-		trackerTool("tracker_create_task", "Create Task", "Creates a task of work that has many: an epic, a task or a bug, below another if parentId says so.",
-			schemaOf("title*", anyText, "description*", anyText, "type*", taskType, "parentId", taskID, "dependencies", taskIDs), s.createTask),
-		trackerTool("tracker_update_task", "Update Task", "Changes a task. One whose dependencies are not closed can't be closed.",
-			schemaOf("id*", taskID, "title", anyText, "description", anyText, "status", taskStatus, "dependencies", taskIDs), s.updateTask),
-		trackerTool("tracker_get_task", "Get Task", "Returns all that is known of a task.", schemaOf("id*", taskID), s.getTask),
+		trackerTool("tracker_create_task", "Create Task",
+			"Creates a task of work that has many: an epic, a task or a bug, below another if parentId says so.",
+			schemaOf("title*", anyText, "description*", anyText, "type*", taskType, "parentId",
+				taskID, "dependencies", taskIDs), s.createTask),
+		trackerTool("tracker_update_task", "Update Task",
+			"Changes a task. One whose dependencies are not closed can't be closed.",
+			schemaOf("id*", taskID, "title", anyText, "description", anyText, "status", taskStatus,
+				"dependencies", taskIDs), s.updateTask),
+		trackerTool("tracker_get_task", "Get Task", "Returns all that is known of a task.",
+			schemaOf("id*", taskID), s.getTask),
 		trackerTool("tracker_list_tasks", "List Tasks", "Lists the tasks, or those of a status, a type or a parent.",
 			schemaOf("status", taskStatus, "type", taskType, "parentId", taskID), s.listTasks),
 		trackerTool("tracker_add_dependency", "Add Dependency", "Says that a task can't be closed before another.",
@@ -132,10 +137,12 @@ func trackerTool[A any](name, label, doc, schema string, do func(A) (string, err
 }
 
 // inWords says for the user what the model reads as signs.
-var inWords = strings.NewReplacer("⭕", "open", "🚧", "in progress", "⛔", "blocked", "✅", "closed", "└─ Depends on", "depends on")
+var inWords = strings.NewReplacer("⭕", "open", "🚧", "in progress", "⛔", "blocked", "✅", "closed",
+	"└─ Depends on", "depends on")
 
 func (s taskTools) createTask(a createTaskArgs) (string, error) {
-	t, err := s.store.Create(tracker.Task{Title: flat(a.Title), Description: a.Description, Type: a.Type, Status: "open",
+	t, err := s.store.Create(tracker.Task{Title: flat(a.Title), Description: a.Description,
+		Type: a.Type, Status: "open",
 		Parent: a.Parent, Dependencies: append([]string{}, a.Dependencies...)})
 	return fmt.Sprintf("Created task %s: %s", t.ID, t.Title), err
 }

@@ -22,7 +22,8 @@ func (env Env) keeps(k *known) {
 	k.guards = env.Guards
 	env.Launcher.Keeps = func() (hidden, readOnly []string) {
 		far, _ := env.kept(k)
-		readOnly = slices.DeleteFunc(append(far.guarded, far.git...), func(path string) bool { return slices.Contains(far.hidden, path) })
+		readOnly = slices.DeleteFunc(append(far.guarded, far.git...),
+			func(path string) bool { return slices.Contains(far.hidden, path) })
 		return far.hidden, readOnly
 	}
 }
@@ -92,7 +93,8 @@ func (c shellCall) undoable() bool {
 
 // runUndoable runs a command, with all that it leaves running. What is guarded and was
 // not there before is asked about, and gets another name if it is not to be.
-func (c shellCall) runUndoable(ctx context.Context, tool engine.Tool, host engine.Host, run func() (engine.Result, error)) (engine.Result, error) {
+func (c shellCall) runUndoable(ctx context.Context, tool engine.Tool, host engine.Host,
+	run func() (engine.Result, error)) (engine.Result, error) {
 	before, ok := c.env.kept(c.known)
 	r, err := run()
 	after, still := c.env.kept(c.known)

@@ -74,7 +74,8 @@ func webFetch(env Env) engine.Tool {
 // pagesOf returns the pages that a asks for, and those it will not get.
 func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error) {
 	if strings.TrimSpace(a.Prompt) == "" {
-		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams, Message: "The 'prompt' parameter cannot be empty and must contain URL(s) and instructions."}
+		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
+			Message: "The 'prompt' parameter cannot be empty and must contain URL(s) and instructions."}
 	}
 	urls, blocked, err = web.Find(a.Prompt + "\n" + a.URL)
 	switch {
@@ -83,9 +84,11 @@ func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error
 			Message: "Error(s) in prompt URLs:\n- " + strings.ReplaceAll(err.Error(), "\n", "\n- "),
 			Display: "nothing was fetched: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 	case len(urls)+len(blocked) == 0:
-		return nil, nil, &engine.CallError{Type: noURL, Message: "The 'prompt' must contain at least one valid URL (starting with http:// or https://)."}
+		return nil, nil, &engine.CallError{Type: noURL,
+			Message: "The 'prompt' must contain at least one valid URL (starting with http:// or https://)."}
 	case len(urls) > mostPages:
-		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf("%d URLs are too many: ask for %d at once, at most.", len(urls), mostPages)}
+		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
+			Message: fmt.Sprintf("%d URLs are too many: ask for %d at once, at most.", len(urls), mostPages)}
 	case len(urls) == 0:
 		var all []string
 		for _, b := range blocked {
@@ -97,7 +100,8 @@ func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error
 }
 
 func allSkipped(notes []string) error {
-	return &engine.CallError{Type: unprocessed, Message: "Error: All requested URLs were skipped: " + strings.Join(notes, ", "),
+	return &engine.CallError{Type: unprocessed,
+		Message: "Error: All requested URLs were skipped: " + strings.Join(notes, ", "),
 		Display: "nothing was fetched: " + strings.Join(notes, ", ")}
 }
 

@@ -45,7 +45,8 @@ func (f *fetch) locally(ctx context.Context, urls []*url.URL) (engine.Result, er
 		return engine.Result{}, ctx.Err()
 	}
 	if len(good) == 0 {
-		return engine.Result{}, &engine.CallError{Type: unfetched, Message: "Error: All fallback fetch attempts failed: " + strings.Join(failed, ", "),
+		return engine.Result{}, &engine.CallError{Type: unfetched,
+			Message: "Error: All fallback fetch attempts failed: " + strings.Join(failed, ", "),
 			Display: "not fetched: " + strings.Join(failed, ", ")}
 	}
 	for _, s := range failed {
@@ -132,7 +133,8 @@ func webFetchDirect(env Env) engine.Tool {
 		func(_ context.Context, a webFetchArgs) (engine.Call, error) {
 			u, err := web.Parse(strings.TrimSpace(a.URL))
 			if err != nil {
-				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Message: "Error: " + err.Error()}
+				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
+					Message: "Error: " + err.Error()}
 			}
 			return engine.Call{
 				Intent: fetching([]*url.URL{u}, nil, ""),
@@ -155,13 +157,15 @@ func (env Env) page(ctx context.Context, u *url.URL) (engine.Result, error) {
 		if ctx.Err() != nil {
 			return engine.Result{}, ctx.Err()
 		}
-		return engine.Result{}, &engine.CallError{Type: unfetched, Message: fmt.Sprintf("Error: %s: %v", u, err), Display: err.Error()}
+		return engine.Result{}, &engine.CallError{Type: unfetched,
+			Message: fmt.Sprintf("Error: %s: %v", u, err), Display: err.Error()}
 	}
 	text, err := p.Text()
 	if p.Status >= 400 {
 		const most = 10_000
 		return engine.Result{}, &engine.CallError{Type: unfetched,
-			Message: fmt.Sprintf("Request failed with status %d\nResponse: %s", p.Status, untrusted(clipped(text, most))),
+			Message: fmt.Sprintf("Request failed with status %d\nResponse: %s", p.Status,
+				untrusted(clipped(text, most))),
 			Display: fmt.Sprintf("the server says %d %s", p.Status, http.StatusText(p.Status))}
 	}
 	kind := p.Media()
@@ -170,7 +174,9 @@ func (env Env) page(ctx context.Context, u *url.URL) (engine.Result, error) {
 	case err == nil:
 		return engine.Result{Text: untrusted(clipped(text, pagesSize)), Display: size}, nil
 	case strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "video/") || kind == "application/pdf":
-		return engine.Result{Text: "The page is " + size + ".", Display: size, Media: []*genai.Part{genai.NewPartFromBytes(p.Body, kind)}}, nil
+		return engine.Result{Text: "The page is " + size + ".", Display: size,
+			Media: []*genai.Part{genai.NewPartFromBytes(p.Body, kind)}}, nil
 	}
-	return engine.Result{}, &engine.CallError{Type: unprocessed, Message: fmt.Sprintf("Error: %s: %v", u, err), Display: err.Error()}
+	return engine.Result{}, &engine.CallError{Type: unprocessed,
+		Message: fmt.Sprintf("Error: %s: %v", u, err), Display: err.Error()}
 }

@@ -143,7 +143,8 @@ func (r *revision) unreadable(err error) error {
 // propose makes text what the file will hold, if it can hold it.
 func (r *revision) propose(text string) error {
 	if file := inTheWay(r.ws, filepath.Dir(r.place.Path())); file != "" {
-		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file),
+		return &engine.CallError{Type: r.class,
+			Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file),
 			Display: file + " is not a directory"}
 	}
 	if r.format().BOM { // the file has one already
@@ -155,7 +156,8 @@ func (r *revision) propose(text string) error {
 	}
 	if len(b) > workspace.MaxFile {
 		return &engine.CallError{Type: "file_too_large",
-			Message: fmt.Sprintf("The proposed content exceeds the %dMB limit: %s (%.2fMB)", workspace.MaxFile>>20, r.path, float64(len(b))/(1<<20))}
+			Message: fmt.Sprintf("The proposed content exceeds the %dMB limit: %s (%.2fMB)",
+				workspace.MaxFile>>20, r.path, float64(len(b))/(1<<20))}
 	}
 	r.text = text
 	name := shown(r.ws.Rel(r.path))
@@ -213,7 +215,8 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Detail: r.diff,
 		Paths:  []string{r.path},
 		Edit:   &engine.TextEdit{Path: r.path, Made: r.file == nil, Before: r.before(), After: r.text},
-		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit", Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
+		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit",
+			Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
 	if args != nil {
 		in.Draft = &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args}

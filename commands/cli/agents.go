@@ -83,7 +83,8 @@ type listedAgent struct {
 }
 
 func listed(d agent.Definition) listedAgent {
-	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source, File: d.File, Callable: d.Off == "", Why: d.Off,
+	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
+		File: d.File, Callable: d.Off == "", Why: d.Off,
 		Model: cmp.Or(d.Model, "inherit"), Tools: d.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
 	if r := d.Remote; r != nil {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
@@ -146,7 +147,8 @@ func (w *World) agentsLeftOut() {
 func (a agentName) find(w *World) (agent.Definition, error) {
 	list, wrong := w.Agents.List()
 	for _, err := range wrong {
-		if fe := (*agent.FileError)(nil); errors.As(err, &fe) && strings.TrimSuffix(filepath.Base(fe.File), ".md") == a.Name {
+		if fe := (*agent.FileError)(nil); errors.As(err, &fe) &&
+			strings.TrimSuffix(filepath.Base(fe.File), ".md") == a.Name {
 			return agent.Definition{}, fmt.Errorf("no agent is called %.100q, since its file is none: %w", a.Name, err)
 		}
 	}
@@ -186,7 +188,8 @@ func (c *agentsShow) Run(w *World) error {
 		}
 		return w.show(a, append(lines, fmt.Sprintf("limits: %g minutes", a.MaxMinutes))...)
 	}
-	lines = append(lines, "model: "+a.Model, "tools: "+may, fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
+	lines = append(lines, "model: "+a.Model, "tools: "+may,
+		fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
 	if len(a.Servers) > 0 {
 		lines = append(lines, "MCP servers: "+strings.Join(a.Servers, ", "))
 	}
@@ -215,7 +218,8 @@ func (c *agentsValidate) Run(w *World) error {
 	for _, file := range c.Files {
 		info, err := os.Stat(file)
 		if err != nil {
-			wrong = append(wrong, &agent.FileError{File: file, Line: 1, Message: fmt.Sprintf("it can't be looked at: %v", errors.Unwrap(err))})
+			wrong = append(wrong, &agent.FileError{File: file, Line: 1,
+				Message: fmt.Sprintf("it can't be looked at: %v", errors.Unwrap(err))})
 			continue
 		}
 		found, errs := agent.LoadFile(file)
@@ -281,7 +285,8 @@ func (a agentName) turn(ctx context.Context, w *World, on bool) error {
 		Agent   string `json:"agent"`
 		Enabled bool   `json:"enabled"`
 		File    string `json:"file"`
-	}{a.Name, on, done.Path}, fmt.Sprintf("%s is %s, in %s", a.Name, map[bool]string{true: "on", false: "off"}[on], done.Path))
+	}{a.Name, on, done.Path}, fmt.Sprintf("%s is %s, in %s", a.Name, map[bool]string{true: "on",
+		false: "off"}[on], done.Path))
 }
 
 // Run shows what the settings say of an agent, or changes it.
@@ -301,7 +306,8 @@ func (c *agentsConfig) Run(ctx context.Context, w *World) error {
 		return (&configGet{Key: key + "." + c.Key}).Run(w)
 	}
 	if !w.JSON {
-		if err := w.line("keys: enabled, tools, mcpServers, %s", strings.Join(slices.Sorted(maps.Values(agentKeys)), ", ")); err != nil {
+		if err := w.line("keys: enabled, tools, mcpServers, %s",
+			strings.Join(slices.Sorted(maps.Values(agentKeys)), ", ")); err != nil {
 			return err
 		}
 		s, err := w.settings()
@@ -324,5 +330,6 @@ func (c *agentsConfig) Run(ctx context.Context, w *World) error {
 }
 
 // agentKeys are the keys of an agent's file, as the settings have them.
-var agentKeys = map[string]string{"max_turns": "runConfig.maxTurns", "timeout_mins": "runConfig.maxTimeMinutes", "model": "modelConfig.model",
+var agentKeys = map[string]string{"max_turns": "runConfig.maxTurns",
+	"timeout_mins": "runConfig.maxTimeMinutes", "model": "modelConfig.model",
 	"temperature": "modelConfig.generateContentConfig.temperature"}

@@ -58,7 +58,8 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer, Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
+	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer,
+		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields()}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = w.definedIn(c.From)
@@ -92,7 +93,8 @@ func (st *authReport) find(ctx context.Context, w *World, c auth.Choice) error {
 		}
 		var file struct{ Type string }
 		if json.Unmarshal(data, &file) != nil || file.Type == "" {
-			return &auth.Error{Message: from + " holds no credentials", Advice: "make the file with gcloud auth application-default login"}
+			return &auth.Error{Message: from + " holds no credentials",
+				Advice: "make the file with gcloud auth application-default login"}
 		}
 		st.Kind = file.Type
 	}
@@ -234,7 +236,8 @@ func (w *World) readKey(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("standard input: %w", err)
 	}
 	if line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")); line == "" {
-		return "", &auth.Error{Message: "no key on standard input", Advice: "gemline auth set-key < FILE, or run it at a terminal and type the key"}
+		return "", &auth.Error{Message: "no key on standard input",
+			Advice: "gemline auth set-key < FILE, or run it at a terminal and type the key"}
 	}
 	return line, nil
 }
@@ -283,5 +286,6 @@ func (*authSignout) Run(ctx context.Context, w *World) error {
 	if c.Same {
 		longer = "not"
 	}
-	return w.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said, fmt.Sprintf("%s is %s set in %s", selectedType, longer, c.Path))
+	return w.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said,
+		fmt.Sprintf("%s is %s set in %s", selectedType, longer, c.Path))
 }

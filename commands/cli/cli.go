@@ -267,7 +267,8 @@ func missingWords(message string, args []string) string {
 
 // promptHint says how words that are taken for a sub-command reach the model.
 func (w *World) promptHint(words []string) string {
-	if w.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) || strings.HasPrefix(words[1], "-") {
+	if w.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) ||
+		strings.HasPrefix(words[1], "-") {
 		return ""
 	}
 	return "; gemline -- " + text.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"
@@ -275,7 +276,8 @@ func (w *World) promptHint(words []string) string {
 
 func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
 	return kong.New(g, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(out, out), kong.Exit(func(int) {}),
-		kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80, NoExpandSubcommands: true}))
+		kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true,
+			WrapUpperBound: 80, NoExpandSubcommands: true}))
 }
 
 func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }

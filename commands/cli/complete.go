@@ -96,7 +96,10 @@ func (c *completer) enter(at *position, word string) {
 	}
 	i := -1
 	if at.plain == 0 && !at.literal {
-		i = slices.IndexFunc(children, func(n *kong.Node) bool { return n.Name == word || slices.Contains(n.Aliases, word) })
+		i = slices.IndexFunc(children, func(n *kong.Node) bool {
+			return n.Name == word ||
+				slices.Contains(n.Aliases, word)
+		})
 	}
 	if i < 0 {
 		at.plain++

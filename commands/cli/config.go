@@ -39,7 +39,8 @@ func (w *World) inputs() (settings.Inputs, error) {
 		}
 	}
 	if len(w.DotEnv) > 0 {
-		s, _, _ := settings.Load(settings.Sources(w.Paths, w.environment, w.Trusted), w.environment) // what is wrong was said
+		s, _, _ := settings.Load(settings.Sources(w.Paths, w.environment, w.Trusted),
+			w.environment) // what is wrong was said
 		in.EnvAt = s.EnvFile(w.Paths, w.Trusted)
 	}
 	return in, nil
@@ -328,7 +329,8 @@ func verdicts(files []file) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
 		}
 		for _, u := range f.Unused {
-			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line), ":0")+": "+string(settings.Later)+": "+u.String())
+			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line),
+				":0")+": "+string(settings.Later)+": "+u.String())
 		}
 	}
 	return lines

@@ -55,7 +55,8 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	}
 	path, _ := settings.SplitKey(c.Key)
 	shown := settings.MaskWritten(path, decoded(value))
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown, Changed: !done.Same, holds: c.Holds}
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown,
+		Changed: !done.Same, holds: c.Holds}
 	r.setBefore(path, done)
 	if done.Same {
 		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(shown), r.Path)

@@ -112,7 +112,8 @@ func (d *doctor) checkText() finding {
 		if strings.Contains(strings.ReplaceAll(strings.ToLower(v), "-", ""), "utf8") || runtime.GOOS == "windows" {
 			return fine("UTF-8 (%s=%s)", name, v)
 		}
-		return worse(Warning, "--ascii shows everything in ASCII", "%s=%s is not UTF-8, and gemline writes UTF-8", name, v)
+		return worse(Warning, "--ascii shows everything in ASCII",
+			"%s=%s is not UTF-8, and gemline writes UTF-8", name, v)
 	}
 	return fine("UTF-8; no locale is set")
 }
@@ -197,7 +198,8 @@ func (d *doctor) checkTrust() finding {
 	case t.State == trust.Unneeded:
 		return fine("%s brings nothing that needs it", t.Folder)
 	}
-	return worse(Warning, "gemline trust status says what it brings, gemline trust add trusts it", "%s is not trusted, and nothing of it is used", t.Folder)
+	return worse(Warning, "gemline trust status says what it brings, gemline trust add trusts it",
+		"%s is not trusted, and nothing of it is used", t.Folder)
 }
 
 // checkCredentials says what pays for requests. Keys are never shown.
@@ -207,7 +209,8 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	}
 	c, err := d.choose()
 	var st authReport
-	inRing := c.Stored && d.getenv("GEMINI_FORCE_FILE_STORAGE") == "" && (runtime.GOOS != "linux" || d.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
+	inRing := c.Stored && d.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
+		(runtime.GOOS != "linux" || d.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if err == nil {
 		seen := *d.World
 		if !d.deep { // the keyring may ask the user something
@@ -222,7 +225,8 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	}
 	switch {
 	case err != nil && inRing && !d.deep:
-		return worse(Warning, "gemline doctor --deep looks in the keyring, too", "no key in the environment or in a file")
+		return worse(Warning, "gemline doctor --deep looks in the keyring, too",
+			"no key in the environment or in a file")
 	case err != nil:
 		return worse(Problem, hint(err), "%s", err)
 	}
@@ -246,14 +250,16 @@ func hint(err error) string {
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.choose() // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv), CAs: model.CAsFrom(d.getenv)}
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv),
+		CAs: model.CAsFrom(d.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		return worse(Problem, hint(err), "%s", err)
 	}
 	for _, path := range o.CAs {
 		f, err := os.Open(path)
 		if err != nil {
-			return worse(Problem, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it", "certificates: %s: %s", path, disk.Cause(err))
+			return worse(Problem, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
+				"certificates: %s: %s", path, disk.Cause(err))
 		}
 		f.Close()
 	}
@@ -319,7 +325,8 @@ func (*doctor) checkShell() finding {
 func (d *doctor) checkEditor() finding {
 	words := strings.Fields(d.Editor)
 	if len(words) == 0 {
-		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one", "there is none, so that the answer e is not offered")
+		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one",
+			"there is none, so that the answer e is not offered")
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
@@ -401,7 +408,8 @@ func checkClock(b Build, now time.Time) finding {
 		since = built.Add(-24 * time.Hour)
 	}
 	if now.Before(since) {
-		return worse(Problem, "set it: servers refuse to be asked in the past", "it says %s, which is before this program was made", now.Format(time.DateOnly))
+		return worse(Problem, "set it: servers refuse to be asked in the past",
+			"it says %s, which is before this program was made", now.Format(time.DateOnly))
 	}
 	return fine("%s", now.Format(time.RFC3339))
 }
@@ -434,7 +442,8 @@ func (d *doctor) checkSandbox() finding {
 	case st.Files:
 		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
 	}
-	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights", st.Name, cmp.Or(st.Step, "nothing is in force"))
+	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights",
+		st.Name, cmp.Or(st.Step, "nothing is in force"))
 }
 
 // unmasked says which programs that rules deny are there for commands all the same.

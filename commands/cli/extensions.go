@@ -65,7 +65,8 @@ func (*extensionsList) Run(ctx context.Context, w *World) error {
 	var lines []string
 	for _, x := range list {
 		skills, _ := SkillsOf(x).Skills()
-		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, w.unset(ctx, x)}
+		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install,
+			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, w.unset(ctx, x)}
 		one.Commands, one.Agents, one.Rules = broughtBy(x)
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
@@ -123,7 +124,8 @@ func (x listedExtension) lines() []string {
 		skills = append(skills, s.Name+": "+s.Description)
 	}
 	for _, s := range x.Settings {
-		values = append(values, s.Name+": "+map[bool]string{true: "[not set]", false: "[set]"}[slices.Contains(x.Unset, s.Name)])
+		values = append(values, s.Name+": "+map[bool]string{true: "[not set]",
+			false: "[set]"}[slices.Contains(x.Unset, s.Name)])
 	}
 	list("Agent skills", skills)
 	list("Settings", values)
@@ -132,7 +134,8 @@ func (x listedExtension) lines() []string {
 
 // SkillsOf returns where the skills of an extension are.
 func SkillsOf(x extension.Extension) skill.Dir {
-	return skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name, Within: true, Fill: x.Fill}
+	return skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name,
+		Within: true, Fill: x.Fill}
 }
 
 // extensionDir returns the folder of the extensions.
@@ -212,7 +215,8 @@ func (w *World) turnExtension(ctx context.Context, name, scope string, on bool) 
 		return err
 	}
 	done := map[bool]string{true: "enabled", false: "disabled"}[on]
-	return w.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope}, fmt.Sprintf("Extension %q successfully %s %s.", x.Name, done, said))
+	return w.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope},
+		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, done, said))
 }
 
 // showExtension says what was done, and in a session when it counts.
@@ -325,7 +329,8 @@ func (c *extensionsNew) Run(w *World) error {
 	}
 	err = disk.ReplaceTree(path, func(fresh string) error {
 		if err := os.Mkdir(fresh, 0o755); err != nil || c.Template == "" {
-			return errors.Join(err, os.WriteFile(filepath.Join(fresh, "gemini-extension.json"), append(manifest, '\n'), 0o644))
+			return errors.Join(err, os.WriteFile(filepath.Join(fresh, "gemini-extension.json"),
+				append(manifest, '\n'), 0o644))
 		}
 		tree, err := fs.Sub(templates, "templates/"+c.Template)
 		if err != nil {
@@ -341,12 +346,14 @@ func (c *extensionsNew) Run(w *World) error {
 				return err
 			}
 			b = []byte(strings.ReplaceAll(string(b), "NAME", name))
-			return os.WriteFile(to, b, map[bool]fs.FileMode{true: 0o755, false: 0o644}[strings.HasPrefix(string(b), "#!")])
+			return os.WriteFile(to, b, map[bool]fs.FileMode{true: 0o755,
+				false: 0o644}[strings.HasPrefix(string(b), "#!")])
 		})
 	})
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"path": path, "name": name, "template": c.Template}, fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
+	return w.show(map[string]any{"path": path, "name": name, "template": c.Template},
+		fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
 		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", c.Path))
 }

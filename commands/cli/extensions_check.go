@@ -49,7 +49,8 @@ func (c *extensionsValidate) Run(w *World) error {
 	if len(problems) > 0 {
 		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
 	}
-	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true, "warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
+	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true,
+		"warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 
 // checkExtension returns what of an extension can't be used, and what is odd in it.
@@ -70,7 +71,8 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		named = list
 	}
 	for _, name := range named {
-		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles, func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
+		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles,
+			func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
 			problem("the context file %s is not there", s)
 		}
 	}

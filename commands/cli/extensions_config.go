@@ -92,7 +92,8 @@ func (w *World) askSettings(ctx context.Context, x extension.Extension, old *ext
 }
 
 // askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
-func (w *World) askSetting(ctx context.Context, x extension.Extension, s extension.Setting, scope string) (bool, error) {
+func (w *World) askSetting(ctx context.Context, x extension.Extension, s extension.Setting,
+	scope string) (bool, error) {
 	about := fmt.Sprintf("%s: %s", text.EscapeLine(s.Name), text.OneLine(s.Description, 300))
 	if !slices.Contains(w.unset(ctx, x), s.Name) {
 		about += " (Enter keeps what is set)"

@@ -56,14 +56,17 @@ func (w *World) origin(said string) (extension.Install, error) {
 	}
 	path := w.Paths.Folder(said)
 	if _, err := os.Stat(path); err != nil {
-		return extension.Install{}, &flags.UsageError{Message: "Install source not found. " + text.EscapeLine(path) + " is no folder, and " + fmt.Sprintf("%.80q", said) + " is no address of a repository"}
+		return extension.Install{}, &flags.UsageError{Message: "Install source not found. " +
+			text.EscapeLine(path) + " is no folder, and " + fmt.Sprintf("%.80q", said) +
+			" is no address of a repository"}
 	}
 	return extension.Install{Source: path, Type: "local"}, nil
 }
 
 // Run links an extension.
 func (c *extensionsLink) Run(ctx context.Context, w *World) error {
-	return w.install(ctx, extension.Install{Source: disk.Follow(w.Paths.Folder(c.Path)), Type: "link"}, nil, c.Consent, true)
+	return w.install(ctx, extension.Install{Source: disk.Follow(w.Paths.Folder(c.Path)),
+		Type: "link"}, nil, c.Consent, true)
 }
 
 // permitted returns an error if the settings don't let extensions come from a source.
@@ -89,8 +92,9 @@ func (w *World) permitted(note extension.Install) error {
 // hub returns where repositories and releases are.
 func (w *World) hub() (source.Hub, error) {
 	l, err := w.Project.Launcher()
-	h := source.Hub{Launcher: l, API: strings.TrimSuffix(w.getenv("GITHUB_API_URL"), "/"), Server: strings.TrimSuffix(w.getenv("GITHUB_SERVER_URL"), "/"),
-		Token: w.getenv("GITHUB_TOKEN"), UserAgent: "gemline"}
+	h := source.Hub{Launcher: l, API: strings.TrimSuffix(w.getenv("GITHUB_API_URL"), "/"),
+		Server: strings.TrimSuffix(w.getenv("GITHUB_SERVER_URL"), "/"),
+		Token:  w.getenv("GITHUB_TOKEN"), UserAgent: "gemline"}
 	if w.Transport != nil {
 		h.Transport = w.Transport()
 	}
@@ -149,7 +153,8 @@ func (w *World) homeFor(dir string, x extension.Extension, old *extension.Extens
 
 // install installs an extension, or updates one that is there. If it can't be, what was
 // there stays as it was.
-func (w *World) install(ctx context.Context, note extension.Install, old *extension.Extension, consent, skip bool) (err error) {
+func (w *World) install(ctx context.Context, note extension.Install, old *extension.Extension,
+	consent, skip bool) (err error) {
 	dir, err := w.extensionDir()
 	if err == nil {
 		err = w.permitted(note)
@@ -185,7 +190,8 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	}
 	problems, _ := checkExtension(x)
 	for _, p := range problems {
-		w.Notify(text.EscapeLine("not used of " + x.Name + ": " + strings.ReplaceAll(p, at+string(filepath.Separator), "")))
+		w.Notify(text.EscapeLine("not used of " + x.Name + ": " +
+			strings.ReplaceAll(p, at+string(filepath.Separator), "")))
 	}
 	x.ID = extension.ID(note.Source, x.Name)
 	home, err := w.homeFor(dir, x, old)
@@ -232,7 +238,8 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 }
 
 // installed says what was done.
-func (w *World) installed(ctx context.Context, x extension.Extension, note extension.Install, old *extension.Extension) error {
+func (w *World) installed(ctx context.Context, x extension.Extension, note extension.Install,
+	old *extension.Extension) error {
 	if missing := w.unset(ctx, x); len(missing) > 0 {
 		w.Notify(fmt.Sprintf("Extension %q has missing settings: %s. Please run \"gemline extensions config %s\".", x.Name, strings.Join(missing, ", "), x.Name))
 	}
@@ -245,16 +252,19 @@ func (w *World) installed(ctx context.Context, x extension.Extension, note exten
 		was = old.Version
 		said = fmt.Sprintf("Extension %q successfully updated: %s → %s.", x.Name, old.Version, x.Version)
 		if old.Install.Source != note.Source || old.Name != x.Name {
-			said = fmt.Sprintf("Extension %q has moved and is now %q, from %s: %s → %s.", old.Name, x.Name, source.Shown(note.Source), old.Version, x.Version)
+			said = fmt.Sprintf("Extension %q has moved and is now %q, from %s: %s → %s.", old.Name,
+				x.Name, source.Shown(note.Source), old.Version, x.Version)
 		}
 	case note.Type == "link":
 		said = fmt.Sprintf("Extension %q linked successfully and enabled.", x.Name)
 	}
-	return w.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was, "type": note.Type, "source": source.Shown(note.Source)}, said)
+	return w.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was,
+		"type": note.Type, "source": source.Shown(note.Source)}, said)
 }
 
 // consentTo asks about what an extension can run, unless that was agreed to before.
-func (w *World) consentTo(ctx context.Context, x extension.Extension, note extension.Install, old *extension.Extension, given bool) error {
+func (w *World) consentTo(ctx context.Context, x extension.Extension, note extension.Install,
+	old *extension.Extension, given bool) error {
 	asks := consentText(x)
 	title := fmt.Sprintf("Installing extension %q %s.", x.Name, x.Version)
 	if old != nil {
@@ -272,7 +282,8 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 		}
 	}
 	at := cmp.Or(x.Home, x.Dir)
-	lines := []string{title, "It comes from " + source.Shown(note.Source) + ". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}
+	lines := []string{title, "It comes from " + source.Shown(note.Source) +
+		". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}
 	for _, l := range asks {
 		lines = append(lines, strings.ReplaceAll(l, at, "(its folder)"))
 	}
@@ -332,7 +343,8 @@ func consentText(x extension.Extension) (lines []string) {
 				where = "remote"
 			}
 			if string(b) != string(whole) { // so that another value is seen to be one
-				where += fmt.Sprintf(", sha256 %.6x", sha256.Sum256([]byte(strings.ReplaceAll(string(whole), x.Dir, ""))))
+				where += fmt.Sprintf(", sha256 %.6x",
+					sha256.Sum256([]byte(strings.ReplaceAll(string(whole), x.Dir, ""))))
 			}
 			add("  * %s (%s): %s", s.Name, where, b)
 		}

@@ -111,7 +111,10 @@ func notCalled(kind, name, lists string, names []string) error {
 func find(words []string) *kong.Node {
 	at := table()
 	for _, word := range words {
-		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool { return !n.Hidden && (n.Name == word || slices.Contains(n.Aliases, word)) })
+		i := slices.IndexFunc(at.Children, func(n *kong.Node) bool {
+			return !n.Hidden &&
+				(n.Name == word || slices.Contains(n.Aliases, word))
+		})
 		if i < 0 {
 			return nil
 		}

@@ -124,7 +124,8 @@ func (m *manual) rows(name string) {
 	if !ok {
 		panic("no page " + name) // a mistake in this package
 	}
-	tables := slices.DeleteFunc(docs.Blocks(page.Text), func(b docs.Block) bool { return b.Kind != docs.Table && b.Kind != docs.Heading })
+	tables := slices.DeleteFunc(docs.Blocks(page.Text),
+		func(b docs.Block) bool { return b.Kind != docs.Table && b.Kind != docs.Heading })
 	for _, b := range tables {
 		if b.Kind == docs.Heading {
 			m.macro("SS", b.Lines[0])
@@ -171,5 +172,6 @@ func (m *manual) text(s string) {
 // roff returns text that roff shows as it is. A hyphen stays one, so that what
 // is copied from the page can be typed.
 func roff(s string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text.EscapeLine(s))
+	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
+		`\(ti`).Replace(text.EscapeLine(s))
 }

@@ -238,7 +238,8 @@ func findServer(list []mcp.Status, name string) (mcp.Status, error) {
 	if i := slices.IndexFunc(list, func(s mcp.Status) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
 		return list[i], nil
 	}
-	message := fmt.Sprintf("Server '%s' not found. Use gemline mcp list to see available servers.", text.EscapeLine(name))
+	message := fmt.Sprintf("Server '%s' not found. Use gemline mcp list to see available servers.",
+		text.EscapeLine(name))
 	if near := text.Nearest(name, names); near != "" {
 		message = fmt.Sprintf("Server '%s' not found; did you mean %s?", text.EscapeLine(name), text.EscapeLine(near))
 	}
@@ -299,7 +300,8 @@ func (c *mcpAuth) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	w.Servers.Reload(found.Name)
-	return w.show(map[string]any{"name": found.Name, "logged_in": true}, fmt.Sprintf("Successfully authenticated with MCP server '%s'.", shown))
+	return w.show(map[string]any{"name": found.Name, "logged_in": true},
+		fmt.Sprintf("Successfully authenticated with MCP server '%s'.", shown))
 }
 
 // askLogin returns what shows the user where to log in, and takes what is pasted.

@@ -66,7 +66,8 @@ func (a *mcpAdd) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	value := decoded(json.RawMessage(raw))
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: settings.MaskWritten(path, value), Changed: !done.Same}
+	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path,
+		Value: settings.MaskWritten(path, value), Changed: !done.Same}
 	r.setBefore(path, done)
 	verb := "added to"
 	if done.Set {
@@ -171,10 +172,12 @@ func (a *mcpAdd) entry() (e mcpEntry, err error) {
 	if a.Timeout < 0 {
 		return e, &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %d", a.Timeout)}
 	}
-	if scheme, _, ok := strings.Cut(a.Command[0], "://"); ok && scheme != "http" && scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
+	if scheme, _, ok := strings.Cut(a.Command[0], "://"); ok && scheme != "http" &&
+		scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
 		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])}
 	}
-	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description, IncludeTools: a.Include, ExcludeTools: a.Exclude}
+	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description,
+		IncludeTools: a.Include, ExcludeTools: a.Exclude}
 	address := strings.HasPrefix(a.Command[0], "https://") || strings.HasPrefix(a.Command[0], "http://")
 	switch kind := cmp.Or(a.Transport, map[bool]string{true: "http", false: "stdio"}[address]); {
 	case kind == "stdio" && len(a.Header) > 0:

@@ -69,11 +69,13 @@ type listedResource struct {
 }
 
 // The words for how it stands with a log-in.
-var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: "OAuth expired", oauth.NoLogin: "OAuth not authenticated"}
+var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: "OAuth expired",
+	oauth.NoLogin: "OAuth not authenticated"}
 
 // listed returns a server as it is listed.
 func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
-	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From, Transport: s.Transport, Command: s.Command, URL: s.URL,
+	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
+		Transport: s.Transport, Command: s.Command, URL: s.URL,
 		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, Templates: []listedResource{}}
 	switch {
 	case s.Transport == "" && s.URL == "":
@@ -263,7 +265,8 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 	switch {
 	case len(all) == 0 && c.Filter != "":
 		message := fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))
-		if near := text.Nearest(c.Filter, []string{"list", "add", "remove", "enable", "disable", "test", "auth", "serve", "reload"}); near != "" && w.In != nil {
+		if near := text.Nearest(c.Filter, []string{"list", "add", "remove", "enable", "disable",
+			"test", "auth", "serve", "reload"}); near != "" && w.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
 		return &flags.UsageError{Message: message}

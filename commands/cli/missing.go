@@ -17,6 +17,7 @@ func Missing(args []string) error {
 	if !found || len(words) > 1 && !slices.Contains(actions, words[1]) && !strings.HasPrefix(words[1], "-") {
 		return nil
 	}
-	return &flags.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) +
+	return &flags.UsageError{Message: "gemline " +
+		text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) +
 		": this version runs no local models; behind -- the words would be a prompt"}
 }

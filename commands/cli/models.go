@@ -21,7 +21,8 @@ type modelsCommand struct {
 
 // Access returns which models a way to pay can use.
 func Access(m auth.Method) preset.Access {
-	return map[auth.Method]preset.Access{auth.Vertex: preset.ByAccount, auth.Gateway: preset.ByAccount, auth.Compute: preset.ByAssist}[m]
+	return map[auth.Method]preset.Access{auth.Vertex: preset.ByAccount,
+		auth.Gateway: preset.ByAccount, auth.Compute: preset.ByAssist}[m]
 }
 
 type modelsList struct {
@@ -90,13 +91,15 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 	if err := w.addPrices(list); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online, "models": append([]listedModel{}, list...)},
+	return w.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online,
+		"models": append([]listedModel{}, list...)},
 		columns(list)...)
 }
 
 // asListed returns what is known of a model without asking the server.
 func asListed(names *preset.Table, c preset.Choice) listedModel {
-	return listedModel{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note, Context: names.TokenLimit(c.Name)}
+	return listedModel{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
+		Context: names.TokenLimit(c.Name)}
 }
 
 // columns returns the list as lines.
@@ -111,7 +114,8 @@ func columns(list []listedModel) (lines []string) {
 			note = strings.TrimSuffix("default, "+note, ", ")
 		}
 		if m.Price != nil {
-			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out per million", note, m.Price.Input, m.Price.Output), ", ")
+			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out per million", note,
+				m.Price.Input, m.Price.Output), ", ")
 		}
 		size := ""
 		if m.Context > 0 {
@@ -157,7 +161,8 @@ func (w *World) onServer(ctx context.Context) ([]listedModel, error) {
 	}
 	var list []listedModel
 	for _, m := range listed {
-		list = append(list, listedModel{Name: m.Name, Resolved: m.Name, Note: m.Title, Context: m.Input, Answer: m.Output})
+		list = append(list, listedModel{Name: m.Name, Resolved: m.Name, Note: m.Title,
+			Context: m.Input, Answer: m.Output})
 	}
 	return list, nil
 }

@@ -50,7 +50,8 @@ func shownRules(list []policy.Rule) []*rule {
 // ruleLines returns a line for each rule.
 func ruleLines(list []policy.Rule) (lines []string) {
 	for _, r := range list {
-		lines = append(lines, fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", policy.Word(r.Verdict), r.About(), r.Tier, r.Priority, r.Where()))
+		lines = append(lines, fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", policy.Word(r.Verdict),
+			r.About(), r.Tier, r.Priority, r.Where()))
 	}
 	return lines
 }
@@ -136,7 +137,8 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 	}
 	q.Args = args
 	if q.Tool.Prepare == nil {
-		return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name), didYouMean(name, names), strings.Join(names, ", "))}
+		return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name),
+			didYouMean(name, names), strings.Join(names, ", "))}
 	}
 	if args != nil {
 		call, err := q.Tool.Prepare(ctx, args)
@@ -217,7 +219,8 @@ func (j judgement) lines() (lines []string) {
 // verdictText says in words what becomes of a call or a command, who decides that, and
 // why.
 func verdictText(f policy.Ruling, unattended bool) string {
-	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked", engine.Deny: "does not run"}[f.Verdict]
+	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked",
+		engine.Deny: "does not run"}[f.Verdict]
 	if unattended && f.Verdict == engine.Ask {
 		said = "does not run, since nobody is there to ask"
 	}
@@ -273,5 +276,6 @@ func (c *policyRevoke) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"revoked": shownRule(&kept[i])}, append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
+	return w.show(map[string]any{"revoked": shownRule(&kept[i])},
+		append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
 }

@@ -59,7 +59,8 @@ func (w *World) masks(l *launch.Launcher) ([]Mask, error) {
 	}
 	list := []Mask{}
 	for _, m := range l.Masks(policy.Programs(p.Denied())) {
-		list = append(list, Mask{Program: m.Program, Files: append([]string{}, m.Files...), Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left})
+		list = append(list, Mask{Program: m.Program, Files: append([]string{}, m.Files...),
+			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left})
 	}
 	return list, nil
 }
@@ -104,7 +105,8 @@ type shownProfile struct {
 }
 
 func shownSandbox(st sandbox.State) shownState {
-	out := shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files, Network: st.Network, Layers: []shownLayer{}}
+	out := shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files,
+		Network: st.Network, Layers: []shownLayer{}}
 	for _, l := range st.Layers {
 		out.Layers = append(out.Layers, shownLayer(l))
 	}
@@ -127,11 +129,13 @@ func (*sandboxStatus) Run(w *World) error {
 		"commands have no network: " + yes[st.Network && !p.Network],
 	}
 	for _, l := range st.Layers {
-		lines = append(lines, fmt.Sprintf("  %-3s  %s: %s", map[bool]string{true: "on", false: "off"}[l.On], l.Name, l.Why))
+		lines = append(lines, fmt.Sprintf("  %-3s  %s: %s",
+			map[bool]string{true: "on", false: "off"}[l.On], l.Name, l.Why))
 	}
 	if l.Sandbox != nil {
 		lines = append(lines, "commands write to: "+strings.Join(append([]string{p.Root}, p.Write...), ", "),
-			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden), notThere), ", "), "nothing of yours, since no known secrets are here"))
+			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden),
+				notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
 	masks, err := w.masks(l)
 	if err != nil {
@@ -164,7 +168,8 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
 	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
-		return &flags.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --", text.EscapeLine(shorten(c.Command[0])))}
+		return &flags.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --",
+			text.EscapeLine(shorten(c.Command[0])))}
 	}
 	if len(c.Command) == 0 {
 		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
@@ -174,7 +179,8 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	if !l.Confines() {
-		return &sandbox.Error{Message: "nothing confines commands here: " + cmp.Or(l.State().Step, "the kernel does not let it"), Advice: "gemline sandbox status says more"}
+		return &sandbox.Error{Message: "nothing confines commands here: " +
+			cmp.Or(l.State().Step, "the kernel does not let it"), Advice: "gemline sandbox status says more"}
 	}
 	if err := missing(c.Command[0]); err != nil {
 		return err
@@ -204,7 +210,8 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		return fmt.Errorf("%s: %w", text.EscapeLine(shorten(c.Command[0])), err)
 	}
 	if w.JSON {
-		if err := w.beside().document(map[string]any{"sandbox": shownSandbox(l.State()), "exit_code": code}); err != nil {
+		if err := w.beside().document(map[string]any{"sandbox": shownSandbox(l.State()),
+			"exit_code": code}); err != nil {
 			return err
 		}
 	}

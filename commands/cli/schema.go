@@ -31,7 +31,8 @@ func (c *schemaCommand) Run(w *World) error {
 	}
 	text, ok := schema.Text(c.Name)
 	if !ok {
-		return &flags.UsageError{Message: fmt.Sprintf("there is no schema %.100q; there are %s", c.Name, strings.Join(names, ", "))}
+		return &flags.UsageError{Message: fmt.Sprintf("there is no schema %.100q; there are %s",
+			c.Name, strings.Join(names, ", "))}
 	}
 	_, err := w.Out.Write(text)
 	return err

@@ -89,5 +89,6 @@ func (s *Serving) Run() error { return s.elsewhere() }
 func (*a2aServing) Run() error { return (&Serving{A2A: true}).elsewhere() }
 
 func (s *Serving) elsewhere() error {
-	return &flags.UsageError{Message: "gemline " + s.Name() + " is started by other programs, or by a shell, and not in a session"}
+	return &flags.UsageError{Message: "gemline " + s.Name() +
+		" is started by other programs, or by a shell, and not in a session"}
 }

@@ -147,7 +147,8 @@ func messageOf(c *genai.Content) message {
 		case p.FunctionCall != nil:
 			m.Calls = append(m.Calls, call{p.FunctionCall.ID, p.FunctionCall.Name, p.FunctionCall.Args})
 		case p.FunctionResponse != nil:
-			m.Results = append(m.Results, answer{p.FunctionResponse.ID, p.FunctionResponse.Name, p.FunctionResponse.Response})
+			m.Results = append(m.Results, answer{p.FunctionResponse.ID, p.FunctionResponse.Name,
+				p.FunctionResponse.Response})
 		case p.InlineData != nil:
 			m.Media = append(m.Media, p.InlineData.MIMEType)
 		default:

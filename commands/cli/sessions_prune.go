@@ -74,7 +74,8 @@ func (c *sessionsPrune) Run(w *World) error {
 	if len(old)+len(strays) == 0 {
 		lines = append(lines, "no session of this directory is old enough")
 	}
-	if werr := w.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""), "forgotten": append([]string{}, strays...)}, lines...); werr != nil {
+	if werr := w.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""),
+		"forgotten": append([]string{}, strays...)}, lines...); werr != nil {
 		return werr
 	}
 	return err

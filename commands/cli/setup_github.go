@@ -33,7 +33,8 @@ const (
 var workflowsWanted = []string{"gemini-dispatch", "gemini-assistant", "issue-triage", "pr-review"}
 
 // workflowsPlaces says where files go, by how they end.
-var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".github/workflows", ".toml": ".github/commands"}
+var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".github/workflows",
+	".toml": ".github/commands"}
 
 // workflowsIgnored are the lines of .gitignore that the workflows need: what they write
 // while they run is not to be committed.
@@ -85,7 +86,8 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 	if len(all) == 0 {
 		return w.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")
 	}
-	if err := w.showWorkflows(all, fmt.Sprintf("workflows of %s %s, for %s, to be written in %s:", workflowsRepository, tag, repository, top)); err != nil {
+	if err := w.showWorkflows(all, fmt.Sprintf("workflows of %s %s, for %s, to be written in %s:",
+		workflowsRepository, tag, repository, top)); err != nil {
 		return err
 	}
 	if yes := c.Yes || w.unattendedYolo(); !yes {
@@ -101,7 +103,8 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 	lines := []string{fmt.Sprintf("%d files written in %s", len(all), top), "What is left to do:",
 		"  1. give the workflows a key: a secret GEMINI_API_KEY in " + fmt.Sprint(report["secrets"]),
 		"  2. look at the files, commit and push them",
-		"  3. what can be set is in " + hub.Site() + "/" + workflowsRepository + "/blob/" + tag + "/README.md#quick-start"}
+		"  3. what can be set is in " + hub.Site() + "/" + workflowsRepository + "/blob/" + tag +
+			"/README.md#quick-start"}
 	return w.show(report, lines...)
 }
 
@@ -115,7 +118,8 @@ func (w *World) githubRepository(ctx context.Context) (hub source.Hub, top, repo
 	}
 	for _, folder := range []string{w.Paths.Cwd, top} {
 		if t, err := w.trust(folder); err != nil || t.State < trust.Unneeded {
-			return hub, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) + " is not trusted, so nothing is set up in it",
+			return hub, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) +
+				" is not trusted, so nothing is set up in it",
 				Advice: "gemline trust add, in that folder, trusts it"}))
 		}
 	}
@@ -123,8 +127,10 @@ func (w *World) githubRepository(ctx context.Context) (hub source.Hub, top, repo
 		repository, err = hub.Remote(ctx, top)
 	}
 	if err == nil && repository == "" {
-		err = &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s", text.EscapeLine(top), hub.Site()),
-			Advice: "git remote add origin " + hub.Site() + "/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
+		err = &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s",
+			text.EscapeLine(top), hub.Site()),
+			Advice: "git remote add origin " + hub.Site() +
+				"/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
 	}
 	return hub, top, repository, err
 }
@@ -172,7 +178,8 @@ func (w *World) showWorkflows(all []workflowFile, title string) error {
 
 // workflows returns the files of the latest release, in the order of their names.
 func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowFile, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, workflowsPatience, fmt.Errorf("no answer within %v", workflowsPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, workflowsPatience,
+		fmt.Errorf("no answer within %v", workflowsPatience))
 	defer cancel()
 	r, err := hub.Release(ctx, workflowsRepository, "", false)
 	if err != nil {
@@ -186,7 +193,8 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	at := filepath.Join(temp, "new")
 	r.Assets = nil // the workflows are among the sources
 	if err := hub.Download(ctx, r, at); err != nil {
-		return "", nil, fmt.Errorf("release %s of %s: %w", text.EscapeLine(r.Tag), workflowsRepository, cmp.Or(context.Cause(ctx), err))
+		return "", nil, fmt.Errorf("release %s of %s: %w", text.EscapeLine(r.Tag),
+			workflowsRepository, cmp.Or(context.Cause(ctx), err))
 	}
 	for _, folder := range workflowsWanted {
 		entries, err := os.ReadDir(filepath.Join(at, workflowsFolder, folder))
@@ -212,7 +220,8 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 		}
 	}
 	if len(all) == 0 {
-		return "", nil, fmt.Errorf("release %s of %s has none in %s", text.EscapeLine(r.Tag), workflowsRepository, workflowsFolder)
+		return "", nil, fmt.Errorf("release %s of %s has none in %s", text.EscapeLine(r.Tag),
+			workflowsRepository, workflowsFolder)
 	}
 	return r.Tag, all, nil
 }

@@ -48,7 +48,8 @@ func (c *skillsList) Run(w *World) error {
 			return &flags.UsageError{Message: fmt.Sprintf("skills list takes all and nodesc, not %.60q", word)}
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(w.Skills.All()), func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
+	list := slices.DeleteFunc(slices.Clone(w.Skills.All()),
+		func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
 	own := func(s skill.Skill) int { return map[bool]int{true: 1}[s.Source == skill.BuiltIn] } // which come last
 	slices.SortStableFunc(list, func(a, b skill.Skill) int { return own(a) - own(b) })
 	problems := w.Skills.Notes()
@@ -90,7 +91,8 @@ func (*skillsReload) Run(w *World) error {
 	after := names(w.Skills.All())
 	added, gone := without(after, before), without(before, after)
 	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
-	return w.show(map[string]any{"skills": len(after), "new": added, "gone": gone}, append(lines, w.Skills.Notes()...)...)
+	return w.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
+		append(lines, w.Skills.Notes()...)...)
 }
 
 func names(list []skill.Skill) []string {
@@ -166,7 +168,8 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
 	if err != nil && !strings.HasPrefix(from, note.Source) { // it is about a folder that is gone when this is read
-		err = errors.New(strings.ReplaceAll(err.Error(), text.EscapeLine(from), text.EscapeLine(source.Shown(note.Source))))
+		err = errors.New(strings.ReplaceAll(err.Error(), text.EscapeLine(from),
+			text.EscapeLine(source.Shown(note.Source))))
 	}
 	return err
 }
@@ -196,7 +199,8 @@ func (c *skillsLink) Run(ctx context.Context, w *World) error {
 }
 
 // installSkills asks about the skills in a folder, and puts each into another one.
-func (w *World) installSkills(ctx context.Context, from, to, scope string, consent bool, done string, put func(s skill.Skill, at string) error) error {
+func (w *World) installSkills(ctx context.Context, from, to, scope string, consent bool,
+	done string, put func(s skill.Skill, at string) error) error {
 	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
 	for _, note := range notes {
 		w.Notify(note)
@@ -255,13 +259,15 @@ func (c *skillsUninstall) Run(w *World) error {
 		if name := text.Nearest(c.Name, names(w.Skills.All())); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
-		return &flags.UsageError{Message: fmt.Sprintf("no skill %.60q is installed in %s%s", c.Name, text.EscapeLine(dir), near)}
+		return &flags.UsageError{Message: fmt.Sprintf("no skill %.60q is installed in %s%s", c.Name,
+			text.EscapeLine(dir), near)}
 	}
 	if err := os.RemoveAll(list[i].Folder()); err != nil {
 		return err
 	}
 	w.Skills.Forget()
-	return w.show(map[string]any{"name": list[i].Name, "scope": c.Scope, "done": "uninstalled"}, fmt.Sprintf("skill %s uninstalled, from %s", list[i].Name, dir))
+	return w.show(map[string]any{"name": list[i].Name, "scope": c.Scope, "done": "uninstalled"},
+		fmt.Sprintf("skill %s uninstalled, from %s", list[i].Name, dir))
 }
 
 type (
@@ -310,7 +316,8 @@ func (c *skillsDisable) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope}, fmt.Sprintf("skill %s disabled, in %s", name, path))
+	return w.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope},
+		fmt.Sprintf("skill %s disabled, in %s", name, path))
 }
 
 // skillName returns the name of a skill as it spells it.
@@ -324,7 +331,8 @@ func (w *World) skillName(name string) (string, error) {
 }
 
 // turnSkill switches a skill on or off in a file of settings.
-func (w *World) turnSkill(ctx context.Context, scope settings.Scope, name string, on bool) (path string, changed bool, err error) {
+func (w *World) turnSkill(ctx context.Context, scope settings.Scope, name string,
+	on bool) (path string, changed bool, err error) {
 	src, err := where{scope}.source(w)
 	if err != nil {
 		return "", false, err

@@ -45,8 +45,9 @@ func (w *World) tools() ([]tool, policy.Mode, error) {
 		if e.Verdict == engine.Ask && p.Unattended {
 			e.Reason = "Without a terminal nobody is asked, and the call is denied."
 		}
-		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(), Description: t.Declaration.Description,
-			Parameters: t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: e.Reason,
+		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(),
+			Description: t.Declaration.Description,
+			Parameters:  t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: e.Reason,
 			Verdict: verdictWord(e.Verdict)})
 	}
 	return list, p.Mode(), nil
@@ -70,7 +71,8 @@ func (*toolsList) Run(w *World) error {
 	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
 	for _, t := range list {
 		first, _, _ := strings.Cut(strings.Join(strings.Fields(t.Description), " "), ". ")
-		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict], strings.TrimSuffix(first, ".")))
+		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict],
+			strings.TrimSuffix(first, ".")))
 	}
 	return w.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
 }
@@ -78,13 +80,15 @@ func (*toolsList) Run(w *World) error {
 // showServerTool prints what the model is told about a tool of an MCP server.
 func (w *World) showServerTool(server string, t mcp.ToolInfo) error {
 	if w.JSON {
-		return w.document(map[string]any{"name": t.Declared, "server": server, "tool": t.Name, "description": t.Description, "parameters": t.Schema})
+		return w.document(map[string]any{"name": t.Declared, "server": server, "tool": t.Name,
+			"description": t.Description, "parameters": t.Schema})
 	}
 	schema, err := text.JSON(t.Schema, "  ")
 	if err != nil {
 		return err
 	}
-	return w.line("%s", output.Escape(fmt.Sprintf("%s (%s of the MCP server %s)\n\n%s\n\n%s", t.Declared, t.Name, server, t.Description, schema)))
+	return w.line("%s", output.Escape(fmt.Sprintf("%s (%s of the MCP server %s)\n\n%s\n\n%s",
+		t.Declared, t.Name, server, t.Description, schema)))
 }
 
 type toolsShow struct {
@@ -138,5 +142,6 @@ func (c *toolsShow) Run(ctx context.Context, w *World) error {
 			}
 		}
 	}
-	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name), didYouMean(c.Name, names), strings.Join(names, ", "))}
+	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name),
+		didYouMean(c.Name, names), strings.Join(names, ", "))}
 }

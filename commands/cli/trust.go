@@ -151,7 +151,8 @@ func (c *trustStatus) Run(w *World) error {
 		Rule   *trust.Decision `json:"rule,omitempty"`
 		File   string          `json:"file"`
 		Brings []trust.Item    `json:"brings"`
-	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(w.Paths, w.Lookup).Path, append([]trust.Item{}, t.Brings...)}
+	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(w.Paths,
+		w.Lookup).Path, append([]trust.Item{}, t.Brings...)}
 	if t.Rule.Rule != "" {
 		status.Rule = &t.Rule
 	}

@@ -36,8 +36,9 @@ func (c *undoCommand) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	doc := undone{Session: k.session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes), Others: pathsOf(p.Others),
-		Lost: append([]string{}, p.Lost...), Moved: append([]string{}, p.Moved...), Failed: []string{}}
+	doc := undone{Session: k.session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
+		Others: pathsOf(p.Others),
+		Lost:   append([]string{}, p.Lost...), Moved: append([]string{}, p.Moved...), Failed: []string{}}
 	ls := p.Lines(k.rel)
 	if c.DryRun {
 		return w.show(doc, append(ls, "would take back: "+d.String())...)
@@ -160,7 +161,8 @@ func (*trashList) Run(ctx context.Context, w *World) error {
 	}
 	var ls []string
 	for i, d := range list {
-		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What, d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
+		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What,
+			d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
 	}
 	if len(list) == 0 {
 		ls = []string{"nothing was deleted or overwritten by calls here"}
@@ -191,7 +193,8 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 		i = n - 1
 	}
 	if i < 0 {
-		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was", text.EscapeLine(c.File), w.says("trash list"))
+		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was",
+			text.EscapeLine(c.File), w.says("trash list"))
 	}
 	one := k // what is replaced is kept for the session that one is in
 	if w.In != nil {
@@ -202,7 +205,8 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	}
 	to := list[i].Path
 	if c.To != "" {
-		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, w.Paths.Folder(""), w.Paths.Home))), filepath.Base(c.To))
+		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, w.Paths.Folder(""),
+			w.Paths.Home))), filepath.Base(c.To))
 	}
 	p, err := one.Recover(ctx, list[i], to)
 	if err != nil {
@@ -231,11 +235,13 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"path": to, "restored": true}, "brought back "+k.rel(to)+"; "+w.says("undo")+" takes that back")
+	return w.show(map[string]any{"path": to, "restored": true},
+		"brought back "+k.rel(to)+"; "+w.says("undo")+" takes that back")
 }
 
 // question asks whether a file is brought back: what is in its place, and what comes there.
-func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Discarded, change checkpoint.Change) (string, error) {
+func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Discarded,
+	change checkpoint.Change) (string, error) {
 	is, comes, err := k.About(ctx, change)
 	from, to := k.rel(d.Path), k.rel(change.Path)
 	until := fmt.Sprintf("until %s (%s)", d.Time.Local().Format(time.DateTime), comes)

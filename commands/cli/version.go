@@ -26,7 +26,8 @@ type Build struct {
 // ReadBuild returns what the program knows about itself. The commit and its
 // date are told by the build, unless Go has recorded them.
 func ReadBuild(version, commit, date string) Build {
-	b := Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
+	b := Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(),
+		OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
 		return b

@@ -35,7 +35,8 @@ func (w *World) worktrees() (*worktree.Repository, []worktree.Tree, error) {
 // inUse returns an error if somebody works in a tree, as far as that is known.
 func (w *World) inUse(t worktree.Tree) error {
 	if disk.Inside(t.Path, disk.Follow(w.Paths.Cwd)) {
-		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name), Advice: "go to another directory first"}
+		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
+			Advice: "go to another directory first"}
 	}
 	store, known := project.Paths{Home: w.Paths.Home, Cwd: t.Path}.Known()
 	if !known {

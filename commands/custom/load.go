@@ -181,7 +181,8 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	defer delete(way, real)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
-		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v", text.EscapeLine(dir), disk.Cause(err)))
+		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v",
+			text.EscapeLine(dir), disk.Cause(err)))
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

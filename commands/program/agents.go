@@ -71,7 +71,8 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 // called it what judges calls, what keeps files, and what the user has granted. What is
 // said, the list of things to do and the record are its own.
 func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
-	file := journal.New(journal.Config{Dir: s.store.Chats(), ID: t.ID, ProjectHash: s.store.Hash, Parent: s.journal.ID()})
+	file := journal.New(journal.Config{Dir: s.store.Chats(), ID: t.ID, ProjectHash: s.store.Hash,
+		Parent: s.journal.ID()})
 	sync := func() error {
 		if !s.settings.SyncSession {
 			return nil
@@ -98,7 +99,8 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	router := s.newRouter(cmp.Or(t.Agent.Model, t.Model), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
-	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config}, Tools: ts, Policy: judge, Approver: t,
+	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
+		Tools: ts, Policy: judge, Approver: t,
 		TokenLimit: s.presets.TokenLimit, Context: s.newCompressor(),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
@@ -110,7 +112,9 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		if servers != nil {
 			servers.Start()
 			if late := servers.Wait(ctx, time.Duration(s.settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
-				s.told.add(engine.Notice{Text: t.Agent.Name + " goes on without MCP servers of its own that are not connected: " + text.EscapeLine(text.List(late))})
+				s.told.add(engine.Notice{Text: t.Agent.Name +
+					" goes on without MCP servers of its own that are not connected: " +
+					text.EscapeLine(text.List(late))})
 			}
 		}
 		run := s.Project.budget.Watch(router.Run(e, e.Run))
@@ -192,7 +196,8 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}
 	if cfg.Plan != "" {
-		cfg.More += "\n- The user has approved of the plan in " + cfg.Plan + ", which your task is a part of. Read it before you begin."
+		cfg.More += "\n- The user has approved of the plan in " + cfg.Plan +
+			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Core {
 		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.os.Version, "activeModel": model,

@@ -168,7 +168,8 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 // googleToken returns a token of the user's Google account for an agent of Google's.
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
 	account := auth.NewAccount(s.getenv, runtime.GOOS)
-	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.secrets.Know, Client: &http.Client{Transport: s.remoteTransport()}}
+	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.secrets.Know,
+		Client: &http.Client{Transport: s.remoteTransport()}}
 	if len(scopes) == 0 {
 		src.Scopes = []string{google.Platform}
 	}

@@ -199,7 +199,8 @@ func (a *agentSet) wishes() (list []wish) {
 	all, _ := a.list("")
 	for _, d := range all {
 		if d.Off == notAgreed {
-			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
+			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description,
+				Files: []string{d.File},
 				Agent: true, Idle: len(d.Servers) == 0}, a.fingerprint(d)})
 		}
 	}

@@ -78,7 +78,8 @@ func (o *Options) agree(ctx context.Context, user consenter, notify func(string)
 	}
 	o.served = o.findServers(notify)
 	var all []wish
-	for _, wishes := range []func() []wish{o.hooks.wishes, o.discovery.wishes, o.served.wishes, o.agentSet.wishes, o.openCheck} {
+	for _, wishes := range []func() []wish{o.hooks.wishes, o.discovery.wishes, o.served.wishes,
+		o.agentSet.wishes, o.openCheck} {
 		all = append(all, wishes()...)
 	}
 	return o.consent(ctx, user.Consent, all, notify)

@@ -42,7 +42,8 @@ func (i *interactive) share() {
 // detach has the session go on without its terminal.
 func (i *interactive) detach() error {
 	return i.screen.Detach(repl.Leaving{
-		Files: slices.DeleteFunc([]*os.File{i.os.Stdin, i.os.Stdout, i.os.Stderr}, func(f *os.File) bool { return !isTerminal(f) }),
+		Files: slices.DeleteFunc([]*os.File{i.os.Stdin, i.os.Stdout, i.os.Stderr},
+			func(f *os.File) bool { return !isTerminal(f) }),
 		Say: func(shell bool) {
 			how := ""
 			if !shell {
@@ -78,7 +79,8 @@ func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 		name = "its name is not known here"
 	}
 	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: r.os.Stdin, Screen: r.os.Stdout, Smart: mode.Smart, Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true}}
+		Lines: repl.LinesConfig{In: r.os.Stdin, Screen: r.os.Stdout, Smart: mode.Smart,
+			Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true}}
 	return t.Show(ctx, c)
 }
 

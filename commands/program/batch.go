@@ -45,7 +45,10 @@ func (r *run) batch(ctx context.Context) (err error) {
 		State: batch.Place{File: r.flags.BatchState, Fresh: r.flags.BatchFresh},
 		Key:   batch.Key(r.paths.Cwd, p.model(p.settings.Model), r.settings.ApprovalMode, r.shape(), r.flags.BatchAPI),
 		Jobs:  r.flags.Jobs, Unordered: r.flags.Unordered,
-		Ask: func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) }, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
+		Ask: func(ctx context.Context, t batch.Task) error {
+			return r.item(ctx, p,
+				t)
+		}, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
 	if r.store.Temp != "" {
@@ -69,8 +72,11 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 			err = &crash{value: v}
 		}
 	}()
-	s, err := p.Begin(ctx, Choice{Choice: r.chosen(), Model: t.Model, MaxTurns: t.MaxTurns, System: t.System, Generator: t.Generator, Trial: t.Trial,
-		Limits: &limit.Config{Tokens: t.MaxTokens, Calls: cmp.Or(t.MaxToolCalls, r.flags.MaxToolCalls), Time: cmp.Or(t.Timeout, time.Duration(r.flags.Timeout))},
+	s, err := p.Begin(ctx, Choice{Choice: r.chosen(), Model: t.Model, MaxTurns: t.MaxTurns,
+		System: t.System, Generator: t.Generator, Trial: t.Trial,
+		Limits: &limit.Config{Tokens: t.MaxTokens,
+			Calls: cmp.Or(t.MaxToolCalls, r.flags.MaxToolCalls), Time: cmp.Or(t.Timeout,
+				time.Duration(r.flags.Timeout))},
 		Schema: t.Schema, Tally: t.Tally, Notify: r.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 
 // newKeeper makes what keeps the states of files.
 func (s *Session) newKeeper() *checkpoint.Keeper {
-	cfg := checkpoint.Config{Dir: s.store.History(), Workspace: s.workspace, Ledger: s.ledger, Except: s.unkept(), Session: s.journal.ID,
+	cfg := checkpoint.Config{Dir: s.store.History(), Workspace: s.workspace, Ledger: s.ledger,
+		Except: s.unkept(), Session: s.journal.ID,
 		Hide: s.secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
 	switch {
 	case !s.settings.Checkpoints:
@@ -41,7 +42,8 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 			continue
 		}
 		last := said[len(said)-1]
-		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200), Print: checkpoint.Print(s.past.History[last.From].Parts)}
+		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
+			Print: checkpoint.Print(s.past.History[last.From].Parts)}
 		if err := s.keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.titleOf(ctx, fc)); err != nil {
 			s.notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}
@@ -64,7 +66,8 @@ func (o *Options) unkept() []string {
 
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	cfg := checkpoint.Config{Ledger: s.ledger, Except: s.unkept(), Session: func() string { return session }, Hide: s.secrets.Text, Notify: s.notify}
+	cfg := checkpoint.Config{Ledger: s.ledger, Except: s.unkept(),
+		Session: func() string { return session }, Hide: s.secrets.Text, Notify: s.notify}
 	temp := ""
 	if known, ok := s.paths.Known(); ok {
 		cfg.Dir, temp = known.History(), known.Temp

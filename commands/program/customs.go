@@ -168,7 +168,8 @@ func (n narrowing) Offers(t engine.Tool) bool {
 // Judge implements [engine.Policy].
 func (n narrowing) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
 	if by := n.session.narrowed.Load(); by != nil && !by.only.Allows(p) {
-		return engine.Deny, engine.Reason{Text: "The command /" + by.name + " allows only other calls (its allowed-tools)."}
+		return engine.Deny, engine.Reason{Text: "The command /" + by.name +
+			" allows only other calls (its allowed-tools)."}
 	}
 	return n.Policy.Judge(ctx, p)
 }

@@ -83,7 +83,8 @@ var methods = []acp.Method{
 func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 	m, known := auth.Known(l.Method)
 	if !known || !slices.Contains(auth.Methods(), m) {
-		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method), Advice: "gemline help credentials says which there are"}
+		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
+			Advice: "gemline help credentials says which there are"}
 	}
 	w := e.world(io.Discard, nil)
 	w.Output.Notify = func(string) {}
@@ -123,7 +124,8 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 		}
 		for _, one := range list {
 			at := one.Updated.UTC().Format(time.RFC3339)
-			all = append(all, protocol.SessionInfo{SessionId: protocol.SessionId(one.ID), Cwd: cmp.Or(dir, s.Root), Title: &one.Title, UpdatedAt: &at, AdditionalDirectories: one.Directories})
+			all = append(all, protocol.SessionInfo{SessionId: protocol.SessionId(one.ID),
+				Cwd: cmp.Or(dir, s.Root), Title: &one.Title, UpdatedAt: &at, AdditionalDirectories: one.Directories})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b protocol.SessionInfo) int { return cmp.Compare(*b.UpdatedAt, *a.UpdatedAt) })
@@ -177,7 +179,8 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 	}
 	f.closers = append(f.closers, p.Close)
 	if p.unpaid {
-		return &auth.Error{Message: "no key of the Gemini API is known", Advice: "sign in, or export GEMINI_API_KEY=..."}
+		return &auth.Error{Message: "no key of the Gemini API is known",
+			Advice: "sign in, or export GEMINI_API_KEY=..."}
 	}
 	choice := journal.Choice{}
 	if w.Session != "" { // by its id alone, and no number or name
@@ -211,7 +214,10 @@ var errEditorsSession = &input.Error{Message: "another session is for the editor
 func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 	app := f.commands(writer(w.Write), w.Show)
 	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
-	app.Sessions.Resume = func(context.Context, journal.Choice) (*commands.Conversation, error) { return nil, errEditorsSession }
+	app.Sessions.Resume = func(context.Context,
+		journal.Choice) (*commands.Conversation, error) {
+		return nil, errEditorsSession
+	}
 	security, _ := f.settings.Merged["security"].(map[string]any)
 	permanent, _ := security["enablePermanentToolApproval"].(bool)
 	var hints *steer.Hints
@@ -272,7 +278,8 @@ func (s *Session) kindOf(name string, args map[string]any) engine.Kind {
 }
 
 // terminalCommands are about a terminal, or about another session than the editor's.
-var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach", "detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
+var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach",
+	"detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
 
 // available returns commands as an editor offers them: those that are about the screen are not
 // there.
@@ -309,7 +316,8 @@ func serversOf(named []acp.Server) (list []settings.Server) {
 			}
 			return out
 		}
-		one := settings.Server{Name: s.Name, Scope: settings.User, Command: s.Command, Args: s.Args, Env: pairs(s.Env), Headers: pairs(s.Headers)}
+		one := settings.Server{Name: s.Name, Scope: settings.User, Command: s.Command, Args: s.Args,
+			Env: pairs(s.Env), Headers: pairs(s.Headers)}
 		switch {
 		case s.Name == "" || s.Command == "" && s.URL == "":
 			one.Err = errors.New("the editor says neither a command nor an address of it")

@@ -165,7 +165,10 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*limit.PricesError](configEnd, nil),
 	as[*preset.Error](configEnd, nil),
 	as[*policy.FileError](configEnd, nil),
-	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) { o.ExitCode, o.Silent = e.Code, e.Err == nil }),
+	as(end{0, "status", ""}, func(e *cli.StatusError, o *report.Outcome) {
+		o.ExitCode,
+			o.Silent = e.Code, e.Err == nil
+	}),
 	as[*sandbox.Error](end{44, "sandbox", "FatalSandboxError"}, nil),
 	as[*trust.RefusedError](end{55, "untrusted", "FatalUntrustedWorkspaceError"}, nil),
 	as(inputEnd, func(e *commands.Error, o *report.Outcome) {
@@ -180,10 +183,12 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*engine.OverflowError](overflowEnd, nil),
 	as[*check.Error](end{71, "check_failed", "CheckFailedError"}, nil),
 	as[*loop.Error](end{69, "loop", "LoopDetectedError"}, nil),
-	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"}, "--max-turns or model.maxSessionTurns sets the limit"),
+	is(engine.ErrMaxTurns, end{53, "max_turns", "FatalTurnLimitedError"},
+		"--max-turns or model.maxSessionTurns sets the limit"),
 	is(batch.ErrFailed, end{1, "items_failed", "BatchError"}, ""),
 	is(question.ErrAsked, end{60, "approval_needed", "ApprovalNeededError"}, ""),
-	is(question.ErrDenied, end{61, "denied", "PolicyDeniedError"}, "without --fail-on-deny the model is told, and the run goes on"),
+	is(question.ErrDenied, end{61, "denied", "PolicyDeniedError"},
+		"without --fail-on-deny the model is told, and the run goes on"),
 	as(end{65, "", "AnswerMismatchError"}, func(e *report.UnmetError, o *report.Outcome) { o.Reason = e.Reason }),
 	as(end{66, "cut_short", "INVALID_STREAM"}, func(_ *report.TruncatedError, o *report.Outcome) {
 		o.Hint = `ask for the rest: gemline --resume latest -p "go on"`

@@ -33,7 +33,8 @@ func (o *Options) active() []extension.Extension {
 
 // extensions says which extensions are wanted by some of the settings.
 func (o *Options) extensions(by *settings.Settings) extension.Config {
-	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd, Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
+	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd,
+		Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
 // values returns the values of an extension's settings, by variable. What is secret of them
@@ -100,7 +101,8 @@ func (r *run) listExtensions(w io.Writer, asJSON bool) error {
 		text = "Installed extensions:\n"
 	}
 	for _, x := range list {
-		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] + "\n" // a name has letters, digits and hyphens
+		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
+			"\n" // a name has letters, digits and hyphens
 	}
 	_, err := io.WriteString(w, text)
 	return err

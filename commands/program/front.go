@@ -83,7 +83,8 @@ func confirming(asker engine.Approver) confirm {
 	}
 	return func(ctx context.Context, about string) (bool, error) {
 		const name = "command"
-		answer, err := asker.Approve(ctx, engine.Proposal{ID: name, Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
+		answer, err := asker.Approve(ctx, engine.Proposal{ID: name,
+			Tool:   engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
 			Intent: engine.Intent{Questions: []engine.Question{{Text: about, Kind: engine.YesNo}}}})
 		switch a := answer.(type) {
 		case engine.Replied:
@@ -121,12 +122,14 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 	customs := f.customs(show)
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands, Customs: customs, Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
+	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands,
+		Customs: customs, Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.conversation(), err
 		},
-		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp}, Auth: f.method, Clean: f.secrets.Text, Confirm: f.confirm,
+		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp},
+			Auth: f.method, Clean: f.secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
@@ -172,8 +175,12 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
-	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools, Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
-		Todos: func() []string { return append(s.env.Todos.Lines(), s.env.TaskLines()...) }, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
+		Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+		Todos: func() []string {
+			return append(s.env.Todos.Lines(),
+				s.env.TaskLines()...)
+		}, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
 // replace ends the conversation, with what was granted in it and what it has

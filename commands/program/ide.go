@@ -80,12 +80,14 @@ func (i *interactive) editorCommand(app *commands.App) func(context.Context, str
 				return "", err
 			}
 			var failed error
-			err := i.screen.Wait(ctx, func() string { return "connecting to " + editor }, func(ctx context.Context, _ func(func())) { failed = i.companion.Connect(ctx) })
+			err := i.screen.Wait(ctx, func() string { return "connecting to " + editor },
+				func(ctx context.Context, _ func(func())) { failed = i.companion.Connect(ctx) })
 			if err != nil {
 				return "", err
 			}
 			if failed != nil {
-				return "", fmt.Errorf("%s; /ide install says how %s gets a companion", text.EscapeLine(failed.Error()), editor)
+				return "", fmt.Errorf("%s; /ide install says how %s gets a companion",
+					text.EscapeLine(failed.Error()), editor)
 			}
 		case "disable":
 			i.companion.Close()
@@ -143,14 +145,17 @@ func (i *interactive) editorStatus() (lines []string) {
 // howInstalled says how an editor gets a companion.
 func howInstalled(editor string) string {
 	const id = "google.gemini-cli-vscode-ide-companion"
-	family := map[string]string{"VS Code": "code", "Cursor": "cursor", "Positron": "positron", "GitHub Codespaces": "code", "Cloud Shell": "code",
+	family := map[string]string{"VS Code": "code", "Cursor": "cursor", "Positron": "positron",
+		"GitHub Codespaces": "code", "Cloud Shell": "code",
 		"Firebase Studio": "code", "Trae": "trae", "Antigravity": "agy"}
 	switch {
 	case editor == "Zed":
 		return "Zed has no companion; it starts agents itself, as external agents of its settings"
 	case family[editor] != "":
-		return "install the extension " + id + " in " + editor + ": in its list of extensions, or with " + family[editor] + " --install-extension " + id +
+		return "install the extension " + id + " in " + editor +
+			": in its list of extensions, or with " + family[editor] + " --install-extension " + id +
 			"\nthen open this folder there, open a new terminal, and type /ide enable"
 	}
-	return "look for an extension of " + editor + " that is a companion of the Gemini CLI\nthen open this folder there, open a new terminal, and type /ide enable"
+	return "look for an extension of " + editor +
+		" that is a companion of the Gemini CLI\nthen open this folder there, open a new terminal, and type /ide enable"
 }

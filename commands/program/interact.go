@@ -83,7 +83,8 @@ func (r *run) interact(ctx context.Context) error {
 		Run: i.sayBeside,
 	}
 	if i.settings.Steering {
-		loop.Steering = &repl.Steering{Hint: func(text string) { i.hint(text) }, Late: func() []string { return i.late() }}
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.hint(text) },
+			Late: func() []string { return i.late() }}
 	}
 	return i.talk(ctx, loop)
 }

@@ -22,15 +22,18 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 	}
 	s, err := o.settings.Confinement(o.userSettings, o.flags, o.lookup)
 	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
-		o.warnings = slices.DeleteFunc(o.warnings, func(w string) bool { return w == wrong.Error() }) // it says the same
+		o.warnings = slices.DeleteFunc(o.warnings,
+			func(w string) bool { return w == wrong.Error() }) // it says the same
 		return nil, &sandbox.Error{Message: wrong.Error(),
-			Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") + "; gemline --sandbox=NAME overrides the settings"}
+			Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") +
+				"; gemline --sandbox=NAME overrides the settings"}
 	}
 	if err != nil {
 		return nil, err
 	}
 	at := o.places()
-	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By, Inside: o.os.getenv("SANDBOX"), Image: s.Image, Getenv: o.getenv,
+	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By,
+		Inside: o.os.getenv("SANDBOX"), Image: s.Image, Getenv: o.getenv,
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Asked: s.Asked}
 	if s.File != "" {

@@ -19,8 +19,9 @@ import (
 // logins returns what all log-ins to servers share.
 func (o *Options) logins() oauth.Config {
 	account := auth.NewAccount(o.getenv, runtime.GOOS)
-	return oauth.Config{Transport: o.remoteTransport(), Web: webConfig(o), Store: oauth.NewStore(o.paths.User(), o.getenv),
-		Know: o.secrets.Know, Getenv: o.getenv, Account: account.Read, Metadata: account.Host}
+	return oauth.Config{Transport: o.remoteTransport(), Web: webConfig(o),
+		Store: oauth.NewStore(o.paths.User(), o.getenv),
+		Know:  o.secrets.Know, Getenv: o.getenv, Account: account.Read, Metadata: account.Host}
 }
 
 // managedServers are the servers of a directory for sub-commands.
@@ -51,7 +52,8 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
 		s := &only.list[i]
-		if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, s.Name) }) {
+		if len(names) > 0 && !slices.ContainsFunc(names,
+			func(name string) bool { return strings.EqualFold(name, s.Name) }) {
 			s.off = "it is not asked for"
 		}
 	}

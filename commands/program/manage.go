@@ -29,19 +29,20 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	w := r.world(r.os.Stdout, s)
 	at := r.terminal()
 	w.Page, w.Browse = at.pager(), r.browse
-	w.Servers = managedServers{Options: r.Options, status: r.status, open: func() (*launch.Launcher, *workspace.Workspace, error) {
-		v, err := s.seen()
-		if err != nil {
-			return nil, nil, err
-		}
-		l, err := s.launcher()
-		if err != nil {
-			return nil, nil, err
-		}
-		at := *l
-		at.Roots = v.workspace.Roots
-		return &at, v.workspace, nil
-	}}
+	w.Servers = managedServers{Options: r.Options, status: r.status,
+		open: func() (*launch.Launcher, *workspace.Workspace, error) {
+			v, err := s.seen()
+			if err != nil {
+				return nil, nil, err
+			}
+			l, err := s.launcher()
+			if err != nil {
+				return nil, nil, err
+			}
+			at := *l
+			at.Roots = v.workspace.Roots
+			return &at, v.workspace, nil
+		}}
 	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
 	switch {
 	case !isTerminal(r.os.Stdin):
@@ -72,7 +73,8 @@ func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 
 // folder returns the directory as sub-commands see it.
 func (o *Options) folder() *cli.Folder {
-	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags, Trusted: o.trust.State == trust.Trusted, Unused: o.unused}
+	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
+		Trusted: o.trust.State == trust.Trusted, Unused: o.unused}
 }
 
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and
@@ -174,7 +176,8 @@ func (s *inspection) GuardedFiles() policy.GuardedFiles {
 	if err != nil {
 		return policy.GuardedFiles{}
 	}
-	return guardedFiles(s.Options, v.workspace.Roots, v.temp, newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
+	return guardedFiles(s.Options, v.workspace.Roots, v.temp,
+		newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
 }
 
 // Launcher implements [cli.Project].

@@ -50,7 +50,8 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if f.Schema == nil {                        // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count, Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
+	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count,
+		Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout),
 		Ask:       ask, Schema: f.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
@@ -73,7 +74,8 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
 	out := output.New(tty, output.Options{ASCII: f.settings.ASCII})
-	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable", Spoken: output.Decide(f.terminal().signs()).Asked,
+	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable",
+		Spoken: output.Decide(f.terminal().signs()).Asked,
 		Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
@@ -103,11 +105,13 @@ func (r *run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Conversation{Config: talk.Config{In: r.os.Stdin, Stream: r.stream, Tally: r.count, Now: time.Now, Outcome: r.outcome, Nobody: asker,
+	t := &talk.Conversation{Config: talk.Config{In: r.os.Stdin, Stream: r.stream, Tally: r.count,
+		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.Session.hints }, Always: r.settings.Steering},
 		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}}
 	if asker == nil {
-		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk, Flags: func(q engine.Proposal) string { return f.allowing(q) }}
+		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk,
+			Flags: func(q engine.Proposal) string { return f.allowing(q) }}
 		if !r.flags.NoInput {
 			asker = t
 		}
@@ -136,7 +140,8 @@ func (r *run) serve(ctx context.Context) error {
 // piped returns the prompt of the command line and of standard input.
 func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	p := report.Prompt{Text: input.Words(r.flags.Text(), r.notify)}
-	in := input.Stdin{Terminal: isTerminal(r.os.Stdin), Force: r.flags.Stdin || r.flags.Dash(), Forbid: r.flags.NoStdin, Prompt: p.Text != ""}
+	in := input.Stdin{Terminal: isTerminal(r.os.Stdin), Force: r.flags.Stdin || r.flags.Dash(),
+		Forbid: r.flags.NoStdin, Prompt: p.Text != ""}
 	info, err := r.os.Stdin.Stat()
 	if err != nil {
 		in.Closed = true

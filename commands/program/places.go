@@ -34,7 +34,8 @@ func (p places) hooks() (dir string) {
 	if home == "" {
 		return "" // what lies here may be the project's
 	}
-	for _, file := range []string{filepath.Join(cmp.Or(p.env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
+	for _, file := range []string{filepath.Join(cmp.Or(p.env("XDG_CONFIG_HOME"),
+		filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
 		text, _ := os.ReadFile(file)
 		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)
 	}

@@ -102,7 +102,8 @@ func Run(p Process) (code int) {
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
 	defer r.ledger.Close()
-	r.interactive = err == nil && r.serving == nil && r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
+	r.interactive = err == nil && r.serving == nil &&
+		r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	if d := time.Duration(r.flags.Timeout); d > 0 && !r.severalAnswers() && r.flags.Batch == "" {
@@ -342,7 +343,8 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	}
 	r.status.warn, r.status.tell = told(false), told(true)
 	if r.flags.Batch != "" { // standard output is for its items
-		r.status.warn, r.status.tell = batch.Notes(r.os.Stderr, "warning: ", r.flags.Quiet), batch.Notes(r.os.Stderr, "info: ", r.flags.Quiet)
+		r.status.warn, r.status.tell = batch.Notes(r.os.Stderr, "warning: ",
+			r.flags.Quiet), batch.Notes(r.os.Stderr, "info: ", r.flags.Quiet)
 	}
 	if r.interactive {
 		return r.interact(ctx)

@@ -239,7 +239,8 @@ func imposed(o *Options, dir string) error {
 	path := o.paths.Folder(dir)
 	secret := append(o.places().hidden(), o.paths.Home, o.paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
-		return at != "" && (disk.Inside(path, o.paths.Folder(at)) || at != o.paths.Home && disk.Inside(o.paths.Folder(at), path))
+		return at != "" && (disk.Inside(path, o.paths.Folder(at)) || at != o.paths.Home &&
+			disk.Inside(o.paths.Folder(at), path))
 	})
 	if i < 0 {
 		return nil

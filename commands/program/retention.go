@@ -35,7 +35,8 @@ func (f *front) prune() {
 	}
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
-		old := slices.DeleteFunc(r.Expired(sessions, time.Now()), func(s journal.Session) bool { return s.ID == f.journal.ID() })
+		old := slices.DeleteFunc(r.Expired(sessions, time.Now()),
+			func(s journal.Session) bool { return s.ID == f.journal.ID() })
 		var strays []string
 		if strays, err = cli.Strays(f.store, sessions, r); err == nil {
 			err = cli.Forget(f.store, strays)

@@ -72,8 +72,9 @@ func (b rulebook) store() policy.Store {
 		return policy.Store{}
 	}
 	here := b.paths.Folder("")
-	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"), Project: b.paths.User("policies", "projects", project.Hash(here)+".toml"),
-		About: "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
+	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"),
+		Project: b.paths.User("policies", "projects", project.Hash(here)+".toml"),
+		About:   "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
 // listKeys are the settings that stand for rules.
@@ -102,7 +103,8 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
 		if key != "tools.allowed" || len(b.flags.AllowedTools) == 0 {
 			say(policy.User, key, b.userSettings.Said(key))
 		}
-		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key), func(one settings.Said) bool { return one.Scope != settings.Workspace }))
+		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key),
+			func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
 	b.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
@@ -128,7 +130,8 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 		add(server.File, l)
 	}
 	for _, one := range b.userSettings.Said("mcp.allowed") {
-		add(one.File, policy.Lists{Line: one.Line, Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
+		add(one.File, policy.Lists{Line: one.Line,
+			Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
 	}
 }
 
@@ -139,7 +142,8 @@ func (b rulebook) files() []policy.Source {
 	admin := append(append([]string{}, b.flags.AdminPolicy...), b.userSettings.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
-			b.warn("this machine's administrator has policy files in " + system.Path + ", so --admin-policy and adminPolicyPaths are ignored")
+			b.warn("this machine's administrator has policy files in " + system.Path +
+				", so --admin-policy and adminPolicyPaths are ignored")
 		}
 		admin = nil
 	}
@@ -154,7 +158,8 @@ func (b rulebook) files() []policy.Source {
 		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
-		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User}, policy.Source{Path: b.store().Project, Tier: policy.User})
+		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User},
+			policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
 	if b.trust.State == trust.Trusted && !b.paths.AtHome() {
 		list = append(list, policy.Source{Path: b.paths.Workspace("policies"), Tier: policy.Project})

@@ -37,7 +37,8 @@ func (i *interactive) openScreen() error {
 	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console},
 		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
 	_, echoed := i.os.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart, Marks: mode.Marks, Echoed: echoed,
+	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart,
+		Marks: mode.Marks, Echoed: echoed,
 		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
@@ -60,8 +61,11 @@ func (i *interactive) openScreen() error {
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Thoughts: i.settings.Thinking == "full",
-		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
-		Heard: func() time.Time { return time.Unix(0, i.heard.Load()) }, Hook: func() string { return i.hooks.Running() },
+		Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
+		Heard: func() time.Time {
+			return time.Unix(0,
+				i.heard.Load())
+		}, Hook: func() string { return i.hooks.Running() },
 		Files: func() (int, bool) { return i.keeper.Files() }}
 	if i.settings.Layout != "plain" {
 		i.screen.Columns = i.terminal().width
@@ -103,13 +107,15 @@ func (i *interactive) shellMode() bool { return i.typed.Mode() }
 // history is what was typed before, prompts and commands each in its file.
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
-		c := repl.HistoryConfig{Secrets: i.secrets, Session: func() string { return i.journal.ID() }, Now: time.Now, Warn: warn}
+		c := repl.HistoryConfig{Secrets: i.secrets,
+			Session: func() string { return i.journal.ID() }, Now: time.Now, Warn: warn}
 		if i.store.Temp != "" {
 			c.Path = filepath.Join(i.store.Temp, name)
 		}
 		return c
 	}
-	return repl.Histories(repl.PromptHistory(file("logs.json")), repl.CommandHistory(file("shell_history")), i.shellMode)
+	return repl.Histories(repl.PromptHistory(file("logs.json")),
+		repl.CommandHistory(file("shell_history")), i.shellMode)
 }
 
 // completion says what the Tab key may make of a line.

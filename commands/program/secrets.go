@@ -79,7 +79,8 @@ func withheld(names []string) string {
 	if n := len(names) - most; n > 0 {
 		list += fmt.Sprintf(" and %d more", n)
 	}
-	return "environment variables that look like secrets are kept from commands: " + list + "; security.environmentVariableRedaction.allowed lets them through"
+	return "environment variables that look like secrets are kept from commands: " + list +
+		"; security.environmentVariableRedaction.allowed lets them through"
 }
 
 // onceText returns a function that returns what tell does the first time, and

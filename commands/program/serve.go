@@ -40,7 +40,8 @@ func unserved(f *flags.Set, server string) error {
 		{f.PromptInteractive != "" && server == acpFlag, "--prompt-interactive"}, {f.Worktree.Set && server == acpFlag, "--worktree"},
 	} {
 		if one.set {
-			return &flags.UsageError{Message: one.name + " does not go with " + server + ": its clients say what is to be done"}
+			return &flags.UsageError{Message: one.name + " does not go with " + server +
+				": its clients say what is to be done"}
 		}
 	}
 	return nil
@@ -52,7 +53,8 @@ const acpFlag = "--acp"
 // isServing reports whether a command begins what begins here: a folder's list of servers may
 // be meant for several agents.
 func isServing(argv []string) bool {
-	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") && slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
+	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
+		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
 // served serves other programs: the one at the standard streams, or all that come by HTTP.
@@ -74,14 +76,17 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return p.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
+				RunInfo: report.RunInfo{Version: r.os.Version,
+					Dir: func() string { return p.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
 	if r.serving.HTTP {
-		return serve.HTTP(ctx, r.os.Stdout, r.serving.Port, "/mcp", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-			mux := http.NewServeMux()
-			mux.Handle("/mcp", serve.Keyed(at.Token, &rpc.Host{Begin: func(s rpc.Stream) { g.Go(func() { mcp.Serve(ctx, cfg, s) }) }}))
-			return mux, nil
-		})
+		return serve.HTTP(ctx, r.os.Stdout, r.serving.Port, "/mcp",
+			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+				mux := http.NewServeMux()
+				mux.Handle("/mcp", serve.Keyed(at.Token,
+					&rpc.Host{Begin: func(s rpc.Stream) { g.Go(func() { mcp.Serve(ctx, cfg, s) }) }}))
+				return mux, nil
+			})
 	}
 	if isTerminal(r.os.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
@@ -96,8 +101,9 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 	if r.flags.NoInput {
 		w.Approver = nil
 	}
-	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count, Approver: count.Asking(w.Approver),
-		Notify: r.redacting(w.Notify)})
+	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count,
+		Approver: count.Asking(w.Approver),
+		Notify:   r.redacting(w.Notify)})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +124,8 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 			begun, p.Context = true, s.start(ctx, source)
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
-		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count, Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.flags.FailOnDeny,
+		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count,
+			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.flags.FailOnDeny,
 			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
@@ -161,7 +168,8 @@ func (s *Session) forClients() (list []engine.Tool) {
 
 // callAside makes a call of another program's, as one prompt would be carried out. What it
 // did is in the session if something may have changed, and for a model that goes on with it.
-func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, args map[string]any, known bool, show func(engine.Event)) (failed error) {
+func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, args map[string]any,
+	known bool, show func(engine.Event)) (failed error) {
 	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			over, left := false, errors.New("nobody listens")

@@ -26,30 +26,39 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
 		}
 	}
-	return serve.HTTP(ctx, r.os.Stdout, port, "/", func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-		cfg := a2a.Config{Version: r.os.Version, Dir: p.paths.Cwd, Address: at.URL, Outcome: r.outcome, Clean: r.secrets.Text, Warn: r.notify,
-			Begin:    func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
-			Commands: clientCommands(),
-			Execute:  func(ctx context.Context, line string) (string, string, error) { return r.command(ctx, p, line) },
-			Servers:  p.servedBy}
-		if p.store.Temp != "" {
-			cfg.Folder = filepath.Join(p.store.Temp, "a2a")
-		}
-		s, err := a2a.New(ctx, g, cfg)
-		if err != nil {
-			return nil, err
-		}
-		mux := http.NewServeMux()
-		mux.Handle("/", serve.Keyed(at.Token, s))
-		mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
-		return mux, nil
-	})
+	return serve.HTTP(ctx, r.os.Stdout, port, "/",
+		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+			cfg := a2a.Config{Version: r.os.Version, Dir: p.paths.Cwd, Address: at.URL,
+				Outcome: r.outcome, Clean: r.secrets.Text, Warn: r.notify,
+				Begin: func(ctx context.Context,
+					w serve.Wish) (*serve.Conversation, error) {
+					return r.converse(ctx, p, w)
+				},
+				Commands: clientCommands(),
+				Execute: func(ctx context.Context,
+					line string) (string, string, error) {
+					return r.command(ctx, p, line)
+				},
+				Servers: p.servedBy}
+			if p.store.Temp != "" {
+				cfg.Folder = filepath.Join(p.store.Temp, "a2a")
+			}
+			s, err := a2a.New(ctx, g, cfg)
+			if err != nil {
+				return nil, err
+			}
+			mux := http.NewServeMux()
+			mux.Handle("/", serve.Keyed(at.Token, s))
+			mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
+			return mux, nil
+		})
 }
 
 // clientCommands returns the slash commands that clients may run.
 func clientCommands() (list []a2a.Command) {
 	set := commands.Builtin()
-	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show", "memory refresh", "memory list", "restore"} {
+	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show",
+		"memory refresh", "memory list", "restore"} {
 		c, _ := set.Find(name)
 		list = append(list, a2a.Command{Name: name, Summary: c.Summary, Args: c.Args, Streams: c.Prompt != nil})
 	}

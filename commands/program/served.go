@@ -62,7 +62,8 @@ func (f *front) promptCommands() (set commands.Set) {
 			}
 			args = append(args, word)
 		}
-		set = append(set, &commands.Command{Name: name, Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
+		set = append(set, &commands.Command{Name: name,
+			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
 			Prompt: func(ctx context.Context, app *commands.App, _, args string) ([]*genai.Part, error) {
 				if strings.TrimSpace(args) == "help" {

@@ -68,7 +68,10 @@ func (s *server) service() (*model.Genai, error) {
 // newBudget makes the budget. What tokens cost is read when somebody counts money.
 func (p *Project) newBudget() error {
 	var told sync.Once
-	load := sync.OnceValues(func() (limit.Prices, error) { return limit.LoadPrices(p.paths.User("prices.toml"), time.Now()) })
+	load := sync.OnceValues(func() (limit.Prices,
+		error) {
+		return limit.LoadPrices(p.paths.User("prices.toml"), time.Now())
+	})
 	prices := func() limit.Prices {
 		ps, err := load()
 		if err != nil {
@@ -90,7 +93,8 @@ func (p *Project) newBudget() error {
 		cfg.Time = time.Duration(p.flags.Timeout)
 	}
 	p.budget = limit.New(cfg)
-	if cfg.Cost > 0 || p.flags.JSONFd != nil || p.flags.Batch != "" || cmp.Or(p.flags.Format(), p.settings.Format) != "text" {
+	if cfg.Cost > 0 || p.flags.JSONFd != nil || p.flags.Batch != "" ||
+		cmp.Or(p.flags.Format(), p.settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
@@ -116,7 +120,8 @@ func (p *Project) retries(most int) model.RetryOptions {
 // newGenerator makes the generator of single attempts: the API or a recording, and what
 // wraps it.
 func (p *Project) newGenerator() error {
-	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses, Meter: p.budget.Generator}
+	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses,
+		Meter: p.budget.Generator}
 	if p.flags.FakeNonStrict != "" {
 		setup.Fake, setup.Strict = p.flags.FakeNonStrict, false
 	}
@@ -205,5 +210,6 @@ func (p *Project) debugLog() (*slog.Logger, error) {
 	}
 	log.SetOutput(redactingWriter{w, p.secrets})
 	p.os.Stray(w)
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: redactedAttr(p.secrets)})), nil
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
+		ReplaceAttr: redactedAttr(p.secrets)})), nil
 }

@@ -152,7 +152,8 @@ func tuned(s, user settings.Server) settings.Server {
 	case s.Include == nil:
 		s.Include = user.Include
 	case user.Include != nil:
-		s.Include = slices.DeleteFunc(slices.Clone(s.Include), func(name string) bool { return !slices.Contains(user.Include, name) })
+		s.Include = slices.DeleteFunc(slices.Clone(s.Include),
+			func(name string) bool { return !slices.Contains(user.Include, name) })
 	}
 	s.Exclude = slices.Concat(s.Exclude, user.Exclude)
 	s.Trusted = user.Trusted
@@ -304,7 +305,8 @@ func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
 
 // described returns a server as it is connected to.
 func (p *Project) described(m mcpServer) mcp.Server {
-	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(), Dir: m.Dir, Env: m.Env,
+	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
+		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
 	if m.HTTPURL != "" {
 		s.Kind = "http"
@@ -329,7 +331,8 @@ func (m mcpServer) login(url string) oauth.Server {
 	b, _ := json.Marshal(m.Said)
 	json.Unmarshal(b, &said) // what is of another type was told with the settings
 	o := said.OAuth
-	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType, Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
+	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,
+		Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
 		Enabled: o.Enabled, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
 		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
 }
@@ -406,5 +409,6 @@ func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Samp
 	if err != nil {
 		return a, err
 	}
-	return mcp.Answer{Text: oneshot.Words(c), Model: s.presets.Purpose(model).Model, Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
+	return mcp.Answer{Text: oneshot.Words(c), Model: s.presets.Purpose(model).Model,
+		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }

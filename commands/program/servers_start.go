@@ -98,12 +98,15 @@ func (p *Project) awaitServers(ctx context.Context) {
 	}
 	late := p.servers.Wait(ctx, min(wait, patience))
 	if rest := wait - patience; rest > 0 && len(late) > 0 && ctx.Err() == nil {
-		p.status.tell("waiting for MCP servers, for " + rest.Round(time.Second).String() + " more at most: " + text.EscapeLine(strings.Join(late, ", ")))
+		p.status.tell("waiting for MCP servers, for " + rest.Round(time.Second).String() +
+			" more at most: " + text.EscapeLine(strings.Join(late, ", ")))
 		late = p.servers.Wait(ctx, rest)
 	}
 	p.lateOnce.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			p.told.add(engine.Notice{Info: p.interactive, Text: "goes on without MCP servers that are not connected yet: " + text.EscapeLine(strings.Join(late, ", "))})
+			p.told.add(engine.Notice{Info: p.interactive,
+				Text: "goes on without MCP servers that are not connected yet: " +
+					text.EscapeLine(strings.Join(late, ", "))})
 		}
 	})
 }

@@ -137,7 +137,8 @@ func (s *Session) notify(text string) {
 // open finds the conversation that is gone on with, or begins another. The
 // directories that it was about are worked in again.
 func (s *Session) open() ([]*genai.Content, error) {
-	o, err := journal.Open(journal.Config{Dir: s.store.Chats(), ProjectHash: s.store.Hash, Directories: s.Directories}, s.Choice.Choice)
+	o, err := journal.Open(journal.Config{Dir: s.store.Chats(), ProjectHash: s.store.Hash,
+		Directories: s.Directories}, s.Choice.Choice)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
@@ -335,7 +336,8 @@ func (s *Session) rereading(run engine.Run) engine.Run {
 func (s *Session) newContext(changes []engine.Change) string {
 	for _, c := range changes {
 		dir, name := filepath.Split(c.Path)
-		if c.Made && slices.Contains(s.workspace.Roots(), filepath.Clean(dir)) && slices.Contains(s.memory.Names(), name) {
+		if c.Made && slices.Contains(s.workspace.Roots(), filepath.Clean(dir)) &&
+			slices.Contains(s.memory.Names(), name) {
 			return name
 		}
 	}

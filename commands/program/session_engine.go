@@ -76,7 +76,8 @@ func (s *Session) prompt() prompt.Config {
 		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
 	}
 	for _, d := range s.callable() {
-		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name, Description: text.OneLine(d.Description, longestAbout)})
+		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
+			Description: text.OneLine(d.Description, longestAbout)})
 	}
 	for _, i := range s.servers.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})

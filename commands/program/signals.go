@@ -21,7 +21,8 @@ import (
 //
 // The signals stay caught until the process is gone. So the exit code is the same
 // if a terminal that goes away is noticed before its signal comes.
-func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, hungUp func() bool, exit func(int), last func(error)) (end func()) {
+func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool, hungUp func() bool,
+	exit func(int), last func(error)) (end func()) {
 	const moment = time.Second
 	signals := make(chan os.Signal, 4)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {

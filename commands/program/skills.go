@@ -31,7 +31,8 @@ func (o *Options) skillDirs() (dirs []skill.Dir) {
 		dirs = append(dirs, cli.SkillsOf(x))
 	}
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
-	dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User}, skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
+	dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User},
+		skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
 	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
 		dirs = append(dirs, skill.Dir{Path: o.paths.Workspace("skills"), Source: skill.Workspace, Within: true},
 			skill.Dir{Path: agents(o.paths.Cwd), Source: skill.Workspace, Within: true})
@@ -81,7 +82,8 @@ func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
 	}
 	for _, one := range f.env.Skills.Skills() {
 		name := skill.CommandName(one.Name)
-		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name}, Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
+		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
+			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _ *commands.App, _, args string) ([]*genai.Part, error) {
 				defer f.env.Skills.Call(one.Name)()
 				result, err := f.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
@@ -119,7 +121,8 @@ func (p *Project) elsewhere(name string) string {
 		}
 		found, _, _ := custom.Load([]custom.Dir{cli.CommandsOf(x)}, func(string) bool { return false })
 		if slices.ContainsFunc(found, func(c custom.Command) bool { return c.Name == name }) {
-			return "it is a command of the extension " + x.Name + ", which is switched off; gemline extensions enable " + x.Name + " switches it on"
+			return "it is a command of the extension " + x.Name +
+				", which is switched off; gemline extensions enable " + x.Name + " switches it on"
 		}
 	}
 	return ""

@@ -76,11 +76,12 @@ func (i *interactive) shellStep() *input.Shell {
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.paths.Cwd, Free: true}
-	lent := isTerminal(i.os.Stdout) && !i.screen.Away() && i.screen.Through(func(connect repl.Connect, show func([]byte)) {
-		own := c
-		own.Terminal = &shell.Terminal{Connect: connect, Show: show}
-		o = i.launcher.Run(ctx, own)
-	})
+	lent := isTerminal(i.os.Stdout) && !i.screen.Away() &&
+		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
+			own := c
+			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
+			o = i.launcher.Run(ctx, own)
+		})
 	if lent {
 		i.screen.Tell(o.Output)
 	} else {

@@ -55,7 +55,8 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 // nobody has said so.
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
-	if !s.interactive || s.Trial || s.Generator != nil || s.store.Temp == "" || ctx.Err() != nil || s.journal.Titled() || len(turns) < summedUp {
+	if !s.interactive || s.Trial || s.Generator != nil || s.store.Temp == "" || ctx.Err() != nil ||
+		s.journal.Titled() || len(turns) < summedUp {
 		return
 	}
 	if line := s.sumUp(ctx, turns); line != "" {
@@ -69,7 +70,8 @@ func (s *Session) summarize(ctx context.Context) {
 // killed perhaps.
 func (s *Session) summarizeListed(ctx context.Context, list []journal.Session) {
 	for _, other := range slices.Backward(list) {
-		if other.Summary != "" || other.Messages < 2*summedUp || other.ID == s.journal.ID() || strings.HasSuffix(other.Path, ".json") {
+		if other.Summary != "" || other.Messages < 2*summedUp || other.ID == s.journal.ID() ||
+			strings.HasSuffix(other.Path, ".json") {
 			continue
 		}
 		if talk, err := journal.Load(other.Path); err == nil {

@@ -259,7 +259,8 @@ func (s *Session) recordMode(from, to policy.Mode) {
 
 // recordPlan records that a plan is carried out.
 func (s *Session) recordPlan(m policy.Mode) {
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.execution", Body: fmt.Sprintf("A plan is carried out in the approval mode %s.", m),
+	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.execution",
+		Body:  fmt.Sprintf("A plan is carried out in the approval mode %s.", m),
 		Attrs: []slog.Attr{slog.String("approval_mode", string(m))}})
 }
 

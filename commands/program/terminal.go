@@ -28,7 +28,8 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // signs are what the mode of a terminal depends on.
 func (t terminal) signs() output.Signs {
 	flag, off := t.flags.PlainFlag()
-	return output.Signs{Flag: flag, FlagOff: off, Setting: &t.settings.ScreenReader, Terminal: true, Lookup: t.os.Lookup}
+	return output.Signs{Flag: flag, FlagOff: off, Setting: &t.settings.ScreenReader, Terminal: true,
+		Lookup: t.os.Lookup}
 }
 
 // width returns how wide the terminal is now, 0 if it does not say.
@@ -61,7 +62,8 @@ func (t terminal) edit(ctx context.Context, name, text string) (string, error) {
 
 // editor returns the command of the user's editor.
 func (t terminal) editor() string {
-	return cmp.Or(repl.EditorCommand(t.settings.Editor, t.settings.NewWindow, inPath), t.os.getenv("VISUAL"), t.os.getenv("EDITOR"), repl.UsualEditor(inPath))
+	return cmp.Or(repl.EditorCommand(t.settings.Editor, t.settings.NewWindow, inPath),
+		t.os.getenv("VISUAL"), t.os.getenv("EDITOR"), repl.UsualEditor(inPath))
 }
 
 // inPath reports whether a program is found.
@@ -71,7 +73,8 @@ func inPath(program string) bool { _, err := exec.LookPath(program); return err 
 // in plain mode and where there is no terminal at both ends.
 func (t terminal) pager() func(context.Context, string) error {
 	command := strings.TrimSpace(t.os.getenv("PAGER"))
-	if command == "" || command == "cat" || !isTerminal(t.os.Stdin) || !isTerminal(t.os.Stdout) || !output.Decide(t.signs()).Smart {
+	if command == "" || command == "cat" || !isTerminal(t.os.Stdin) || !isTerminal(t.os.Stdout) ||
+		!output.Decide(t.signs()).Smart {
 		return nil
 	}
 	return func(ctx context.Context, text string) error {

@@ -91,7 +91,8 @@ func (r *run) permit(user consenter) func(context.Context, string) (string, erro
 		if err != nil {
 			return "", err
 		}
-		state, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State, Brings: trust.Survey(paths, r.settings)})
+		state, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State,
+			Brings: trust.Survey(paths, r.settings)})
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

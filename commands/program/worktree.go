@@ -23,7 +23,8 @@ func (r *run) checkOut(ctx context.Context) error {
 	case name != "" && err != nil:
 		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
 	case r.trust.State < trust.Unneeded:
-		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it", Advice: "gemline trust add trusts it"}
+		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it",
+			Advice: "gemline trust add trusts it"}
 	case !r.settings.Worktrees:
 		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
 	}

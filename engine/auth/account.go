@@ -39,7 +39,8 @@ func NewAccount(getenv func(string) string, goos string) *Account {
 // account returns where to look.
 func account(cfg Config, get func(string) string) *Account {
 	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST"),
-		cloud: get("K_SERVICE")+get("GAE_SERVICE") != "" || on(get("CLOUD_SHELL")) || on(get("GEMINI_CLI_USE_COMPUTE_ADC"))}
+		cloud: get("K_SERVICE")+get("GAE_SERVICE") != "" || on(get("CLOUD_SHELL")) ||
+			on(get("GEMINI_CLI_USE_COMPUTE_ADC"))}
 	const name = "application_default_credentials.json"
 	switch dir, home := get("CLOUDSDK_CONFIG"), get("HOME"); {
 	case dir != "":
@@ -70,7 +71,8 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	data, err = disk.Read(from, maxFile)
 	if err != nil {
 		err = disk.Cause(err)
-		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v", from, err), Advice: hint, Err: err}
+		return nil, from, &Error{Message: fmt.Sprintf("the credentials in %s can't be read: %v",
+			from, err), Advice: hint, Err: err}
 	}
 	return data, from, nil
 }

@@ -175,7 +175,8 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 		return nil
 	}
 	from := cmp.Or(c.From, "the environment")
-	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s", enforced, from, c.Method),
+	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s",
+		enforced, from, c.Method),
 		Advice: fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)}
 }
 
@@ -325,14 +326,16 @@ func named(name string, get func(string) string) (value, from string) {
 // check finds what would go wrong at the first request.
 func (c *Choice) check() error {
 	if c.Key != "" && checkKey(c.Key) != nil {
-		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has", c.KeyFrom), Advice: "copy it once more: https://aistudio.google.com/apikey"}
+		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has",
+			c.KeyFrom), Advice: "copy it once more: https://aistudio.google.com/apikey"}
 	}
 	for _, part := range []struct{ value, from, allowed string }{
 		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
 		{c.APIVersion, c.VersionFrom, ":.-_/"},
 	} {
 		if !plain(part.value, part.allowed) {
-			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name", part.from, part.value), Advice: "names are letters, digits and " + part.allowed}
+			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name",
+				part.from, part.value), Advice: "names are letters, digits and " + part.allowed}
 		}
 	}
 	return nil
@@ -357,7 +360,8 @@ func checkKey(s string) error {
 	case len(s) > 4096:
 		return &Error{Message: fmt.Sprintf("%d characters are too many for a key", len(s))}
 	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &Error{Message: "the key holds characters that no key has", Advice: "a key is one word of letters, digits, - and _"}
+		return &Error{Message: "the key holds characters that no key has",
+			Advice: "a key is one word of letters, digits, - and _"}
 	}
 	return nil
 }

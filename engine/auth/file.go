@@ -123,7 +123,8 @@ func (f File) remove(ctx context.Context, edit func(entries) bool) error {
 // says so. No other process of this program writes meanwhile.
 func (f File) change(ctx context.Context, edit func(entries) bool) error {
 	if f.Path == "" {
-		return &Error{Message: "there is no home directory to keep a key in", Advice: "export GEMINI_API_KEY=... instead"}
+		return &Error{Message: "there is no home directory to keep a key in",
+			Advice: "export GEMINI_API_KEY=... instead"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -146,7 +147,8 @@ func (f File) read() (entries, error) {
 	}
 	if err != nil {
 		err = disk.Cause(err)
-		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err), Advice: "mend or remove it", Err: err}
+		return nil, &Error{Message: fmt.Sprintf("%s can't be read: %v", f.Path, err),
+			Advice: "mend or remove it", Err: err}
 	}
 	all, err := f.decrypt(string(text))
 	if err != nil {
@@ -177,7 +179,8 @@ func (f File) write(all entries) error {
 
 func (f File) unwritten(err error) error {
 	err = disk.Cause(err)
-	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err), Advice: "export GEMINI_API_KEY=... instead", Err: err}
+	return &Error{Message: fmt.Sprintf("the key can't be stored in %s: %v", f.Path, err),
+		Advice: "export GEMINI_API_KEY=... instead", Err: err}
 }
 
 // aead returns the cipher, for nonces of the given length.

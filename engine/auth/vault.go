@@ -43,7 +43,8 @@ func (system) Delete(s, user string) error        { return keyring.Delete(s, use
 func (system) DeleteAll(s string) error           { return keyring.DeleteAll(s) }
 
 // Get returns a value that is fit, and where it was, empty if there is none.
-func (v *Vault) Get(ctx context.Context, service, account string, fit func(string) bool) (value, from string, err error) {
+func (v *Vault) Get(ctx context.Context, service, account string,
+	fit func(string) bool) (value, from string, err error) {
 	if v.ring != nil {
 		value, err := v.wait(ctx, func() (string, error) { return v.ring.Get(service, account) })
 		if err == nil && fit(value) {

@@ -24,7 +24,8 @@ type File struct {
 func Create(path string, old fs.FileInfo) (*File, error) { return (*Ledger)(nil).Create(path, old) }
 
 // create makes a file of a new name with the help of open.
-func (f *File) create(prefix string, open func(name string, flags int, mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
+func (f *File) create(prefix string, open func(name string, flags int,
+	mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
 	mode := fs.FileMode(0o666) // less the umask
 	if f.old != nil {
 		mode = 0o600 // until it has the mode of old

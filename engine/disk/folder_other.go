@@ -55,7 +55,8 @@ func (f *Folder) LookAt(name string) (Look, error) {
 	if err != nil {
 		return Look{}, err
 	}
-	return Look{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano(), Changed: info.ModTime().UnixNano()}, nil
+	return Look{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano(),
+		Changed: info.ModTime().UnixNano()}, nil
 }
 
 // File opens a regular file for reading.

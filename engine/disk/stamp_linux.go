@@ -19,7 +19,8 @@ func StampOf(info fs.FileInfo) (Stamp, bool) {
 }
 
 // local are the file systems of a machine's own disks.
-var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
+var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
+	unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
 
 // Local reports whether a path is known to lie on a disk that nobody but this
 // machine writes to.

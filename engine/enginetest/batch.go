@@ -52,7 +52,8 @@ func (s *Server) take(got Received) Reply {
 			InputConfig struct{ Requests struct{ Requests []inlined } }
 		}
 	}
-	if err := json.Unmarshal(got.Body, &body); err != nil || len(body.Batch.InputConfig.Requests.Requests) == 0 || body.Batch.DisplayName == "" {
+	if err := json.Unmarshal(got.Body, &body); err != nil ||
+		len(body.Batch.InputConfig.Requests.Requests) == 0 || body.Batch.DisplayName == "" {
 		return BadRequest("the job makes no sense")
 	}
 	if len(s.replies) > 0 && s.replies[0].Wire != nil && s.replies[0].Wire.Status != 0 {
@@ -91,7 +92,8 @@ func (s *Server) look(j *job) Reply {
 // operation returns what the API says of a job.
 func (j *job) operation(over bool) map[string]any {
 	const kind = "type.googleapis.com/google.ai.generativelanguage.v1main."
-	metadata := map[string]any{"@type": kind + "GenerateContentBatch", "name": j.name, "displayName": j.title, "model": "models/" + j.model,
+	metadata := map[string]any{"@type": kind + "GenerateContentBatch", "name": j.name,
+		"displayName": j.title, "model": "models/" + j.model,
 		"state": "BATCH_STATE_PENDING", "createTime": "2026-01-02T03:04:05.678901234Z", "updateTime": "2026-01-02T03:04:05.678901234Z",
 		"batchStats": map[string]any{"requestCount": fmt.Sprint(len(j.requests)), "pendingRequestCount": fmt.Sprint(len(j.requests))}}
 	o := map[string]any{"name": j.name, "metadata": metadata}
@@ -102,7 +104,8 @@ func (j *job) operation(over bool) map[string]any {
 		output := map[string]any{"inlinedResponses": map[string]any{"inlinedResponses": j.output}}
 		metadata["state"], metadata["output"] = "BATCH_STATE_SUCCEEDED", output
 		o["done"] = true
-		o["response"] = map[string]any{"@type": kind + "GenerateContentBatchOutput", "inlinedResponses": output["inlinedResponses"]}
+		o["response"] = map[string]any{"@type": kind + "GenerateContentBatchOutput",
+			"inlinedResponses": output["inlinedResponses"]}
 	}
 	return o
 }

@@ -46,7 +46,8 @@ func Bounds(t *testing.T, read func(text string), seeds ...string) {
 			texts = append(texts, (s + fill(long))[:boundInput])
 		}
 	}
-	for _, s := range []string{"(", "[", "{", "<", "'", "`", "$(", "*", "_", "- ", "> ", "|", "#", ":", "=", "[{", "{\"a\":", "a=", "/", "../", ".", "%", "&", "\x00", "\r", "\t", "\x1b[", "0"} {
+	for _, s := range []string{"(", "[", "{", "<", "'", "`", "$(", "*", "_", "- ", "> ", "|", "#",
+		":", "=", "[{", "{\"a\":", "a=", "/", "../", ".", "%", "&", "\x00", "\r", "\t", "\x1b[", "0"} {
 		texts = append(texts, fill(s))
 	}
 	texts = append(texts, nest("(", ")"), nest("[", "]"), nest("{", "}"), nest("{\"a\":", "}"), nest("<a>", "</a>"))
@@ -75,5 +76,6 @@ func Bounds(t *testing.T, read func(text string), seeds ...string) {
 			t.Errorf("%.40q and so on, %d bytes: it takes %s", text, len(text), took)
 		}
 	}
-	t.Logf("bounds: %d hostile texts of %d KiB, of which none asked for more than %d MiB", len(texts), boundInput>>10, (most+1<<20-1)>>20)
+	t.Logf("bounds: %d hostile texts of %d KiB, of which none asked for more than %d MiB",
+		len(texts), boundInput>>10, (most+1<<20-1)>>20)
 }

@@ -29,7 +29,8 @@ func Status(code int, status, message string, details ...any) Reply {
 // RateLimited is a 429 that says when to come back.
 func RateLimited(after time.Duration) Reply {
 	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "You exceeded your current quota.",
-		map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": fmt.Sprintf("%gs", after.Seconds())})
+		map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo",
+			"retryDelay": fmt.Sprintf("%gs", after.Seconds())})
 }
 
 // DailyQuota is a 429 that no waiting helps against.
@@ -54,19 +55,23 @@ func Unauthenticated() Reply {
 // BadKey is the 400 that a wrong API key earns.
 func BadKey() Reply {
 	return Status(http.StatusBadRequest, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
-		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com"})
+		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+			"reason": "API_KEY_INVALID", "domain": "googleapis.com"})
 }
 
 // Forbidden is a 403.
 func Forbidden() Reply {
-	return Status(http.StatusForbidden, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key.")
+	return Status(http.StatusForbidden, "PERMISSION_DENIED",
+		"Your API key was reported as leaked. Please use another API key.")
 }
 
 // Unverified is the 403 of an account that has to be verified at url first.
 func Unverified(url string) Reply {
 	return Status(http.StatusForbidden, "PERMISSION_DENIED", "Verify your account to continue.",
-		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VALIDATION_REQUIRED", "domain": "cloudcode-pa.googleapis.com"},
-		map[string]any{"@type": "type.googleapis.com/google.rpc.Help", "links": []any{map[string]any{"description": "Verify your account", "url": url}}})
+		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+			"reason": "VALIDATION_REQUIRED", "domain": "cloudcode-pa.googleapis.com"},
+		map[string]any{"@type": "type.googleapis.com/google.rpc.Help",
+			"links": []any{map[string]any{"description": "Verify your account", "url": url}}})
 }
 
 // NotFound is the 404 for a model that doesn't exist.
@@ -90,7 +95,8 @@ func InArray(r Reply) Reply {
 // WebPage is an answer with a web page, as from a proxy.
 func WebPage(code int, title string) Reply {
 	return Reply{Wire: &Wire{Status: code, Header: http.Header{"Content-Type": {"text/html"}},
-		Body: "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body><h1>" + title + "</h1></body></html>\n"}}
+		Body: "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body><h1>" + title +
+			"</h1></body></html>\n"}}
 }
 
 // Reset breaks the connection after r has been sent.
@@ -110,12 +116,14 @@ func Silent() Reply { return Reply{Stall: true} }
 
 // InvalidJSON sends a chunk that ends in the middle, as an event of its own.
 func InvalidJSON() Reply {
-	return Reply{Wire: &Wire{Pieces: []string{Event(text(Chunk("", &genai.Part{Text: "one"}))), Event(`{"candidates":[`)}}}
+	return Reply{Wire: &Wire{Pieces: []string{Event(text(Chunk("", &genai.Part{Text: "one"}))),
+		Event(`{"candidates":[`)}}}
 }
 
 // Truncated is a stream that ends within an event, in good order otherwise.
 func Truncated() Reply {
-	return Reply{Wire: &Wire{Pieces: []string{Event(text(Chunk("", &genai.Part{Text: "one"}))), `data: {"candidates":[{"conte`}}}
+	return Reply{Wire: &Wire{Pieces: []string{Event(text(Chunk("", &genai.Part{Text: "one"}))),
+		`data: {"candidates":[{"conte`}}}
 }
 
 // Empty is a stream without a chunk.

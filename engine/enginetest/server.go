@@ -146,7 +146,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	got := Received{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body, From: r.RemoteAddr}
+	got := Received{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+		Header: r.Header.Clone(), Body: body, From: r.RemoteAddr}
 	if _, model, ok := strings.Cut(r.URL.Path, "/models/"); ok {
 		got.Model, got.Action, _ = strings.Cut(model, ":")
 	} else if action, ok := assistAction(r.URL.Path); ok {
@@ -217,7 +218,8 @@ func (s *Server) generate(got Received) Reply {
 	case s.Respond != nil:
 		return s.Respond(got)
 	}
-	return Status(http.StatusBadRequest, "INVALID_ARGUMENT", fmt.Sprintf("the server has no reply to request %d", s.count))
+	return Status(http.StatusBadRequest, "INVALID_ARGUMENT",
+		fmt.Sprintf("the server has no reply to request %d", s.count))
 }
 
 // answer sends reply.

@@ -120,7 +120,8 @@ func (o Outcome) misread() string {
 		value any
 	}{{"decision", object["decision"]}, {"permissionDecision", specific["permissionDecision"]}} {
 		if word, is := of.value.(string); of.value != nil && (!is || word != "" && decisions[word] == "") {
-			return fmt.Sprintf("its %s %s is none of block, deny, ask and allow", of.name, text.OneLine(text.Compact(of.value), most))
+			return fmt.Sprintf("its %s %s is none of block, deny, ask and allow", of.name,
+				text.OneLine(text.Compact(of.value), most))
 		}
 	}
 	if args := specific["tool_input"]; args != nil {

@@ -97,7 +97,8 @@ func (k *reader) open(b []byte) (o object, ok bool) {
 			return -1
 		}
 		o.field(key, b[at:end])
-		if k.want == glance && o.id != nil && o.kind != nil && o.content != nil && (o.filled || string(o.kind) == `"user"`) {
+		if k.want == glance && o.id != nil && o.kind != nil && o.content != nil &&
+			(o.filled || string(o.kind) == `"user"`) {
 			stopped = end
 			return -1
 		}

@@ -88,7 +88,8 @@ func New(cfg Config) *File {
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
 func (c *Conversation) resume(now func() time.Time) (*File, error) {
-	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened, dirs: c.Directories, titled: c.Summary != ""}
+	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
+		dirs: c.Directories, titled: c.Summary != ""}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -222,7 +223,8 @@ func (f *File) open(c *genai.Content) error {
 		f.head = append(f.head, b...)
 		return nil
 	}
-	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line}, "lastUpdated": text.Timestamp(at)}})
+	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line},
+		"lastUpdated": text.Timestamp(at)}})
 	f.head = append(f.head, b...)
 	return err
 }

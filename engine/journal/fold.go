@@ -72,7 +72,8 @@ func (r *record) apply(c change) {
 // set merges metadata.
 func (r *record) set(m *metadata) {
 	s := &r.session
-	for _, f := range []struct{ to, from *string }{{&s.ID, m.id}, {&s.ProjectHash, m.hash}, {&s.Kind, m.kind}, {&s.Summary, m.summary},
+	for _, f := range []struct{ to, from *string }{{&s.ID, m.id}, {&s.ProjectHash, m.hash},
+		{&s.Kind, m.kind}, {&s.Summary, m.summary},
 		{&s.Name, m.name}, {&s.ForkOf, m.forkOf}} {
 		if f.from != nil {
 			*f.to = *f.from

@@ -72,7 +72,8 @@ func restored(cfg Config, saved Saved) (Opened, error) {
 	}
 	o, err := begin(cfg, r, conversation(list))
 	o.File.opening = false // it would stand in the place of the messages
-	o.From, o.CopyOf = &Conversation{Session: Session{Title: saved.Title, Updated: saved.At}, History: o.History}, saved.Session
+	o.From, o.CopyOf = &Conversation{Session: Session{Title: saved.Title, Updated: saved.At},
+		History: o.History}, saved.Session
 	return o, err
 }
 

@@ -19,7 +19,8 @@ func importFile(cfg Config, path string) (Opened, error) {
 	}
 	f := New(cfg)
 	f.known, f.opening = nil, false // it would stand in the place of the messages
-	note, err := json.Marshal(map[string]string{"id": uuid.NewString(), "timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
+	note, err := json.Marshal(map[string]string{"id": uuid.NewString(),
+		"timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {
 		return Opened{}, err
 	}

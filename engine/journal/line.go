@@ -151,7 +151,8 @@ func withoutArgs(c *genai.Content, calls []engine.CallRecord) []*genai.Part {
 	}
 	parts := withNamedIDs(c.Parts)
 	for _, p := range parts { // the calls are copies by now
-		if p.FunctionCall != nil && slices.ContainsFunc(calls, func(r engine.CallRecord) bool { return r.ID == p.FunctionCall.ID }) {
+		if p.FunctionCall != nil && slices.ContainsFunc(calls,
+			func(r engine.CallRecord) bool { return r.ID == p.FunctionCall.ID }) {
 			p.FunctionCall.Args = nil
 		}
 	}

@@ -115,7 +115,8 @@ func sessionNames(dir string) (names []string, err error) {
 }
 
 func isSessionName(name string) bool {
-	return strings.HasPrefix(name, "session-") && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
+	return strings.HasPrefix(name, "session-") &&
+		(strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
 }
 
 // read returns the session in a file, without its messages.
@@ -275,7 +276,8 @@ func Find(sessions []Session, arg string) (Session, error) {
 			return s, nil
 		}
 	}
-	begin := slices.DeleteFunc(slices.Clone(sessions), func(s Session) bool { return len(arg) < shortestID || !strings.HasPrefix(s.ID, arg) })
+	begin := slices.DeleteFunc(slices.Clone(sessions),
+		func(s Session) bool { return len(arg) < shortestID || !strings.HasPrefix(s.ID, arg) })
 	switch len(begin) {
 	case 0:
 		return Session{}, &NotFoundError{Arg: arg, Count: len(sessions)}
@@ -346,7 +348,8 @@ type Listed struct {
 func JSON(sessions []Session, current string) []Listed {
 	out := make([]Listed, len(sessions))
 	for i, s := range sessions {
-		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf, StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
+		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
+			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
 			Messages: s.Messages, Current: s.ID == current, Path: s.Path}
 	}
 	return out

@@ -90,7 +90,8 @@ func newHolder() Holder {
 	h := Holder{PID: os.Getpid(), Since: time.Now()}
 	h.Host, _ = os.Hostname()
 	for _, fd := range []string{"0", "2"} { // where the system says it
-		if name, err := os.Readlink("/proc/self/fd/" + fd); err == nil && (strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {
+		if name, err := os.Readlink("/proc/self/fd/" + fd); err == nil &&
+			(strings.HasPrefix(name, "/dev/pts/") || strings.HasPrefix(name, "/dev/tty")) {
 			h.Terminal = name
 			break
 		}

@@ -106,7 +106,8 @@ func resumeLast(cfg Config, choice Choice) (o Opened, ok bool) {
 		return Opened{}, false
 	}
 	found := make([]Session, len(names))
-	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) { found[i] = begins(filepath.Join(cfg.Dir, names[i])) })
+	parallel.Each(len(names), runtime.GOMAXPROCS(0),
+		func(i int) { found[i] = begins(filepath.Join(cfg.Dir, names[i])) })
 	var last Session
 	seen := map[string]bool{}
 	for _, s := range found {

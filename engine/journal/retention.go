@@ -18,7 +18,8 @@ type Retention struct {
 
 // ParseAge returns how long an age is: a number and h, d, w, or m, which is 30 days.
 func ParseAge(s string) (time.Duration, error) {
-	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour, 'm': 30 * 24 * time.Hour}
+	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour,
+		'm': 30 * 24 * time.Hour}
 	if n := len(s) - 1; n > 0 && units[s[n]] > 0 {
 		unit := units[s[n]]
 		if k, err := strconv.ParseUint(s[:n], 10, 32); err == nil && k > 0 && s[0] != '+' && k < uint64(1<<62/unit) {
@@ -49,7 +50,8 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 
 // Expired returns those of sessions that are not to be kept, the one written last first.
 func (r Retention) Expired(sessions []Session, now time.Time) (expired []Session) {
-	byAge := slices.SortedStableFunc(slices.Values(sessions), func(a, b Session) int { return b.Updated.Compare(a.Updated) })
+	byAge := slices.SortedStableFunc(slices.Values(sessions),
+		func(a, b Session) int { return b.Updated.Compare(a.Updated) })
 	for i, s := range byAge {
 		age := now.Sub(s.Updated)
 		if age >= r.MinAge && (r.MaxAge > 0 && age > r.MaxAge || r.MaxCount > 0 && i >= r.MaxCount) {

@@ -122,7 +122,8 @@ func (r *record) answering(c *genai.Content) string {
 		return ""
 	}
 	for _, m := range slices.Backward(r.messages) {
-		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) && firstAnswered(decodeParts(m.kept.body.content)) == id {
+		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) &&
+			firstAnswered(decodeParts(m.kept.body.content)) == id {
 			return m.id
 		}
 	}
@@ -168,7 +169,8 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 	next, list := 0, []json.RawMessage{}
 	keep := func(to int) { // what was never said to the model
 		for ; next < to; next++ {
-			if m := r.messages[next]; (m.id == openingID || m.kind != "user" && m.kind != "gemini") && json.Valid(m.kept.raw) {
+			if m := r.messages[next]; (m.id == openingID || m.kind != "user" &&
+				m.kind != "gemini") && json.Valid(m.kept.raw) {
 				list = append(list, m.kept.raw)
 			}
 		}

@@ -158,7 +158,8 @@ func mayHold(b []byte, part string) bool {
 				break
 			}
 			from += i
-			if start := from - rare; start+len(part) <= len(b) && bytes.EqualFold(b[start:start+len(part)], []byte(part)) {
+			if start := from - rare; start+len(part) <= len(b) &&
+				bytes.EqualFold(b[start:start+len(part)], []byte(part)) {
 				return true
 			}
 		}

@@ -22,7 +22,8 @@ func (f *File) Sync() error {
 	}
 	f.unsynced = false
 	err := f.out.Sync()
-	for dir := filepath.Dir(f.path); err == nil && f.unlisted > 0; f.unlisted-- { // the directory has to name the file, too
+	for dir := filepath.Dir(f.path); err == nil &&
+		f.unlisted > 0; f.unlisted-- { // the directory has to name the file, too
 		f.system().syncDir(dir) // not every system can
 		dir = filepath.Dir(dir)
 	}

@@ -84,7 +84,8 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 		}
 		p, err := m.budget.admit(ctx, req)
 		if p.unpriced && req.Notify != nil {
-			req.Notify(engine.Notice{Text: "no price is known for " + req.Model + ": --max-cost does not hold for it; --max-tokens does"})
+			req.Notify(engine.Notice{Text: "no price is known for " + req.Model +
+				": --max-cost does not hold for it; --max-tokens does"})
 		}
 		if err != nil {
 			yield(nil, err)
@@ -205,7 +206,8 @@ func (b *Budget) byTokens(prompt, held int) (bound, error) {
 	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens-held
 	switch {
 	case left <= 0:
-		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s", text.Number(b.tokens), limit)
+		return bound{}, b.refuse(Tokens, "stopped: %s tokens are used, and the limit is %s",
+			text.Number(b.tokens), limit)
 	case prompt >= left:
 		return bound{}, b.refuse(Tokens, "stopped: the next request takes %s tokens or more, and %s leaves %s", text.Number(prompt), limit, text.Number(left))
 	}

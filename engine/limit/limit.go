@@ -41,7 +41,8 @@ func (e *Error) Hint() string { return e.Advice }
 
 // Timeout returns the error of a run that took longer than d.
 func Timeout(d time.Duration) *Error {
-	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))), Advice: "--timeout sets the limit"}
+	return &Error{Kind: Time, Message: fmt.Sprintf("stopped: %s is over", quoted(Time, brief(d))),
+		Advice: "--timeout sets the limit"}
 }
 
 // A Config says what may be spent. The zero Config limits nothing.
@@ -67,7 +68,8 @@ func (c *Config) stopped(k Kind, format string, args ...any) *Error {
 		return e
 	}
 	if command := c.Resume(); command != "" {
-		e.Advice = fmt.Sprintf("%s %s %s goes on", command, k.flag(), map[Kind]string{Tokens: "N", Calls: "N", Cost: "AMOUNT"}[k])
+		e.Advice = fmt.Sprintf("%s %s %s goes on", command, k.flag(),
+			map[Kind]string{Tokens: "N", Calls: "N", Cost: "AMOUNT"}[k])
 	}
 	return e
 }

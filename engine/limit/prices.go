@@ -48,7 +48,8 @@ func (p Price) of(u engine.Usage) float64 {
 	r := p.rate(u.Prompt)
 	cached := min(max(0, u.Cached), max(0, u.Prompt))
 	fresh := max(0, u.Prompt) - cached + max(0, u.ToolUse)
-	return (float64(fresh)*r.Input + float64(cached)*r.Cached + float64(max(0, u.Output)+max(0, u.Thoughts))*r.Output) / 1e6
+	return (float64(fresh)*r.Input + float64(cached)*r.Cached +
+		float64(max(0, u.Output)+max(0, u.Thoughts))*r.Output) / 1e6
 }
 
 // affords returns how many tokens of an answer some money buys.

@@ -36,7 +36,8 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 
 // watch yields what run does. Its error is what is left to yield: nothing, if
 // the consumer has left.
-func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error], yield func(engine.Event, error) bool) error {
+func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
+	yield func(engine.Event, error) bool) error {
 	var cut, over error
 	var wanted []engine.Called // by the last message, while none has begun
 	for ev, err := range run {
@@ -108,5 +109,6 @@ func (b *Budget) claim(n int) error {
 	if left > 0 {
 		rest = "leaves " + text.Number(left)
 	}
-	return b.cfg.stopped(Calls, "stopped: the model wants %s more, and %s %s", calls, quoted(Calls, strconv.Itoa(limit)), rest)
+	return b.cfg.stopped(Calls, "stopped: the model wants %s more, and %s %s", calls,
+		quoted(Calls, strconv.Itoa(limit)), rest)
 }

@@ -111,7 +111,8 @@ const (
 func (p *prompt) opinion(ctx context.Context, purpose string) (o opinion, err error) {
 	request := fmt.Sprintf(judgeRequest, text.Shorten(p.asked, longestRequest))
 	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // no call may stand first
-	contents = append(append(contents, recent(p.cfg.History())...), genai.NewContentFromText(judgeQuestion, genai.RoleUser))
+	contents = append(append(contents, recent(p.cfg.History())...),
+		genai.NewContentFromText(judgeQuestion, genai.RoleUser))
 	err = p.cfg.Asker.JSON(ctx, oneshot.Question{Purpose: purpose, System: judgeSystem, Contents: contents,
 		Tell: func(ev engine.Event) { p.tell(ev) }}, opinionSchema, &o)
 	return o, err

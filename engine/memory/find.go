@@ -151,7 +151,8 @@ func framed(files []File, tier Tier) string {
 
 // contents sorts out files by where the model reads them.
 func contents(files []File) Contents {
-	c := Contents{Global: framed(files, Global), Extension: framed(files, Extension), Project: framed(files, Project), Files: slices.Clone(files)}
+	c := Contents{Global: framed(files, Global), Extension: framed(files, Extension),
+		Project: framed(files, Project), Files: slices.Clone(files)}
 	for _, f := range files {
 		if f.Tier == Private {
 			c.Private = f.Text

@@ -189,7 +189,8 @@ func (l *loader) embed(name string, from importer) (string, bool) {
 	}
 	l.left -= len(im.text)
 	l.know(im.info)
-	text := l.expand(im.text, importer{dir: filepath.Dir(im.path), within: from.within, chain: append(slices.Clip(from.chain), im.real)})
+	text := l.expand(im.text, importer{dir: filepath.Dir(im.path), within: from.within,
+		chain: append(slices.Clip(from.chain), im.real)})
 	return fmt.Sprintf("<!-- Imported from: %s -->\n%s\n<!-- End of import from: %s -->", name, text, name), true
 }
 
@@ -280,7 +281,8 @@ func (l *loader) allowed(dir, path string) error {
 	if err != nil || !filepath.IsLocal(rel) {
 		return errOutside
 	}
-	if secret.Path(rel) || l.cfg.Withheld != nil && slices.ContainsFunc(strings.Split(rel, string(filepath.Separator)), l.cfg.Withheld) {
+	if secret.Path(rel) || l.cfg.Withheld != nil &&
+		slices.ContainsFunc(strings.Split(rel, string(filepath.Separator)), l.cfg.Withheld) {
 		return errWithheld
 	}
 	return nil

@@ -43,7 +43,8 @@ type source struct {
 
 func (m *Memory) loader() *loader {
 	cfg := m.cfg
-	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), defaultLimit), left: cmp.Or(max(cfg.Total, 0), defaultTotal),
+	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), defaultLimit),
+		left:    cmp.Or(max(cfg.Total, 0), defaultTotal),
 		imports: maxImports, sources: map[string]*source{}}
 	var bad []string
 	l.names, bad = cfg.names()
@@ -238,7 +239,8 @@ func (l *loader) open(real string) (os.FileInfo, string, error) {
 // where it is there.
 func (l *loader) projectOf(real string) (project *disk.Dir, rel string) {
 	for _, d := range l.projects {
-		if r, err := filepath.Rel(d.Path(), real); err == nil && filepath.IsLocal(r) && (project == nil || len(d.Path()) > len(project.Path())) {
+		if r, err := filepath.Rel(d.Path(), real); err == nil && filepath.IsLocal(r) &&
+			(project == nil || len(d.Path()) > len(project.Path())) {
 			project, rel = d, r
 		}
 	}
@@ -256,7 +258,8 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
 	}
 	text := string(b)
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) { // no text has zero bytes, and some servers refuse them
+	if !utf8.ValidString(text) || strings.ContainsRune(text,
+		0) { // no text has zero bytes, and some servers refuse them
 		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
 		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
 	}

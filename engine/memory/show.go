@@ -15,7 +15,8 @@ func (c Contents) Show() string {
 	for _, part := range []struct {
 		tier Tier
 		text string
-	}{{Global, c.Global}, {Private, c.Private}, {Extension, c.Extension}, {Project, c.Project}, {Late, framed(c.Files, Late)}} {
+	}{{Global, c.Global}, {Private, c.Private}, {Extension, c.Extension}, {Project,
+		c.Project}, {Late, framed(c.Files, Late)}} {
 		if part.text != "" {
 			parts = append(parts, fmt.Sprintf("--- %s ---\n%s\n", part.tier, part.text))
 		}

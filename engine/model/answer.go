@@ -198,10 +198,12 @@ func noted(cs []*genai.Content, note string) []*genai.Content {
 	switch {
 	case answers(cs):
 		return append(slices.Clone(cs),
-			genai.NewContentFromText("[Tool execution completed.]", genai.RoleModel), genai.NewContentFromText(note, genai.RoleUser))
+			genai.NewContentFromText("[Tool execution completed.]",
+				genai.RoleModel), genai.NewContentFromText(note, genai.RoleUser))
 	case last >= 0 && cs[last] != nil && cs[last].Role == genai.RoleUser:
 		cs = slices.Clone(cs)
-		cs[last] = &genai.Content{Role: genai.RoleUser, Parts: append(slices.Clone(cs[last].Parts), &genai.Part{Text: "\n" + note})}
+		cs[last] = &genai.Content{Role: genai.RoleUser,
+			Parts: append(slices.Clone(cs[last].Parts), &genai.Part{Text: "\n" + note})}
 		return cs
 	}
 	return append(slices.Clone(cs), genai.NewContentFromText(note, genai.RoleUser))

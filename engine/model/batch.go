@@ -66,7 +66,8 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 	if err != nil {
 		return "", err
 	}
-	j, err := g.job(ctx, question{model: model, method: http.MethodPost, url: g.modelURL(model, "batchGenerateContent"), body: pieces{body}})
+	j, err := g.job(ctx, question{model: model, method: http.MethodPost,
+		url: g.modelURL(model, "batchGenerateContent"), body: pieces{body}})
 	return j.Name, err
 }
 
@@ -170,8 +171,9 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	case given(o.Error):
 		j.Err = g.explain(x, g.status(o.Error))
 	case len(out) == 0:
-		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true, Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
-			Advice: "--batch-fresh begins anew"}
+		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true,
+			Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
+			Advice:  "--batch-fresh begins anew"}
 	}
 	j.Replies = map[string]Reply{}
 	for i, r := range out {
@@ -222,7 +224,8 @@ func (g *Genai) status(raw json.RawMessage) *failure {
 }
 
 // httpOf are the codes of gRPC in those of HTTP, as Google's APIs have them.
-var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 11: 400, 12: 501,
+var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400,
+	10: 409, 11: 400, 12: 501,
 	13: 500, 14: 503, 15: 500, 16: 401}
 
 // Once returns a Generator that gives a reply to the first request, and refuses

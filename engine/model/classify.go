@@ -109,7 +109,8 @@ func (f *failure) read(raw json.RawMessage) {
 // itself, as gateways make them.
 func unnest(s string) string {
 	var env struct{ Error struct{ Message string } }
-	if strings.HasPrefix(strings.TrimSpace(s), "{") && json.Unmarshal([]byte(s), &env) == nil && env.Error.Message != "" {
+	if strings.HasPrefix(strings.TrimSpace(s), "{") && json.Unmarshal([]byte(s), &env) == nil &&
+		env.Error.Message != "" {
 		return env.Error.Message
 	}
 	return s
@@ -133,7 +134,8 @@ func title(page []byte) string {
 
 // classify makes an Error of f, about a request to model.
 func (f *failure) classify(model string) *Error {
-	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after, Hinted: f.hinted, Answering: f.answering}
+	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after,
+		Hinted: f.hinted, Answering: f.answering}
 	if e.Message == "" {
 		e.Message = strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code)))
 	}

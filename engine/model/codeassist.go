@@ -180,10 +180,12 @@ func (g *Genai) await(x *exchange, op *operation) error {
 	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
 		switch {
 		case !modelName(name):
-			return &Error{Kind: Invalid, Final: true, Message: "Code Assist names the set-up of the account in a way that can't be asked for"}
+			return &Error{Kind: Invalid, Final: true,
+				Message: "Code Assist names the set-up of the account in a way that can't be asked for"}
 		case time.Now().After(end):
-			return &Error{Kind: Unavailable, Final: true, Message: "Code Assist has not set the account up within " + brief(x.idle),
-				Advice: "it may still be at it: try again later"}
+			return &Error{Kind: Unavailable, Final: true,
+				Message: "Code Assist has not set the account up within " + brief(x.idle),
+				Advice:  "it may still be at it: try again later"}
 		}
 		if err := sleep(x.ctx, wait); err != nil {
 			return err
@@ -221,7 +223,8 @@ func (m membership) noProject() error {
 		e.Code = cmp.Or(e.Code, b.Code)
 	}
 	if len(reasons) > 0 {
-		e.Message = oneLine("this account can't have Code Assist without a project of its own: " + strings.Join(reasons, "; "))
+		e.Message = oneLine("this account can't have Code Assist without a project of its own: " +
+			strings.Join(reasons, "; "))
 		e.Advice += "; or use a key (GEMINI_API_KEY)"
 	}
 	return e
@@ -256,8 +259,9 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 	}
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
-		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true, Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
-			Advice: "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
+		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true,
+			Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
+			Advice:  "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
 	case resp.StatusCode/100 != 2:
 		return g.failure(resp, text)
 	}

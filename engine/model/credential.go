@@ -105,8 +105,9 @@ func (o Options) checkAccount() error {
 	case o.CodeAssist && o.Account == nil && !o.Keyless:
 		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Advice: hintAccount}
 	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
-		return &Error{Kind: Auth, Final: true, Message: "a Google account needs Code Assist, or a project and a location of Vertex AI",
-			Advice: "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
+		return &Error{Kind: Auth, Final: true,
+			Message: "a Google account needs Code Assist, or a project and a location of Vertex AI",
+			Advice:  "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
 	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
 		return errKey(o.APIKey)
 	case o.Project != "" && !pathWord(o.Project), o.Location != "" && (!pathWord(o.Location) || !hostWord(o.Location)), !headerValue(o.Quota):

@@ -65,7 +65,8 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 		return // citations are not worth an answer
 	}
 	for i, c := range wire.Candidates {
-		if s := c.CitationMetadata.CitationSources; len(s) > 0 && i < len(chunk.Candidates) && chunk.Candidates[i] != nil {
+		if s := c.CitationMetadata.CitationSources; len(s) > 0 && i < len(chunk.Candidates) &&
+			chunk.Candidates[i] != nil {
 			chunk.Candidates[i].CitationMetadata = &genai.CitationMetadata{Citations: s}
 		}
 	}
@@ -73,7 +74,8 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 
 // decodeDocument returns the chunks of an answer that did not come as a stream:
 // one response or a list of them, wrapped or not.
-func decodeDocument(b []byte, wrapped bool) (chunks []*genai.GenerateContentResponse, fault json.RawMessage, err error) {
+func decodeDocument(b []byte, wrapped bool) (chunks []*genai.GenerateContentResponse,
+	fault json.RawMessage, err error) {
 	docs := []json.RawMessage{b}
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
 		docs = nil

@@ -204,7 +204,8 @@ func (w *writer) part(p *genai.Part) error {
 	case p.Text == "" && !engine.HasData(p):
 		return w.value(barePart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
 	case silent(p):
-		return w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
+		return w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID,
+			Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
 	}
 	return w.value(p)
 }

@@ -81,7 +81,8 @@ func (g *Genai) send(x *exchange) error {
 		return err
 	}
 	if !modelName(x.model) {
-		return &Error{Kind: BadRequest, Final: true, Message: fmt.Sprintf("%q is not the name of a model", x.model), Advice: hintModel}
+		return &Error{Kind: BadRequest, Final: true,
+			Message: fmt.Sprintf("%q is not the name of a model", x.model), Advice: hintModel}
 	}
 	err := g.attempt(x)
 	if g.opts.Account != nil && x.unauthorized(err) {
@@ -143,7 +144,8 @@ func (g *Genai) do(x *exchange, method string, u *url.URL, body pieces) (*http.R
 	defer x.guard.Stop()
 	resp, err := g.client.Do(req)
 	if err == nil {
-		g.log.DebugContext(x.ctx, "response", "status", resp.StatusCode, "type", resp.Header.Get("Content-Type"), "protocol", resp.Proto, "took", time.Since(x.start))
+		g.log.DebugContext(x.ctx, "response", "status", resp.StatusCode, "type",
+			resp.Header.Get("Content-Type"), "protocol", resp.Proto, "took", time.Since(x.start))
 	}
 	return resp, err
 }

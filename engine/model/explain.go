@@ -42,9 +42,11 @@ func (g *Genai) explain(x *exchange, err error) error {
 			}
 		}
 	case errors.As(err, &broken):
-		beginning := g.redact.Text(string(broken.data[:min(len(broken.data), logged)])) // of which no half of a secret is shown
+		beginning := g.redact.Text(string(broken.data[:min(len(broken.data),
+			logged)])) // of which no half of a secret is shown
 		e = &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: x.resp != nil, Err: err,
-			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken, oneLine(beginning[:min(len(beginning), 100)]))}
+			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken,
+				oneLine(beginning[:min(len(beginning), 100)]))}
 	default:
 		e = g.networkError(x, g.base.Host, err)
 	}

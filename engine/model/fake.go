@@ -178,7 +178,8 @@ func (f *Fake) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 	}
 }
 
-func (f *Fake) generate(ctx context.Context, req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+func (f *Fake) generate(ctx context.Context, req *engine.Request,
+	yield func(*genai.GenerateContentResponse, error) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -208,7 +208,8 @@ func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*ge
 	}
 }
 
-func (g *Genai) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
+func (g *Genai) generate(ctx context.Context, req *engine.Request,
+	emit func(*genai.GenerateContentResponse) error) error {
 	name, said := g.body(req)
 	known := &g.cache
 	if req.OneShot { // which may say what a conversation still changes, and is not said again
@@ -278,7 +279,8 @@ func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) e
 }
 
 // receiveDocument reads an answer that is no stream.
-func (g *Genai) receiveDocument(x *exchange, events *eventReader, emit func(*genai.GenerateContentResponse) error) error {
+func (g *Genai) receiveDocument(x *exchange, events *eventReader,
+	emit func(*genai.GenerateContentResponse) error) error {
 	doc, err := events.all()
 	if err != nil {
 		return err
@@ -308,7 +310,8 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
 	name := g.opts.Presets.Chat(req.Model, false).Model
-	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"), body: body, notify: req.Notify}
+	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"),
+		body: body, notify: req.Notify}
 	var count struct {
 		TotalTokens *int
 		Error       json.RawMessage

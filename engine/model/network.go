@@ -275,7 +275,8 @@ func pathWord(s string) bool { return modelName(s) && !strings.Contains(s, "/") 
 func modelName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.@:/", c) >= 0
+		ok := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.IndexByte("-_.@:/", c) >= 0
 		if !ok {
 			return false
 		}

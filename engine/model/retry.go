@@ -71,7 +71,8 @@ func (r retry) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 	}
 }
 
-func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+func (r retry) generate(ctx context.Context, req *engine.Request,
+	yield func(*genai.GenerateContentResponse, error) bool) error {
 	asked := *req
 	plan := plan{opts: r.opts, attempts: 1, answers: 1}
 	for {
@@ -106,7 +107,8 @@ func (r retry) generate(ctx context.Context, req *engine.Request, yield func(*ge
 // close asks a model for a closing sentence that has ended without a word after
 // calls that succeeded. Its work is done, so that no more comes of a failure
 // than a warning. What is said counts only as a whole.
-func (r retry) close(ctx context.Context, req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
+func (r retry) close(ctx context.Context, req *engine.Request,
+	yield func(*genai.GenerateContentResponse, error) bool) error {
 	notify := req.Notify
 	if notify == nil {
 		notify = func(engine.Event) {}
@@ -117,10 +119,11 @@ func (r retry) close(ctx context.Context, req *engine.Request, yield func(*genai
 		var said []*genai.GenerateContentResponse
 		asked := *req
 		asked.Contents = noted(req.Contents, closingNote)
-		err = r.attempt(ctx, &asked, &answer{afterSuccess: true}, func(chunk *genai.GenerateContentResponse, _ error) bool {
-			said = append(said, chunk)
-			return true
-		})
+		err = r.attempt(ctx, &asked, &answer{afterSuccess: true},
+			func(chunk *genai.GenerateContentResponse, _ error) bool {
+				said = append(said, chunk)
+				return true
+			})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -140,7 +143,8 @@ func (r retry) close(ctx context.Context, req *engine.Request, yield func(*genai
 }
 
 // attempt makes one request and checks its answer.
-func (r retry) attempt(ctx context.Context, req *engine.Request, a *answer, yield func(*genai.GenerateContentResponse, error) bool) error {
+func (r retry) attempt(ctx context.Context, req *engine.Request, a *answer,
+	yield func(*genai.GenerateContentResponse, error) bool) error {
 	for chunk, err := range r.Generator.Generate(ctx, req) {
 		if err != nil {
 			return err

@@ -84,7 +84,8 @@ func without(object json.RawMessage, name string) (json.RawMessage, error) {
 func (s *Structured) Insist() { s.insists.Store(true) }
 
 // Generate implements [engine.Generator].
-func (s *Structured) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+func (s *Structured) Generate(ctx context.Context,
+	req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		asked := s.instructed(req)
 		bare := *asked.Config

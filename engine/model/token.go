@@ -30,8 +30,11 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(g.opts.Connect, 30*time.Second), errTokenSlow)
 	defer cancel()
 	start := time.Now()
-	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client, Host: g.opts.Metadata, Know: g.redact.Know}.Token(ctx, data)
-	g.log.DebugContext(ctx, "access token", "from", cmp.Or(strings.TrimPrefix(filepath.Base(from), "."), "metadata server"), "took", time.Since(start), "ok", err == nil)
+	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client,
+		Host: g.opts.Metadata, Know: g.redact.Know}.Token(ctx, data)
+	g.log.DebugContext(ctx, "access token", "from",
+		cmp.Or(strings.TrimPrefix(filepath.Base(from), "."),
+			"metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
 		return credential{}, g.tokenError(ctx, x, from, err)
 	}

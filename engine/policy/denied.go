@@ -78,5 +78,6 @@ func (p *Policy) held(r *Rule) bool {
 
 // reason says to the model that r denies something.
 func (r *Rule) reason(what string) string {
-	return fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.", oneLine(r.Where()), r.Tier, quoted(what))
+	return fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.",
+		oneLine(r.Where()), r.Tier, quoted(what))
 }

@@ -118,7 +118,8 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 		e.Ruling = Ruling{Why: "the call may write to a protected file"}
 	case !yolo || !w.edits(q, g.isOwn):
 	case p.Unattended:
-		e.Ruling = Ruling{Verdict: engine.Deny, Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
+		e.Ruling = Ruling{Verdict: engine.Deny,
+			Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
 		e.Reason = "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
 	default:
 		e.Ruling = Ruling{Why: "the call may write to gemline's own configuration"}
@@ -140,7 +141,9 @@ func (g guard) protects(path string) bool {
 func (g guard) opensPrograms(q engine.Proposal) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		near := func(dir string) bool { return insideFollowed(dir, path) || insideFollowed(path, disk.Follow(dir)) }
-		return slices.ContainsFunc(g.files.Programs, near) || slices.ContainsFunc(elements(path), func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
+		return slices.ContainsFunc(g.files.Programs, near) ||
+			slices.ContainsFunc(elements(path),
+				func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
 	})
 }
 
@@ -171,7 +174,8 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 
 // protects reports whether the file at path is guarded.
 func (g GuardedFiles) protects(path string) bool {
-	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) || slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
+	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) ||
+		slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
 	for _, root := range g.roots() {
@@ -201,7 +205,8 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 		if _, ok := inside(root, dir); !ok {
 			break
 		}
-		for _, name := range slices.Concat(protected, g.Names, []string{".env", filepath.Join(".github", "workflows")}) {
+		for _, name := range slices.Concat(protected, g.Names,
+			[]string{".env", filepath.Join(".github", "workflows")}) {
 			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil &&
 				slices.ContainsFunc(there, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
 				return true

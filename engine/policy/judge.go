@@ -167,15 +167,18 @@ func (p *Policy) script(u question) Explanation {
 	if unknown {
 		if r := p.mayMean(engine.Deny, &u); r != nil {
 			e.Ruling = Ruling{Verdict: engine.Deny, Rule: r,
-				Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that denies commands"}
+				Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) +
+					", and there is a rule that denies commands"}
 			return e
 		}
 	}
 	undoable := whole.Rule != nil && whole.Rule.Undoable && whole.Verdict == engine.Allow
 	if r := p.mayMean(engine.Ask, &u); undoable && unknown && r != nil && e.Verdict == engine.Allow {
-		e.Ruling = Ruling{Rule: r, Why: "this may run a program that was not checked" + because(u.Intent.Plan.Why) + ", and there is a rule that asks about commands"}
+		e.Ruling = Ruling{Rule: r, Why: "this may run a program that was not checked" +
+			because(u.Intent.Plan.Why) + ", and there is a rule that asks about commands"}
 	}
-	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks && u.mode != Yolo && !undoable {
+	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks &&
+		u.mode != Yolo && !undoable {
 		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
 	return e

@@ -107,7 +107,8 @@ func proposals(q engine.Proposal) []engine.Grant {
 	prefixes = slices.Compact(prefixes)
 	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Plan.Dir != "" {
 		grants[0].Near = true
-		grants[0].Rule = ruleText([]string{Shell}, "commandLine = "+tomlString(line)+"\ndirectory = "+tomlString(q.Intent.Plan.Dir)+network)
+		grants[0].Rule = ruleText([]string{Shell},
+			"commandLine = "+tomlString(line)+"\ndirectory = "+tomlString(q.Intent.Plan.Dir)+network)
 	}
 	if wide {
 		var list, begins []string
@@ -115,8 +116,9 @@ func proposals(q engine.Proposal) []engine.Grant {
 			list = append(list, strconv.Quote(p))
 			begins = append(begins, strconv.Quote(p+" ..."))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Near: near, Label: "always " + strings.Join(begins, " or ") + label,
-			Rule: ruleText([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
+		grants = append(grants, engine.Grant{Tool: Shell, Near: near,
+			Label: "always " + strings.Join(begins, " or ") + label,
+			Rule:  ruleText([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
 	return grants
 }
@@ -134,7 +136,8 @@ func grantRule(g engine.Grant) string {
 var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
 // runSubcommands are sub-commands with which a program runs another one, or anything.
-var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init", "create", "env", "script", "explore", "start", "develop", "which"}
+var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init",
+	"create", "env", "script", "explore", "start", "develop", "which"}
 
 // commandPrefix returns the words that a rule for commands like c begins with: the
 // program and, where it has them, its sub-command. It returns nil if such a

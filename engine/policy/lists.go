@@ -39,7 +39,8 @@ func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
 	if !tier.narrows() {
 		b.allowed(cmp.Or(l.As, "tools.allowed"), l.Allowed)
 		for _, s := range l.Trusted {
-			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 200, text: "mcpServers." + oneLine(s) + ".trust"})
+			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 200,
+				text: "mcpServers." + oneLine(s) + ".trust"})
 		}
 		for _, s := range l.Servers {
 			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 100, text: "mcp.allowed " + quoted(s)})
@@ -134,7 +135,8 @@ func (b *builder) list(key string, entries []string, v engine.Verdict, priority 
 		}
 		if problem != "" {
 			if b.err == nil {
-				b.err = &FileError{Path: b.from, Line: b.line, Column: b.column, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
+				b.err = &FileError{Path: b.from, Line: b.line, Column: b.column,
+					Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
 			}
 			continue
 		}

@@ -66,7 +66,8 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 // Holds reports whether src has a file of rules that is not passed over.
 func (src Source) Holds() bool {
 	files, err := src.files()
-	return err == nil && slices.ContainsFunc(files, func(path string) bool { return src.Exposed == nil || src.Exposed(path) == "" })
+	return err == nil && slices.ContainsFunc(files,
+		func(path string) bool { return src.Exposed == nil || src.Exposed(path) == "" })
 }
 
 // files returns the files that are to be read. One that is passed over is
@@ -102,5 +103,6 @@ func (src Source) files() ([]string, error) {
 
 // unread is the error of a file that can't be read.
 func unread(path string, err error) error {
-	return &FileError{Path: path, Message: "can't be read, and the rules in it would not hold: " + oneLine(disk.Cause(err).Error())}
+	return &FileError{Path: path, Message: "can't be read, and the rules in it would not hold: " +
+		oneLine(disk.Cause(err).Error())}
 }

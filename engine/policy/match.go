@@ -53,13 +53,15 @@ func runs(q engine.Proposal) bool {
 // safe reports whether the command, or each one of the call, is known to change
 // nothing, and is held to that.
 func (u *question) safe() bool {
-	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() || u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
+	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() ||
+		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
 		return false
 	}
 	if u.command != nil {
 		return u.command.Safe
 	}
-	return len(u.Intent.Plan.Commands) > 0 && !slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool { return !c.Safe })
+	return len(u.Intent.Plan.Commands) > 0 &&
+		!slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool { return !c.Safe })
 }
 
 // encode writes the arguments as rules see them. For one command, they are
@@ -182,7 +184,8 @@ func (r *Rule) concerns(u *question) bool {
 	}
 	agent, _ := u.Args["agent_name"].(string) // the tool that calls agents goes by their names, too
 	return slices.ContainsFunc(r.Tools, func(name string) bool {
-		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent && t.Server == "" && t.Name() == "invoke_agent"
+		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent &&
+			t.Server == "" && t.Name() == "invoke_agent"
 	})
 }
 
@@ -191,9 +194,11 @@ func (r *Rule) names(pattern string, t engine.Tool) bool {
 	name := t.Name()
 	if t.Server == "" {
 		before, any := strings.CutSuffix(pattern, "*")
-		return pattern == "*" || sameTool(pattern, name) || any && before == discovered && strings.HasPrefix(name, before)
+		return pattern == "*" || sameTool(pattern, name) || any && before == discovered &&
+			strings.HasPrefix(name, before)
 	}
-	return pattern == "*" || pattern == "mcp_*" || pattern == engine.ServerPrefix(t.Server)+"*" || pattern == name || r.Server != "" && pattern == t.ServerTool
+	return pattern == "*" || pattern == "mcp_*" || pattern == engine.ServerPrefix(t.Server)+"*" ||
+		pattern == name || r.Server != "" && pattern == t.ServerTool
 }
 
 // covers reports whether c is a command that a rule allows: it begins with
@@ -244,7 +249,8 @@ func (r *Rule) catchesProgram(c engine.Command) bool {
 		as := func(name string) bool {
 			return r.Command.MatchString(engine.Quote(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
 		}
-		return r.Command.MatchString(engine.Quote(c.Argv)) || r.Command.MatchString(c.String()) || as(name) || as(strings.TrimPrefix(name, "g"))
+		return r.Command.MatchString(engine.Quote(c.Argv)) || r.Command.MatchString(c.String()) ||
+			as(name) || as(strings.TrimPrefix(name, "g"))
 	}
 	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
 		first := fold(base(prefix[0]))

@@ -100,7 +100,8 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Masked: p.Masked, Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted)}
+	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Masked: p.Masked,
+		Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 
 // Rules returns the rules, the strongest first, and of equals the stricter.
@@ -142,7 +143,8 @@ func (p *Policy) Before() Mode {
 // looks reports whether calls of a kind only look at the workspace, or not
 // even that. A question to the user needs no other question before it.
 func looks(k engine.Kind) bool {
-	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser || k == engine.Planning || k == engine.Query
+	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser ||
+		k == engine.Planning || k == engine.Query
 }
 
 // key is what grants are compared by: how one is offered does not matter.

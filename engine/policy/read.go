@@ -84,9 +84,11 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 		switch name {
 		case "rule":
 		case "safety_checker":
-			return nil, nil, places.refuse(path, name, 0, "", "gemline runs no safety checkers; a rule with decision = \"ask_user\" has you decide")
+			return nil, nil, places.refuse(path, name, 0, "",
+				"gemline runs no safety checkers; a rule with decision = \"ask_user\" has you decide")
 		default:
-			return nil, nil, places.refuse(path, name, 0, "", fmt.Sprintf("%s is not understood; rules are tables called [[rule]]", quoted(name)))
+			return nil, nil, places.refuse(path, name, 0, "",
+				fmt.Sprintf("%s is not understood; rules are tables called [[rule]]", quoted(name)))
 		}
 	}
 	for i, table := range tables(tree["rule"]) {
@@ -102,7 +104,8 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 		}
 		for _, name := range rule.Tools {
 			if near := misspelled(name); near != "" && rule.Server == "" {
-				warnings = append(warnings, fmt.Sprintf("%s: there is no tool %s; did you mean %s?", oneLine(rule.Where()), quoted(name), near))
+				warnings = append(warnings, fmt.Sprintf("%s: there is no tool %s; did you mean %s?",
+					oneLine(rule.Where()), quoted(name), near))
 			}
 		}
 		rules = append(rules, rule)
@@ -139,7 +142,8 @@ func forbidden(tier Tier, r Rule) string {
 	switch {
 	case !tier.narrows():
 	case r.Verdict == engine.Allow:
-		return "the rules of " + map[Tier]string{Extension: "an extension", Project: "a project"}[tier] + " can ask and deny, and not allow"
+		return "the rules of " + map[Tier]string{Extension: "an extension",
+			Project: "a project"}[tier] + " can ask and deny, and not allow"
 	}
 	return ""
 }

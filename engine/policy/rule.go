@@ -98,7 +98,8 @@ func (r Rule) Learned() bool {
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" || r.Target != "" || r.Safe || r.Undoable || r.except != nil || r.Network
+	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" ||
+		r.Target != "" || r.Safe || r.Undoable || r.except != nil || r.Network
 }
 
 // coversRights reports whether the rule is about calls that ask for such rights. One
@@ -120,7 +121,8 @@ func (r *Rule) rank() int { return int(r.Tier)*1000 + r.Priority }
 // stricter, and of these one about arguments, which may say more about a call
 // as a whole than about its commands: so their order does not matter.
 func stronger(a, b *Rule) *Rule {
-	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)), cmp.Compare(b.broad(), a.broad())) > 0 {
+	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()),
+		cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)), cmp.Compare(b.broad(), a.broad())) > 0 {
 		return b
 	}
 	return a
@@ -160,12 +162,14 @@ func Word(v engine.Verdict) string {
 }
 
 // kinds are the words for kinds of tools in files of rules.
-var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read, "search": engine.Search, "fetch": engine.Fetch,
+var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read,
+	"search": engine.Search, "fetch": engine.Fetch,
 	"think": engine.Think, "edit": engine.Edit, "execute": engine.Execute,
 	"converse": engine.AskUser, "plan": engine.Planning, "query": engine.Query}
 
 // modeWords are the words for modes in files of rules, of which two are the same.
-var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit, "auto": Auto, "yolo": Yolo, "plan": Plan}
+var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit,
+	"auto": Auto, "yolo": Yolo, "plan": Plan}
 
 // oldNames are the names that tools have had, or still have elsewhere.
 var oldNames = map[string][]string{
@@ -183,7 +187,8 @@ var oldNames = map[string][]string{
 }
 
 // otherTools are the names of the other tools that there are, here or elsewhere.
-var otherTools = []string{"ask_user", "save_memory", "list_background_processes", "read_background_output", "activate_skill", "enter_plan_mode",
+var otherTools = []string{"ask_user", "save_memory", "list_background_processes",
+	"read_background_output", "activate_skill", "enter_plan_mode",
 	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources", "mcp_sampling"}
 

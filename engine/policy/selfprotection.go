@@ -75,7 +75,8 @@ func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	for _, c := range in.Plan.Commands {
 		changes = changes || c.Facts.Writes
 	}
-	return changes && slices.ContainsFunc(in.Plan.Commands, func(c engine.Command) bool { return g.touchesOwn(c, in.Plan.Dir) })
+	return changes && slices.ContainsFunc(in.Plan.Commands,
+		func(c engine.Command) bool { return g.touchesOwn(c, in.Plan.Dir) })
 }
 
 // touchesOwn reports whether c, which runs in dir, may be about gemline's own
@@ -110,11 +111,13 @@ func (g GuardedFiles) mayBecomeOwn(word string) bool {
 	for i, part := range parts {
 		part = strings.TrimRight(part, "`)}")
 		pattern := strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[")
-		if is, err := path.Match(strings.ToLower(part), ".gemini"); !(pattern && (is || err != nil)) && !disk.SameName(part, ".gemini") {
+		if is, err := path.Match(strings.ToLower(part), ".gemini"); !(pattern &&
+			(is || err != nil)) && !disk.SameName(part, ".gemini") {
 			continue
 		}
 		rest := parts[i+1:]
-		if len(rest) < 2 || rest[0] != "tmp" || strings.ContainsAny(strings.Join(rest, ""), filled) || g.isOwnState(rest[1:]) {
+		if len(rest) < 2 || rest[0] != "tmp" ||
+			strings.ContainsAny(strings.Join(rest, ""), filled) || g.isOwnState(rest[1:]) {
 			return true
 		}
 	}

@@ -65,7 +65,8 @@ func (r *Redactor) Know(what, secret string) {
 	quoted, _ := json.Marshal(secret) // a string can be written
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, v := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1 : len(quoted)-1])} {
+	for _, v := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret),
+		string(quoted[1 : len(quoted)-1])} {
 		if !slices.ContainsFunc(r.known, func(k known) bool { return k.value == v }) {
 			r.known = append(r.known, known{v, mark(what)})
 		}

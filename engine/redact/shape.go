@@ -102,7 +102,8 @@ func Shapes(s, with string) string {
 // Value reports whether the value of a variable is, or holds, a secret: values
 // are not prose, and what begins like a key there is one.
 func Value(v string) bool {
-	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") && runLength(v[3:], isWordOrDot) >= 30 || Shapes(v, "") != v
+	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") &&
+		runLength(v[3:], isWordOrDot) >= 30 || Shapes(v, "") != v
 }
 
 // findShape finds the secret of one of kinds at the start of s, or right behind what
@@ -136,7 +137,8 @@ const digits = "0123456789"
 // isBoundary reports whether a word can begin after s.
 func isBoundary(s string) bool {
 	n := len(s)
-	return n == 0 || !isWordByte(s[n-1]) || n > 1 && s[n-2] == '\\' && strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
+	return n == 0 || !isWordByte(s[n-1]) || n > 1 && s[n-2] == '\\' &&
+		strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
 }
 
 // What a byte can belong to.
@@ -202,7 +204,10 @@ func webhook(s string) (from, to int) {
 	if from = strings.IndexByte(s, '/') + 1; from == 0 {
 		return 0, 0
 	}
-	to = from + runLength(s[from:], func(b byte) bool { return b > ' ' && b < 0x7f && strings.IndexByte("\"'`<>\\{}$|", b) < 0 })
+	to = from + runLength(s[from:], func(b byte) bool {
+		return b > ' ' && b < 0x7f &&
+			strings.IndexByte("\"'`<>\\{}$|", b) < 0
+	})
 	if to-from < minLength {
 		return 0, 0
 	}

@@ -194,7 +194,8 @@ func (j *judge) choice(v *verdict, keyword string, s *subschema, n *node) {
 			j.see(v, o)
 			continue
 		}
-		if nearest == nil || nearest.alien(n) && !o.alien(n) || nearest.alien(n) == o.alien(n) && len(o.wrong) < len(nearest.wrong) {
+		if nearest == nil || nearest.alien(n) && !o.alien(n) || nearest.alien(n) == o.alien(n) &&
+			len(o.wrong) < len(nearest.wrong) {
 			nearest = &o
 		}
 	}
@@ -289,7 +290,8 @@ func (j *judge) list(v *verdict, s *subschema, n *node) {
 		}
 	}
 	least, most := s.args["minContains"], s.args["maxContains"]
-	if n.items != nil && contains != nil && (least == nil && contained == 0 || least != nil && !within(contained, least, "min") || most != nil && !within(contained, most, "max")) {
+	if n.items != nil && contains != nil && (least == nil && contained == 0 || least != nil &&
+		!within(contained, least, "min") || most != nil && !within(contained, most, "max")) {
 		v.tellKeyword(n, "contains")
 	}
 	for _, item := range n.items {

@@ -29,7 +29,8 @@ var keywords = []keyword{
 	{"type", "", func(_ *judge, want, n *node) bool {
 		return slices.ContainsFunc(want.each(), func(t *node) bool { return n.is(t.v.(string)) })
 	}, func(want, n *node) string {
-		return fmt.Sprintf("must be of type %s, not %s", want.joined(" or ", func(t *node) string { return t.v.(string) }), n.kind())
+		return fmt.Sprintf("must be of type %s, not %s",
+			want.joined(" or ", func(t *node) string { return t.v.(string) }), n.kind())
 	}},
 	{"enum", "", func(j *judge, want, n *node) bool {
 		j.left -= len(want.items) / 4

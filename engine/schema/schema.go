@@ -48,7 +48,8 @@ var (
 	withSubs  = []string{"additionalProperties", "unevaluatedProperties", "propertyNames", "prefixItems", "items",
 		"additionalItems", "unevaluatedItems", "contains", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contentSchema"}
 	inPlace = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"} // about the same value
-	others  = []string{"required", "dependentRequired", "minContains", "maxContains", "$ref", "$id", "$schema", "$anchor"}
+	others  = []string{"required", "dependentRequired", "minContains", "maxContains", "$ref", "$id",
+		"$schema", "$anchor"}
 )
 
 // known returns the names of all keywords that mean something here.
@@ -161,7 +162,8 @@ func (n *node) extent() (depth, schemas int) {
 
 // parse reads a schema whose keywords have values of the right kind.
 func parse(n *node) (*Schema, error) {
-	s := &Schema{by: map[string]*subschema{}, names: map[string]*subschema{}, patterns: map[string]pattern{}, effort: effort}
+	s := &Schema{by: map[string]*subschema{}, names: map[string]*subschema{},
+		patterns: map[string]pattern{}, effort: effort}
 	if draft := n.fields["$schema"]; draft != nil {
 		_, name, _ := strings.Cut(strings.TrimSuffix(draft.v.(string), "#"), "://")
 		known := false
@@ -185,7 +187,8 @@ func (s *Schema) JSON() json.RawMessage { return s.text }
 
 // index returns the schema that n is, and notes where it and those inside it are.
 func (s *Schema) index(n *node) (*subschema, error) {
-	t := &subschema{at: n.pointer(), args: n.fields, never: n.v == false, subs: map[string][]*subschema{}, named: map[string]map[string]*subschema{}, dependent: map[string]*node{}}
+	t := &subschema{at: n.pointer(), args: n.fields, never: n.v == false,
+		subs: map[string][]*subschema{}, named: map[string]map[string]*subschema{}, dependent: map[string]*node{}}
 	s.by[t.at] = t
 	if err := s.refuse(n); err != nil {
 		return nil, err
@@ -236,7 +239,8 @@ func (s *Schema) index(n *node) (*subschema, error) {
 		}
 	}
 	t.patterns = sorted(t.named["patternProperties"])
-	t.simple = n.fields["$ref"] == nil && !slices.ContainsFunc(inPlace, func(key string) bool { return t.subs[key] != nil })
+	t.simple = n.fields["$ref"] == nil && !slices.ContainsFunc(inPlace,
+		func(key string) bool { return t.subs[key] != nil })
 	s.unevaluated = s.unevaluated || t.subs["unevaluatedItems"] != nil || t.subs["unevaluatedProperties"] != nil
 	return t, nil
 }
@@ -319,7 +323,8 @@ func (s *Schema) target(ref string) *subschema {
 	}
 	fragment := u.Fragment
 	u.Fragment, u.RawFragment = "", ""
-	if id := s.root.args["$id"]; u.String() != "" && (id == nil || u.String() != strings.TrimSuffix(id.v.(string), "#")) {
+	if id := s.root.args["$id"]; u.String() != "" &&
+		(id == nil || u.String() != strings.TrimSuffix(id.v.(string), "#")) {
 		return nil
 	}
 	if fragment == "" || strings.HasPrefix(fragment, "/") {

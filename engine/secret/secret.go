@@ -27,7 +27,8 @@ func Path(name string) bool {
 	source := isSource(name[strings.LastIndexByte(name, '/')+1:])
 	for more := true; more; {
 		var part string
-		if part, name, more = strings.Cut(name, "/"); part != "" && named(part, !more || strings.Trim(name, "/") == "", source) {
+		if part, name, more = strings.Cut(name, "/"); part != "" &&
+			named(part, !more || strings.Trim(name, "/") == "", source) {
 			return true
 		}
 	}
@@ -90,7 +91,8 @@ func fit(list []form, name string) bool {
 // kept reports whether name is one of the plain words with an ending of data.
 func kept(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
-	return dot >= 0 && slices.Contains(data, name[dot:]) && slices.ContainsFunc(plain, func(p string) bool { return like(p, name[:dot]) })
+	return dot >= 0 && slices.Contains(data, name[dot:]) &&
+		slices.ContainsFunc(plain, func(p string) bool { return like(p, name[:dot]) })
 }
 
 // Files returns the files and directories of secrets below the home directory,
@@ -154,7 +156,8 @@ var names = func() (all []string) {
 var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][]form) {
 	exact, begins, ends = map[string]bool{}, map[byte][]form{}, map[byte][]form{}
 	for _, n := range names {
-		if slices.Contains(data, path.Ext(n)) && slices.ContainsFunc(plain, func(p string) bool { return strings.HasPrefix(n, p) }) {
+		if slices.Contains(data, path.Ext(n)) &&
+			slices.ContainsFunc(plain, func(p string) bool { return strings.HasPrefix(n, p) }) {
 			continue // which kept does in one go
 		}
 		before, after, star := strings.Cut(n, "*")
@@ -176,17 +179,20 @@ var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][
 type form struct{ before, after string }
 
 func (f form) fits(name string) bool {
-	return len(name) >= len(f.before)+len(f.after) && strings.HasPrefix(name, f.before) && strings.HasSuffix(name, f.after)
+	return len(name) >= len(f.before)+len(f.after) && strings.HasPrefix(name, f.before) &&
+		strings.HasSuffix(name, f.after)
 }
 
 // plain are words that name files of secrets, and source files about them. The
 // former have an ending of data, or none.
 var plain = []string{"credentials*", "secrets*", "passwords*", "*credentials", "*_secret"}
 
-var data = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".xml", ".env", ".properties", ".conf", ".cfg", ".csv", ".enc", ".db", ".plist", ".bak", ".old"}
+var data = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".xml", ".env",
+	".properties", ".conf", ".cfg", ".csv", ".enc", ".db", ".plist", ".bak", ".old"}
 
 // sources are the endings of what is no data.
-var sources = set(".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
+var sources = set(".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc",
+	".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
 	".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".pl", ".sql", ".vue", ".svelte", ".html", ".css", ".md", ".rst", ".adoc", ".tf", ".proto")
 
 func set(words ...string) map[string]bool {
@@ -199,7 +205,8 @@ func set(words ...string) map[string]bool {
 
 // harmless are names like those of secrets that hold none: examples, and the
 // public half of keys.
-var harmless = []string{".env*.example", ".env*.sample", ".env*.template", ".env*.dist", ".env*.defaults", "*.pub", ".envrc.example"}
+var harmless = []string{".env*.example", ".env*.sample", ".env*.template", ".env*.dist",
+	".env*.defaults", "*.pub", ".envrc.example"}
 
 // like reports whether name is as a pattern says.
 func like(pattern, name string) bool {

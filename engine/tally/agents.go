@@ -93,8 +93,10 @@ func (t *Tally) agentLines() (lines []string) {
 		if a.Failed > 0 {
 			how = fmt.Sprintf("%d without a report", a.Failed)
 		}
-		lines = append(lines, fmt.Sprintf("Agent %s: called %s, %s, %s; %s, %s, %s in, %s out.", inSentence(name), text.Count(a.Runs, "time"), how,
-			Duration(a.Took), text.Count(a.Requests, "request"), text.Count(a.Calls, "tool call"), text.Count(a.Tokens.Prompt, "token"), text.Number(a.Tokens.Candidates)))
+		lines = append(lines, fmt.Sprintf("Agent %s: called %s, %s, %s; %s, %s, %s in, %s out.",
+			inSentence(name), text.Count(a.Runs, "time"), how,
+			Duration(a.Took), text.Count(a.Requests, "request"), text.Count(a.Calls,
+				"tool call"), text.Count(a.Tokens.Prompt, "token"), text.Number(a.Tokens.Candidates)))
 	}
 	return lines
 }

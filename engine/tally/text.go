@@ -77,13 +77,16 @@ func (t *Tally) Overview(now time.Time) []string {
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
 			Duration(wall), Duration(api), Duration(t.all.Took)),
 		"Tool calls: " + outcome(t.all) + approvals(t.asked, t.all.Decisions.Reject),
-		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.files), "file"), text.Count(t.added, "line"), t.removed),
+		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.files), "file"),
+			text.Count(t.added, "line"), t.removed),
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.Requests, "request"), text.Count(m.Tokens.Prompt, "token"))
+		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.Requests, "request"),
+			text.Count(m.Tokens.Prompt, "token"))
 		if m.Tokens.Cached > 0 {
-			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt))
+			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.Tokens.Cached),
+				percent(m.Tokens.Cached, m.Tokens.Prompt))
 		}
 		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.Tokens.Candidates)))
 	}
@@ -115,11 +118,13 @@ func (t *Tally) Models() []string {
 		}
 		ls = append(ls,
 			"Model "+inSentence(name),
-			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.Requests, m.Errors, percent(m.Errors, m.Requests), failed),
+			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.Requests, m.Errors,
+				percent(m.Errors, m.Requests), failed),
 			"  Average time: "+Duration(average),
 			"  Tokens in all: "+text.Number(m.Tokens.Total),
 			"  Tokens in: "+text.Number(m.Tokens.Prompt),
-			fmt.Sprintf("  Tokens in, cached: %s (%s)", text.Number(m.Tokens.Cached), percent(m.Tokens.Cached, m.Tokens.Prompt)),
+			fmt.Sprintf("  Tokens in, cached: %s (%s)", text.Number(m.Tokens.Cached),
+				percent(m.Tokens.Cached, m.Tokens.Prompt)),
 			"  Tokens in, not cached: "+text.Number(m.Tokens.Input),
 			"  Tokens in, from the server's tools: "+text.Number(m.Tokens.Tool),
 			"  Tokens out: "+text.Number(m.Tokens.Candidates),
@@ -130,7 +135,8 @@ func (t *Tally) Models() []string {
 		}
 		for j, what := range m.Roles.keys {
 			if r := m.Roles.values[j]; what != main || len(m.Roles.keys) > 1 {
-				ls = append(ls, fmt.Sprintf("  As %s: %s, %s in, %s out", inSentence(what), text.Count(r.Requests, "request"),
+				ls = append(ls, fmt.Sprintf("  As %s: %s, %s in, %s out", inSentence(what),
+					text.Count(r.Requests, "request"),
 					text.Count(r.Tokens.Prompt, "token"), text.Number(r.Tokens.Candidates)))
 			}
 		}
@@ -146,7 +152,8 @@ func (t *Tally) Tools() []string {
 	var ls []string
 	for i, name := range t.tools.keys {
 		c := t.tools.values[i]
-		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", inSentence(name), outcome(*c), Duration(c.Took/time.Duration(c.Count))))
+		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", inSentence(name), outcome(*c),
+			Duration(c.Took/time.Duration(c.Count))))
 	}
 	return append(ls, "All tools: "+outcome(t.all)+approvals(t.asked, t.all.Decisions.Reject))
 }

@@ -13,7 +13,8 @@ import (
 func (p *prompt) nested(ev engine.Nested, c *call) {
 	if c.agent == "" {
 		c.agent = ev.Agent
-		p.r.Log(Event{Name: "gemini_cli.agent.start", Body: fmt.Sprintf("Agent %s started.", c.agent), Attrs: agentAttrs(ev.ID, c), within: c.span.spanContext})
+		p.r.Log(Event{Name: "gemini_cli.agent.start",
+			Body: fmt.Sprintf("Agent %s started.", c.agent), Attrs: agentAttrs(ev.ID, c), within: c.span.spanContext})
 	}
 	switch said := ev.Event.(type) {
 	case engine.Requested:
@@ -39,8 +40,10 @@ func (p *prompt) recovered(ev engine.Finished, c *call) {
 	took, success := time.Since(c.again.at), ev.Err == nil
 	reason := slog.String("reason", c.again.reason)
 	p.r.Log(Event{Name: "gemini_cli.agent.recovery_attempt",
-		Body:   fmt.Sprintf("Agent %s recovery attempt. Reason: %s. Success: %v. Duration: %dms.", c.agent, c.again.reason, success, took.Milliseconds()),
-		Attrs:  append(agentAttrs(ev.ID, c), reason, millis("duration_ms", took), slog.Bool("success", success), slog.Int("turn_count", c.turns)),
+		Body: fmt.Sprintf("Agent %s recovery attempt. Reason: %s. Success: %v. Duration: %dms.",
+			c.agent, c.again.reason, success, took.Milliseconds()),
+		Attrs: append(agentAttrs(ev.ID, c), reason, millis("duration_ms", took),
+			slog.Bool("success", success), slog.Int("turn_count", c.turns)),
 		within: c.span.spanContext})
 	name := slog.String("agent_name", c.agent)
 	p.r.Measure(AgentRecoveries, 1, name, reason, slog.Bool("success", success))
@@ -59,7 +62,9 @@ func (p *prompt) agentOver(ev engine.Finished, c *call) {
 	}
 	p.recovered(ev, c)
 	reason := slog.String("terminate_reason", why)
-	p.r.Log(Event{Name: "gemini_cli.agent.finish", Body: fmt.Sprintf("Agent %s finished. Reason: %s. Duration: %dms. Turns: %d.", c.agent, why, ev.Took.Milliseconds(), c.turns),
+	p.r.Log(Event{Name: "gemini_cli.agent.finish",
+		Body: fmt.Sprintf("Agent %s finished. Reason: %s. Duration: %dms. Turns: %d.", c.agent,
+			why, ev.Took.Milliseconds(), c.turns),
 		Attrs:  append(agentAttrs(ev.ID, c), millis("duration_ms", ev.Took), slog.Int("turn_count", c.turns), reason),
 		within: c.span.spanContext})
 	name := slog.String("agent_name", c.agent)

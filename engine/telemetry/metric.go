@@ -33,7 +33,8 @@ var (
 	Compressions = &Instrument{Name: "gemini_cli.chat_compression", About: "Counts chat compression events."}
 	HookCalls    = &Instrument{Name: "gemini_cli.hook_call.count",
 		About: "Counts hook calls, tagged by hook event name and success."}
-	AgentRuns     = &Instrument{Name: "gemini_cli.agent.run.count", About: "Counts agent runs, tagged by name and reason."}
+	AgentRuns = &Instrument{Name: "gemini_cli.agent.run.count",
+		About: "Counts agent runs, tagged by name and reason."}
 	AgentDuration = &Instrument{Name: "gemini_cli.agent.duration", Unit: "ms",
 		About: "Duration of agent runs in milliseconds.", Bounds: bounds}
 	AgentTurns = &Instrument{Name: "gemini_cli.agent.turns", Unit: "turns",

@@ -14,14 +14,17 @@ import (
 
 // Card returns what everybody may know of the server.
 func (s *Server) Card() *protocol.AgentCard {
-	return &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0", URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
+	return &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0",
+		URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
 		Description:       "A coding agent: it reads and changes the files of one folder and runs commands there, and asks about what its rules do not allow.",
 		Capabilities:      protocol.AgentCapabilities{Streaming: true, StateTransitionHistory: true},
 		DefaultInputModes: []string{"text"}, DefaultOutputModes: []string{"text"},
 		SecuritySchemes: protocol.NamedSecuritySchemes{"bearerAuth": protocol.HTTPAuthSecurityScheme{Scheme: "bearer", Description: "The token that the server printed when it began."}},
 		Security:        []protocol.SecurityRequirements{{"bearerAuth": {}}},
-		Skills: []protocol.AgentSkill{{ID: "code_generation", Name: "Code Generation", Description: "Writes, changes and explains code, and runs what has to be run for it.",
-			Tags: []string{"code", "development", "programming"}, InputModes: []string{"text"}, OutputModes: []string{"text"},
+		Skills: []protocol.AgentSkill{{ID: "code_generation", Name: "Code Generation",
+			Description: "Writes, changes and explains code, and runs what has to be run for it.",
+			Tags: []string{"code", "development",
+				"programming"}, InputModes: []string{"text"}, OutputModes: []string{"text"},
 			Examples: []string{"Find out why the test of the parser fails, and mend it."}}}}
 }
 
@@ -56,7 +59,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if unused >= mostUnused {
-		write(w, http.StatusServiceUnavailable, failure{fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused)})
+		write(w, http.StatusServiceUnavailable,
+			failure{fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused)})
 		return
 	}
 	t, err := s.newTask(q.ContextID, *q.Settings)
@@ -94,7 +98,8 @@ type tool struct {
 func (t *task) described() described {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID, State: t.kept.Task.Status.State, Tools: []tool{}, Servers: t.server.Servers()}
+	d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID,
+		State: t.kept.Task.Status.State, Tools: []tool{}, Servers: t.server.Servers()}
 	if t.talk != nil && t.turn == nil {
 		d.Model = t.talk.Model()
 		for _, one := range t.talk.Tools() {
@@ -144,7 +149,8 @@ func (s *Server) listCommands(w http.ResponseWriter) {
 	for _, c := range s.Commands {
 		one := listed{Name: c.Name, Description: c.Summary, Arguments: []argument{}, Sub: []listed{}}
 		if c.Args != "" {
-			one.Arguments = append(one.Arguments, argument{strings.Trim(c.Args, "[]"), c.Args, !strings.HasPrefix(c.Args, "[")})
+			one.Arguments = append(one.Arguments,
+				argument{strings.Trim(c.Args, "[]"), c.Args, !strings.HasPrefix(c.Args, "[")})
 		}
 		top, _, below := strings.Cut(c.Name, " ")
 		i := slices.IndexFunc(list, func(l listed) bool { return below && l.Name == top })

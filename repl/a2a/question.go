@@ -93,7 +93,8 @@ func grants(p engine.Proposal) []engine.Grant {
 
 // ask returns a proposal as it is asked about.
 func (s *Server) ask(p engine.Proposal) *pending {
-	q := &pending{CallID: p.ID, Name: p.Tool.Name(), Title: s.plain(question.Title(p)), Detail: s.plain(text.Shorten(p.Intent.Detail, mostMessage)),
+	q := &pending{CallID: p.ID, Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
+		Detail:    s.plain(text.Shorten(p.Intent.Detail, mostMessage)),
 		Questions: len(p.Intent.Questions), Grants: len(grants(p)), About: s.plain(text.Shorten(serve.About(p), mostMessage))}
 	if q.CallID == "" {
 		q.CallID = q.Name
@@ -135,7 +136,8 @@ func details(p engine.Proposal) map[string]any {
 			for _, o := range q.Options {
 				options = append(options, map[string]any{"label": o.Label, "description": o.Description})
 			}
-			list = append(list, map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi, "options": options, "placeholder": q.Hint,
+			list = append(list, map[string]any{"question": q.Text, "header": q.Header,
+				"multiSelect": q.Multi, "options": options, "placeholder": q.Hint,
 				"type": question.KindName(q.Kind)})
 		}
 		delete(d, "prompt")
@@ -163,7 +165,8 @@ func (q *pending) message(t *task) *protocol.Message {
 
 // same reports whether a proposal is the one that was asked about.
 func (q *pending) same(o *pending) bool {
-	return q.Whole && o.Whole && q.Name == o.Name && q.Title == o.Title && q.Detail == o.Detail && q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
+	return q.Whole && o.Whole && q.Name == o.Name && q.Title == o.Title && q.Detail == o.Detail &&
+		q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
 }
 
 // A reaction is what a client says to what is asked.
@@ -187,7 +190,8 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 	}
 	r.outcome, _ = answer["outcome"].(string)
 	if !slices.Contains(q.Outcomes, r.outcome) {
-		return r, invalidf(protocol.ErrInvalidParams, "the outcome %.100q is not offered; there are: %s", r.outcome, strings.Join(q.Outcomes, ", "))
+		return r, invalidf(protocol.ErrInvalidParams,
+			"the outcome %.100q is not offered; there are: %s", r.outcome, strings.Join(q.Outcomes, ", "))
 	}
 	if r.note = words; words != "" && r.outcome != refuse {
 		return r, invalidf(protocol.ErrInvalidParams, "text beside an outcome goes with %s alone", refuse)
@@ -195,7 +199,8 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 	if v := answer["newContent"]; v != nil {
 		said, ok := v.(string)
 		if !ok || !slices.Contains(q.Outcomes, modify) || r.outcome != modify && r.outcome != proceed {
-			return r, invalidf(protocol.ErrInvalidParams, "newContent is a text, and goes with %s and %s where the latter is offered", proceed, modify)
+			return r, invalidf(protocol.ErrInvalidParams,
+				"newContent is a text, and goes with %s and %s where the latter is offered", proceed, modify)
 		}
 		r.content = &said
 	}
@@ -205,7 +210,8 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 	if v := answer["grant"]; v != nil {
 		n, ok := v.(float64)
 		if !ok || n != float64(int(n)) || n < 0 || int(n) >= q.Grants || r.outcome != always {
-			return r, invalidf(protocol.ErrInvalidParams, "grant is the number of one of grants, from 0, and goes with %s", always)
+			return r, invalidf(protocol.ErrInvalidParams,
+				"grant is the number of one of grants, from 0, and goes with %s", always)
 		}
 		r.grant = int(n)
 	}
@@ -216,7 +222,8 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 			i, err := strconv.Atoi(key)
 			said, ok := v.(string)
 			if err != nil || !ok || i < 0 || i >= q.Questions {
-				return r, invalidf(protocol.ErrInvalidParams, `answers has a text for each question, by its number: {"0": "…"}`)
+				return r, invalidf(protocol.ErrInvalidParams,
+					`answers has a text for each question, by its number: {"0": "…"}`)
 			}
 			r.replies[i] = said
 		}

@@ -212,12 +212,14 @@ func (s *Server) answer(ctx context.Context, method string, params json.RawMessa
 	case "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/get", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/delete":
 		return nil, errNoPush
 	case "agent/getAuthenticatedExtendedCard":
-		return nil, invalidf(protocol.ErrAuthenticatedExtendedCardNotConfigured, "there is one card, which all may read")
+		return nil, invalidf(protocol.ErrAuthenticatedExtendedCardNotConfigured,
+			"there is one card, which all may read")
 	}
 	return nil, invalidf(protocol.ErrMethodNotFound, "there is no method %.100q here", method)
 }
 
-var errNoPush = invalidf(protocol.ErrPushNotificationNotSupported, "nothing is sent to where a client says; tasks/resubscribe follows a task")
+var errNoPush = invalidf(protocol.ErrPushNotificationNotSupported,
+	"nothing is sent to where a client says; tasks/resubscribe follows a task")
 
 func (s *Server) resubscribe(params json.RawMessage) (*stream, error) {
 	var p protocol.TaskIDParams
@@ -233,7 +235,8 @@ func (s *Server) resubscribe(params json.RawMessage) (*stream, error) {
 
 // send sends a stream as events, until it ends or its reader is gone. An error in its place
 // is one event.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, st *stream, failed error, wrap func(json.RawMessage) any, id json.RawMessage) {
+func (s *Server) send(w http.ResponseWriter, r *http.Request, st *stream, failed error,
+	wrap func(json.RawMessage) any, id json.RawMessage) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")

@@ -84,7 +84,8 @@ const (
 // New returns a server, with the tasks that are kept, until ctx is over. Its goroutines are
 // g's.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
-	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience, tasks: map[protocol.TaskID]*task{}}
+	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience,
+		tasks: map[protocol.TaskID]*task{}}
 	all, old, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
 		return nil, err
@@ -183,16 +184,19 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
 		return nil, invalidf(protocol.ErrInvalidParams, "contextId is a short name")
 	case w.Workspace != "" && disk.Follow(filepath.Clean(w.Workspace)) != disk.Follow(s.Dir):
-		return nil, invalidf(protocol.ErrInvalidParams, "this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
+		return nil, invalidf(protocol.ErrInvalidParams,
+			"this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
 	}
 	id := protocol.NewTaskID()
-	r := record{Session: string(id), Unasked: w.Unasked, Task: protocol.Task{ID: id, ContextID: cmp.Or(contextID, protocol.NewContextID())}}
+	r := record{Session: string(id), Unasked: w.Unasked,
+		Task: protocol.Task{ID: id, ContextID: cmp.Or(contextID, protocol.NewContextID())}}
 	all := s.all()
 	if i := slices.IndexFunc(all, func(t *task) bool { return t.kept.Task.ContextID == r.Task.ContextID }); i >= 0 && all[i].state().Terminal() {
 		r.Session = all[i].kept.Session
 	}
 	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
-		return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
+		return nil, invalidf(protocol.ErrServerError,
+			"%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
 	}
 	t := s.hold(r)
 	if err := t.status(protocol.TaskStateSubmitted, nil, nil); err != nil {
@@ -253,7 +257,8 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	fresh := m.TaskID == ""
 	if fresh {
 		if answer != nil {
-			return nil, nil, invalidf(protocol.ErrInvalidParams, "an answer is for the task that asks: the message needs its taskId")
+			return nil, nil, invalidf(protocol.ErrInvalidParams,
+				"an answer is for the task that asks: the message needs its taskId")
 		}
 		w, err := agentSettings(p)
 		if err != nil {
@@ -301,8 +306,10 @@ func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
 }
 
 // readMessage reads what a message says: words, or an answer to what is asked.
-func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message, words string, answer map[string]any, err error) {
-	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames || m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
+func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message, words string,
+	answer map[string]any, err error) {
+	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames ||
+		m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
 		return nil, "", nil, invalidf(protocol.ErrInvalidParams, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
@@ -315,11 +322,13 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 			all = append(all, part.Text)
 		case protocol.DataPart:
 			if _, ok := part.Data["callId"].(string); !ok || answer != nil {
-				return nil, "", nil, invalidf(protocol.ErrInvalidParams, "a message has text, or one data part with a callId and an outcome")
+				return nil, "", nil, invalidf(protocol.ErrInvalidParams,
+					"a message has text, or one data part with a callId and an outcome")
 			}
 			answer = part.Data
 		default:
-			return nil, "", nil, invalidf(protocol.ErrUnsupportedContentType, "a message has text, and no files; name a file in %s instead", s.Dir)
+			return nil, "", nil, invalidf(protocol.ErrUnsupportedContentType,
+				"a message has text, and no files; name a file in %s instead", s.Dir)
 		}
 	}
 	words = strings.TrimSpace(strings.Join(all, "\n"))
@@ -331,7 +340,8 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 
 // take takes a message: it is the answer to what is asked, or work begins on it. A turn that
 // is about to end takes nothing any more, and its end is waited for.
-func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any, along, fresh bool) (st *stream, rest chan struct{}, err error) {
+func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any,
+	along, fresh bool) (st *stream, rest chan struct{}, err error) {
 	t.change.Lock()
 	for u := t.turn; u != nil && u.ctx.Err() != nil; u = t.turn {
 		t.change.Unlock()
@@ -351,15 +361,20 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.kept.Task.ContextID:
-		return nil, nil, invalidf(protocol.ErrInvalidParams, "the task has another contextId: %s", t.kept.Task.ContextID)
+		return nil, nil, invalidf(protocol.ErrInvalidParams, "the task has another contextId: %s",
+			t.kept.Task.ContextID)
 	case known:
-		return nil, nil, invalidf(protocol.ErrInvalidParams, "the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
+		return nil, nil, invalidf(protocol.ErrInvalidParams,
+			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():
-		return nil, nil, invalidf(protocol.ErrInvalidRequest, "the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
+		return nil, nil, invalidf(protocol.ErrInvalidRequest,
+			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
 	case answer != nil && (asked == nil || asked.CallID != answer["callId"]):
-		return nil, nil, invalidf(protocol.ErrInvalidParams, "no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
+		return nil, nil, invalidf(protocol.ErrInvalidParams,
+			"no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
 	case late && !u.hint(words):
-		return nil, nil, invalidf(protocol.ErrUnsupportedOperation, "the task is worked on; wait until it needs input, or cancel it")
+		return nil, nil, invalidf(protocol.ErrUnsupportedOperation,
+			"the task is worked on; wait until it needs input, or cancel it")
 	}
 	var r reaction
 	if asked != nil {
@@ -420,7 +435,8 @@ func (s *Server) begin(t *task) (*turn, error) {
 	if len(working) >= mostBusy {
 		i := slices.IndexFunc(working, (*turn).asks)
 		if i < 0 {
-			return nil, invalidf(protocol.ErrServerError, "%d tasks are worked on, which are all that may be at once; try again when one is over", len(working))
+			return nil, invalidf(protocol.ErrServerError,
+				"%d tasks are worked on, which are all that may be at once; try again when one is over", len(working))
 		}
 		working[i].stop(errParked)
 	}

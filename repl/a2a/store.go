@@ -23,7 +23,8 @@ type store string
 // open has the folder be this process's, and returns what is kept in it: so many tasks as
 // may be, those that were used last, and the names of those that are too many. It tells warn
 // of what is left out.
-func (d store) open(ctx context.Context, warn func(string)) (all []record, old []protocol.TaskID, done func(), err error) {
+func (d store) open(ctx context.Context, warn func(string)) (all []record, old []protocol.TaskID,
+	done func(), err error) {
 	const soon = time.Second
 	if d == "" {
 		return nil, nil, func() {}, nil
@@ -46,7 +47,8 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, old [
 	}
 	if n := len(ids) - mostTasks; n > 0 {
 		ids, old = ids[:mostTasks], ids[mostTasks:]
-		warn(fmt.Sprintf("%s that were used longest ago are forgotten, since at most %d are kept", text.Count(n, "task"), mostTasks))
+		warn(fmt.Sprintf("%s that were used longest ago are forgotten, since at most %d are kept",
+			text.Count(n, "task"), mostTasks))
 	}
 	var first error
 	unread := 0

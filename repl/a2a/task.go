@@ -80,7 +80,8 @@ func (t *task) document(last *int, most int) (json.RawMessage, error) {
 	d := t.kept.Task
 	d.History = slices.Clone(d.History)
 	if t.said != "" {
-		d.History = append(d.History, protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}))
+		d.History = append(d.History, protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
+			protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}))
 	}
 	if last != nil {
 		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
@@ -134,7 +135,8 @@ func (t *task) flush() {
 	if t.said == "" {
 		return
 	}
-	m := protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})
+	m := protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
+		protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})
 	t.said = ""
 	t.kept.Task.History = append(t.kept.Task.History, m)
 }
@@ -145,7 +147,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	defer t.mu.Unlock()
 	now := time.Now().UTC()
 	t.flush()
-	if h := t.kept.Task.History; said == nil && state == protocol.TaskStateInputRequired && len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
+	if h := t.kept.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
+		len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
 		said = h[len(h)-1] // which is the answer
 	}
 	t.kept.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
@@ -210,7 +213,8 @@ func (t *task) message(words string) *protocol.Message {
 
 // data returns one of the agent's that programs read.
 func (t *task) data(v map[string]any, beside ...protocol.Part) *protocol.Message {
-	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t, append([]protocol.Part{protocol.DataPart{Data: v}}, beside...)...)
+	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
+		append([]protocol.Part{protocol.DataPart{Data: v}}, beside...)...)
 }
 
 // A stream is what one client reads along. Its events are closed behind the last one.

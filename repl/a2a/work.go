@@ -68,7 +68,8 @@ func (u *turn) run() {
 func (u *turn) work() error {
 	t := u.task
 	if t.talk == nil {
-		talk, err := t.server.Begin(t.server.ctx, serve.Wish{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
+		talk, err := t.server.Begin(t.server.ctx,
+			serve.Wish{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
 		if err != nil {
 			return err
 		}
@@ -252,7 +253,8 @@ func (u *turn) event(ev engine.Event) {
 		}
 	case engine.Thought:
 		for piece := range pieces(ev.Delta) {
-			u.tell(kindThought, t.data(map[string]any{"subject": "", "description": t.server.plain(piece), "agent": agent}), nil)
+			u.tell(kindThought, t.data(map[string]any{"subject": "",
+				"description": t.server.plain(piece), "agent": agent}), nil)
 		}
 	case engine.Answered:
 		t.mu.Lock()
@@ -331,7 +333,8 @@ func (u *turn) call(agent, id, name string, args map[string]any, state engine.Ca
 	if args != nil {
 		request["args"] = args
 	}
-	d := map[string]any{"request": request, "status": string(state), "tool": map[string]any{"name": name}, "agent": agent}
+	d := map[string]any{"request": request, "status": string(state),
+		"tool": map[string]any{"name": name}, "agent": agent}
 	if response != nil {
 		d["response"] = response
 	}

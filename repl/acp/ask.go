@@ -42,7 +42,8 @@ func (h *held) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 // choices returns what may be answered about a call.
 func (h *held) choices(p engine.Proposal) (list []option) {
 	add := func(kind protocol.PermissionOptionKind, id, name string, a engine.Answer) {
-		list = append(list, option{protocol.PermissionOption{Kind: kind, OptionId: protocol.PermissionOptionId(id), Name: name}, a})
+		list = append(list, option{protocol.PermissionOption{Kind: kind,
+			OptionId: protocol.PermissionOptionId(id), Name: name}, a})
 	}
 	var once []question.Choice
 	n := 0
@@ -64,8 +65,10 @@ func (h *held) choices(p engine.Proposal) (list []option) {
 		if scopes := question.Scopes(a.Grant); n == 1 && h.talk.Permanent && len(scopes) > 1 {
 			last := scopes[len(scopes)-1]
 			if kept, problem := question.Always(a.Grant, last); problem == "" {
-				where := map[engine.Scope]string{engine.InProject: "this project", engine.Everywhere: "all future sessions"}[last]
-				add(protocol.PermissionOptionKindAllowAlways, "proceed_always_and_save", output.EscapeLine(text.OneLine(a.Grant.Label, longestTitle))+" in "+where, kept)
+				where := map[engine.Scope]string{engine.InProject: "this project",
+					engine.Everywhere: "all future sessions"}[last]
+				add(protocol.PermissionOptionKindAllowAlways, "proceed_always_and_save",
+					output.EscapeLine(text.OneLine(a.Grant.Label, longestTitle))+" in "+where, kept)
 			}
 		}
 	}
@@ -74,7 +77,8 @@ func (h *held) choices(p engine.Proposal) (list []option) {
 		case i == 0:
 			add(protocol.PermissionOptionKindAllowOnce, "proceed_once", "Allow", c.Answer)
 		case c.Answer != nil:
-			add(protocol.PermissionOptionKindAllowOnce, fmt.Sprintf("proceed_once_%d", i), strings.ToUpper(c.Label[:1])+c.Label[1:], c.Answer)
+			add(protocol.PermissionOptionKindAllowOnce, fmt.Sprintf("proceed_once_%d", i),
+				strings.ToUpper(c.Label[:1])+c.Label[1:], c.Answer)
 		}
 	}
 	add(protocol.PermissionOptionKindRejectOnce, "cancel", "Reject", nil)
@@ -83,19 +87,22 @@ func (h *held) choices(p engine.Proposal) (list []option) {
 
 // request has the editor ask its user, and returns what was chosen. What was not offered
 // refuses.
-func (h *held) request(ctx context.Context, p engine.Proposal, title string, more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
+func (h *held) request(ctx context.Context, p engine.Proposal, title string,
+	more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
 	if _, known := h.view.calls[p.ID]; !known { // it is about no call, and over when it is answered
 		h.view.beside++
 		p.ID = fmt.Sprintf("%s__asked_%d", p.ID, h.view.beside)
 		defer func() {
 			delete(h.view.calls, p.ID)
-			h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(p.ID), Status: new(protocol.ToolCallStatusCompleted)})
+			h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+				ToolCallId: protocol.ToolCallId(p.ID), Status: new(protocol.ToolCallStatusCompleted)})
 		}()
 	}
 	if c := h.call(p.ID); c.args == nil {
 		c.args = p.Args
 	}
-	h.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail, Paths: p.Intent.Paths, Edit: p.Intent.Edit, Plan: p.Intent.Plan}, protocol.ToolCallStatusPending, more)
+	h.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail,
+		Paths: p.Intent.Paths, Edit: p.Intent.Edit, Plan: p.Intent.Plan}, protocol.ToolCallStatusPending, more)
 	offered := make([]protocol.PermissionOption, len(options))
 	for i, o := range options {
 		o.Name = h.client.plain(o.Name)
@@ -108,14 +115,17 @@ func (h *held) request(ctx context.Context, p engine.Proposal, title string, mor
 			OptionID protocol.PermissionOptionId `json:"optionId"`
 		} `json:"outcome"`
 	}
-	err := h.client.conn.Call(ctx, protocol.ClientMethodSessionRequestPermission, protocol.RequestPermissionRequest{SessionId: h.id, Options: offered,
-		ToolCall: protocol.ToolCallUpdate{ToolCallId: protocol.ToolCallId(p.ID), Title: new(h.line(title)), Kind: &kind, Status: &status, Content: append(h.detail(p.Intent, kind), more...),
-			Locations: locations(p.Intent), RawInput: h.input(p.Args)}}, &said)
+	err := h.client.conn.Call(ctx, protocol.ClientMethodSessionRequestPermission,
+		protocol.RequestPermissionRequest{SessionId: h.id, Options: offered,
+			ToolCall: protocol.ToolCallUpdate{ToolCallId: protocol.ToolCallId(p.ID),
+				Title: new(h.line(title)), Kind: &kind, Status: &status, Content: append(h.detail(p.Intent, kind), more...),
+				Locations: locations(p.Intent), RawInput: h.input(p.Args)}}, &said)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return engine.Unasked{Advice: "the editor could not ask: " + text.OneLine(output.EscapeLine(err.Error()), longestTitle)}, nil
+		return engine.Unasked{Advice: "the editor could not ask: " +
+			text.OneLine(output.EscapeLine(err.Error()), longestTitle)}, nil
 	case said.Outcome.Outcome == "cancelled": // which an editor says when it cancels the prompt
 		return nil, context.Canceled
 	}
@@ -185,7 +195,8 @@ func (h *held) editor(can capabilities) (ed workspace.Editor) {
 	if can.Fs.ReadTextFile {
 		ed.Read = func(path string) (string, error) {
 			var said struct{ Content *string }
-			err := call(protocol.ClientMethodFsReadTextFile, protocol.ReadTextFileRequest{SessionId: h.id, Path: path}, &said)
+			err := call(protocol.ClientMethodFsReadTextFile,
+				protocol.ReadTextFileRequest{SessionId: h.id, Path: path}, &said)
 			if err == nil && said.Content == nil {
 				err = errors.New("the editor has answered without a content")
 			}
@@ -197,7 +208,8 @@ func (h *held) editor(can capabilities) (ed workspace.Editor) {
 	}
 	if can.Fs.WriteTextFile {
 		ed.Write = func(path, text string) error {
-			return call(protocol.ClientMethodFsWriteTextFile, protocol.WriteTextFileRequest{SessionId: h.id, Path: path, Content: text}, nil)
+			return call(protocol.ClientMethodFsWriteTextFile,
+				protocol.WriteTextFileRequest{SessionId: h.id, Path: path, Content: text}, nil)
 		}
 	}
 	return ed

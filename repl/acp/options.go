@@ -62,7 +62,8 @@ const (
 )
 
 // modeNames are what people read of approval modes.
-var modeNames = map[string]string{"default": "Default", "auto_edit": "Auto Edit", "auto": "Auto", "yolo": "YOLO", "plan": "Plan"}
+var modeNames = map[string]string{"default": "Default", "auto_edit": "Auto Edit", "auto": "Auto",
+	"yolo": "YOLO", "plan": "Plan"}
 
 // modeID returns what editors call an approval mode.
 func modeID(mode string) string {
@@ -101,7 +102,8 @@ func (h *held) modes() *protocol.SessionModeState {
 	sw := h.mode()
 	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now())}
 	for _, p := range sw.All() {
-		s.AvailableModes = append(s.AvailableModes, protocol.SessionMode{Id: protocol.SessionModeId(p.ID), Name: p.Name, Description: &p.About})
+		s.AvailableModes = append(s.AvailableModes,
+			protocol.SessionMode{Id: protocol.SessionModeId(p.ID), Name: p.Name, Description: &p.About})
 	}
 	return s
 }
@@ -109,7 +111,8 @@ func (h *held) modes() *protocol.SessionModeState {
 func (h *held) models() *protocol.SessionModelState {
 	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.talk.Model.Now())}
 	for _, p := range h.talk.Model.All() {
-		s.AvailableModels = append(s.AvailableModels, protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About})
+		s.AvailableModels = append(s.AvailableModels,
+			protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About})
 	}
 	return s
 }
@@ -124,7 +127,8 @@ func (h *held) options() []protocol.SessionConfigOption {
 		return protocol.SessionConfigOption{Select: &protocol.SessionConfigOptionSelect{Type: "select", Id: protocol.SessionConfigId(id), Name: name, Category: &category,
 			CurrentValue: protocol.SessionConfigValueId(sw.Now()), Options: protocol.SessionConfigSelectOptions{Ungrouped: &list}}}
 	}
-	return []protocol.SessionConfigOption{option(modeOption, "Approval mode", h.mode()), option(modelOption, "Model", h.talk.Model)}
+	return []protocol.SessionConfigOption{option(modeOption, "Approval mode", h.mode()),
+		option(modelOption, "Model", h.talk.Model)}
 }
 
 // tellMode tells the editor of an approval mode that it does not know of.
@@ -135,7 +139,8 @@ func (h *held) tellMode() {
 	h.told = now
 	h.mu.Unlock()
 	if was != now {
-		h.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update", CurrentModeId: protocol.SessionModeId(now)})
+		h.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
+			CurrentModeId: protocol.SessionModeId(now)})
 	}
 }
 
@@ -151,6 +156,7 @@ func (h *held) tellCommands() {
 	h.known = string(b)
 	h.mu.Unlock()
 	if was != string(b) {
-		h.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update", AvailableCommands: all})
+		h.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
+			AvailableCommands: all})
 	}
 }

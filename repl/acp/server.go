@@ -286,9 +286,11 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 		about := &m.About
 		switch {
 		case len(m.Words) == 0:
-			methods = append(methods, protocol.AuthMethodAgent{Id: m.ID, Name: m.Name, Description: about, Meta: m.Meta})
+			methods = append(methods, protocol.AuthMethodAgent{Id: m.ID, Name: m.Name,
+				Description: about, Meta: m.Meta})
 		case p.ClientCapabilities.Auth.Terminal:
-			methods = append(methods, protocol.AuthMethodTerminalInline{Type: "terminal", Id: m.ID, Name: m.Name, Description: about, Args: m.Words})
+			methods = append(methods, protocol.AuthMethodTerminalInline{Type: "terminal", Id: m.ID,
+				Name: m.Name, Description: about, Args: m.Words})
 		}
 	}
 	title := "gemline"
@@ -297,12 +299,14 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 		AgentInfo         protocol.Implementation    `json:"agentInfo"`
 		AgentCapabilities protocol.AgentCapabilities `json:"agentCapabilities"`
 		AuthMethods       []any                      `json:"authMethods"`
-	}{ProtocolVersion: version, AgentInfo: protocol.Implementation{Name: "gemline", Title: &title, Version: c.Version}, AuthMethods: methods}
+	}{ProtocolVersion: version, AgentInfo: protocol.Implementation{Name: "gemline", Title: &title,
+		Version: c.Version}, AuthMethods: methods}
 	said.AgentCapabilities = protocol.AgentCapabilities{LoadSession: true,
 		PromptCapabilities: protocol.PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true},
 		McpCapabilities:    protocol.McpCapabilities{Http: true, Sse: true},
-		SessionCapabilities: protocol.SessionCapabilities{List: &protocol.SessionListCapabilities{}, Resume: &protocol.SessionResumeCapabilities{},
-			Close: &protocol.SessionCloseCapabilities{}, AdditionalDirectories: &protocol.SessionAdditionalDirectoriesCapabilities{}}}
+		SessionCapabilities: protocol.SessionCapabilities{List: &protocol.SessionListCapabilities{},
+			Resume: &protocol.SessionResumeCapabilities{},
+			Close:  &protocol.SessionCloseCapabilities{}, AdditionalDirectories: &protocol.SessionAdditionalDirectoriesCapabilities{}}}
 	return said, nil
 }
 

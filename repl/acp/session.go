@@ -52,17 +52,20 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		return nil, invalid("sessionId is needed")
 	}
 	return c.later(func() (any, error) {
-		h, err := c.hold(ctx, Wish{Dir: filepath.Clean(p.Cwd), Directories: p.Directories, Servers: p.Servers, Session: string(p.SessionID)})
+		h, err := c.hold(ctx, Wish{Dir: filepath.Clean(p.Cwd), Directories: p.Directories,
+			Servers: p.Servers, Session: string(p.SessionID)})
 		if err != nil {
 			return nil, err
 		}
 		if m.Method == protocol.AgentMethodSessionLoad {
 			h.replay(ctx)
 		}
-		said := protocol.NewSessionResponse{SessionId: h.id, Modes: h.modes(), Models: h.models(), ConfigOptions: h.options()}
+		said := protocol.NewSessionResponse{SessionId: h.id, Modes: h.modes(), Models: h.models(),
+			ConfigOptions: h.options()}
 		var answer any = said
 		if !fresh {
-			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models, ConfigOptions: said.ConfigOptions}
+			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models,
+				ConfigOptions: said.ConfigOptions}
 		}
 		return rpc.Followed{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // for the id means nothing before
 	})
@@ -90,7 +93,10 @@ func (c *client) hold(ctx context.Context, w Wish) (*held, error) {
 	}
 	w.Approver, w.Notify, w.Show = h, h.warn, h.show
 	w.Tell = h.note
-	w.Write = func(text string) { h.say(strings.ReplaceAll(output.Escape(text), "\n", "  \n")) } // or Markdown makes one line of all
+	w.Write = func(text string) {
+		h.say(strings.ReplaceAll(output.Escape(text), "\n",
+			"  \n"))
+	} // or Markdown makes one line of all
 	talk, err := c.Begin(ctx, w)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -152,7 +152,8 @@ func sources(ev engine.Cited) string {
 
 // kindOf returns what editors call a kind of call.
 func kindOf(k engine.Kind) protocol.ToolKind {
-	return map[engine.Kind]protocol.ToolKind{engine.Read: protocol.ToolKindRead, engine.Search: protocol.ToolKindSearch, engine.Fetch: protocol.ToolKindFetch,
+	return map[engine.Kind]protocol.ToolKind{engine.Read: protocol.ToolKindRead,
+		engine.Search: protocol.ToolKindSearch, engine.Fetch: protocol.ToolKindFetch,
 		engine.Think: protocol.ToolKindThink, engine.Edit: protocol.ToolKindEdit, engine.Execute: protocol.ToolKindExecute,
 		engine.Planning: protocol.ToolKindSwitchMode, engine.Query: protocol.ToolKindSearch, engine.Other: protocol.ToolKindOther, engine.AskUser: protocol.ToolKindOther}[k]
 }
@@ -168,7 +169,8 @@ func (h *held) call(id string) *call {
 }
 
 // begin shows that a call begins, or waits for an answer, with what it will do.
-func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus, more []protocol.ToolCallContent) {
+func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
+	more []protocol.ToolCallContent) {
 	c := h.call(id)
 	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
 		return
@@ -189,11 +191,13 @@ func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.T
 		meta = map[string]any{"terminal_info": map[string]any{"terminal_id": id, "cwd": in.Plan.Dir}}
 	}
 	if c.shown {
-		h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(id), Status: &status, Content: content, Meta: meta})
+		h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+			ToolCallId: protocol.ToolCallId(id), Status: &status, Content: content, Meta: meta})
 		return
 	}
 	c.shown = true
-	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(id), Title: h.line(title), Kind: kind,
+	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
+		ToolCallId: protocol.ToolCallId(id), Title: h.line(title), Kind: kind,
 		Status: status, Content: content, Locations: locations(in), RawInput: h.input(c.args), Meta: meta})
 }
 
@@ -231,7 +235,8 @@ func (h *held) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolC
 		if e.Made {
 			what, before = "add", nil
 		}
-		return []protocol.ToolCallContent{{Diff: &protocol.ToolCallContentDiff{Type: "diff", Path: output.Valid(e.Path), OldText: before,
+		return []protocol.ToolCallContent{{Diff: &protocol.ToolCallContentDiff{Type: "diff",
+			Path: output.Valid(e.Path), OldText: before,
 			NewText: h.client.plain(e.After), Meta: map[string]any{"kind": what}}}}
 	}
 	d := strings.TrimSpace(in.Detail)
@@ -268,7 +273,8 @@ func (h *held) printed(ev engine.Output) {
 	}
 	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID)}
 	if c.runs {
-		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": ev.ID, "data": terminalText(h.client.plain(ev.Delta))}}
+		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": ev.ID,
+			"data": terminalText(h.client.plain(ev.Delta))}}
 		h.update(u)
 		return
 	}
@@ -316,10 +322,12 @@ func (h *held) finish(ev engine.Finished, agent string) {
 		h.begin(ev.ID, ev.Name, agent, ev.Intent, status, nil)
 		delete(h.view.calls, ev.ID)
 	}
-	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID), Status: &status}
+	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status}
 	switch said = text.Shorten(said, longestText); {
 	case c.runs:
-		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": ev.ID, "exit_code": exitCode(ev), "signal": nil}}
+		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": ev.ID,
+			"exit_code": exitCode(ev), "signal": nil}}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
 		u.Content = h.text(fenced(output.Sanitize(said), ""))
@@ -344,7 +352,8 @@ func (h *held) checked(ev engine.Checked) {
 		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
 	}
 	delete(h.view.calls, ev.ID)
-	h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: h.text(output.Escape(said))})
+	h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: h.text(output.Escape(said))})
 }
 
 // plan shows what the model means to do.
@@ -365,7 +374,8 @@ func (h *held) plan(args map[string]any) {
 		case "blocked":
 			status = protocol.PlanEntryStatusPending
 		}
-		entries = append(entries, protocol.PlanEntry{Content: h.client.plain(t.Description), Priority: protocol.PlanEntryPriorityMedium, Status: status})
+		entries = append(entries, protocol.PlanEntry{Content: h.client.plain(t.Description),
+			Priority: protocol.PlanEntryPriorityMedium, Status: status})
 	}
 	h.update(protocol.SessionUpdatePlan{SessionUpdate: "plan", Entries: entries})
 }
@@ -424,7 +434,8 @@ func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai
 		return
 	}
 	const most = 4 << 10 // bytes
-	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call", ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
+	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
+		ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
 		Kind: kindOf(h.talk.Kind(fc.Name, fc.Args)), Status: status, RawInput: h.input(fc.Args), Content: h.text(output.Escape(text.Shorten(said, most)))})
 }
 

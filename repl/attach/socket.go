@@ -90,7 +90,8 @@ func dial(ctx context.Context, dir, id string, patience time.Duration) (*Conn, e
 	path := filepath.Join(dir, fileOf(id))
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		if info, serr := os.Stat(path); serr == nil && time.Since(info.ModTime()) > time.Second { // else it may be about to listen
+		if info, serr := os.Stat(path); serr == nil &&
+			time.Since(info.ModTime()) > time.Second { // else it may be about to listen
 			os.Remove(path)
 		}
 		return nil, fmt.Errorf("the session %s is not live", id)

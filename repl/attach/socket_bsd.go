@@ -29,7 +29,10 @@ func sameUser(conn *net.UnixConn) error {
 		return err
 	}
 	var cred *unix.Xucred
-	if cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptXucred(int(fd), 0, unix.LOCAL_PEERCRED) }); cerr != nil {
+	if cerr := raw.Control(func(fd uintptr) {
+		cred,
+			err = unix.GetsockoptXucred(int(fd), 0, unix.LOCAL_PEERCRED)
+	}); cerr != nil {
 		return cerr
 	}
 	if err != nil {

@@ -188,7 +188,8 @@ func (it *Item) set(key string, value json.RawMessage) (err error) {
 // options are the keys that an item may have, in the order in which they are
 // told. What runs unasked and what is trusted is no item's business: a batch
 // may come from somebody else.
-var options = []string{"id", "prompt", "files", "model", "system", "json_schema", "max_turns", "max_tool_calls", "max_tokens", "timeout"}
+var options = []string{"id", "prompt", "files", "model", "system", "json_schema", "max_turns",
+	"max_tool_calls", "max_tokens", "timeout"}
 
 // name takes over an id, a text or a number. Null is none.
 func (it *Item) name(value json.RawMessage) error {

@@ -210,7 +210,8 @@ func refused(err error) bool {
 	if !errors.As(err, &e) {
 		return true // a mistake of ours is the same every time
 	}
-	return e.Final && e.HTTP >= 400 || e.HTTP >= 400 && e.HTTP < 500 && e.HTTP != http.StatusRequestTimeout && e.HTTP != http.StatusTooManyRequests
+	return e.Final && e.HTTP >= 400 || e.HTTP >= 400 && e.HTTP < 500 &&
+		e.HTTP != http.StatusRequestTimeout && e.HTTP != http.StatusTooManyRequests
 }
 
 // seek finds a job by its title, however long the server is away.
@@ -326,7 +327,8 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 		if !ok {
 			reply.Err = over.Err
 			if reply.Err == nil {
-				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE", Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
+				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE",
+					Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
 			}
 		}
 		e := c.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})

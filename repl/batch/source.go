@@ -92,7 +92,8 @@ func Notes(w io.Writer, prefix string, quiet bool) func(string) {
 		mu.Lock()
 		defer mu.Unlock()
 		for l := range strings.Lines(text) {
-			io.WriteString(w, prefix+output.Visible(strings.TrimRight(l, "\r\n"))+"\n") // nothing can be done about a lost line
+			io.WriteString(w, prefix+output.Visible(strings.TrimRight(l,
+				"\r\n"))+"\n") // nothing can be done about a lost line
 		}
 	}
 }

@@ -183,7 +183,8 @@ func (s *State) take(index int, hash string) (entry, bool) {
 // when that is safe. The error is of keeping it in the file; its record and all
 // that follow are kept in memory then.
 func (s *State) add(index int, e entry) (entry, error) {
-	b, err := json.Marshal(line{Index: index, Hash: e.hash, Attempt: e.attempt, Code: e.code, Reason: e.reason, Record: e.record})
+	b, err := json.Marshal(line{Index: index, Hash: e.hash, Attempt: e.attempt, Code: e.code,
+		Reason: e.reason, Record: e.record})
 	if err != nil {
 		panic(err) // a record is JSON
 	}

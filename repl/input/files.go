@@ -118,7 +118,8 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 		}
 		path = filepath.Clean(path)
 		info, err := f.Workspace.Stat(path)
-		if outside := (*workspace.OutsideError)(nil); err != nil && !(errors.As(err, &outside) && f.Workspace.There(path)) {
+		if outside := (*workspace.OutsideError)(nil); err != nil &&
+			!(errors.As(err, &outside) && f.Workspace.There(path)) {
 			continue
 		}
 		return f.take(r, path, info)
@@ -197,7 +198,8 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	}
 	if private > 0 {
 		t.Told = true
-		say(f.Notify, "%s: %d left out that may hold secrets; name one to have it read", cmp.Or(r.As, "@"+pattern), private)
+		say(f.Notify, "%s: %d left out that may hold secrets; name one to have it read",
+			cmp.Or(r.As, "@"+pattern), private)
 	}
 	if len(t.Names) > 1 {
 		say(f.Notify, "%s: %d files", cmp.Or(r.As, "@"+pattern), len(t.Names))

@@ -117,7 +117,8 @@ func (n Names) similar(ctx context.Context, name string) []Name {
 		}
 	}
 	slices.SortFunc(best, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.path), len(b.path)), strings.Compare(a.path, b.path))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.path), len(b.path)),
+			strings.Compare(a.path, b.path))
 	})
 	var found []Name
 	for _, m := range best[:min(len(best), mostFuzzy)] {

@@ -121,7 +121,8 @@ func Referenced(contents []*genai.Part) []*genai.Part {
 	if len(contents) == 0 {
 		return nil
 	}
-	return append(append([]*genai.Part{genai.NewPartFromText(filesBegin)}, contents...), genai.NewPartFromText(filesEnd))
+	return append(append([]*genai.Part{genai.NewPartFromText(filesBegin)}, contents...),
+		genai.NewPartFromText(filesEnd))
 }
 
 // Said returns what of a message the user has said: what it refers to is not.

@@ -58,7 +58,8 @@ func (s *Shell) Step(next Processor) Processor {
 // moves reports whether command does nothing but change its own directory.
 func moves(command string) bool {
 	words := strings.Fields(command)
-	return len(words) > 0 && slices.Contains([]string{"cd", "chdir", "pushd", "popd"}, words[0]) && !strings.ContainsAny(command, ";&|\n")
+	return len(words) > 0 && slices.Contains([]string{"cd", "chdir", "pushd", "popd"}, words[0]) &&
+		!strings.ContainsAny(command, ";&|\n")
 }
 
 func (s *Shell) toggle() {

@@ -86,7 +86,8 @@ func (in *inline) mayEnd(c byte) bool {
 		return false
 	}
 	before := in.text[in.at-1]
-	return util.IsSpace(c) && !util.IsSpace(before) || c >= utf8.RuneSelf && utf8.RuneStart(c) && before >= utf8.RuneSelf
+	return util.IsSpace(c) && !util.IsSpace(before) || c >= utf8.RuneSelf && utf8.RuneStart(c) &&
+		before >= utf8.RuneSelf
 }
 
 // read has goldmark read the piece as it would be if it ended at to, and
@@ -148,7 +149,8 @@ func (l *leftover) openIn(i, end int, inside bool) bool {
 			}
 		case '*', '_', '~':
 			n := run(rest, string(c))
-			if !inside && n < len(rest) && !util.IsSpace(rest[n]) && (c != '~' || n == 2) && (c != '_' || !endsInWord(l.src[:i])) {
+			if !inside && n < len(rest) && !util.IsSpace(rest[n]) && (c != '~' || n == 2) &&
+				(c != '_' || !endsInWord(l.src[:i])) {
 				return true
 			}
 			i += n - 1

@@ -174,8 +174,10 @@ func (a *asker) elicit(ctx context.Context, message string, fields []field) (sai
 	}
 	r.progress("the user is asked")
 	var raw json.RawMessage
-	if err = r.peer.Call(ctx, protocol.MethodElicitationCreate, protocol.ElicitationParams{Message: a.client.plain(message),
-		RequestedSchema: map[string]any{"type": "object", "properties": properties, "required": needed}}, &raw); err != nil {
+	if err = r.peer.Call(ctx, protocol.MethodElicitationCreate,
+		protocol.ElicitationParams{Message: a.client.plain(message),
+			RequestedSchema: map[string]any{"type": "object", "properties": properties,
+				"required": needed}}, &raw); err != nil {
 		return nil, false, err
 	}
 	res := protocol.ElicitationResponse{Content: &said}

@@ -183,7 +183,8 @@ func media(p *genai.Part) protocol.Content {
 	case strings.HasPrefix(kind, "audio/"):
 		return protocol.NewAudioContent(data, kind)
 	}
-	return protocol.NewEmbeddedResource(protocol.BlobResourceContents{URI: "gemline:result", MIMEType: kind, Blob: data})
+	return protocol.NewEmbeddedResource(protocol.BlobResourceContents{URI: "gemline:result",
+		MIMEType: kind, Blob: data})
 }
 
 // A running is a call that is carried out.
@@ -255,7 +256,8 @@ func (r *running) progress(said string) {
 		r.said = output.EscapeLine(text.OneLine(r.client.Clean(said), most))
 	}
 	r.n++
-	r.peer.Notify(r.ctx, protocol.MethodNotificationProgress, protocol.ProgressNotificationParams{ProgressToken: r.token, Progress: r.n, Message: r.said})
+	r.peer.Notify(r.ctx, protocol.MethodNotificationProgress,
+		protocol.ProgressNotificationParams{ProgressToken: r.token, Progress: r.n, Message: r.said})
 }
 
 // beat has the client know, until end is called, that work goes on.

@@ -62,7 +62,8 @@ const mostNamed = 32 // conversations of a client
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*held{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
-	conn := rpc.New(s, rpc.Handler{Served: true, Request: c.answer, Soon: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
+	conn := rpc.New(s, rpc.Handler{Served: true, Request: c.answer,
+		Soon: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
 	select {
 	case <-conn.Done():
 	case <-c.ctx.Done():
@@ -135,8 +136,10 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	defer c.mu.Unlock()
 	c.begun, c.asks = true, can != nil && (can.Form != nil || can.URL == nil)
 	c.several = version >= protocol.ProtocolVersion20251125
-	said := protocol.InitializeResult{ProtocolVersion: version, ServerInfo: protocol.Implementation{Name: "gemline", Version: c.Version, Title: "gemline"},
-		Instructions: "gemline is a coding agent that works in " + text.EscapeLine(c.Dir) + ". ask gives it a task; its other tools are for single steps. " +
+	said := protocol.InitializeResult{ProtocolVersion: version,
+		ServerInfo: protocol.Implementation{Name: "gemline", Version: c.Version, Title: "gemline"},
+		Instructions: "gemline is a coding agent that works in " + text.EscapeLine(c.Dir) +
+			". ask gives it a task; its other tools are for single steps. " +
 			"What its rules do not allow is asked of the user."}
 	json.Unmarshal([]byte(`{"tools":{},"logging":{}}`), &said.Capabilities)
 	return said, nil

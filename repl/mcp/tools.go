@@ -20,8 +20,9 @@ var sessionSchema = map[string]any{"type": "string", "pattern": "^[A-Za-z0-9_-]+
 
 // ask returns the tool that gives gemline a task.
 func (c *client) ask() protocol.Tool {
-	schema, _ := json.Marshal(map[string]any{"type": "object", "required": []string{"prompt"}, "additionalProperties": false,
-		"properties": map[string]any{"prompt": map[string]any{"type": "string", "description": "The task, with all that has to be known for it."}, session: sessionSchema}})
+	schema, _ := json.Marshal(map[string]any{"type": "object", "required": []string{"prompt"},
+		"additionalProperties": false,
+		"properties":           map[string]any{"prompt": map[string]any{"type": "string", "description": "The task, with all that has to be known for it."}, session: sessionSchema}})
 	yes := true
 	return protocol.Tool{Name: askName, Title: "Ask gemline", RawInputSchema: schema,
 		Description: "Gives a task to gemline, a coding agent that works in " + text.EscapeLine(c.Dir) +
@@ -31,9 +32,12 @@ func (c *client) ask() protocol.Tool {
 
 // listed returns a tool as the client reads it.
 func listed(t engine.Tool) protocol.Tool {
-	looks, changes, far := t.Kind.ReadOnly(), t.Kind == engine.Edit || t.Kind == engine.Execute || t.Kind == engine.Other, t.Kind == engine.Fetch
-	return protocol.Tool{Name: t.Name(), Title: t.Label, Description: t.Declaration.Description, RawInputSchema: withSession(t),
-		Annotations: protocol.ToolAnnotation{Title: t.Label, ReadOnlyHint: &looks, DestructiveHint: &changes, OpenWorldHint: &far}}
+	looks, changes, far := t.Kind.ReadOnly(), t.Kind == engine.Edit || t.Kind == engine.Execute ||
+		t.Kind == engine.Other, t.Kind == engine.Fetch
+	return protocol.Tool{Name: t.Name(), Title: t.Label, Description: t.Declaration.Description,
+		RawInputSchema: withSession(t),
+		Annotations: protocol.ToolAnnotation{Title: t.Label, ReadOnlyHint: &looks,
+			DestructiveHint: &changes, OpenWorldHint: &far}}
 }
 
 // withSession returns the schema of a tool's arguments, with the one that names a

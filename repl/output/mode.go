@@ -58,7 +58,8 @@ func Decide(s Signs) Mode {
 // commanded reports whether a terminal of that name takes operating system
 // commands, or passes over those that it does not know. Older ones show them.
 func commanded(term string) bool {
-	for _, family := range []string{"xterm", "tmux", "screen", "foot", "alacritty", "wezterm", "ghostty", "kitty", "rxvt", "konsole", "vte", "gnome", "contour", "mintty", "iterm", "st-"} {
+	for _, family := range []string{"xterm", "tmux", "screen", "foot", "alacritty", "wezterm",
+		"ghostty", "kitty", "rxvt", "konsole", "vte", "gnome", "contour", "mintty", "iterm", "st-"} {
 		if strings.HasPrefix(term, family) {
 			return true
 		}

@@ -23,7 +23,8 @@ const (
 // stands in between, which pass it on only when it is wrapped.
 func ClipboardSequence(text string, lookup func(string) (string, bool)) (string, error) {
 	if len(text) > maxClipboard {
-		return "", fmt.Errorf("%d bytes are more than a terminal's clipboard takes, which is %d", len(text), maxClipboard)
+		return "", fmt.Errorf("%d bytes are more than a terminal's clipboard takes, which is %d",
+			len(text), maxClipboard)
 	}
 	if nested(lookup) {
 		return "", errors.New("tmux and screen are nested in an unknown order, so the terminal's clipboard can't be reached")
@@ -54,7 +55,8 @@ func NotificationSequence(method, title, body string, lookup func(string) (strin
 	case "osc9":
 		return through("\x1b]9;"+title+": "+body+"\a", lookup)
 	case "osc777":
-		return through("\x1b]777;notify;"+strings.ReplaceAll(title, ";", ",")+";"+strings.ReplaceAll(body, ";", ",")+"\a", lookup)
+		return through("\x1b]777;notify;"+strings.ReplaceAll(title, ";",
+			",")+";"+strings.ReplaceAll(body, ";", ",")+"\a", lookup)
 	}
 	return "\a"
 }

@@ -31,7 +31,8 @@ func (c *UTF8) Invalid() bool {
 }
 
 func (c *UTF8) clean(s string, last bool) string {
-	if c.held == "" && utf8.ValidString(s) && (c.Raw || strings.IndexByte(s, 0x1b) < 0 && !strings.ContainsFunc(s, isC1)) {
+	if c.held == "" && utf8.ValidString(s) &&
+		(c.Raw || strings.IndexByte(s, 0x1b) < 0 && !strings.ContainsFunc(s, isC1)) {
 		return s
 	}
 	s, c.held = c.held+s, ""

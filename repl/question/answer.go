@@ -28,7 +28,8 @@ func Scopes(g engine.Grant) []engine.Scope {
 }
 
 // scopeNames are the words for how long a grant holds.
-var scopeNames = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project", engine.Everywhere: "user"}
+var scopeNames = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project",
+	engine.Everywhere: "user"}
 
 // ScopeName returns the word for a scope of a grant.
 func ScopeName(s engine.Scope) string { return scopeNames[s] }

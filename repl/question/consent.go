@@ -95,9 +95,11 @@ func (f Folder) Weak() (n int) {
 // Options returns what can be said about the folder.
 func (f Folder) Options() (list []Option[Decision]) {
 	parent := filepath.Dir(f.Path)
-	list = append(list, Option[Decision]{"1", "trust", "trust " + output.EscapeLine(f.Path) + f.wide(f.Path), TrustFolder})
+	list = append(list, Option[Decision]{"1", "trust",
+		"trust " + output.EscapeLine(f.Path) + f.wide(f.Path), TrustFolder})
 	if parent != f.Path {
-		list = append(list, Option[Decision]{"2", "trust_parent", "trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent), TrustParent})
+		list = append(list, Option[Decision]{"2", "trust_parent",
+			"trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent), TrustParent})
 	}
 	return append(list, Option[Decision]{"3", "never", "don't trust it, and don't ask again", DoNotTrust},
 		Option[Decision]{"", "not_now", "don't use what it brings this time", NotNow})
@@ -121,10 +123,12 @@ func ConsentTitle(folder string, wishes []Wish) string {
 
 // ConsentOptions returns what can be said about wishes of a folder.
 func ConsentOptions(wishes []Wish) []Option[Consent] {
-	never, later := Option[Consent]{"3", "never", "never run them, unless they change", NeverRun}, Option[Consent]{"", "not_now", "leave them out this time", NotThisTime}
+	never, later := Option[Consent]{"3", "never", "never run them, unless they change",
+		NeverRun}, Option[Consent]{"", "not_now", "leave them out this time", NotThisTime}
 	if !slices.ContainsFunc(wishes, func(w Wish) bool { return !w.Idle }) {
 		never.Text = "never, unless they change"
-		return []Option[Consent]{{"1", "agree", "let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
+		return []Option[Consent]{{"1", "agree",
+			"let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
 	}
 	return []Option[Consent]{{"1", "agree", "run them like the commands of the model: confined, where these are", RunConfined},
 		{"2", "unconfined", "run them with all your rights", RunFree}, never, later}

@@ -29,7 +29,8 @@ type Rule struct {
 
 // deny notes a call that was not made, of an agent or, if that is "", of the conversation.
 func (c *core) deny(agent string, ev engine.Finished) {
-	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Agent: output.Valid(agent), Title: output.Valid(ev.Intent.Title)}
+	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Agent: output.Valid(agent),
+		Title: output.Valid(ev.Intent.Title)}
 	var ce *engine.CallError
 	switch {
 	case ev.Unasked != "":
@@ -44,7 +45,8 @@ func (c *core) deny(agent string, ev engine.Finished) {
 		return
 	}
 	if ce != nil && ce.Rule != nil {
-		d.Rule = &Rule{output.Valid(ce.Rule.File), ce.Rule.Line, output.Valid(ce.Rule.Tier), output.Valid(ce.Rule.About)}
+		d.Rule = &Rule{output.Valid(ce.Rule.File), ce.Rule.Line, output.Valid(ce.Rule.Tier),
+			output.Valid(ce.Rule.About)}
 	}
 	c.denied = append(c.denied, d)
 }

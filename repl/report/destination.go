@@ -85,7 +85,8 @@ func (d *Destination) prepare() (err error) {
 
 // ofProcess reports whether path stands for an open file of a process.
 func ofProcess(path string) bool {
-	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
+		strings.HasPrefix(path, "/proc/")
 }
 
 // follow returns the path of the file that path is, or leads to by symbolic

@@ -140,7 +140,8 @@ func (s *OutputSchema) extract(answer string) (problems []string) {
 	if others == nil {
 		return []string{"the answer holds no block of code"}
 	}
-	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s", s.Language, strings.Join(others, ", "))}
+	return []string{fmt.Sprintf("the answer holds no block of code in %s; those there are: %s",
+		s.Language, strings.Join(others, ", "))}
 }
 
 // meet takes from the answer what it must hold. The model may mend an answer
@@ -176,7 +177,8 @@ func (s *OutputSchema) unmet(problems []string) error {
 	if s.Schema == nil {
 		return &UnmetError{Reason: "no_code_block", Message: strings.Join(problems, "\n")}
 	}
-	return &UnmetError{Reason: "schema_mismatch", Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
+	return &UnmetError{Reason: "schema_mismatch",
+		Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
 }
 
 // structured returns what came of the OutputSchema of a run that ended so, as records

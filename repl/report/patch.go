@@ -94,7 +94,8 @@ func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
 		if call.Args == nil {
 			args = map[string]any{}
 		}
-		all = append(all, Planned{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title), Args: args.(map[string]any)})
+		all = append(all, Planned{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title),
+			Args: args.(map[string]any)})
 	}
 	return &found.Patch, &all
 }

@@ -131,7 +131,8 @@ func (r *Records) begin(in Init) {
 		}
 		return ask()
 	}
-	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion, output.Valid(r.Version), r.Text(said(r.Dir)),
+	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion,
+		output.Valid(r.Version), r.Text(said(r.Dir)),
 		output.Valid(said(r.Mode)), in.Protocol, in.sandbox, r.unused()})
 	r.begun, r.talks, r.prompt = true, in.Protocol > 0, in.Prompt
 	r.late()
@@ -254,7 +255,8 @@ func (r *Records) retry(ev engine.Retry) {
 	} else {
 		r.Flush()
 	}
-	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(), r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
+	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(),
+		r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
 }
 
 // by returns who calls, as records have it.
@@ -282,7 +284,8 @@ func (r *Records) finished(ev engine.Finished, by caller) {
 	for i, p := range ev.Intent.Paths {
 		paths[i] = r.Text(p)
 	}
-	r.Put("tool_result", toolResultRecord{r.Text(ev.ID), r.by(by), string(status), r.Text(shown), ce, paths, ev.Took.Milliseconds()})
+	r.Put("tool_result", toolResultRecord{r.Text(ev.ID), r.by(by), string(status), r.Text(shown),
+		ce, paths, ev.Took.Milliseconds()})
 }
 
 func (r *Records) end(o Outcome) {
@@ -292,7 +295,8 @@ func (r *Records) end(o Outcome) {
 	value, code := r.structured(o)
 	at, elapsed := r.moment()
 	took := time.Duration(elapsed) * time.Millisecond
-	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session), SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally), r.cited.list}
+	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session),
+		SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally), r.cited.list}
 	if r.begun {
 		last.Sandbox = r.sandbox()
 	}

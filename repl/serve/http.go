@@ -43,7 +43,8 @@ func (g *Group) Go(f func()) {
 // HTTP serves programs on this machine, at a port or, if that is 0, at any that is free,
 // until ctx is over. Its address, which has a path, and the token are printed to out as one
 // line of JSON. What begin returns answers requests until its ctx is over.
-func HTTP(ctx context.Context, out io.Writer, port int, path string, begin func(ctx context.Context, g *Group, at Address) (http.Handler, error)) error {
+func HTTP(ctx context.Context, out io.Writer, port int, path string,
+	begin func(ctx context.Context, g *Group, at Address) (http.Handler, error)) error {
 	const headers, mostHeaders = 10 * time.Second, 64 << 10
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

@@ -67,7 +67,8 @@ func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.D
 // Consent asks the client whether what a folder wants may be, before the conversation
 // begins or in a turn. If nobody answers, it may not be this time.
 func (c *Conversation) Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error) {
-	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes), Folder: output.EscapeLine(folder)}
+	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
+		Folder: output.EscapeLine(folder)}
 	for _, w := range wishes {
 		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command)}
 		for _, s := range w.Scripts(folder) {
@@ -87,7 +88,8 @@ func (c *Conversation) Consent(ctx context.Context, folder string, wishes []ques
 }
 
 // consult puts a question about a folder to the client, and returns what it says.
-func consult[T any](ctx context.Context, c *Conversation, r consentRecord, options []question.Option[T]) (answer T, err error) {
+func consult[T any](ctx context.Context, c *Conversation, r consentRecord,
+	options []question.Option[T]) (answer T, err error) {
 	q := &openConsent{reply: make(chan string, 1)}
 	for _, o := range options {
 		q.names = append(q.names, o.Name)
@@ -143,7 +145,8 @@ func (c *Conversation) agreed(l line, m consentMessage) {
 	case q == nil || q.id != m.ID:
 		c.complain(l, m.ID, fmt.Sprintf("no question %.300q is open", m.ID))
 	case !slices.Contains(q.names, m.Decision):
-		c.complain(l, m.ID, fmt.Sprintf("the decision %.100q was not offered, only %s", m.Decision, strings.Join(q.names, ", ")))
+		c.complain(l, m.ID, fmt.Sprintf("the decision %.100q was not offered, only %s", m.Decision,
+			strings.Join(q.names, ", ")))
 	default:
 		q.reply <- m.Decision
 		c.consent = nil

@@ -161,7 +161,8 @@ func (c *Conversation) abandon(cause error) error {
 // drop ends a message that no turn was made of.
 func (c *Conversation) drop(m userMessage, cause error) {
 	c.turns++
-	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{}, denied: c.denied()}, 0, c.outcome(cause))
+	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{},
+		denied: c.denied()}, 0, c.outcome(cause))
 }
 
 // heed takes a line of the input into account; not ok is its end.
@@ -233,8 +234,9 @@ func (c *Conversation) stop(l line, m cancelMessage) {
 func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(), counts: map[string]int{},
-		tally: &tally.Tally{Class: c.Tally.Class, Cost: c.Tally.Cost}}
+	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(),
+		counts: map[string]int{},
+		tally:  &tally.Tally{Class: c.Tally.Class, Cost: c.Tally.Cost}}
 	c.now = t
 	defer func() { c.now = nil }()
 	c.turns++

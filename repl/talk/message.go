@@ -147,7 +147,8 @@ func (w *wire) message() (message, error) {
 		}
 		return userMessage{ID: w.ID, Parts: parts, Literal: w.Literal, Hint: w.Hint}, nil
 	case "approval":
-		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Text, w.Network, w.ReadOnly})
+		return approval(approvalMessage{w.ID, w.Decision, w.Grant, w.Scope, w.Note, w.Args, w.Text,
+			w.Network, w.ReadOnly})
 	case "answer":
 		replies, err := replies(w.Answers)
 		return answering(answersMessage{ID: w.ID, Replies: replies}, w.ID, err)

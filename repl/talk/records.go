@@ -122,7 +122,8 @@ func (c *Conversation) denied() (n int) {
 func ask(r *report.Records, q *openQuestion) {
 	r.Flush()
 	in := q.p.Intent
-	who := asker{r.Text(q.p.ID), output.Valid(q.p.Tool.Name()), output.EscapeLine(q.p.Tool.Server), output.EscapeLine(q.p.Agent)}
+	who := asker{r.Text(q.p.ID), output.Valid(q.p.Tool.Name()), output.EscapeLine(q.p.Tool.Server),
+		output.EscapeLine(q.p.Agent)}
 	if len(in.Questions) > 0 {
 		qs := make([]questionItem, len(in.Questions))
 		for i, one := range in.Questions {
@@ -139,7 +140,8 @@ func ask(r *report.Records, q *openQuestion) {
 		}
 		grants, rules = append(grants, output.EscapeLine(g.Label)), append(rules, k)
 	}
-	r.Put("approval_request", approvalRecord{q.id, who, output.EscapeLine(in.Title), output.Escape(in.Detail), r.Args(q.p.Args),
+	r.Put("approval_request", approvalRecord{q.id, who, output.EscapeLine(in.Title),
+		output.Escape(in.Detail), r.Args(q.p.Args),
 		escapedLines(question.Programs(in)), escapedLines(in.Paths), judgementOf(q.p),
 		output.EscapeLine(in.Yes), output.EscapeLine(in.No), factsOf(q.p), draftOf(in), grants, rules})
 }
@@ -175,7 +177,8 @@ func judgementOf(p engine.Proposal) judgement {
 		return judgement{}
 	}
 	held := in.Plan.Held != ""
-	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why), Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
+	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why),
+		Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
 		Looked: in.Plan.Looked, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
@@ -194,7 +197,8 @@ func escapedLines(all []string) []string {
 }
 
 func questionOf(q engine.Question) questionItem {
-	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text), Kind: question.KindName(q.Kind), Multi: q.Multi, Hint: output.Valid(q.Hint)}
+	out := questionItem{Header: output.Valid(q.Header), Text: output.Valid(q.Text),
+		Kind: question.KindName(q.Kind), Multi: q.Multi, Hint: output.Valid(q.Hint)}
 	for _, o := range q.Options {
 		out.Options = append(out.Options, option{output.Valid(o.Label), output.Valid(o.Description)})
 	}
@@ -219,8 +223,10 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 			cited = r.Cited()
 		}
 		r.Session = cmp.Or(c.Session(), r.Session)
-		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o), stats, output.Valid(r.Session), o.ExitCode,
-			output.Valid(o.Reason), append([]report.Denial{}, r.Denied()[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
+		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o),
+			stats, output.Valid(r.Session), o.ExitCode,
+			output.Valid(o.Reason), append([]report.Denial{},
+				r.Denied()[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
 	})
 }
 
@@ -235,6 +241,7 @@ func (c *Conversation) complain(l line, id, problem string) {
 		problem += "; the question is still open"
 	}
 	c.Stream.Add(func(r *report.Records) {
-		r.Put("error", report.ErrorRecord{Severity: "error", Message: r.Text(where + problem), Line: l.Number, ID: output.Valid(id), Open: open})
+		r.Put("error", report.ErrorRecord{Severity: "error", Message: r.Text(where + problem),
+			Line: l.Number, ID: output.Valid(id), Open: open})
 	})
 }

@@ -68,7 +68,8 @@ func (c *Conversation) steered(t *runningTurn, o report.Outcome) {
 			waiting = append(waiting, l)
 			continue
 		}
-		c.result(&runningTurn{userMessage: l.Message.(userMessage), number: t.number, tally: &tally.Tally{}, denied: c.denied(), hinted: true}, 0, o)
+		c.result(&runningTurn{userMessage: l.Message.(userMessage), number: t.number,
+			tally: &tally.Tally{}, denied: c.denied(), hinted: true}, 0, o)
 		c.inbox.done(l)
 	}
 	c.inbox.waiting = append(waiting, c.inbox.waiting...)

@@ -68,7 +68,8 @@ func Overprinted(transcript []byte, labels ...string) []string {
 	for i := range transcript {
 		for _, l := range labels {
 			mark := l + ": "
-			if i > 0 && i+len(mark) <= len(transcript) && string(transcript[i:i+len(mark)]) == mark && transcript[i-1] != '\n' {
+			if i > 0 && i+len(mark) <= len(transcript) &&
+				string(transcript[i:i+len(mark)]) == mark && transcript[i-1] != '\n' {
 				faults = append(faults, fmt.Sprintf("byte %d: %q inside a line", i, mark))
 			}
 		}

@@ -85,7 +85,8 @@ func Start(t testing.TB, c Command) *Session {
 	if tty, err = interruptible(tty); err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{t: t, cmd: cmd, tty: tty, wait: c.Wait, grown: make(chan struct{}), exited: make(chan struct{}), drained: make(chan struct{})}
+	s := &Session{t: t, cmd: cmd, tty: tty, wait: c.Wait, grown: make(chan struct{}),
+		exited: make(chan struct{}), drained: make(chan struct{})}
 	if s.wait == 0 {
 		s.wait = patience
 	}

@@ -151,7 +151,8 @@ func (m *Tmux) Expect(text string) string {
 func (m *Tmux) ExpectEnd(text string) string {
 	m.t.Helper()
 	text = strings.TrimRight(text, " ")
-	return m.until(fmt.Sprintf("the screen does not end with %q", text), func(s string) bool { return strings.HasSuffix(s, text) })
+	return m.until(fmt.Sprintf("the screen does not end with %q", text),
+		func(s string) bool { return strings.HasSuffix(s, text) })
 }
 
 func (m *Tmux) until(otherwise string, ok func(screen string) bool) string {

@@ -145,7 +145,8 @@ func Files(folder, command string) (files []string) {
 			names = append(names, name)
 		}
 		at := filepath.Join(folder, name)
-		if info, err := os.Stat(at); err == nil && info.IsDir() && disk.Inside(folder, at) && !slices.Contains(dirs, at) {
+		if info, err := os.Stat(at); err == nil && info.IsDir() && disk.Inside(folder, at) &&
+			!slices.Contains(dirs, at) {
 			dirs = append(dirs, at)
 		}
 	}

@@ -139,7 +139,8 @@ func Policies(cfg Config) (dirs []string) {
 	all, _ := directories(cfg.Dir) // what is wrong with one is told where it is used
 	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
 	if !slices.ContainsFunc(all, func(dir string) bool {
-		return there(filepath.Join(dir, policiesName)) || there(filepath.Join(dir, installName)) // which may say that it is elsewhere
+		return there(filepath.Join(dir, policiesName)) ||
+			there(filepath.Join(dir, installName)) // which may say that it is elsewhere
 	}) {
 		return nil
 	}
@@ -281,7 +282,8 @@ func (m manifest) contexts(dir string) ([]string, error) {
 // of an extension may hold. Others stay as they are.
 func filler(dir, cwd string) func(string) string {
 	separator := string(filepath.Separator)
-	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator, "${pathSeparator}", separator).Replace
+	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator,
+		"${pathSeparator}", separator).Replace
 }
 
 // Filled returns a value of JSON, or of YAML, with values in the place of the variables that

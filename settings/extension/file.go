@@ -94,7 +94,8 @@ func readJSON(path string, v any) error {
 }
 
 // kindWords says what a field has to be.
-var kindWords = map[reflect.Kind]string{reflect.Map: "an object", reflect.Struct: "an object", reflect.Interface: "an object", reflect.Slice: "a list",
+var kindWords = map[reflect.Kind]string{reflect.Map: "an object", reflect.Struct: "an object",
+	reflect.Interface: "an object", reflect.Slice: "a list",
 	reflect.String: "a string", reflect.Bool: "true or false"}
 
 // valueWords says what a field is.
@@ -113,7 +114,8 @@ func fault(b []byte, err error) string {
 	switch {
 	case errors.As(err, &syntax):
 		before := b[:max(0, min(int(syntax.Offset)-1, len(b)))]
-		return fmt.Sprintf("%d:%d: %v", 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'), syntax)
+		return fmt.Sprintf("%d:%d: %v", 1+bytes.Count(before, []byte("\n")),
+			len(before)-bytes.LastIndexByte(before, '\n'), syntax)
 	case errors.As(err, &kind) && kind.Field == "":
 		return " it is not an object"
 	case errors.As(err, &kind):

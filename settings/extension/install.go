@@ -120,7 +120,8 @@ func Switch(ctx context.Context, dir, name, at string, on bool) error {
 	}
 	return changeSwitches(ctx, dir, func(all map[string]switched) {
 		s := all[name]
-		s.Overrides = slices.DeleteFunc(s.Overrides, func(r string) bool { return fits(rule, strings.TrimSuffix(strings.TrimPrefix(r, "!"), "*")) })
+		s.Overrides = slices.DeleteFunc(s.Overrides,
+			func(r string) bool { return fits(rule, strings.TrimSuffix(strings.TrimPrefix(r, "!"), "*")) })
 		if !on {
 			rule = "!" + rule
 		}

@@ -59,7 +59,8 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 }
 
 // blank are the flags for which nothing means something.
-var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "sandbox", "extensions", "include-directories"}
+var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "sandbox",
+	"extensions", "include-directories"}
 
 // senseless refuses a value that would make of a flag the opposite: nothing,
 // which is mostly a variable that is not set, would be no flag, and a limit of
@@ -105,7 +106,8 @@ func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool,
 	switch {
 	case strings.HasPrefix(name, "--"):
 		fl = n.long[kebab(name[2:])]
-		if off := n.long[strings.TrimPrefix(kebab(name[2:]), "no-")]; fl == nil && off != nil && off.IsBool() && !given {
+		if off := n.long[strings.TrimPrefix(kebab(name[2:]), "no-")]; fl == nil && off != nil &&
+			off.IsBool() && !given {
 			return off, "false", true, rest
 		}
 	case len(name) > 2 && n.short[name[1:2]] != nil: // -ovalue, or switches run together

@@ -279,7 +279,8 @@ var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of 
 	"expected a float but got", "must be a number, not", `" (string)`, `"`, " but got ", ", not ")
 
 func parser(f *Set) (*kong.Kong, error) {
-	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
+	return kong.New(f, kong.Name("gemline"), kong.NoDefaultHelp(),
+		kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
 		kong.KindMapper(reflect.String, verbatim{}), kong.NamedMapper("path", verbatim{path: true}))
 }
 

@@ -235,7 +235,8 @@ func (d *Document) mark(path []string, v hujson.Value) {
 
 func refuse(path string, b []byte, offset int, message string) error {
 	b = b[:offset]
-	return &Error{Path: path, Message: message, Line: 1 + bytes.Count(b, []byte("\n")), Column: len(b) - bytes.LastIndexByte(b, '\n')}
+	return &Error{Path: path, Message: message, Line: 1 + bytes.Count(b, []byte("\n")),
+		Column: len(b) - bytes.LastIndexByte(b, '\n')}
 }
 
 var mistake = text.Pattern(`^hujson: line (\d+), column (\d+): `)

@@ -55,7 +55,10 @@ func Unset(text []byte, path []string) ([]byte, error) {
 	}
 	for up := path[:len(path)-1]; len(up) > 0; up = up[:len(up)-1] {
 		before := out
-		if out, err = edit(out, up, func(d *Document) ([]patch, error) { return d.unset(up, true) }); err != nil || bytes.Equal(before, out) {
+		if out, err = edit(out, up, func(d *Document) ([]patch, error) {
+			return d.unset(up,
+				true)
+		}); err != nil || bytes.Equal(before, out) {
 			return out, err
 		}
 	}

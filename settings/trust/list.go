@@ -81,7 +81,9 @@ func (l List) Decisions() ([]Decision, error) {
 		word, _ := v.(string)
 		rule := Rule(word)
 		if rule != Folder && rule != Parent && rule != Deny {
-			return nil, &jsonc.Error{Path: l.Path, Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, Folder, Parent, Deny, jsonc.Describe(v))}
+			return nil, &jsonc.Error{Path: l.Path,
+				Message: fmt.Sprintf("%.200q must be %s, %s or %s, not %s", folder, Folder, Parent,
+					Deny, jsonc.Describe(v))}
 		}
 		rules = append(rules, Decision{folder, rule})
 	}
@@ -256,7 +258,8 @@ func withRule(b []byte, folder string, rule Rule) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if twice := func(path []string) bool { return path[0] == folder }; rule == "" || slices.ContainsFunc(d.Twice, twice) {
+	if twice := func(path []string) bool { return path[0] == folder }; rule == "" ||
+		slices.ContainsFunc(d.Twice, twice) {
 		if b, err = jsonc.Unset(b, name); err != nil || rule == "" {
 			return b, err
 		}

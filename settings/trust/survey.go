@@ -200,7 +200,8 @@ func (v *view) folder(dir string, markdown []string) {
 }
 
 // order is that in which kinds are told: what runs comes first.
-var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent", "skill", "command", "setting", "file", "system prompt"}
+var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent",
+	"skill", "command", "setting", "file", "system prompt"}
 
 func rank(kind string) int { return slices.Index(order, kind) }
 
@@ -227,7 +228,8 @@ func (v *view) list(dir string) []string {
 	}
 	slices.Sort(names)
 	if len(names) == maxItems {
-		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + text.Number(maxItems) + " files or more, of which the rest was not looked at"})
+		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + text.Number(maxItems) +
+			" files or more, of which the rest was not looked at"})
 	}
 	return names
 }
@@ -422,7 +424,8 @@ func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool)
 		for _, name := range names {
 			file := filepath.Join(dir, name)
 			at, err := filepath.Rel(root.Name(), file)
-			if real := disk.Follow(file); err != nil || seen[real] || p.Own(file) || above(p, dir) && disk.Foreign(file, p.Cwd) != "" {
+			if real := disk.Follow(file); err != nil || seen[real] || p.Own(file) ||
+				above(p, dir) && disk.Foreign(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true

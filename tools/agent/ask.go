@@ -19,8 +19,10 @@ const (
 // remoteIntent says what is about to be sent to another server.
 func (c call) remoteIntent() engine.Intent {
 	title := "call remote agent " + c.agent.Name + " on " + c.agent.Remote.Host()
-	in := engine.Intent{Title: title, Detail: "what it is told:\n  " + strings.ReplaceAll(c.words(), "\n", "\n  ") + "\n",
-		Grants: []engine.Grant{{Label: "always " + c.agent.Name, Tool: ToolName, Target: c.agent.Name + " " + c.agent.Print}}}
+	in := engine.Intent{Title: title, Detail: "what it is told:\n  " +
+		strings.ReplaceAll(c.words(), "\n", "\n  ") + "\n",
+		Grants: []engine.Grant{{Label: "always " + c.agent.Name, Tool: ToolName,
+			Target: c.agent.Name + " " + c.agent.Print}}}
 	if short := text.OneLine(c.words(), longestTitle); short == c.words() {
 		in.Title += ": " + short
 		in.Detail = ""
@@ -46,11 +48,13 @@ func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) 
 		if said != "" {
 			message = said + "\n\n" + message
 		}
-		return engine.Result{}, &engine.CallError{Type: "agent_error", Message: message, Display: "the agent failed: " + engine.DisplayError(err)}
+		return engine.Result{}, &engine.CallError{Type: "agent_error", Message: message,
+			Display: "the agent failed: " + engine.DisplayError(err)}
 	}
 	if a.Failed != "" {
 		why := "the agent has ended its task as " + a.Failed
-		return engine.Result{}, &engine.CallError{Type: "agent_" + a.Failed, Message: strings.TrimPrefix(said+"\n\n["+why+"]", "\n\n"),
+		return engine.Result{}, &engine.CallError{Type: "agent_" + a.Failed,
+			Message: strings.TrimPrefix(said+"\n\n["+why+"]", "\n\n"),
 			Display: why + ": " + text.OneLine(said, longestTitle)}
 	}
 	r := c.result("", cmp.Or(said, "The agent has nothing to say."))

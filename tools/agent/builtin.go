@@ -62,7 +62,8 @@ func BuiltIn(model string) []Definition {
 		Config: calm(genai.GenerateContentConfig{ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](8192)}})}
 	if engine.Gemini3(model) {
 		look.Model = "gemini-3-flash-preview"
-		look.Config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: true, ThinkingLevel: genai.ThinkingLevelHigh}
+		look.Config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: true,
+			ThinkingLevel: genai.ThinkingLevelHigh}
 	}
 	return []Definition{
 		look,

@@ -21,7 +21,8 @@ func (d Definition) reportTool(done func(report any)) engine.Tool {
 		schema = `{"type":"string","description":"The whole report"}`
 	}
 	encoded, _ := json.Marshal(name)
-	all := `{"type":"object","properties":{` + string(encoded) + `:` + schema + `},"required":[` + string(encoded) + `]}`
+	all := `{"type":"object","properties":{` + string(encoded) + `:` + schema + `},"required":[` +
+		string(encoded) + `]}`
 	const about = "Ends your work: hands in your report, which is all that is read of it. Call it alone in its message."
 	return tools.Define(completeName, "Complete Task", engine.Think, about, all,
 		func(_ context.Context, args map[string]any) (engine.Call, error) {

@@ -136,7 +136,8 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 		return engine.Result{}, ctx.Err()
 	}
 	if err != nil {
-		return engine.Result{}, &engine.CallError{Type: "agent_error", Display: "the agent failed: " + engine.DisplayError(err),
+		return engine.Result{}, &engine.CallError{Type: "agent_error",
+			Display: "the agent failed: " + engine.DisplayError(err),
 			Message: fmt.Sprintf("Subagent '%s' failed. Error: %v", c.agent.Name, err), Cause: err}
 	}
 	said := t.outcome()

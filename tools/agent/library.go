@@ -90,7 +90,8 @@ func (l *Library) Forget() {
 func (s Source) Load() (list []Definition, problems []error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, fmt.Errorf("the agents in %s are not used: %w", text.EscapeLine(s.Dir), disk.Cause(err)))
+		problems = append(problems, fmt.Errorf("the agents in %s are not used: %w",
+			text.EscapeLine(s.Dir), disk.Cause(err)))
 	}
 	files := 0
 	for _, e := range entries {

@@ -138,11 +138,14 @@ func (r *reader) unknown(key *yaml.Node, keys []string) {
 }
 
 var (
-	localKeys  = []string{"kind", "name", "description", "display_name", "tools", "mcp_servers", "model", "temperature", "max_turns", "timeout_mins"}
+	localKeys = []string{"kind", "name", "description", "display_name", "tools", "mcp_servers",
+		"model", "temperature", "max_turns", "timeout_mins"}
 	remoteKeys = []string{"kind", "name", "description", "display_name", "agent_card_url", "agent_card_json", "auth"}
-	serverKeys = []string{"command", "args", "env", "cwd", "url", "http_url", "headers", "tcp", "type", "timeout", "trust", "description",
+	serverKeys = []string{"command", "args", "env", "cwd", "url", "http_url", "headers", "tcp",
+		"type", "timeout", "trust", "description",
 		"include_tools", "exclude_tools", "auth"}
-	authKeys = []string{"type", "key", "name", "scheme", "token", "username", "password", "value", "scopes", "agent_card_requires_auth"}
+	authKeys = []string{"type", "key", "name", "scheme", "token", "username", "password", "value",
+		"scopes", "agent_card_requires_auth"}
 )
 
 // agent reads one agent.
@@ -236,7 +239,8 @@ func (r *reader) text(key string, n *yaml.Node) string {
 
 // number reads a number.
 func (r *reader) number(key string, n *yaml.Node, least, most float64) (v float64) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || n.Decode(&v) != nil || !(v >= least && v <= most) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || n.Decode(&v) != nil ||
+		!(v >= least && v <= most) {
 		r.fail(n, "%s is no number from %g to %g", key, least, most)
 	}
 	return v
@@ -263,7 +267,8 @@ func (r *reader) patterns(n *yaml.Node) []string {
 	for _, item := range n.Content {
 		name := r.text("the name of a tool", r.real(item))
 		if r.err == nil && !toolPattern.MatchString(name) {
-			r.fail(item, "%s is no name of a tool; a * stands for any ending", strconv.Quote(text.OneLine(name, longestTitle)))
+			r.fail(item, "%s is no name of a tool; a * stands for any ending",
+				strconv.Quote(text.OneLine(name, longestTitle)))
 		}
 		list = append(list, name)
 	}
@@ -323,7 +328,8 @@ func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 			values[key.Value] = r.text(key.Value, value)
 		}
 	})
-	a = remote.Auth{Type: values["type"], Key: values["key"], Name: values["name"], Scheme: values["scheme"], Token: values["token"],
+	a = remote.Auth{Type: values["type"], Key: values["key"], Name: values["name"],
+		Scheme: values["scheme"], Token: values["token"],
 		User: values["username"], Password: values["password"], Content: values["value"], Scopes: a.Scopes}
 	want := map[string][]string{"apiKey": {"key"}, "http": {"scheme"}, "google-credentials": nil}
 	needed, known := want[a.Type]

@@ -88,7 +88,8 @@ func (t *Task) converse(ctx context.Context) error {
 		return err
 	}
 	t.last = true
-	t.Tell(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more", Cause: engine.Recovery{Reason: string(t.reason)}})
+	t.Tell(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more",
+		Cause: engine.Recovery{Reason: string(t.reason)}})
 	reason, err := t.work(ctx, c.Run, t.why()+". You have one final chance to complete the task, and little time: call "+
 		completeName+" now with what you have, and say what is missing. No other call is carried out.", 1, grace)
 	if err == nil && reason == Goal {

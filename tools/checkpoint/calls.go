@@ -140,7 +140,8 @@ func (h *watching) start(ctx context.Context, args map[string]any) error {
 		args = h.call.Args
 	}
 	answer, err := h.watch(ctx, engine.Proposal{Tool: h.tool, Args: args, Intent: h.call.Intent}, engine.Allowed{})
-	no := &engine.CallError{Type: engine.NeedsConfirmation, Message: "The call did not run, since it could not be taken back.", Display: "refused"}
+	no := &engine.CallError{Type: engine.NeedsConfirmation,
+		Message: "The call did not run, since it could not be taken back.", Display: "refused"}
 	switch a := answer.(type) {
 	case engine.Allowed:
 		return err
@@ -251,14 +252,16 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
 			return err
 		}
-		if i := slices.IndexFunc(all, func(s State) bool { return s.Kind != Found }); i >= 0 && all[i].Kind == Called && all[i].Print == t.Print {
+		if i := slices.IndexFunc(all, func(s State) bool { return s.Kind != Found }); i >= 0 &&
+			all[i].Kind == Called && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
 		tree, s, err := k.take(ctx, true, nil)
 		if err != nil || tree == k.tipTree {
 			return err
 		}
-		return k.commit(s.batch, tree, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()), Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
+		return k.commit(s.batch, tree, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
+			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
 		return nil
@@ -306,7 +309,8 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print, Tool: c.tool.Name(), Title: c.call.Intent.Title}
+	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
+		Tool: c.tool.Name(), Title: c.call.Intent.Title}
 	slices.Sort(s.lost)
 	s.lost = append(c.outside, s.lost...)
 	r.Lost, r.More = s.lost[:min(mostLost, len(s.lost))], max(0, len(s.lost)-mostLost)

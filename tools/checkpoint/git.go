@@ -72,7 +72,8 @@ func refsOf(common string) map[string]string {
 	all := map[string]string{}
 	packed, _ := disk.Read(filepath.Join(common, "packed-refs"), 1<<20)
 	for line := range strings.Lines(string(packed)) {
-		if at, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(name, "refs/") && len(all) < mostRefs {
+		if at, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok &&
+			strings.HasPrefix(name, "refs/") && len(all) < mostRefs {
 			all[name] = at
 		}
 	}

@@ -53,7 +53,8 @@ func encodeNode(b []byte, n *node) []byte {
 	if n.settled {
 		b[len(b)-1] = 1
 	}
-	for _, v := range []uint64{uint64(n.look.Mode), uint64(n.look.Size), n.look.Dev, n.look.Ino, uint64(n.look.Modified), uint64(n.look.Changed)} {
+	for _, v := range []uint64{uint64(n.look.Mode), uint64(n.look.Size), n.look.Dev, n.look.Ino,
+		uint64(n.look.Modified), uint64(n.look.Changed)} {
 		b = binary.AppendUvarint(b, v)
 	}
 	b = encodeText(b, string(n.sum))

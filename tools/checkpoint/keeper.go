@@ -239,7 +239,10 @@ func (k *Keeper) sweep(s *sweep) error {
 	roots := k.cfg.Workspace.Roots()
 	for range 2 {
 		for _, root := range roots {
-			if !slices.ContainsFunc(roots, func(other string) bool { return other != root && disk.Inside(other, root) }) {
+			if !slices.ContainsFunc(roots, func(other string) bool {
+				return other != root &&
+					disk.Inside(other, root)
+			}) {
 				s.root(k.top.at(root, true), root)
 			}
 		}
@@ -263,7 +266,8 @@ func (k *Keeper) rulesAbove() string {
 		top := workspace.Top(root)
 		for dir := root; ; dir = filepath.Dir(dir) {
 			for _, name := range []string{".gitignore", ".git", ".git/info/exclude"} {
-				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && (!info.IsDir() && dir != root || name != ".gitignore") {
+				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil &&
+					(!info.IsDir() && dir != root || name != ".gitignore") {
 					if info.IsDir() {
 						fmt.Fprintln(&b, dir, name)
 						continue
@@ -320,7 +324,8 @@ func (k *Keeper) commit(b *shadow.Batch, tree shadow.Sum, r Record) error {
 	if err != nil {
 		return err
 	}
-	sum, err := b.Add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree, Parent: k.tip, Time: r.Time, Message: r.subject() + "\n\n" + string(said) + "\n"}))
+	sum, err := b.Add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree,
+		Parent: k.tip, Time: r.Time, Message: r.subject() + "\n\n" + string(said) + "\n"}))
 	if err == nil {
 		err = b.Commit()
 	}

@@ -41,7 +41,8 @@ func (n *node) touch() {
 
 // kid returns the entry of a name, made if there is none and that is wanted.
 func (n *node) kid(name string, wanted bool) *node {
-	i, ok := slices.BinarySearchFunc(n.kids, name, func(k *node, name string) int { return strings.Compare(k.name, name) })
+	i, ok := slices.BinarySearchFunc(n.kids, name,
+		func(k *node, name string) int { return strings.Compare(k.name, name) })
 	if ok {
 		return n.kids[i]
 	}

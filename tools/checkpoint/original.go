@@ -74,7 +74,8 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		if g.want.Sum, err = b.Add(shadow.Blob, content); err != nil {
 			return nil, err
 		}
-		if g.want.Mode = c.After.Mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() && (g.have.Mode^g.want.Mode)&0o100 == 0 {
+		if g.want.Mode = c.After.Mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() &&
+			(g.have.Mode^g.want.Mode)&0o100 == 0 {
 			g.want.Mode = g.have.Mode // of which git keeps one bit
 		}
 		if g.want == g.have {

@@ -210,7 +210,8 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 		if g.want == g.have && !g.mixed {
 			continue
 		}
-		if !g.want.There() && slices.ContainsFunc(k.cfg.Workspace.Roots(), func(root string) bool { return disk.Inside(path, root) }) {
+		if !g.want.There() && slices.ContainsFunc(k.cfg.Workspace.Roots(),
+			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
 		base, err := k.reach(path)

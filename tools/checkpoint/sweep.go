@@ -73,7 +73,8 @@ type sweep struct {
 
 // newSweep returns a sweep that has looked at nothing.
 func (k *Keeper) newSweep(ctx context.Context) *sweep {
-	s := &sweep{ctx: ctx, ws: k.cfg.Workspace, limits: k.cfg.Limits, except: map[string]bool{}, batch: k.repo.Begin(), at: time.Now(),
+	s := &sweep{ctx: ctx, ws: k.cfg.Workspace, limits: k.cfg.Limits, except: map[string]bool{},
+		batch: k.repo.Begin(), at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for _, path := range k.cfg.Except {
 		s.except[disk.Follow(path)] = true

@@ -40,7 +40,8 @@ func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error
 	err = k.with(ctx, func() error {
 		goals, err := k.goals(d)
 		for path, g := range goals {
-			if c := (Change{path, g.want, g.have}); err == nil && c.Before != c.After && !(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
+			if c := (Change{path, g.want, g.have}); err == nil && c.Before != c.After &&
+				!(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
 				list = append(list, k.stat(c, k.stored(c.Before), k.stored(c.After)))
 			}
 		}
@@ -105,7 +106,8 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	err = k.with(ctx, func() error {
 		for _, c := range changes {
 			c.Before, c.After = c.After, c.Before // from what was to what is
-			if c.Before.dir() && !c.After.There() || c.After.dir() && !c.Before.There() || c.Before.dir() && c.After.dir() {
+			if c.Before.dir() && !c.After.There() || c.After.dir() && !c.Before.There() ||
+				c.Before.dir() && c.After.dir() {
 				continue
 			}
 			before, after := k.stored(c.Before), k.current(c)
@@ -114,7 +116,8 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			if !c.After.There() {
 				mode = c.Before.Mode
 			}
-			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(), Gone: !c.After.There(), Executable: mode&0o100 != 0, Old: before, New: after})
+			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(),
+				Gone: !c.After.There(), Executable: mode&0o100 != 0, Old: before, New: after})
 		}
 		return nil
 	})
@@ -284,7 +287,8 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 					return err
 				}
 				for _, c := range changes {
-					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time, Session: session, Title: s.Title, Version: c.Before}
+					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time,
+						Session: session, Title: s.Title, Version: c.Before}
 					if !c.After.There() || c.After.dir() {
 						d.What = "deleted"
 					}

@@ -8,7 +8,8 @@ import "strings"
 func LargeFiles(name, text string) bool {
 	before, rest, _ := strings.Cut(text, "{ ")
 	said, after, ok := strings.Cut(rest, "; exit 2; }\n")
-	if !ok || before != "#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || " || strings.TrimSuffix(after, "\n") != "git lfs "+name+` "$@"` {
+	if !ok || before != "#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || " ||
+		strings.TrimSuffix(after, "\n") != "git lfs "+name+` "$@"` {
 		return false
 	}
 	said, ok = strings.CutPrefix(said, "echo >&2 ")

@@ -32,7 +32,8 @@ func Parse(text string) (list []Entry, err error) {
 		return nil, fmt.Errorf("is longer than %d bytes", mostBytes)
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFEFF' }) {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text,
+		func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFEFF' }) {
 		return nil, fmt.Errorf("is not plain text")
 	}
 	if !strings.HasSuffix(text, "\n") {

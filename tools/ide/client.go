@@ -342,7 +342,8 @@ func (c *Client) Status() (st Status) {
 	}
 	c.mu.Unlock()
 	st.Editor = cmp.Or(st.Editor, c.cfg.editor())
-	st.Others = slices.DeleteFunc(slices.Clone(folders), func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Cwd) > 0 })
+	st.Others = slices.DeleteFunc(slices.Clone(folders),
+		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Cwd) > 0 })
 	st.Files, st.Doubts = c.read(said)
 	return st
 }

@@ -61,7 +61,8 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 		if len(files) == mostOpen {
 			break
 		}
-		if len(f.Path) > longestPath || !filepath.IsAbs(f.Path) || slices.ContainsFunc(files, func(o File) bool { return o.Path == f.Path }) {
+		if len(f.Path) > longestPath || !filepath.IsAbs(f.Path) ||
+			slices.ContainsFunc(files, func(o File) bool { return o.Path == f.Path }) {
 			continue
 		}
 		file := File{Path: f.Path}
@@ -154,7 +155,8 @@ func (c *Client) News(history []*genai.Content) *genai.Part {
 
 // holds reports whether a history has a part, which is not nil.
 func holds(history []*genai.Content, part *genai.Part) bool {
-	return part != nil && slices.ContainsFunc(history, func(c *genai.Content) bool { return slices.Contains(c.Parts, part) })
+	return part != nil && slices.ContainsFunc(history,
+		func(c *genai.Content) bool { return slices.Contains(c.Parts, part) })
 }
 
 // full says what is open, "" if nothing is.

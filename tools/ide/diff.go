@@ -48,7 +48,8 @@ type approver struct {
 // Approve implements [engine.Approver].
 func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	to, in := a.client.link(), p.Intent
-	if to == nil || p.Tool.Kind != engine.Edit || in.Draft == nil || len(in.Paths) == 0 || !filepath.IsAbs(in.Paths[0]) {
+	if to == nil || p.Tool.Kind != engine.Edit || in.Draft == nil || len(in.Paths) == 0 ||
+		!filepath.IsAbs(in.Paths[0]) {
 		return a.Terminal.Approve(ctx, p)
 	}
 	asking, end := context.WithCancelCause(ctx)
@@ -148,7 +149,8 @@ func (d *diff) call(ctx context.Context, name string, args map[string]any) (said
 		Content []struct{ Text string }
 		IsError bool
 	}
-	if err := d.to.Call(ctx, protocol.MethodToolsCall, map[string]any{"name": name, "arguments": args}, &r); err != nil {
+	if err := d.to.Call(ctx, protocol.MethodToolsCall,
+		map[string]any{"name": name, "arguments": args}, &r); err != nil {
 		return "", err
 	}
 	for _, c := range r.Content {

@@ -57,7 +57,8 @@ func (p Place) editor() string {
 	jetbrains := strings.Contains(strings.ToLower(get("TERMINAL_EMULATOR")), "jetbrains")
 	zed := get("ZED_SESSION_ID") != "" || program == "Zed"
 	xcode := get("XCODE_VERSION_ACTUAL") != ""
-	known := get("GEMINI_CLI_IDE_SERVER_PORT") != "" || get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND") != "" || get("GEMINI_CLI_IDE_PID") != ""
+	known := get("GEMINI_CLI_IDE_SERVER_PORT") != "" ||
+		get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND") != "" || get("GEMINI_CLI_IDE_PID") != ""
 	if program != "vscode" && program != "sublime" && !zed && !xcode && !jetbrains && !known {
 		return ""
 	}
@@ -144,7 +145,8 @@ func (p Place) environment(editor string) (named []companion, err error) {
 		if err != nil || port < 1 || port > 65535 {
 			return nil, fmt.Errorf("GEMINI_CLI_IDE_SERVER_PORT is no port: %.20q", said)
 		}
-		named = append(named, companion{editor: editor, port: port, token: p.get("GEMINI_CLI_IDE_AUTH_TOKEN"), folders: folders})
+		named = append(named, companion{editor: editor, port: port,
+			token: p.get("GEMINI_CLI_IDE_AUTH_TOKEN"), folders: folders})
 	}
 	if program := p.get("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND"); program != "" {
 		var args []string
@@ -255,12 +257,14 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		return c, fmt.Errorf("it names the port %d, and its own name another one", said.Port)
 	}
 	name := text.OneLine(cmp.Or(said.IDEInfo.DisplayName, said.IDEInfo.Name), longestName)
-	return companion{editor: cmp.Or(name, editor), port: said.Port, token: said.AuthToken, folders: split(said.WorkspacePath)}, nil
+	return companion{editor: cmp.Or(name, editor), port: said.Port, token: said.AuthToken,
+		folders: split(said.WorkspacePath)}, nil
 }
 
 // inContainer reports whether the editor may run outside of where gemline does.
 func (p Place) inContainer() bool {
-	if p.get("SSH_CONNECTION") != "" || p.get("VSCODE_REMOTE_CONTAINERS_SESSION") != "" || p.get("REMOTE_CONTAINERS") != "" {
+	if p.get("SSH_CONNECTION") != "" || p.get("VSCODE_REMOTE_CONTAINERS_SESSION") != "" ||
+		p.get("REMOTE_CONTAINERS") != "" {
 		return false
 	}
 	return slices.ContainsFunc([]string{"/.dockerenv", "/run/.containerenv"}, func(path string) bool {

@@ -92,7 +92,8 @@ func New(cfg Config) (*Launcher, error) {
 	}
 	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
 	if st := box.State(); !st.Confined() && !less {
-		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s", cfg.By, st.Name, missing(st)),
+		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s",
+			cfg.By, st.Name, missing(st)),
 			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
 	return confined(cfg, box, false), nil
@@ -121,7 +122,8 @@ func (cfg Config) choice(kernel sandbox.Sandbox) (c sandbox.Choice, err error) {
 	if runtime.GOOS == "linux" {
 		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	}
-	c = sandbox.Choice{Word: cfg.Word, By: cmp.Or(cfg.Where, cfg.By), GOOS: runtime.GOOS, Kernel: kernel, Getenv: cfg.Getenv, Exists: exists,
+	c = sandbox.Choice{Word: cfg.Word, By: cmp.Or(cfg.Where, cfg.By), GOOS: runtime.GOOS,
+		Kernel: kernel, Getenv: cfg.Getenv, Exists: exists,
 		Environ: shell.Own(cfg.Shell.Environ), Image: cfg.Image, Project: cfg.Project, Seatbelt: cfg.Seatbelt}
 	c.Extras, err = sandbox.ReadExtras(cfg.Getenv, cfg.Hidden, user, exists)
 	return c, err

@@ -170,7 +170,8 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	}
 	if r.Network || unwritten().MatchString(o.Output) { // what it writes would fail next
 		for _, path := range writes {
-			if at, ok := sandbox.Writable(path); ok && at != filepath.Dir(at) && !disk.InsideAny(own, at) && !strings.ContainsAny(path, "$*?[{`") {
+			if at, ok := sandbox.Writable(path); ok && at != filepath.Dir(at) &&
+				!disk.InsideAny(own, at) && !strings.ContainsAny(path, "$*?[{`") {
 				r.Write = adding(r.Write, at)
 			}
 		}
@@ -220,7 +221,8 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	_, said := Complaints(o.Output)
 	for _, s := range said {
 		path := absolute(s.Path, plan)
-		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) && !disk.InsideAny(l.Roots(), disk.Follow(path)) && sandbox.Readable(path) {
+		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) &&
+			!disk.InsideAny(l.Roots(), disk.Follow(path)) && sandbox.Readable(path) {
 			read = adding(read, path)
 		}
 	}
@@ -312,7 +314,8 @@ func unseen(path string, p sandbox.Profile) bool {
 func concealed(path string) bool {
 	path = disk.Follow(path)
 	at, _ := sandbox.Writable(path)
-	return (at == path || at == filepath.Dir(path)) && slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
-		return at != temp && disk.InsideAny([]string{temp}, at)
-	})
+	return (at == path || at == filepath.Dir(path)) &&
+		slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {
+			return at != temp && disk.InsideAny([]string{temp}, at)
+		})
 }

@@ -102,7 +102,8 @@ func (l *Launcher) command(c Command) shell.Command {
 		s.Confine = func(cmd *exec.Cmd) (func(), error) { return l.Sandbox.Confine(cmd, p) }
 		s.Keeps = sandbox.Keeps
 	}
-	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s, Input: c.Input, Apart: c.Apart, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
+	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s,
+		Input: c.Input, Apart: c.Apart, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
 }
 
 // Run runs c in a session of its own, and returns when it is over. What is left

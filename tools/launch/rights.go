@@ -67,7 +67,8 @@ func writable(path string, p sandbox.Profile) bool {
 	if p.Unprotected {
 		return true
 	}
-	return !disk.InsideAny(p.ReadOnly, path) && !slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), Protected)
+	return !disk.InsideAny(p.ReadOnly, path) &&
+		!slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), Protected)
 }
 
 // Protected reports whether a directory of this name is git's or gemline's own.
@@ -111,7 +112,8 @@ func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
-	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
+	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly),
+		func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
 	for _, path := range r.Read {
 		if len(above(path, p.Hidden)) == 0 && !disk.InsideAny(r.Write, path) {
 			p.ReadOnly = append(p.ReadOnly, path) // it is seen then

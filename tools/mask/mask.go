@@ -63,7 +63,8 @@ type directory struct {
 
 // system are directories of programs beside those of a PATH. The last of them
 // hold commands of git, and such that bash can be told to load.
-var system = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/games", "/usr/local/games",
+var system = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+	"/usr/games", "/usr/local/games",
 	"/opt/homebrew/bin", "/opt/local/bin", "/snap/bin", "/usr/lib/git-core", "/usr/libexec/git-core",
 	"/usr/lib/bash", "/usr/local/lib/bash", "/opt/local/lib/bash", "/usr/pkg/lib/bash"}
 
@@ -80,7 +81,8 @@ func (f *Finder) Find(programs []string) (all []Mask) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.found == nil || slices.ContainsFunc(f.dirs, func(d directory) bool { return !changed(d.given).Equal(d.changed) }) {
+	if f.found == nil || slices.ContainsFunc(f.dirs,
+		func(d directory) bool { return !changed(d.given).Equal(d.changed) }) {
 		f.list()
 	}
 	for _, p := range programs {
@@ -180,7 +182,8 @@ func (f *Finder) find(name string) Mask {
 		}
 		files := f.files(path, info)
 		if other := another(name, files); other != "" {
-			m.Files, m.Left = append(m.Files, links(path, name)...), "it leads to "+other+", which is other programs as well"
+			m.Files, m.Left = append(m.Files,
+				links(path, name)...), "it leads to "+other+", which is other programs as well"
 			continue
 		}
 		m.Files = append(m.Files, files...)
@@ -204,7 +207,8 @@ func (f *Finder) files(path string, info fs.FileInfo) []string {
 		there, err := os.Lstat(path)
 		return err == nil && os.SameFile(there, info)
 	}
-	return append([]string{real}, slices.DeleteFunc(f.entries(func(string) bool { return true }), func(path string) bool { return !same(path) })...)
+	return append([]string{real}, slices.DeleteFunc(f.entries(func(string) bool { return true }),
+		func(path string) bool { return !same(path) })...)
 }
 
 // another returns the program that files are, if they are not that of name alone.

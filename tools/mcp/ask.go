@@ -157,7 +157,8 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 			in.Questions = []engine.Question{{Header: "MCP " + clean(server, 20), Kind: engine.YesNo,
 				Text: "The MCP server " + server + " says: " + clean(e.Message, longestForm) + "\nAgree?"}}
 		}
-		tool := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"}, Server: server, Kind: engine.AskUser}
+		tool := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"},
+			Server: server, Kind: engine.AskUser}
 		said, err := r.host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
 		if err != nil {
 			return nil, err

@@ -49,7 +49,8 @@ type outcome struct {
 
 // begin notes that a call runs.
 func (l *link) beginCall(host engine.Host, in Conversation) *running {
-	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1), wanted: make(chan wanted)}
+	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1),
+		wanted: make(chan wanted)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls[r.token] = r
@@ -79,7 +80,8 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 	answered := make(chan error, 1)
 	go func() {
 		answered <- c.Call(ctx, protocol.MethodToolsCall,
-			protocol.CallToolParams{Name: t.Name, Arguments: args, Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
+			protocol.CallToolParams{Name: t.Name, Arguments: args,
+				Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
 	}()
 	for {
 		select {

@@ -157,7 +157,8 @@ func (l *link) run(ctx context.Context) {
 			l.set.notify("MCP server %s: %s", l.Name, said)
 		default:
 			if known && failed == 1 {
-				l.set.notify("MCP server %s: %s; it is connected to again", l.Name, text.OneLine(err.Error(), longestError))
+				l.set.notify("MCP server %s: %s; it is connected to again", l.Name,
+					text.OneLine(err.Error(), longestError))
 			}
 			l.put(Connecting, err)
 			wait = min(soon<<(failed-1), late)

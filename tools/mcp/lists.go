@@ -72,7 +72,8 @@ func (l *link) readTemplates(c *rpc.Conn) {
 
 // take hands over all pages of a list, and the first items of a very long one. An item that
 // can't be understood is left out.
-func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int, over func([]T)) error {
+func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int,
+	over func([]T)) error {
 	var all []T
 	params := protocol.PaginatedParams{}
 	for range mostPages {

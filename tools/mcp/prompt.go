@@ -131,7 +131,8 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 // Complete returns what an argument of a prompt may be that begins with a text, as far as
 // the server says so. Others are the values of the others.
 func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, others map[string]string) []string {
-	return s.complete(ctx, p.Server, protocol.PromptReference{Type: "ref/prompt", Name: p.Name}, argument, begins, others)
+	return s.complete(ctx, p.Server, protocol.PromptReference{Type: "ref/prompt", Name: p.Name},
+		argument, begins, others)
 }
 
 // complete asks a server for values.

@@ -143,7 +143,8 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 		case protocol.TextResourceContents:
 			parts = append(parts, c.Text)
 		case protocol.BlobResourceContents:
-			parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
+			parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]",
+				mediaType(c.MIMEType), len(c.Blob)/4*3))
 		}
 	}
 	return parts, nil
@@ -210,7 +211,8 @@ func (s *Set) readResource(in Conversation) engine.Tool {
 					return engine.Result{}, &engine.CallError{Type: serverError, Message: err.Error()}
 				}
 				given, cut := in.cut(name)(strings.Join(parts, "\n") + "\n")
-				return engine.Result{Text: text.Untrusted(given), Cut: cut, Display: fmt.Sprintf("%d characters", len(given))}, nil
+				return engine.Result{Text: text.Untrusted(given), Cut: cut,
+					Display: fmt.Sprintf("%d characters", len(given))}, nil
 			}}, nil
 		}}
 }

@@ -49,7 +49,8 @@ type Set struct {
 func New(cfg Config) *Set {
 	s := &Set{Config: cfg}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	servers := slices.SortedFunc(slices.Values(cfg.Servers), func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+	servers := slices.SortedFunc(slices.Values(cfg.Servers),
+		func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
 	for _, server := range servers {
 		s.links = append(s.links, newLink(s, server))
 	}

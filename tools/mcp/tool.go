@@ -118,8 +118,9 @@ func (o offered) tool(l *link, t tool) engine.Tool {
 		kind = engine.Query
 	}
 	et := engine.Tool{
-		Declaration: &genai.FunctionDeclaration{Name: t.Declared, Description: t.Description, ParametersJsonSchema: t.Schema},
-		Label:       fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
+		Declaration: &genai.FunctionDeclaration{Name: t.Declared, Description: t.Description,
+			ParametersJsonSchema: t.Schema},
+		Label: fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
 		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
 	}
 	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {

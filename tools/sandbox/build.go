@@ -33,7 +33,8 @@ func (c Choice) build(k *Container) error {
 		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
 	}
 	if file := filepath.Join(c.Project, Dockerfile); !c.Exists(file) {
-		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file), Advice: "unset BUILD_SANDBOX, or write that file"}
+		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file),
+			Advice: "unset BUILD_SANDBOX, or write that file"}
 	}
 	k.Of = c.Project
 	k.Image = fmt.Sprintf("gemline-sandbox:%.12x", sha256.Sum256([]byte(c.Project)))
@@ -49,7 +50,8 @@ func (k *Container) build() error {
 	k.built.once.Do(func() {
 		ctx, stop := context.WithTimeout(context.Background(), mostBuild)
 		defer stop()
-		cmd := exec.CommandContext(ctx, k.Path, "build", "--quiet", "--tag", k.Image, "--file", filepath.Join(k.Of, Dockerfile), k.Of)
+		cmd := exec.CommandContext(ctx, k.Path, "build", "--quiet", "--tag", k.Image, "--file",
+			filepath.Join(k.Of, Dockerfile), k.Of)
 		cmd.Env = k.Environ
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -77,18 +77,21 @@ func Choose(c Choice) (Sandbox, error) {
 	switch word {
 	case ByKernel:
 		if c.Kernel == nil {
-			return nil, c.fault("the kernel of %s can't confine commands", "name another one: "+strings.Join(Names(), ", "), c.GOOS)
+			return nil, c.fault("the kernel of %s can't confine commands",
+				"name another one: "+strings.Join(Names(), ", "), c.GOOS)
 		}
 		return c.Kernel, nil
 	case ByDocker, ByPodman, ByRunsc, BySeatbelt:
 	case "bwrap":
 		return nil, c.fault("bwrap is not used: the kernel does the same and filters system calls besides", "gemline --sandbox=kernel")
 	case "lxc":
-		return nil, c.fault("containers of LXC are not supported", "gemline --sandbox=podman, or one of: "+strings.Join(Names(), ", "))
+		return nil, c.fault("containers of LXC are not supported",
+			"gemline --sandbox=podman, or one of: "+strings.Join(Names(), ", "))
 	case "windows-native":
 		return nil, c.fault("Windows' own sandbox is not supported", "gemline --sandbox=docker confines commands there")
 	default:
-		return nil, c.fault("%.60q is not something that confines commands", "there are: on, off, "+strings.Join(Names(), ", "), word)
+		return nil, c.fault("%.60q is not something that confines commands",
+			"there are: on, off, "+strings.Join(Names(), ", "), word)
 	}
 	program := word
 	if word == ByRunsc {
@@ -96,7 +99,8 @@ func Choose(c Choice) (Sandbox, error) {
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return nil, c.fault("%s is not installed", "install it, or gemline --sandbox=off runs commands without", program)
+		return nil, c.fault("%s is not installed",
+			"install it, or gemline --sandbox=off runs commands without", program)
 	}
 	if word == BySeatbelt {
 		return c.seatbelt(path)
@@ -123,7 +127,8 @@ func (c Choice) best() (string, error) {
 			return name, nil
 		}
 	}
-	return "", c.fault("none of %s is installed", "install one, or gemline --sandbox=off runs commands without", strings.Join(names, ", "))
+	return "", c.fault("none of %s is installed",
+		"install one, or gemline --sandbox=off runs commands without", strings.Join(names, ", "))
 }
 
 // fault returns an error that says who wants what can't be had.

@@ -64,7 +64,8 @@ func (c Choice) container(word, path string) (Sandbox, error) {
 		return k, c.build(k)
 	}
 	if k.Image == "" {
-		return nil, c.fault("%s runs commands in an image, and none is named", "tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
+		return nil, c.fault("%s runs commands in an image, and none is named",
+			"tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
 	}
 	if strings.HasPrefix(k.Image, "-") {
 		return nil, c.fault("%.60q is not the name of an image", "", k.Image)
@@ -177,7 +178,8 @@ func (k *Container) mounts(m masks, look bool) []string {
 		bind(path, path, false)
 	}
 	for _, s := range m.hidden {
-		if !slices.ContainsFunc(slices.Concat(m.write, m.readOnly), func(w string) bool { return disk.Inside(w, s.path) }) {
+		if !slices.ContainsFunc(slices.Concat(m.write, m.readOnly),
+			func(w string) bool { return disk.Inside(w, s.path) }) {
 			continue // it is not there anyway
 		}
 		if s.dir {
@@ -209,11 +211,13 @@ func variables(env, more, write []string, network bool) []string {
 	var names []string
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if slices.Contains(caches, name) && slices.ContainsFunc(write, func(w string) bool { return disk.Inside(w, value) }) {
+		if slices.Contains(caches, name) && slices.ContainsFunc(write,
+			func(w string) bool { return disk.Inside(w, value) }) {
 			names = append(names, name)
 		}
 		own := slices.ContainsFunc(more, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-		if own || slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") || network && slices.Contains(proxies, name) {
+		if own || slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") || network &&
+			slices.Contains(proxies, name) {
 			names = append(names, name)
 		}
 	}

@@ -110,7 +110,8 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look, Unprotected: p.Unprotected, Look: p.Look, EndLeftovers: p.EndLeftovers, Masked: p.Masked}
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look,
+		Unprotected: p.Unprotected, Look: p.Look, EndLeftovers: p.EndLeftovers, Masked: p.Masked}
 	if p.Look {
 		if !k.state.Looks {
 			return nil, errors.New("a command can't be held to looking here")
@@ -145,7 +146,9 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 			*list.to = append(*list.to, real)
 		}
 	}
-	if hooks, err := filepath.EvalSymlinks(p.Hooks); p.Hooks != "" && err == nil && !slices.ContainsFunc(append([]string{s.Root}, s.Write...), func(dir string) bool { return disk.Inside(dir, hooks) }) {
+	if hooks, err := filepath.EvalSymlinks(p.Hooks); p.Hooks != "" && err == nil &&
+		!slices.ContainsFunc(append([]string{s.Root}, s.Write...),
+			func(dir string) bool { return disk.Inside(dir, hooks) }) {
 		s.Hooks = hooks
 	}
 	return s, nil
@@ -276,7 +279,8 @@ func (k *Kernel) find() {
 	k.keep()
 }
 
-var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace, stage.Capabilities, stage.Landlock, stage.Seccomp}
+var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace,
+	stage.Capabilities, stage.Landlock, stage.Seccomp}
 
 // possible leaves out the layers that are nothing without one that is not
 // there, and says so in why.

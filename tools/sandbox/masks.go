@@ -78,7 +78,8 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		}
 	}
 	for _, path := range p.Masked {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() { // a link can't be covered by itself here
+		if info, err := os.Lstat(path); err == nil &&
+			info.Mode().IsRegular() { // a link can't be covered by itself here
 			m.hidden = append(m.hidden, hiddenPath{path: path})
 		}
 	}
@@ -133,7 +134,8 @@ func protected(root string) (readOnly, anchored []string) {
 }
 
 // systems are the directories below / of which everybody may know what they hold.
-var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
+var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix",
+	"opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
 
 // veiled returns the directories below / that do not come with the system. A
 // workspace that is one of them is none.

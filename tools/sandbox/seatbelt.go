@@ -19,7 +19,8 @@ type Seatbelt struct {
 
 // Profiles are the names of profiles that come with gemline: what can be read,
 // and whether there is a network.
-var Profiles = []string{"permissive-open", "permissive-proxied", "restrictive-open", "restrictive-proxied", "strict-open", "strict-proxied"}
+var Profiles = []string{"permissive-open", "permissive-proxied", "restrictive-open",
+	"restrictive-proxied", "strict-open", "strict-proxied"}
 
 // seatbelt returns the profile that c asks for.
 func (c Choice) seatbelt(path string) (Sandbox, error) {
@@ -36,12 +37,14 @@ func (c Choice) seatbelt(path string) (Sandbox, error) {
 		}
 	}
 	return nil, &Error{Message: fmt.Sprintf("SEATBELT_PROFILE: there is no profile %.60q", s.Profile),
-		Advice: "it is one of " + strings.Join(Profiles, ", ") + ", or has a file " + name + " in " + strings.Join(c.Seatbelt, " or ")}
+		Advice: "it is one of " + strings.Join(Profiles, ", ") + ", or has a file " + name +
+			" in " + strings.Join(c.Seatbelt, " or ")}
 }
 
 // State implements [Sandbox]. It runs nothing.
 func (s *Seatbelt) State() State {
-	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true, Network: s.Profile == ""}
+	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true,
+		Network: s.Profile == ""}
 	st.Masks = s.File == ""
 	st.Looks = s.Profile == "" && s.File == ""
 	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS restricts commands by a profile"}}
@@ -116,9 +119,11 @@ func (s *Seatbelt) text(p Profile) string {
 	case "permissive":
 		b.WriteString("(allow file-read*)\n")
 	case "restrictive":
-		paths(&b, "allow file-read*", append([]string{s.Home, "/bin", "/sbin", "/usr", "/opt", "/System", "/Library", "/Applications", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
+		paths(&b, "allow file-read*", append([]string{s.Home, "/bin", "/sbin", "/usr", "/opt",
+			"/System", "/Library", "/Applications", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
 	case "strict":
-		paths(&b, "allow file-read*", append([]string{"/bin", "/sbin", "/usr", "/opt", "/System", "/Library/Developer", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
+		paths(&b, "allow file-read*", append([]string{"/bin", "/sbin", "/usr", "/opt", "/System",
+			"/Library/Developer", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
 	}
 	if p.Look {
 		paths(&b, "deny file-read*", []string{"/Users", "/Volumes", "/private/var/root"})

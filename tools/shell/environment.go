@@ -81,7 +81,8 @@ func Withheld(base []string, s Settings) []string {
 // Own returns the environment of programs that are the user's rather than the
 // model's, such as an editor: base without the program's own credentials.
 func Own(base []string) []string {
-	return slices.DeleteFunc(slices.Clone(base), func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
+	return slices.DeleteFunc(slices.Clone(base),
+		func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
 }
 
 // Secrets returns the values in base that look like secrets, by the names of
@@ -106,7 +107,8 @@ func Secrets(base []string, s Settings) map[string]string {
 // unusual reports whether a value is nothing that a text has by chance.
 func unusual(v string) bool {
 	const few, many = 8, 16 // bytes
-	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' })
+	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v,
+		func(r rune) bool { return r|0x20 >= 'a' })
 	return len(v) >= many && !strings.Contains(v, " ") || len(v) >= few && digit && letter
 }
 
@@ -205,7 +207,8 @@ var telling = []string{
 }
 
 // secretWords make a name sound like a secret.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL", "CREDS", "PRIVATE", "COOKIE"}
+var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL",
+	"CREDS", "PRIVATE", "COOKIE"}
 
 // secretEnds make a name sound like one that end it.
 var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "_PAT", "_PW", "WEBHOOK", "WEBHOOK_URL"}

@@ -56,7 +56,8 @@ func First(args []string, streams [3]*os.File) (code int, ok bool) {
 // and are not about its own children, its own faults or the runtime.
 func passedOn() []os.Signal {
 	var all []os.Signal
-	for _, s := range []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH, unix.SIGCONT} {
+	for _, s := range []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM,
+		unix.SIGUSR1, unix.SIGUSR2, unix.SIGWINCH, unix.SIGCONT} {
 		if !signal.Ignored(s) {
 			all = append(all, s)
 		}

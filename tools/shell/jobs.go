@@ -141,7 +141,8 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 	rest.strip, rest.redraw = out.strip, out.redraw
 	out.redraw = nil
 	q := &process{cmd: p.cmd, group: p.group, output: p.output, exited: p.exited, drained: make(chan struct{})}
-	js.keep(&job{p: q, command: command, pids: slices.Concat(pids, all, []int{p.group.leader}), adopted: true, out: rest},
+	js.keep(&job{p: q, command: command, pids: slices.Concat(pids, all, []int{p.group.leader}),
+		adopted: true, out: rest},
 		[]byte(out.kept.text()))
 	if p.held {
 		p.output.SetReadDeadline(time.Time{})

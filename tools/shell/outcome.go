@@ -60,7 +60,8 @@ func (o Outcome) Text() string {
 		for i, pid := range o.Background {
 			pids[i] = strconv.Itoa(pid)
 		}
-		lines = append(lines, "Background PIDs: "+strings.Join(pids, ", "), fmt.Sprintf("Process Group PGID: %d", o.Group))
+		lines = append(lines, "Background PIDs: "+strings.Join(pids, ", "),
+			fmt.Sprintf("Process Group PGID: %d", o.Group))
 	}
 	return strings.Join(lines, "\n")
 }

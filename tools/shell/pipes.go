@@ -49,7 +49,8 @@ func Open(c Command) (*Process, error) {
 		return nil, err
 	}
 	watch.add(p.group.leader, p.group.output)
-	t := &Process{Stdin: in, Stdout: out, in: in, out: out, p: p, watch: watch, errs: newCapture(maxErrors, false, c.Output)}
+	t := &Process{Stdin: in, Stdout: out, in: in, out: out, p: p, watch: watch,
+		errs: newCapture(maxErrors, false, c.Output)}
 	t.once = sync.OnceValue(t.close)
 	p.take, p.patience = t.take, grace
 	p.begin()

@@ -147,7 +147,8 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 		files = append(files, filepath.Join(d.Path, e.Name(), FileName))
 	}
 	if len(entries) > maxSkills {
-		notes = append(notes, fmt.Sprintf("%s holds more than %d folders; the others are no skills", text.EscapeLine(d.Path), maxSkills))
+		notes = append(notes, fmt.Sprintf("%s holds more than %d folders; the others are no skills",
+			text.EscapeLine(d.Path), maxSkills))
 	}
 	for _, path := range files {
 		if _, err := os.Stat(path); err != nil {
@@ -179,7 +180,8 @@ func (d Dir) read(path string) (s Skill, err error) {
 	if d.Fill != nil {
 		h.description = d.Fill(h.description)
 	}
-	s = Skill{Name: h.name, Description: text.OneLine(h.description, maxDescription), Source: d.Source, From: d.From, File: path, fill: d.Fill}
+	s = Skill{Name: h.name, Description: text.OneLine(h.description, maxDescription),
+		Source: d.Source, From: d.From, File: path, fill: d.Fill}
 	switch {
 	case s.Name == "":
 		return s, errors.New("its front matter has no name")

@@ -42,7 +42,8 @@ func (s Skill) Tree() (tree string, n int) {
 		if d.IsDir() {
 			slash = "/"
 		}
-		b.WriteString(strings.Repeat("  ", 1+strings.Count(path, "/")) + text.EscapeLine(filepath.Base(path)) + slash + "\n")
+		b.WriteString(strings.Repeat("  ", 1+strings.Count(path, "/")) +
+			text.EscapeLine(filepath.Base(path)) + slash + "\n")
 		return nil
 	})
 	return b.String(), n

@@ -21,7 +21,8 @@ import (
 // IsArchive reports whether a file of this name is an archive that Unpack reads.
 func IsArchive(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".skill") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	return strings.HasSuffix(name, ".zip") || strings.HasSuffix(name, ".skill") ||
+		strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 }
 
 // Unpack unpacks an archive, a zip or a compressed tar, into a directory, which must not be

@@ -27,7 +27,8 @@ var prefixes = []string{"http://", "https://", "ssh://", "file://", "git@", "sso
 // Address returns the address of the repository that a word of the user's names, "" if it
 // names none.
 func Address(word string) string {
-	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) }) || strings.ContainsAny(word, "\x00\n ") {
+	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) }) ||
+		strings.ContainsAny(word, "\x00\n ") {
 		return ""
 	}
 	for short, long := range map[string]string{"github:": "https://github.com/", "gitlab:": "https://gitlab.com/"} {
@@ -130,16 +131,20 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 	}
 	l := *h.Launcher
 	l.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool {
-		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_SSL_") || strings.HasPrefix(kv, "SSH_ASKPASS")
+		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_SSL_") ||
+			strings.HasPrefix(kv, "SSH_ASKPASS")
 	})
-	config := append(slices.Clone(gitconfig.Quiet), "core.askPass=", "protocol.ext.allow=never", "core.autocrlf=false", "transfer.fsckObjects=true")
+	config := append(slices.Clone(gitconfig.Quiet), "core.askPass=", "protocol.ext.allow=never",
+		"core.autocrlf=false", "transfer.fsckObjects=true")
 	if h.Token != "" {
 		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.Token))
 		config = append(config, "http."+cmp.Or(h.Server, githubServer)+"/.extraHeader=Authorization: Basic "+basic)
 	}
-	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND="+ssh+" -oBatchMode=yes", "GCM_INTERACTIVE=never",
+	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0",
+		"GIT_SSH_COMMAND="+ssh+" -oBatchMode=yes", "GCM_INTERACTIVE=never",
 		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
-	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...), Dir: cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
+	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...),
+		Dir:  cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
 		Free: true, Vars: launch.Usual, Env: env, Apart: true, Alone: true, Timeout: longest})
 	switch said := o.Stderr; {
 	case o.Cancelled:
@@ -150,6 +155,7 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		strings.Contains(said, "Permission denied (publickey"), strings.Contains(said, "Authentication failed"):
 		return "", errors.New("it wants credentials, which git does not have; have git keep them (git credential, an ssh agent), or set GITHUB_TOKEN")
 	default:
-		return "", fmt.Errorf("git %s: %s", args[0], text.EscapeLine(cmp.Or(text.OneLine(said, 300), text.OneLine(o.Text(), 300))))
+		return "", fmt.Errorf("git %s: %s", args[0],
+			text.EscapeLine(cmp.Or(text.OneLine(said, 300), text.OneLine(o.Text(), 300))))
 	}
 }

@@ -56,7 +56,8 @@ func (h Hub) Repository(address string) (name string, ok bool) {
 		for _, prefix := range []string{server + "/", "git@" + host + ":", "ssh://git@" + host + "/"} {
 			if rest, found := strings.CutPrefix(address, prefix); found {
 				rest = strings.TrimSuffix(strings.TrimSuffix(rest, "/"), ".git")
-				return rest, strings.Count(rest, "/") == 1 && url.PathEscape(strings.ReplaceAll(rest, "/", "")) == strings.ReplaceAll(rest, "/", "")
+				return rest, strings.Count(rest, "/") == 1 &&
+					url.PathEscape(strings.ReplaceAll(rest, "/", "")) == strings.ReplaceAll(rest, "/", "")
 			}
 		}
 	}
@@ -120,7 +121,8 @@ func (h Hub) get(ctx context.Context, address, accept string) (io.ReadCloser, er
 	}
 	q.Header.Set("Accept", accept)
 	q.Header.Set("User-Agent", h.UserAgent)
-	if api, err := url.Parse(cmp.Or(h.API, githubAPI)); err == nil && h.Token != "" && api.Scheme == u.Scheme && api.Host == u.Host {
+	if api, err := url.Parse(cmp.Or(h.API, githubAPI)); err == nil && h.Token != "" &&
+		api.Scheme == u.Scheme && api.Host == u.Host {
 		q.Header.Set("Authorization", "token "+h.Token)
 	}
 	client := http.Client{Transport: h.Transport}
@@ -178,7 +180,8 @@ func (r Release) asset(system, arch string) string {
 		}
 	}
 	others := func(word string) bool { return strings.Contains(strings.ToLower(r.Assets[0].Name), word) }
-	if len(r.Assets) == 1 && !slices.ContainsFunc([]string{"darwin", "linux", "win32"}, others) && IsArchive(r.Assets[0].Name) {
+	if len(r.Assets) == 1 && !slices.ContainsFunc([]string{"darwin", "linux", "win32"}, others) &&
+		IsArchive(r.Assets[0].Name) {
 		return address(0)
 	}
 	return ""

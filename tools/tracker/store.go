@@ -194,7 +194,8 @@ func Tree(tasks []Task) string {
 	lines := []string{"Task Tracker Graph:"}
 	var add func(t Task, indent string)
 	add = func(t Task, indent string) {
-		lines = append(lines, fmt.Sprintf("%s%s %s [%s] %s", indent, marks[t.Status], t.ID, strings.ToUpper(t.Type), t.Title))
+		lines = append(lines, fmt.Sprintf("%s%s %s [%s] %s", indent, marks[t.Status], t.ID,
+			strings.ToUpper(t.Type), t.Title))
 		if len(t.Dependencies) > 0 {
 			lines = append(lines, indent+"  └─ Depends on: "+strings.Join(t.Dependencies, ", "))
 		}

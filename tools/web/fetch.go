@@ -120,7 +120,10 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: firstByte, Control: func(_, address string, _ syscall.RawConn) error { return f.check(address) }}
+	d := net.Dialer{Timeout: firstByte, Control: func(_, address string,
+		_ syscall.RawConn) error {
+		return f.check(address)
+	}}
 	var errs []error
 	for _, a := range addrs {
 		c, err := d.DialContext(ctx, network, net.JoinHostPort(a.String(), port))

@@ -49,7 +49,8 @@ func (p *Page) Text() (string, error) {
 }
 
 func textual(kind string) bool {
-	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") {
+	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") ||
+		strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") {
 		return !strings.HasPrefix(kind, "image/") || kind == "image/svg+xml"
 	}
 	switch strings.TrimPrefix(strings.TrimPrefix(kind, "application/"), "x-") {
@@ -110,7 +111,8 @@ func convert(doc *html.Node, base string) (out []byte, err error) {
 }
 
 func newConverter() *converter.Converter {
-	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
+	return converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(),
+		commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 }
 
 // unread are the elements that hold nothing to read.

@@ -37,7 +37,10 @@ func Parse(s string) (*url.URL, error) {
 	if len(s) > longest {
 		return nil, fmt.Errorf("the URL is longer than %d bytes", longest)
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f || r == unicode.ReplacementChar }) {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == '\\' || r == 0x7f ||
+			r == unicode.ReplacementChar
+	}) {
 		return nil, fmt.Errorf("malformed URL: %q", s)
 	}
 	u, err := url.Parse(s)
@@ -273,7 +276,8 @@ func Raw(u *url.URL) *url.URL {
 	if host := u.Hostname(); host != "github.com" && host != "www.github.com" || len(parts) < 5 || parts[2] != "blob" {
 		return u
 	}
-	raw, err := url.Parse("https://raw.githubusercontent.com/" + parts[0] + "/" + parts[1] + "/" + parts[3] + "/" + parts[4])
+	raw, err := url.Parse("https://raw.githubusercontent.com/" + parts[0] + "/" + parts[1] + "/" +
+		parts[3] + "/" + parts[4])
 	if err != nil {
 		return u
 	}

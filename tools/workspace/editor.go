@@ -33,7 +33,8 @@ const mostEdited = 4 << 20
 func (p Place) editor() Editor {
 	w := p.w
 	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
-	if w.over != nil || p.lent || own(w.temp) || w.file != "" && own(filepath.Dir(w.file)) || !slices.Contains(w.dirs(), p.dir) {
+	if w.over != nil || p.lent || own(w.temp) || w.file != "" && own(filepath.Dir(w.file)) ||
+		!slices.Contains(w.dirs(), p.dir) {
 		return Editor{}
 	}
 	return w.editor
@@ -66,7 +67,8 @@ func asIn(b []byte, text string) []byte {
 	if bytes.HasPrefix(b, byteOrderMark) { // which editors do not show
 		mark, text = byteOrderMark, strings.TrimPrefix(text, string(byteOrderMark))
 	}
-	if n := bytes.Count(b, []byte("\r\n")); n > 0 && n == bytes.Count(b, []byte("\n")) && !strings.Contains(text, "\r") { // likewise
+	if n := bytes.Count(b, []byte("\r\n")); n > 0 && n == bytes.Count(b, []byte("\n")) &&
+		!strings.Contains(text, "\r") { // likewise
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return append(slices.Clip(mark), text...)
@@ -75,7 +77,8 @@ func asIn(b []byte, text string) []byte {
 // hand has the editor write b, and reports whether it was to do that.
 func (p Place) hand(b []byte) (done bool, err error) {
 	ed := p.editor()
-	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.HasPrefix(b, byteOrderMark) || bytes.IndexByte(b, 0) >= 0 {
+	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) ||
+		bytes.HasPrefix(b, byteOrderMark) || bytes.IndexByte(b, 0) >= 0 {
 		return false, nil
 	}
 	at, end, err := p.dir.Make(filepath.Dir(p.rel))

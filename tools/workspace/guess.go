@@ -47,7 +47,8 @@ const sure, clueless = 80, 10
 
 // single reports whether every character of charset is one byte.
 func single(charset string) bool {
-	return strings.HasPrefix(charset, "iso-") || strings.HasPrefix(charset, "windows-") || strings.HasPrefix(charset, "koi8-")
+	return strings.HasPrefix(charset, "iso-") || strings.HasPrefix(charset, "windows-") ||
+		strings.HasPrefix(charset, "koi8-")
 }
 
 // damaged reports whether b is UTF-8 but for a few bytes.

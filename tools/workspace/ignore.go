@@ -85,7 +85,8 @@ func (w *Workspace) Unignores() bool {
 // large reports whether an ignore file of root may be one that counts in part,
 // by its size: none is read before it is needed.
 func (w *Workspace) large(root string) bool {
-	return slices.ContainsFunc(append([]string{".gitignore", ".git/info/exclude", geminiIgnore}, w.extra...), func(name string) bool {
+	return slices.ContainsFunc(append([]string{".gitignore", ".git/info/exclude", geminiIgnore},
+		w.extra...), func(name string) bool {
 		info, err := os.Stat(join(root, name))
 		return err == nil && info.Size() > maxWild
 	})

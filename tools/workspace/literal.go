@@ -47,7 +47,8 @@ func Literals(pattern string) *Literal {
 	}
 	l.Fold = fold && l.words != nil
 	for _, letter := range []struct{ ascii, odd string }{{"k", "\u212a"}, {"s", "\u017f"}} {
-		if l.Fold && slices.ContainsFunc(l.words, func(w []byte) bool { return bytes.Contains(w, []byte(letter.ascii)) }) {
+		if l.Fold && slices.ContainsFunc(l.words,
+			func(w []byte) bool { return bytes.Contains(w, []byte(letter.ascii)) }) {
 			l.odd = append(l.odd, []byte(letter.odd))
 		}
 	}

@@ -31,7 +31,8 @@ type SizeError struct {
 
 // Error says how large the file is and how large it may be.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("read %s: %.2f MB are more than the limit of %d MB", e.Path, float64(e.Size)/(1<<20), e.Limit>>20)
+	return fmt.Sprintf("read %s: %.2f MB are more than the limit of %d MB", e.Path,
+		float64(e.Size)/(1<<20), e.Limit>>20)
 }
 
 // A GoneError tells that a directory of the workspace was removed.

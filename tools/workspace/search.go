@@ -64,7 +64,8 @@ func (w *Workspace) searchable(ctx context.Context, dir string, q Query) (from P
 		return from, []string{from.real}, nil
 	}
 	o := WalkOptions{Rules: q.Rules, byName: true, Skip: q.Skip, Keep: func(path string, t fs.FileMode) bool {
-		return t.IsRegular() && (q.Keep == nil || q.Keep(path)) && (q.Only == nil || q.Only[path] || w.over.known(from.reached(path).real) != nil)
+		return t.IsRegular() && (q.Keep == nil || q.Keep(path)) &&
+			(q.Only == nil || q.Only[path] || w.over.known(from.reached(path).real) != nil)
 	}}
 	var dirs []batch
 	n := 0

@@ -151,7 +151,8 @@ func (w *Workspace) dirs() []*disk.Dir {
 // of what is below them, and where it is there.
 func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *disk.Dir, rel string) {
 	for _, d := range w.dirs() {
-		if p, in := below(d.Path(), path); in && (root == nil || len(d.Path()) > len(root.Path())) && (may == nil || may(p)) {
+		if p, in := below(d.Path(), path); in &&
+			(root == nil || len(d.Path()) > len(root.Path())) && (may == nil || may(p)) {
 			root, rel = d, p
 		}
 	}

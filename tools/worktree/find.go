@@ -47,7 +47,9 @@ func apart(dir string) []string {
 		return []string{own}
 	}
 	common := filepath.Dir(filepath.Dir(own))
-	if filepath.Base(filepath.Dir(own)) == "worktrees" && filepath.Base(common) == ".git" && line(filepath.Join(own, "gitdir")) == filepath.Join(dir, ".git") && line(filepath.Join(own, "commondir")) == common {
+	if filepath.Base(filepath.Dir(own)) == "worktrees" && filepath.Base(common) == ".git" &&
+		line(filepath.Join(own, "gitdir")) == filepath.Join(dir, ".git") &&
+		line(filepath.Join(own, "commondir")) == common {
 		return []string{own, common}
 	}
 	return nil

@@ -70,7 +70,8 @@ func (r *Repository) Tree(name string) (Tree, error) {
 	if len(list) == 0 {
 		advice = "there is none; gemline -w NAME makes one"
 	}
-	return Tree{}, &Error{Message: fmt.Sprintf("there is no worktree %.60q of %s", name, text.EscapeLine(r.Root)), Advice: advice}
+	return Tree{}, &Error{Message: fmt.Sprintf("there is no worktree %.60q of %s", name,
+		text.EscapeLine(r.Root)), Advice: advice}
 }
 
 // Work is what in a tree is nowhere else. The zero Work is none.
@@ -129,7 +130,8 @@ func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 			w.Unknown = "its .git does not lead to the repository"
 			return w, nil
 		}
-		out, err := r.git(ctx, t.kept, t.Path, false, "--work-tree="+t.Path, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all")
+		out, err := r.git(ctx, t.kept, t.Path, false, "--work-tree="+t.Path, "status",
+			"--porcelain", "--untracked-files=normal", "--ignore-submodules=all")
 		if err != nil {
 			return unknown(ctx, w, err)
 		}
@@ -139,7 +141,8 @@ func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 		}
 	}
 	own := "refs/heads/" + branchOf(t.Name)
-	revs := []string{"rev-list", "--count", "--ignore-missing", own, t.head, "--not", "--exclude=" + branchOf(t.Name), "--branches", "--tags", "--remotes"}
+	revs := []string{"rev-list", "--count", "--ignore-missing", own, t.head, "--not",
+		"--exclude=" + branchOf(t.Name), "--branches", "--tags", "--remotes"}
 	out, err := r.git(ctx, r.common, r.Root, false, revs...)
 	if err == nil {
 		w.Commits, err = strconv.Atoi(strings.TrimSpace(out))
@@ -164,9 +167,11 @@ func (r *Repository) Kept(ctx context.Context, t Tree) error {
 	case err != nil:
 		return err
 	case !w.none():
-		return &Error{Message: fmt.Sprintf("the worktree %s is kept: %s", t.Name, w), Advice: "commit and push it, or lose it with gemline worktree remove --force " + t.Name}
+		return &Error{Message: fmt.Sprintf("the worktree %s is kept: %s", t.Name, w),
+			Advice: "commit and push it, or lose it with gemline worktree remove --force " + t.Name}
 	case t.Locked:
-		return &Error{Message: fmt.Sprintf("the worktree %s is kept: it is locked", t.Name), Advice: "git worktree unlock " + t.Path}
+		return &Error{Message: fmt.Sprintf("the worktree %s is kept: it is locked", t.Name),
+			Advice: "git worktree unlock " + t.Path}
 	}
 	return nil
 }
@@ -184,7 +189,8 @@ func (r *Repository) Remove(ctx context.Context, t Tree, force bool) error {
 		return err
 	}
 	own := branchOf(t.Name)
-	if out, err := r.git(ctx, r.common, r.Root, false, "for-each-ref", "--format=%(refname)", "refs/heads/"+own); err != nil || out == "" {
+	if out, err := r.git(ctx, r.common, r.Root, false, "for-each-ref", "--format=%(refname)",
+		"refs/heads/"+own); err != nil || out == "" {
 		return err
 	}
 	if _, err := r.git(ctx, r.common, r.Root, true, "branch", "--quiet", "-D", own); err != nil {

@@ -48,9 +48,11 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 	tree, kept, why := Find(dir)
 	switch {
 	case why != "":
-		return nil, &Error{Message: "no worktree can be made here: " + why, Advice: "git worktree add makes one; start gemline in it"}
+		return nil, &Error{Message: "no worktree can be made here: " + why,
+			Advice: "git worktree add makes one; start gemline in it"}
 	case tree == "":
-		return nil, &Error{Message: text.EscapeLine(disk.Follow(dir)) + " is in no git repository, so it has no worktrees", Advice: "git init makes it one"}
+		return nil, &Error{Message: text.EscapeLine(disk.Follow(dir)) +
+			" is in no git repository, so it has no worktrees", Advice: "git init makes it one"}
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, &Error{Message: "worktrees need git, which is not installed"}
@@ -60,7 +62,8 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 		r.Root = filepath.Dir(r.common)
 	}
 	r.door.Roots, r.door.Denied = func() []string { return []string{r.Root} }, nil
-	r.door.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
+	r.door.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ),
+		func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
 	return r, nil
 }
 
@@ -88,8 +91,10 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 	if err := r.quiet(filepath.Join(gitDir, "config.worktree")); err != nil {
 		return "", err
 	}
-	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir, Vars: launch.Usual, Apart: true, Alone: true, Timeout: longest,
-		Env:  append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=false", "LC_ALL=C"),
+	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir,
+		Vars: launch.Usual, Apart: true, Alone: true, Timeout: longest,
+		Env: append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0",
+			"GIT_SSH_COMMAND=false", "LC_ALL=C"),
 		Free: r.door.State().Image()} // whose git is another one
 	if changes {
 		c.Rights = engine.Rights{Protected: true, Write: []string{r.Root, r.common}}
@@ -162,7 +167,8 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if err := hide(dir); err != nil {
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
-	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b", branchOf(name), path); err != nil {
+	if _, err := r.git(ctx, r.common, r.Root, true, "worktree", "add", "--quiet", "-b",
+		branchOf(name), path); err != nil {
 		return Tree{}, err
 	}
 	return r.Tree(name)

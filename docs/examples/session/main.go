@@ -32,7 +32,8 @@ func main() {
 func run(dir, text string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // what was said stays
 	defer stop()
-	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"), BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
+	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"),
+		BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,8 @@ func run(dir, text string) error {
 	}
 	defer session.File.Close()
 	fmt.Fprintf(os.Stderr, "session %s, %d messages\n", session.File.ID(), len(session.History))
-	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: model.Retry(g, model.RetryOptions{}), Journal: session.File}, session.History...)
+	e := engine.New(engine.Config{Model: "gemini-2.5-flash",
+		Generator: model.Retry(g, model.RetryOptions{}), Journal: session.File}, session.History...)
 	for ev, err := range e.Run(ctx, genai.NewPartFromText(text)) {
 		switch ev := ev.(type) {
 		case engine.Text:

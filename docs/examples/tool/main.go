@@ -26,7 +26,8 @@ var stock = tools.Define("stock", "Stock", engine.Read, "Says how many of a thin
 	func(_ context.Context, args struct{ Thing string }) (engine.Call, error) {
 		n, ok := shelves[args.Thing]
 		if !ok { // for the model, which can try something else
-			return engine.Call{}, &engine.CallError{Type: "unknown_thing", Message: fmt.Sprintf("There is no %q. There are bolts, legs and tops.", args.Thing)}
+			return engine.Call{}, &engine.CallError{Type: "unknown_thing",
+				Message: fmt.Sprintf("There is no %q. There are bolts, legs and tops.", args.Thing)}
 		}
 		return engine.Call{Intent: engine.Intent{Title: "count " + args.Thing},
 			Run: func(context.Context, engine.Host) (engine.Result, error) {
@@ -38,7 +39,8 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: tool TEXT")
 	}
-	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"), BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
+	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"),
+		BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -47,7 +47,8 @@ func (w *webhook) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict,
 }
 
 func (w *webhook) ask(ctx context.Context, p engine.Proposal) (allowed bool, why string, err error) {
-	question, err := json.Marshal(map[string]any{"tool": p.Tool.Name(), "title": p.Intent.Title, "detail": p.Intent.Detail, "args": p.Args})
+	question, err := json.Marshal(map[string]any{"tool": p.Tool.Name(), "title": p.Intent.Title,
+		"detail": p.Intent.Detail, "args": p.Args})
 	if err != nil {
 		return false, "", err
 	}
@@ -76,28 +77,32 @@ func (w *webhook) ask(ctx context.Context, p engine.Proposal) (allowed bool, why
 var remember = tools.Define("remember", "Remember", engine.Other, "Writes a line into notes.txt.",
 	`{"type":"object","properties":{"line":{"type":"string"}},"required":["line"]}`,
 	func(_ context.Context, args struct{ Line string }) (engine.Call, error) {
-		return engine.Call{Intent: engine.Intent{Title: "remember " + args.Line}, Run: func(context.Context, engine.Host) (engine.Result, error) {
-			f, err := os.OpenFile("notes.txt", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-			if err != nil {
-				return engine.Result{}, err
-			}
-			defer f.Close()
-			_, err = fmt.Fprintln(f, args.Line)
-			return engine.Result{Text: "It is written down."}, err
-		}}, nil
+		return engine.Call{Intent: engine.Intent{Title: "remember " + args.Line},
+			Run: func(context.Context, engine.Host) (engine.Result, error) {
+				f, err := os.OpenFile("notes.txt", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+				if err != nil {
+					return engine.Result{}, err
+				}
+				defer f.Close()
+				_, err = fmt.Fprintln(f, args.Line)
+				return engine.Result{Text: "It is written down."}, err
+			}}, nil
 	})
 
 func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: webhook URL TEXT")
 	}
-	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"), BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
+	g, err := model.NewGenai(model.Options{APIKey: os.Getenv("GEMINI_API_KEY"),
+		BaseURL: os.Getenv("GOOGLE_GEMINI_BASE_URL")})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer g.Close()
-	e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: model.Retry(g, model.RetryOptions{}), Tools: engine.Tools{remember},
-		Policy: &webhook{Policy: policy.New(policy.Default), url: os.Args[1], client: http.Client{Timeout: time.Minute}}})
+	e := engine.New(engine.Config{Model: "gemini-2.5-flash",
+		Generator: model.Retry(g, model.RetryOptions{}), Tools: engine.Tools{remember},
+		Policy: &webhook{Policy: policy.New(policy.Default), url: os.Args[1],
+			client: http.Client{Timeout: time.Minute}}})
 	for ev, err := range e.Run(context.Background(), genai.NewPartFromText(os.Args[2])) {
 		switch ev := ev.(type) {
 		case engine.Text:

@@ -102,7 +102,8 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 		creds, err = credentials.NewCredentialsFromJSON(kind, data, &credentials.DetectOptions{
 			Scopes: s.Scopes, DisableAsyncRefresh: true, Logger: silent, TokenURL: file.Token, Client: s.Client})
 	} else {
-		creds, err = idtoken.NewCredentialsFromJSON(kind, data, &idtoken.Options{Audience: s.Audience, Logger: silent, Client: s.Client})
+		creds, err = idtoken.NewCredentialsFromJSON(kind, data,
+			&idtoken.Options{Audience: s.Audience, Logger: silent, Client: s.Client})
 	}
 	if err != nil {
 		return Token{}, Unusable(err.Error())
@@ -128,10 +129,12 @@ var ErrNoMetadata = errors.New("no metadata server")
 // machine asks for a token of the account that the machine has. That goes by no proxy: whoever
 // answers is next door.
 func (s Source) machine(ctx context.Context) (Token, error) {
-	u := url.URL{Scheme: "http", Host: cmp.Or(s.Host, metadata), Path: "/computeMetadata/v1/instance/service-accounts/default/token",
+	u := url.URL{Scheme: "http", Host: cmp.Or(s.Host, metadata),
+		Path:     "/computeMetadata/v1/instance/service-accounts/default/token",
 		RawQuery: url.Values{"scopes": {strings.Join(s.Scopes, ",")}}.Encode()}
 	if s.Audience != "" {
-		u.Path, u.RawQuery = strings.Replace(u.Path, "token", "identity", 1), url.Values{"audience": {s.Audience}, "format": {"full"}}.Encode()
+		u.Path, u.RawQuery = strings.Replace(u.Path, "token", "identity",
+			1), url.Values{"audience": {s.Audience}, "format": {"full"}}.Encode()
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {

@@ -187,9 +187,11 @@ func (t *turn) add(role string, p *genai.Part) {
 	case p.FunctionResponse != nil:
 		t.answer(p.FunctionResponse)
 	case p.InlineData != nil:
-		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %d bytes]", p.InlineData.MIMEType, len(p.InlineData.Data))})
+		t.items = append(t.items, item{who: who,
+			said: fmt.Sprintf("[attachment, %s, %d bytes]", p.InlineData.MIMEType, len(p.InlineData.Data))})
 	case p.FileData != nil:
-		t.items = append(t.items, item{who: who, said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
+		t.items = append(t.items, item{who: who,
+			said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
 	case engine.Noted(p.Text) != "": // nobody has said it
 		t.items = append(t.items, item{who: "Note", said: engine.Noted(p.Text)})
 	case strings.TrimSpace(p.Text) != "":

@@ -116,5 +116,6 @@ func escape(s string) string {
 // unfit reports whether r is a control character, or changes the direction of what
 // follows.
 func unfit(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a &&
+		r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -64,7 +64,8 @@ func (s Store) List() ([]Tag, error) {
 	for _, e := range entries {
 		name, ok := strings.CutPrefix(e.Name(), prefix)
 		info, err := e.Info()
-		if name, json := strings.CutSuffix(name, suffix); ok && json && err == nil && info.Mode().IsRegular() && name != "" {
+		if name, json := strings.CutSuffix(name, suffix); ok && json && err == nil &&
+			info.Mode().IsRegular() && name != "" {
 			tags = append(tags, Tag{decode(name), info.ModTime()})
 		}
 	}
@@ -97,7 +98,8 @@ func (s Store) path(tag string) (path string, there bool) {
 	if ordinary(path) {
 		return path, true
 	}
-	if older := prefix + tag + suffix; !strings.ContainsAny(tag, "/\\\x00") && filepath.IsLocal(older) && ordinary(filepath.Join(s.Dir, older)) {
+	if older := prefix + tag + suffix; !strings.ContainsAny(tag, "/\\\x00") &&
+		filepath.IsLocal(older) && ordinary(filepath.Join(s.Dir, older)) {
 		return filepath.Join(s.Dir, older), true
 	}
 	return path, false

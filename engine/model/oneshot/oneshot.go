@@ -201,7 +201,8 @@ func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 
 // hear takes in an answer, which comes in one piece.
 func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
-	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil || chunk.Candidates[0].Content == nil {
+	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil ||
+		chunk.Candidates[0].Content == nil {
 		return nil
 	}
 	c := chunk.Candidates[0]

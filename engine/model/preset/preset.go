@@ -89,7 +89,8 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.ids)) {
 		if _, ends := t.follow(name); !ends {
-			return nil, &Error{"the name " + name + " stands for itself by way of others", "see modelConfigs.modelIdResolutions"}
+			return nil, &Error{"the name " + name + " stands for itself by way of others",
+				"see modelConfigs.modelIdResolutions"}
 		}
 	}
 	if len(t.custom) == 0 {
@@ -105,7 +106,8 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 		case err != nil:
 			return nil, err
 		case len(links) > deepest-others:
-			return nil, &Error{fmt.Sprintf("the alias %s builds on %d others, which are too many", name, len(links)), "see its extends"}
+			return nil, &Error{fmt.Sprintf("the alias %s builds on %d others, which are too many",
+				name, len(links)), "see its extends"}
 		}
 	}
 	return t, nil

@@ -40,7 +40,8 @@ const (
 
 // String returns the failure as the settings call it.
 func (f failure) String() string {
-	return [...]string{other: "unknown", quota: "terminal", capacity: "terminal", missing: "not_found", transient: "transient"}[f]
+	return [...]string{other: "unknown", quota: "terminal", capacity: "terminal",
+		missing: "not_found", transient: "transient"}[f]
 }
 
 // failureOf returns the class of an error.

@@ -59,8 +59,9 @@ func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
 	r.Args, _ = Args(r.Args, c.clean)
 	r.Answer = cleanParts(r.Answer, c.clean)
 	r.Intent.Title = c.clean(r.Intent.Title)
-	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display), Changes: r.Result.Changes,
-		Media: cleanParts(r.Result.Media, c.clean)}
+	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display),
+		Changes: r.Result.Changes,
+		Media:   cleanParts(r.Result.Media, c.clean)}
 	r.Err = cleanError(r.Err, c.clean)
 	return r
 }

@@ -21,8 +21,10 @@ func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := prepare(ctx, args)
-		if b, jerr := json.Marshal(args); t.Kind == engine.Edit && jerr == nil && len(r.Marks(string(b))) > 0 && (err != nil || addsMark(call.Intent.Detail, r)) {
-			return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Display: "a mark would be written in the place of a secret",
+		if b, jerr := json.Marshal(args); t.Kind == engine.Edit && jerr == nil &&
+			len(r.Marks(string(b))) > 0 && (err != nil || addsMark(call.Intent.Detail, r)) {
+			return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
+				Display: "a mark would be written in the place of a secret",
 				Message: "The text holds a mark such as [redacted: NAME], which stands for a secret that you were not shown. Nothing was changed. " +
 					"Edit around it with replace, or ask the user to write this part."}
 		}

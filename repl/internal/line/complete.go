@@ -28,7 +28,8 @@ const (
 // completion returns what a Tab makes of a line: the text that takes the place
 // of text[start:pos], or, if that would be what is there already, a list of
 // the candidates.
-func completion(text []rune, pos int, complete func(line string, at int) (int, []Candidate)) (start int, insert []rune, list []string) {
+func completion(text []rune, pos int, complete func(line string,
+	at int) (int, []Candidate)) (start int, insert []rune, list []string) {
 	line := strings.ReplaceAll(string(text), string(newlineMark), "\n")
 	at := len(strings.ReplaceAll(string(text[:pos]), string(newlineMark), "\n"))
 	from, found := complete(line, at)

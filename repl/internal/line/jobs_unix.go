@@ -31,7 +31,8 @@ type jobs struct {
 // where someone else has to prepare it, and says false where nobody has.
 // Resumed is called when the program goes on and nobody waits for that.
 func newJobs(m *modes, stop func() bool, resumed func()) *jobs {
-	j := &jobs{modes: m, stops: make(chan os.Signal, 1), conts: make(chan os.Signal, 1), resumed: make(chan struct{}, 1), quit: make(chan struct{})}
+	j := &jobs{modes: m, stops: make(chan os.Signal, 1), conts: make(chan os.Signal, 1),
+		resumed: make(chan struct{}, 1), quit: make(chan struct{})}
 	if !signal.Ignored(unix.SIGTSTP) {
 		signal.Notify(j.stops, unix.SIGTSTP)
 	}

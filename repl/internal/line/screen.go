@@ -85,7 +85,8 @@ func (s *screen) draw(prompt, before, after string) {
 	}
 	s.shown = true
 	if s.marked {
-		b.WriteString(output.PromptMark.Sequence() + head + erase + prompt[len(head):] + output.InputMark.Sequence() + before + after)
+		b.WriteString(output.PromptMark.Sequence() + head + erase + prompt[len(head):] +
+			output.InputMark.Sequence() + before + after)
 	} else {
 		b.WriteString(head + erase + prompt[len(head):] + before + after)
 	}

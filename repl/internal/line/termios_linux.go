@@ -20,7 +20,8 @@ const longestLine = 4095
 // would fetch it. O_NONBLOCK is a flag of the open file, and the one behind fd
 // is shared with the shell. It returns fd where the terminal can't be opened.
 func reopen(fd int) (in int, own bool) {
-	in, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	in, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd),
+		unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fd, false
 	}

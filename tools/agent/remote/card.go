@@ -45,7 +45,8 @@ func (s Server) Check() error {
 		_, err := parseCard([]byte(s.Card))
 		return err
 	}
-	if u, err := url.Parse(s.CardURL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(s.CardURL); err != nil || u.Host == "" || u.User != nil ||
+		u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("agent_card_url is %q, which is no address of a card", text.OneLine(s.CardURL, longestSaid))
 	}
 	return nil
@@ -63,7 +64,8 @@ func (s Server) Description() string {
 // face returns where the agent is asked: at the first of its places that speaks what is
 // understood here.
 func (c *card) face() (at *url.URL, d dialect, err error) {
-	list := append([]face{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"), ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)
+	list := append([]face{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
+		ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)
 	list = append(list, c.AdditionalInterfaces...)
 	var others []string
 	for _, f := range list {
@@ -81,7 +83,8 @@ func (c *card) face() (at *url.URL, d dialect, err error) {
 		}
 		u, err := url.Parse(strings.TrimRight(f.URL, "/"))
 		if err != nil || u.Host == "" {
-			return nil, d, fmt.Errorf("the agent's card names %q, which is no address", text.OneLine(f.URL, longestSaid))
+			return nil, d, fmt.Errorf("the agent's card names %q, which is no address",
+				text.OneLine(f.URL, longestSaid))
 		}
 		if !d.rest {
 			u, _ = url.Parse(f.URL) // as it is written

@@ -30,7 +30,8 @@ func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bo
 		case via[0].Method != http.MethodGet:
 			return http.ErrUseLastResponse
 		case !strings.EqualFold(next.URL.Hostname(), at.Hostname()):
-			return fmt.Errorf("it redirects to %s, which is asked only if agent_card_url names it", text.OneLine(next.URL.Host, longestSaid))
+			return fmt.Errorf("it redirects to %s, which is asked only if agent_card_url names it",
+				text.OneLine(next.URL.Host, longestSaid))
 		case len(via) > mostRedirects:
 			return fmt.Errorf("more than %d redirects", mostRedirects)
 		}
@@ -69,7 +70,8 @@ func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bo
 const eventStream = "text/event-stream"
 
 // call makes a request of the protocol, and yields what is said to it.
-func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string, params any, id string) iter.Seq2[said, error] {
+func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string, params any,
+	id string) iter.Seq2[said, error] {
 	return func(yield func(said, error) bool) {
 		resp, err := c.do(func() (*http.Request, error) { return d.request(ctx, to, method, params, id) }, to, true)
 		if err != nil {
@@ -142,7 +144,8 @@ func (l *limited) Read(b []byte) (int, error) {
 }
 
 // request makes a request.
-func (d dialect) request(ctx context.Context, to *url.URL, method string, params any, id string) (*http.Request, error) {
+func (d dialect) request(ctx context.Context, to *url.URL, method string, params any,
+	id string) (*http.Request, error) {
 	verb, address := http.MethodPost, to.String()
 	body := params
 	if d.rest {

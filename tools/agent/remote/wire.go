@@ -21,7 +21,8 @@ func (d dialect) method(name string) string {
 	if !d.second {
 		return name
 	}
-	return map[string]string{send: "SendMessage", stream: "SendStreamingMessage", get: "GetTask", cancel: "CancelTask"}[name]
+	return map[string]string{send: "SendMessage", stream: "SendStreamingMessage", get: "GetTask",
+		cancel: "CancelTask"}[name]
 }
 
 // The methods.
@@ -229,7 +230,8 @@ func words(parts []part, all bool) string {
 func data(p part) string {
 	b := p.Data
 	var around map[string]json.RawMessage
-	if p.Kind == "" && json.Unmarshal(b, &around) == nil && len(around) == 1 && len(around["data"]) > 0 && around["data"][0] == '{' {
+	if p.Kind == "" && json.Unmarshal(b, &around) == nil && len(around) == 1 &&
+		len(around["data"]) > 0 && around["data"][0] == '{' {
 		b = around["data"]
 	}
 	return text.Compact(b)

@@ -35,7 +35,8 @@ func (r *Repo) Refs() (list []Ref, err error) {
 		if !CanName(e.Name()) || strings.HasPrefix(e.Name(), temporary) {
 			continue
 		}
-		if info, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(refs), e.Name())); err == nil && info.Mode().IsRegular() {
+		if info, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(refs),
+			e.Name())); err == nil && info.Mode().IsRegular() {
 			list = append(list, Ref{e.Name(), info.ModTime()})
 		}
 	}

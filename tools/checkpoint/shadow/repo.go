@@ -76,7 +76,8 @@ const configuration = "[core]\n\trepositoryformatversion = 1\n\tfilemode = true\
 
 // lay makes what git wants to find.
 func (r *Repo) lay() error {
-	for _, f := range []struct{ dir, name, text string }{{".", "HEAD", "ref: refs/heads/none\n"}, {"objects/pack", "", ""}, {refs, "", ""}, {".", "config", configuration}} {
+	for _, f := range []struct{ dir, name, text string }{{".", "HEAD", "ref: refs/heads/none\n"},
+		{"objects/pack", "", ""}, {refs, "", ""}, {".", "config", configuration}} {
 		at, err := r.sub(filepath.FromSlash(f.dir))
 		if err == nil && f.name != "" {
 			err = r.put(at, f.name, []byte(f.text))

@@ -48,7 +48,8 @@ type Diff struct {
 
 // New starts a companion that ends with the test.
 func New(t testing.TB) *Companion {
-	c := &Companion{t: t, Token: "token-of-the-companion", opened: make(chan Diff, 16), closed: make(chan Diff, 16), heard: make(chan struct{}, 16), shown: map[string]string{}}
+	c := &Companion{t: t, Token: "token-of-the-companion", opened: make(chan Diff, 16),
+		closed: make(chan Diff, 16), heard: make(chan struct{}, 16), shown: map[string]string{}}
 	c.server = httptest.NewServer(c)
 	t.Cleanup(c.Close)
 	return c
@@ -246,8 +247,9 @@ func (c *Companion) post(w http.ResponseWriter, r *http.Request) {
 	switch m.Method + " " + m.Params.Name {
 	case "initialize ":
 		w.Header().Set("Mcp-Session-Id", session)
-		answer["result"] = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}},
-			"serverInfo": map[string]string{"name": "companion", "version": "1"}}
+		answer["result"] = map[string]any{"protocolVersion": "2025-06-18",
+			"capabilities": map[string]any{"tools": map[string]any{}},
+			"serverInfo":   map[string]string{"name": "companion", "version": "1"}}
 	case "tools/call openDiff":
 		answer["result"] = c.show(Diff{path, m.Params.Arguments.NewContent})
 	case "tools/call closeDiff":

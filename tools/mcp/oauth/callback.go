@@ -75,13 +75,15 @@ type callback struct {
 
 // listen opens the port that browsers are sent to, on this machine alone.
 func (c *Client) listen() (*callback, error) {
-	to := &callback{uri: c.server.RedirectURI, name: c.server.Name, path: callbackPath, answers: make(chan redirected, 1)}
+	to := &callback{uri: c.server.RedirectURI, name: c.server.Name, path: callbackPath,
+		answers: make(chan redirected, 1)}
 	port, host := c.cfg.Getenv("OAUTH_CALLBACK_PORT"), "127.0.0.1"
 	if to.uri != "" {
 		u, err := url.Parse(to.uri)
 		if err != nil || u.Host == "" {
 			return nil, &auth.Error{Config: true,
-				Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address", c.server.Name, to.uri)}
+				Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address",
+					c.server.Name, to.uri)}
 		}
 		to.path = u.Path
 		if port == "" && auth.Loopback(u.Hostname()) {
@@ -118,7 +120,8 @@ func (to *callback) serve(state string, arrived func()) {
 	if to.port == nil {
 		return
 	}
-	to.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	to.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0)}
 	to.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -123,7 +123,8 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 		}
 	}
 	own := &url.URL{Scheme: c.url.Scheme, Host: c.url.Host, Path: c.url.Path}
-	if err := c.issuer(ctx, p, own.String(), "its own address"); err != nil || p.Token != "" || strings.Trim(own.Path, "/") == "" {
+	if err := c.issuer(ctx, p, own.String(), "its own address"); err != nil || p.Token != "" ||
+		strings.Trim(own.Path, "/") == "" {
 		return err
 	}
 	own.Path = ""

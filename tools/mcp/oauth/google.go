@@ -32,7 +32,8 @@ type googleServer struct {
 // newGoogle returns what makes requests to a server that takes Google's tokens.
 func newGoogle(cfg Config, s Server) (*googleServer, error) {
 	wrong := func(format string, args ...any) error {
-		return &auth.Error{Config: true, Message: s.Name + ": authProviderType " + s.Provider + " " + fmt.Sprintf(format, args...)}
+		return &auth.Error{Config: true, Message: s.Name + ": authProviderType " + s.Provider +
+			" " + fmt.Sprintf(format, args...)}
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !auth.Loopback(u.Hostname()) {

@@ -107,7 +107,8 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	held := r.take(Credential{ServerName: c.server.Name, ClientID: who.id, Basic: who.basic, TokenURL: p.Token, ServerURL: c.server.URL,
+	held := r.take(Credential{ServerName: c.server.Name, ClientID: who.id, Basic: who.basic,
+		TokenURL: p.Token, ServerURL: c.server.URL,
 		Resource: p.resource, Token: Token{Scope: p.scope}})
 	if who.secret != c.server.ClientSecret { // that of the settings stays there
 		held.ClientSecret = who.secret
@@ -145,13 +146,15 @@ func (c *Client) address(p *plan, who client, uri, state, verifier string) (stri
 func (c *Client) register(ctx context.Context, p *plan, uri string) (client, error) {
 	const post, basic = "client_secret_post", "client_secret_basic"
 	if s := c.server; s.ClientID != "" {
-		return client{s.ClientID, s.ClientSecret, slices.Contains(p.Methods, basic) && !slices.Contains(p.Methods, post)}, nil
+		return client{s.ClientID, s.ClientSecret, slices.Contains(p.Methods, basic) &&
+			!slices.Contains(p.Methods, post)}, nil
 	}
 	if p.Registration == "" {
 		return client{}, &auth.Error{Message: fmt.Sprintf("the log-in server of %s does not register programs by itself", c.server.Name),
 			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", c.server.Name)}
 	}
-	wish := map[string]any{"client_name": "gemline", "redirect_uris": []string{uri}, "grant_types": []string{"authorization_code", "refresh_token"},
+	wish := map[string]any{"client_name": "gemline", "redirect_uris": []string{uri},
+		"grant_types":    []string{"authorization_code", "refresh_token"},
 		"response_types": []string{"code"}, "token_endpoint_auth_method": "none"}
 	if p.scope != "" {
 		wish["scope"] = p.scope
@@ -177,7 +180,8 @@ func (c *Client) register(ctx context.Context, p *plan, uri string) (client, err
 	if json.Unmarshal(a.body, &got) != nil || a.status/100 != 2 || got.ID == "" {
 		r := readReply(answer{body: a.body})
 		why := strings.Trim(said(r.Error)+": "+said(r.Description), ": ")
-		message := fmt.Sprintf("the log-in server of %s does not register gemline (%d): %s", c.server.Name, a.status, why)
+		message := fmt.Sprintf("the log-in server of %s does not register gemline (%d): %s",
+			c.server.Name, a.status, why)
 		return client{}, &auth.Error{Message: strings.TrimSuffix(message, ": "),
 			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", c.server.Name)}
 	}

@@ -106,7 +106,8 @@ type Client struct {
 func NewClient(cfg Config, s Server) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &auth.Error{Config: true, Message: fmt.Sprintf("%s: %.200q is no address of a server", s.Name, s.URL)}
+		return nil, &auth.Error{Config: true,
+			Message: fmt.Sprintf("%s: %.200q is no address of a server", s.Name, s.URL)}
 	}
 	if cfg.Know == nil {
 		cfg.Know = func(string, string) {}

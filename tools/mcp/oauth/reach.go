@@ -153,8 +153,9 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 		err = cause
 	}
 	return &auth.Error{
-		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server, said(u.Host), said(err.Error())),
-		Advice:  "look at the network and the proxy, then try again", Err: err}
+		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server,
+			said(u.Host), said(err.Error())),
+		Advice: "look at the network and the proxy, then try again", Err: err}
 }
 
 // document reads a document of JSON. That there is none is no error.

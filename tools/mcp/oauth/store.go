@@ -87,7 +87,8 @@ func (s *Store) Load(ctx context.Context, server string) (*Credential, error) {
 		return nil, nil
 	}
 	if s.vault != nil {
-		value, _, err := s.vault.Get(ctx, service, server, func(value string) bool { return decode([]byte(value)) != nil })
+		value, _, err := s.vault.Get(ctx, service, server,
+			func(value string) bool { return decode([]byte(value)) != nil })
 		return decode([]byte(value)), s.wrong("read", err)
 	}
 	all, err := s.read()
@@ -152,7 +153,8 @@ func (s *Store) read() (all []json.RawMessage, err error) {
 // change puts raw in the place of what the file has of a server, nothing if it is nil.
 func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) (had bool, err error) {
 	if s.dir == "" {
-		return false, &auth.Error{Message: "there is no home directory to keep the log-in in", Advice: "set HOME or GEMINI_CLI_HOME"}
+		return false, &auth.Error{Message: "there is no home directory to keep the log-in in",
+			Advice: "set HOME or GEMINI_CLI_HOME"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -192,7 +194,8 @@ func (s *Store) wrong(what string, err error) error {
 	if inner := (*auth.Error)(nil); errors.As(err, &inner) && inner.Err != nil {
 		err = inner.Err
 	}
-	return &auth.Error{Message: fmt.Sprintf("log-ins to MCP servers can't be %s in the %s: %v", what, s, disk.Cause(err)),
+	return &auth.Error{Message: fmt.Sprintf("log-ins to MCP servers can't be %s in the %s: %v",
+		what, s, disk.Cause(err)),
 		Advice: "mend it or move it away, then log in again with gemline mcp auth", Err: err}
 }
 
@@ -202,7 +205,8 @@ func (s *Store) lock(ctx context.Context, server string) (unlock func(), err err
 		return func() {}, nil
 	}
 	sum := sha256.Sum256([]byte(server))
-	dir := filepath.Join(s.dir, "gemline", "mcp-refresh", hex.EncodeToString(sum[:8])) // of its own, since directories are locked
+	dir := filepath.Join(s.dir, "gemline", "mcp-refresh",
+		hex.EncodeToString(sum[:8])) // of its own, since directories are locked
 	unlock, err = disk.Lock(ctx, filepath.Join(dir, "lock"))
 	return unlock, s.wrong("kept", err)
 }

@@ -103,13 +103,15 @@ func (c *Client) fetch(ctx context.Context, endpoint string, who client, form ur
 		}
 		return reply{}, c.failed(fmt.Sprintf("the log-in server of %s gives no token: %s", c.server.Name, why), cause)
 	}
-	return reply{}, c.failed(fmt.Sprintf("the log-in server of %s answers %d and brings no token", c.server.Name, a.status), nil)
+	return reply{}, c.failed(fmt.Sprintf("the log-in server of %s answers %d and brings no token",
+		c.server.Name, a.status), nil)
 }
 
 // usable checks that a token can be sent as it has to be.
 func (c *Client) usable(r reply) error {
 	if r.Type != "" && !strings.EqualFold(r.Type, "bearer") {
-		return c.failed(fmt.Sprintf("%s wants tokens of the type %q, which gemline does not know", c.server.Name, said(r.Type)), nil)
+		return c.failed(fmt.Sprintf("%s wants tokens of the type %q, which gemline does not know",
+			c.server.Name, said(r.Type)), nil)
 	}
 	if !httpguts.ValidHeaderFieldValue(r.Access) || strings.ContainsAny(r.Access, " \t") {
 		return c.failed(c.server.Name+" gives a token that can't be sent", nil)
@@ -126,7 +128,8 @@ func (c *Client) failed(message string, cause error) error {
 func (r reply) take(old Credential) *Credential {
 	now := time.Now()
 	next := old
-	next.Token = Token{AccessToken: r.Access, RefreshToken: cmp.Or(r.Refresh, old.Token.RefreshToken), TokenType: "Bearer",
+	next.Token = Token{AccessToken: r.Access,
+		RefreshToken: cmp.Or(r.Refresh, old.Token.RefreshToken), TokenType: "Bearer",
 		Scope: cmp.Or(r.Scope, old.Token.Scope)}
 	if r.Expires > 0 {
 		next.Token.ExpiresAt = now.Add(time.Duration(float64(r.Expires) * float64(time.Second))).UnixMilli()

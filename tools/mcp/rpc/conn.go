@@ -208,7 +208,8 @@ func (p Peer) forgo(id int64, method protocol.MCPMethod) {
 			return
 		}
 		p.Notify(ctx, protocol.MethodNotificationCancelled,
-			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id), Reason: "the user has cancelled the call"})
+			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id),
+				Reason: "the user has cancelled the call"})
 	}()
 }
 
@@ -223,7 +224,8 @@ func (p Peer) Notify(ctx context.Context, method protocol.MCPMethod, params any)
 	if err != nil {
 		return err
 	}
-	return p.conn.stream.Send(ctx, &Message{Version: protocol.JSONRPC_VERSION, Method: method, Params: b, about: p.about})
+	return p.conn.stream.Send(ctx, &Message{Version: protocol.JSONRPC_VERSION, Method: method,
+		Params: b, about: p.about})
 }
 
 // raw returns a value as JSON, nil for nil.
@@ -375,7 +377,8 @@ func (c *Conn) fail(text []byte, err error) {
 		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
 	}
-	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) && methodWithin().Match(head) { // it was no answer
+	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) &&
+		methodWithin().Match(head) { // it was no answer
 		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
 		if errors.Is(err, ErrTooLong) {
 			code = protocol.INVALID_REQUEST

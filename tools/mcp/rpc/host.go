@@ -174,7 +174,8 @@ func (s *hosted) push(text []byte) {
 
 // answer hands on a request, and sends what belongs to it until it is answered. If its
 // sender is gone, nobody can be told or asked any more: it is given up.
-func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.ResponseController, id json.RawMessage, body []byte) {
+func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.ResponseController,
+	id json.RawMessage, body []byte) {
 	re := &reply{out: make(chan []byte), over: make(chan struct{})}
 	re.end = sync.OnceFunc(func() { close(re.over) })
 	s.mu.Lock()
@@ -200,7 +201,8 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.Re
 			control.Flush()
 		case <-r.Context().Done():
 			params, _ := json.Marshal(map[string]any{"requestId": id})
-			gone, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, Method: protocol.MethodNotificationCancelled, Params: params})
+			gone, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION,
+				Method: protocol.MethodNotificationCancelled, Params: params})
 			s.push(gone)
 			return
 		case <-re.over:

@@ -61,8 +61,10 @@ func newBench(t *testing.T, s sandbox.Sandbox) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, s: s, root: filepath.Join(base, "work space"), outside: filepath.Join(base, "outside"), secret: filepath.Join(base, "outside", "secret")}
-	for _, dir := range []string{b.root, b.outside, b.secret, filepath.Join(b.root, ".git", "hooks"), filepath.Join(b.root, ".gemini")} {
+	b := &bench{t: t, s: s, root: filepath.Join(base, "work space"),
+		outside: filepath.Join(base, "outside"), secret: filepath.Join(base, "outside", "secret")}
+	for _, dir := range []string{b.root, b.outside, b.secret,
+		filepath.Join(b.root, ".git", "hooks"), filepath.Join(b.root, ".gemini")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +250,8 @@ func reads(t *testing.T, s sandbox.Sandbox) {
 		t.Errorf("a secret is read: %q, %v", out, err)
 	}
 	b.profile.Hidden = []string{filepath.Join(b.outside, "file")}
-	if out, err := b.run("cat ../outside/secret/key; cat ../outside/file", nil); strings.Contains(out, "there") || !strings.Contains(out, "CANARY") {
+	if out, err := b.run("cat ../outside/secret/key; cat ../outside/file",
+		nil); strings.Contains(out, "there") || !strings.Contains(out, "CANARY") {
 		t.Errorf("a secret file: %q, %v", out, err)
 	}
 }
@@ -268,7 +271,8 @@ func network(t *testing.T, s sandbox.Sandbox) {
 	for _, granted := range []bool{false, true} {
 		b.profile.Network = granted
 		out, err := b.run("", func(c *exec.Cmd) {
-			c.Path, c.Args = bash, []string{"bash", "-c", fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", l.Addr().(*net.TCPAddr).Port)}
+			c.Path, c.Args = bash, []string{"bash", "-c",
+				fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", l.Addr().(*net.TCPAddr).Port)}
 		})
 		if (err == nil) != granted {
 			t.Errorf("granted %v: %v, %s", granted, err, out)
@@ -298,12 +302,14 @@ func look(t *testing.T, s sandbox.Sandbox) {
 	if err != nil || out != "in the workspacethere, noted\n" {
 		t.Errorf("looking: %q, %v", out, err)
 	}
-	for _, script := range []string{"echo changed >file", "echo >new", "rm file", "mkdir dir", "chmod 600 file", "mv file other", "echo changed >../outside/file", "echo >.git/index"} {
+	for _, script := range []string{"echo changed >file", "echo >new", "rm file", "mkdir dir",
+		"chmod 600 file", "mv file other", "echo changed >../outside/file", "echo >.git/index"} {
 		if out, err := b.run(script, nil); err == nil {
 			t.Errorf("%s: done, %s", script, out)
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(b.root, "file")); err != nil || string(text) != "in the workspace" || there(filepath.Join(b.root, "new")) {
+	if text, err := os.ReadFile(filepath.Join(b.root, "file")); err != nil ||
+		string(text) != "in the workspace" || there(filepath.Join(b.root, "new")) {
 		t.Errorf("it has changed: %q, %v", text, err)
 	}
 	if out, _ := b.run("cat ../outside/secret/key", nil); strings.Contains(out, "CANARY") {
@@ -385,7 +391,8 @@ func masked(t *testing.T, s sandbox.Sandbox) {
 		}
 		os.Rename(filepath.Join(b.root, "old"), bin)
 	}
-	if out, err := b.run("cp /bin/sh other && ./other -c 'echo ok'; rm other", nil); err != nil || !strings.Contains(out, "ok") {
+	if out, err := b.run("cp /bin/sh other && ./other -c 'echo ok'; rm other", nil); err != nil ||
+		!strings.Contains(out, "ok") {
 		t.Errorf("another program does not run: %v %s", err, out)
 	}
 }

@@ -45,7 +45,8 @@ func lay(below int, dir, at string) error {
 	if err := errors.Join(os.MkdirAll(at, 0o700), os.MkdirAll(upper, 0o700)); err != nil {
 		return err
 	}
-	lock, err := unix.Openat2(unix.AT_FDCWD, dir, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	lock, err := unix.Openat2(unix.AT_FDCWD, dir,
+		&unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func overlay(below int, upper, work string) (int, error) {
 	// An ordinary user may not set the attributes that it uses otherwise. The
 	// index would tie what is above to what was below. And nothing has to be on
 	// the disk at once: else each command would wait for all that is written.
-	err = errors.Join(unix.FsconfigSetFlag(fs, "userxattr"), unix.FsconfigSetString(fs, "index", "off"), unix.FsconfigSetFlag(fs, "volatile"))
+	err = errors.Join(unix.FsconfigSetFlag(fs, "userxattr"),
+		unix.FsconfigSetString(fs, "index", "off"), unix.FsconfigSetFlag(fs, "volatile"))
 	if err == nil {
 		err = unix.FsconfigCreate(fs)
 	}

@@ -19,7 +19,8 @@ func dropCapabilities(s *Spec) error {
 	if unix.Geteuid() == 0 && s.Root != "" && unix.Stat(s.Root, &st) == nil && st.Uid != 0 {
 		keep = ownerless
 	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil &&
+		!errors.Is(err, unix.EINVAL) {
 		return err
 	}
 	for c := uintptr(0); c < 64; c++ {
@@ -27,7 +28,8 @@ func dropCapabilities(s *Spec) error {
 			continue
 		}
 		// An ordinary user may not, and has nothing to lose.
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EPERM) {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil &&
+			!errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EPERM) {
 			return err
 		}
 	}

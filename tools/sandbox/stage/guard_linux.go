@@ -208,7 +208,8 @@ func cover(fd int, readOnly bool) (int, error) {
 		return -1, err
 	}
 	if readOnly {
-		err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		err = unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE,
+			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
 	if err == nil {
 		err = move(tree, fd)
@@ -300,7 +301,8 @@ func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 		}
 		there := func() bool {
 			var mine, its unix.Stat_t
-			return errors.Join(unix.Fstat(fd, &mine), unix.Fstatat(dir, name, &its, unix.AT_SYMLINK_NOFOLLOW)) == nil && idOf(&mine) == idOf(&its)
+			return errors.Join(unix.Fstat(fd, &mine),
+				unix.Fstatat(dir, name, &its, unix.AT_SYMLINK_NOFOLLOW)) == nil && idOf(&mine) == idOf(&its)
 		}
 		if made {
 			err = unix.Fchmod(fd, marked)

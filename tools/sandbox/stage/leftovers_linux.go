@@ -47,7 +47,8 @@ func children() (pids []int) {
 			continue
 		}
 		stat, _ := os.ReadFile("/proc/" + e.Name() + "/stat")
-		_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" ")) // the name before may hold anything
+		_, rest, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:],
+			[]byte(" ")) // the name before may hold anything
 		if f := bytes.Fields(rest); len(f) > 1 && string(f[1]) == strconv.Itoa(os.Getpid()) {
 			pids = append(pids, pid)
 		}

@@ -28,7 +28,8 @@ type tree struct {
 
 // take returns the tree at path, with all that is mounted in it.
 func take(path string) (tree, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path,
+		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
 		return tree{}, &os.PathError{Op: "take", Path: path, Err: err}
 	}
@@ -89,7 +90,8 @@ func (in *innerStage) mount() error {
 		return &layerError{Namespaces, err}
 	}
 	const harmless = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
-	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: harmless}); err != nil {
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE,
+		&unix.MountAttr{Attr_set: harmless}); err != nil {
 		return &layerError{Namespaces, fmt.Errorf("make everything read-only: %w", err)}
 	}
 	if err := putDevices(nodes); err != nil {
@@ -189,7 +191,8 @@ func temporary(s *Spec) []string {
 		if s.Temp == "" || err != nil || slices.Contains(all, real) {
 			continue
 		}
-		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, real) }) {
+		if !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root),
+			func(w string) bool { return w != "" && inside(w, real) }) {
 			all = append(all, real)
 		}
 	}
@@ -224,7 +227,8 @@ func (in *innerStage) visible() []string {
 		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue
 		}
-		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}), func(dir string) bool { return dir != "" && inside(dir, real) }) {
+		if !slices.ContainsFunc(slices.Concat(all, s.Write, []string{s.Root}),
+			func(dir string) bool { return dir != "" && inside(dir, real) }) {
 			all = append(all, real)
 		}
 	}
@@ -297,12 +301,14 @@ func putDevices(nodes []tree) error {
 	if err := (tree{fd: fd, at: "/dev"}).put(); err != nil {
 		return err
 	}
-	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}} {
+	for _, link := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"},
+		{"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}} {
 		if err := unix.Symlink(link[1], "/dev/"+link[0]); err != nil {
 			return err
 		}
 	}
-	err = errors.Join(unix.Mkdir("/dev/pts", 0o755), unix.Mkdir("/dev/shm", 0o755), unix.Mkdir(noDirectory, 0), unix.Mkdir(emptyDirectory, 0o555), create(noFile))
+	err = errors.Join(unix.Mkdir("/dev/pts", 0o755), unix.Mkdir("/dev/shm", 0o755),
+		unix.Mkdir(noDirectory, 0), unix.Mkdir(emptyDirectory, 0o555), create(noFile))
 	for _, t := range nodes {
 		err = errors.Join(err, create(t.at), t.put())
 	}
@@ -348,7 +354,8 @@ func terminals() (int, error) {
 		return -1, err
 	}
 	defer unix.Close(fs)
-	err = errors.Join(unix.FsconfigSetString(fs, "ptmxmode", "0666"), unix.FsconfigSetString(fs, "mode", "0620"), unix.FsconfigCreate(fs))
+	err = errors.Join(unix.FsconfigSetString(fs, "ptmxmode", "0666"),
+		unix.FsconfigSetString(fs, "mode", "0620"), unix.FsconfigCreate(fs))
 	if err != nil {
 		return -1, err
 	}
@@ -500,11 +507,13 @@ func (in *innerStage) environment() []string {
 		if name != "TMPDIR" && name != "TMP" && name != "TEMP" {
 			continue
 		}
-		if s.Look || !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root), func(w string) bool { return w != "" && inside(w, value) }) {
+		if s.Look || !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root),
+			func(w string) bool { return w != "" && inside(w, value) }) {
 			env[i] = name + "=" + temp
 		}
 	}
-	if !s.has(Namespaces) && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") }) {
+	if !s.has(Namespaces) && !slices.ContainsFunc(env,
+		func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") }) {
 		env = append(env, "TMPDIR="+temp)
 	}
 	return env

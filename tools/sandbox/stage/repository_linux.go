@@ -105,7 +105,8 @@ func hooks(fd int, own string) (why string) {
 		}
 		text := contents(dir, name)
 		mine, err := os.ReadFile(path.Join(own, name))
-		known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil && text != nil && bytes.Equal(mine, text)
+		known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil &&
+			text != nil && bytes.Equal(mine, text)
 		if !known || !sole(dir, name) {
 			why = fmt.Sprintf("it has the hook %.100q", name)
 		}
@@ -317,7 +318,8 @@ func linked(root string) string {
 	common, err1 := filepath.EvalSymlinks(common)
 	own, err2 := filepath.EvalSymlinks(own)
 	back, err3 := filepath.EvalSymlinks(back)
-	if errors.Join(err1, err2, err3) != nil || back != file || path.Base(common) != ".git" || path.Dir(own) != path.Join(common, "worktrees") || inside(root, common) {
+	if errors.Join(err1, err2, err3) != nil || back != file || path.Base(common) != ".git" ||
+		path.Dir(own) != path.Join(common, "worktrees") || inside(root, common) {
 		return ""
 	}
 	return common

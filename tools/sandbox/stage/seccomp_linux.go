@@ -96,7 +96,8 @@ func rules(families []uint32, alone, streams bool) (all []rule) {
 			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.SOCK_STREAM}, answer(refuse)}
 	}
 	bits := func(bits uint32) []unix.SockFilter { // refused with any of them
-		return []unix.SockFilter{load(atFirst), {Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
+		return []unix.SockFilter{load(atFirst),
+			{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jf: 1, K: bits}, answer(refuse), answer(allow)}
 	}
 	return append(all,
 		rule{unix.SYS_SOCKET, append(socket, among(atFirst, families, allow, refuse)...)},
@@ -128,7 +129,8 @@ const atOnce = 8
 func assemble(rules []rule) []unix.SockFilter {
 	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.number, b.number) })
 	p := []unix.SockFilter{
-		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
+		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1,
+			K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
 		load(atNumber),
 	}
 	p = append(p, otherNumbers...)
@@ -139,7 +141,8 @@ func assemble(rules []rule) []unix.SockFilter {
 		}
 		body = append(body, answer(allow)) // those that come later have higher numbers
 		last := some[len(some)-1].number
-		p = append(append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, Jt: uint8(len(body)), K: last}), body...)
+		p = append(append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K,
+			Jt: uint8(len(body)), K: last}), body...)
 	}
 	return append(p, answer(allow))
 }

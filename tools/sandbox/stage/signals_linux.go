@@ -31,7 +31,8 @@ func ignoreSignals() {
 // handler would be called instead.
 func dieOf(sig syscall.Signal) {
 	var byDefault [4]uint64 // a struct sigaction, with SIG_DFL
-	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), 0, unsafe.Sizeof(byDefault[0]), 0, 0)
+	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), 0,
+		unsafe.Sizeof(byDefault[0]), 0, 0)
 	var set unix.Sigset_t
 	unix.PthreadSigmask(unix.SIG_SETMASK, &set, nil)
 	unix.Kill(unix.Getpid(), sig)

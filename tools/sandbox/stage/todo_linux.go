@@ -85,7 +85,8 @@ func (r rebase) look() (problems []string) {
 		if bad == nil {
 			return problems
 		}
-		problems = append(problems, r.top.aside(path.Join(r.at, bad.file), fmt.Sprintf("it has git run %.200q", bad.line)))
+		problems = append(problems, r.top.aside(path.Join(r.at, bad.file),
+			fmt.Sprintf("it has git run %.200q", bad.line)))
 	}
 	return problems
 }

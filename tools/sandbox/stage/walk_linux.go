@@ -41,7 +41,8 @@ func (t *top) within(path string) bool { return path != t.path && inside(t.path,
 func (t *top) below(path string) string { return strings.TrimPrefix(path, t.path+"/") }
 
 func openTop(path string, depth int) (*top, error) {
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	fd, err := unix.Openat2(unix.AT_FDCWD, path,
+		&unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return nil, err
 	}

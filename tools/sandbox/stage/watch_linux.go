@@ -292,7 +292,8 @@ func (t *top) as(at string, was mark) bool {
 	defer unix.Close(dir)
 	before, err1 := gitconfig.Parse(string(was.saved))
 	now, err2 := gitconfig.Parse(string(contents(dir, path.Base(at))))
-	return errors.Join(err1, err2) == nil && !slices.ContainsFunc(now, func(e gitconfig.Entry) bool { return !e.Harmless() && !slices.Contains(before, e) })
+	return errors.Join(err1, err2) == nil && !slices.ContainsFunc(now,
+		func(e gitconfig.Entry) bool { return !e.Harmless() && !slices.Contains(before, e) })
 }
 
 // aside gives what is at a place another name, and says so, and why.
@@ -346,7 +347,8 @@ func (t *top) restore(at string, was mark) string {
 	if was.saved == nil {
 		return not
 	}
-	fd, err := unix.Openat(dir, path.Base(at), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Openat(dir, path.Base(at),
+		unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return not
 	}

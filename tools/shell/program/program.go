@@ -30,7 +30,8 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Lists, Records, Reads, Dials, Removes, Changes, Writes, Broad, Commands, Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
+var facts = []Fact{Looks, Lists, Records, Reads, Dials, Removes, Changes, Writes, Broad, Commands,
+	Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
@@ -70,7 +71,8 @@ func Find(name string) *Program {
 	version := &Program{}
 	if p, ok := b.programs[strings.TrimRight(name, "0123456789.-")]; ok {
 		version.Names = p.Names
-		version.facts = slices.DeleteFunc(slices.Clone(p.facts), func(f Fact) bool { return !slices.Contains(lasting, f) })
+		version.facts = slices.DeleteFunc(slices.Clone(p.facts),
+			func(f Fact) bool { return !slices.Contains(lasting, f) })
 		if p.Is(Interpreter) {
 			version.Grammar = p.Grammar
 		}

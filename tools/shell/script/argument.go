@@ -49,7 +49,9 @@ func (v *visitor) option(name string, o program.Given, args []word) {
 
 // readsInput reports whether make is told by a to read a makefile that is no file.
 func readsInput(a word) bool {
-	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") && strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") || strings.Contains(a.text, "/proc/")
+	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") &&
+		strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") ||
+		strings.Contains(a.text, "/proc/")
 }
 
 // ends reports whether args[i] ends the options. Behind another option it may

@@ -42,7 +42,8 @@ func (v *visitor) command(words []word, env []string, in *string) {
 // set notes that a variable is set.
 func (v *visitor) set(name string, value word) {
 	v.lower(engine.Readable, "it sets %s", name)
-	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"}, value.text) && name != "PATH" && name != "IFS" {
+	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"},
+		value.text) && name != "PATH" && name != "IFS" {
 		return
 	}
 	if program.Steers(name) {

@@ -88,7 +88,8 @@ func (v *visitor) program(name string, args []word, in *string) {
 // programs: \! and \copy, .shell and .system, system, and copies to programs.
 func (v *visitor) database(name string, args []word) {
 	for i, a := range args {
-		file := slices.Contains([]string{"-f", "--file", "-init", "--init-command"}, a.text) || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "-f") && name == "psql"
+		file := slices.Contains([]string{"-f", "--file", "-init", "--init-command"}, a.text) ||
+			strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "-f") && name == "psql"
 		if !a.known || file || runsByClient().MatchString(a.text) {
 			v.opaque("%s may run a program named by an argument: %s", name, join(args[i:]))
 			return
@@ -186,7 +187,8 @@ func (v *visitor) find(args []word) {
 			}
 			words := slices.Clone(args[min(i+1, len(args)):end])
 			if slices.ContainsFunc(words, runsCommand) {
-				v.opaque("find may run a program that was not checked: %s", join(args)) // the first may be what a test looks for
+				v.opaque("find may run a program that was not checked: %s",
+					join(args)) // the first may be what a test looks for
 			}
 			for j, w := range words {
 				if strings.Contains(w.text, "{}") {
@@ -223,7 +225,8 @@ func (v *visitor) fd(args []word) {
 			}
 			v.runs("fd", append(slices.Clone(args[i+1:]), word{text: "(input)", split: true}), nil)
 			return
-		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsAny(s, "xX") || a.split {
+		} else if strings.HasPrefix(s, "--exec") || len(s) > 1 && s[0] == '-' && s[1] != '-' &&
+			strings.ContainsAny(s, "xX") || a.split {
 			v.opaque("fd may run a program that was not checked: %s", s)
 		}
 	}
@@ -244,7 +247,8 @@ func (v *visitor) ssh(p *program.Program, args []word) {
 // shell.
 func (v *visitor) su(name string, args []word) {
 	for i, a := range args {
-		if (a.text == "-c" || a.text == "--command" || name == "script" && a.text == "-qc") && i+1 < len(args) && args[i+1].known {
+		if (a.text == "-c" || a.text == "--command" || name == "script" && a.text == "-qc") &&
+			i+1 < len(args) && args[i+1].known {
 			if name == "script" {
 				v.typescript(slices.Concat(args[:i], args[i+2:]))
 			} else {

@@ -174,7 +174,8 @@ func Facts(c engine.Command) engine.Facts {
 	name, _ := c.Program()
 	p := program.Find(name)
 	takes := p.Is(program.Changes) || p.Is(program.Removes)
-	return engine.Facts{Writes: takes || p.Is(program.Writes), Takes: takes && (p.Grammar != "sed" || slices.ContainsFunc(c.Argv, inPlace)),
+	return engine.Facts{Writes: takes || p.Is(program.Writes), Takes: takes &&
+		(p.Grammar != "sed" || slices.ContainsFunc(c.Argv, inPlace)),
 		Broad: p.Is(program.Broad), Subcommands: p.Is(program.Commands), Runner: p.Is(program.Runner)}
 }
 

@@ -103,7 +103,8 @@ func (v *visitor) compound(c syntax.Command) {
 		}
 	case *syntax.TimeClause:
 		// Behind | it is no word of the shell's, but a program.
-		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true}, {Text: "(command)"}}, Inside: v.inside})
+		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true},
+			{Text: "(command)"}}, Inside: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
 		// What of it is a name is told apart in more than one way.
@@ -317,7 +318,8 @@ func (v *visitor) param(p *syntax.ParamExp) {
 		return
 	}
 	defer func() { v.depth-- }()
-	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil || len(p.Modifiers) > 0 || p.Width {
+	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil ||
+		len(p.Modifiers) > 0 || p.Width {
 		v.opaque("a variable names another: %s", v.written(p))
 	}
 	if !allElements(p.Index) {
@@ -384,7 +386,8 @@ func isNumber(w *syntax.Word) bool {
 	case *syntax.ArithmExp:
 		return true
 	case *syntax.ParamExp:
-		return p.Length || p.Param != nil && strings.ContainsAny(p.Param.Value, "#?$!") && p.Exp == nil && p.Index == nil && !p.Excl && p.Slice == nil && p.Repl == nil
+		return p.Length || p.Param != nil && strings.ContainsAny(p.Param.Value, "#?$!") &&
+			p.Exp == nil && p.Index == nil && !p.Excl && p.Slice == nil && p.Repl == nil
 	}
 	return false
 }
@@ -450,7 +453,8 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 			v.opaque("an expansion decides which variable it sets: %s", w.text)
 		}
 		// Other options name another variable, calculate, or hand on a function.
-		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) && strings.Trim(w.text[1:], "-"+program.Find("declare").Flags) != "" || c.Variant.Value == "nameref" {
+		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) &&
+			strings.Trim(w.text[1:], "-"+program.Find("declare").Flags) != "" || c.Variant.Value == "nameref" {
 			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}

@@ -68,7 +68,8 @@ func literal(w *syntax.Word) word {
 // severalWords reports whether p may become several words in spite of its quotes.
 func severalWords(p syntax.WordPart) bool {
 	e, ok := p.(*syntax.ParamExp)
-	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil || e.Excl || e.Exp != nil || e.Slice != nil || e.Repl != nil)
+	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil || e.Excl ||
+		e.Exp != nil || e.Slice != nil || e.Repl != nil)
 }
 
 // unescape writes to text what lit is without its backslashes, and to bare

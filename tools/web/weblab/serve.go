@@ -53,14 +53,16 @@ func (l *Lab) answer(c net.PacketConn) {
 				}
 			}
 		}
-		answer := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, RecursionAvailable: true}, Questions: m.Questions}
+		answer := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true,
+			RecursionAvailable: true}, Questions: m.Questions}
 		if !known {
 			answer.RCode = dnsmessage.RCodeNameError
 		}
 		for _, a := range addrs {
 			if q.Type == dnsmessage.TypeA {
 				answer.Answers = append(answer.Answers, dnsmessage.Resource{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}, Body: &dnsmessage.AResource{A: [4]byte(net.ParseIP(a).To4())}})
+					Header: dnsmessage.ResourceHeader{Name: q.Name,
+						Class: q.Class}, Body: &dnsmessage.AResource{A: [4]byte(net.ParseIP(a).To4())}})
 			}
 		}
 		if packed, err := answer.Pack(); err == nil {

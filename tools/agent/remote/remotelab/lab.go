@@ -101,7 +101,8 @@ func New(end func(func()), cfg Config) *Lab {
 }
 
 func (l *Lab) card() *a2a.AgentCard {
-	c := &a2a.AgentCard{Name: "lab", Description: "Does what it is told.", ProtocolVersion: "0.3.0", URL: l.URL + "/rpc", PreferredTransport: a2a.TransportProtocolJSONRPC,
+	c := &a2a.AgentCard{Name: "lab", Description: "Does what it is told.", ProtocolVersion: "0.3.0",
+		URL: l.URL + "/rpc", PreferredTransport: a2a.TransportProtocolJSONRPC,
 		Capabilities: a2a.AgentCapabilities{Streaming: l.config.Streaming}, DefaultInputModes: []string{"text"}, DefaultOutputModes: []string{"text"}, Skills: []a2a.AgentSkill{}}
 	if l.config.Version != "" {
 		c.ProtocolVersion = l.config.Version
@@ -182,7 +183,8 @@ func (l *Lab) Execute(ctx context.Context, in *a2asrv.RequestContext, q eventque
 		made := a2a.NewArtifactEvent(in, a2a.TextPart{Text: "one, "})
 		made.Artifact.Name = "list"
 		write(made)
-		write(a2a.NewArtifactUpdateEvent(in, made.Artifact.ID, a2a.TextPart{Text: "two"}, a2a.DataPart{Data: map[string]any{"n": 3}},
+		write(a2a.NewArtifactUpdateEvent(in, made.Artifact.ID, a2a.TextPart{Text: "two"},
+			a2a.DataPart{Data: map[string]any{"n": 3}},
 			a2a.FilePart{File: a2a.FileURI{URI: "https://example.com/f", FileMeta: a2a.FileMeta{Name: "f.txt"}}}))
 		status(a2a.TaskStateCompleted, "Done: "+said+".", true)
 	}
@@ -276,7 +278,8 @@ func rest(h a2asrv.RequestHandler) http.Handler {
 			task(w, t, err)
 		})
 		mux.HandleFunc("POST "+version+"/tasks/{id}", func(w http.ResponseWriter, r *http.Request) {
-			t, err := h.OnCancelTask(r.Context(), &a2a.TaskIDParams{ID: a2a.TaskID(strings.TrimSuffix(r.PathValue("id"), ":cancel"))})
+			t, err := h.OnCancelTask(r.Context(),
+				&a2a.TaskIDParams{ID: a2a.TaskID(strings.TrimSuffix(r.PathValue("id"), ":cancel"))})
 			task(w, t, err)
 		})
 	}

@@ -54,13 +54,15 @@ func New() *Lab {
 	resource := http.NewServeMux()
 	resource.HandleFunc("/mcp", l.mcp)
 	resource.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
-		l.document(w, "resource", map[string]any{"resource": l.URL(), "authorization_servers": []string{l.Issuer.URL}, "scopes_supported": []string{"tools"}})
+		l.document(w, "resource", map[string]any{"resource": l.URL(),
+			"authorization_servers": []string{l.Issuer.URL}, "scopes_supported": []string{"tools"}})
 	})
 	l.Resource = httptest.NewServer(resource)
 	issuer := http.NewServeMux()
 	issuer.HandleFunc("GET /.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		base := l.Issuer.URL
-		l.document(w, "issuer", map[string]any{"issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token",
+		l.document(w, "issuer", map[string]any{"issuer": base,
+			"authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token",
 			"registration_endpoint": base + "/register", "code_challenge_methods_supported": []string{"S256"},
 			"authorization_response_iss_parameter_supported": true})
 	})
@@ -162,7 +164,8 @@ func (l *Lab) register(w http.ResponseWriter, r *http.Request) {
 	id := l.made("client")
 	l.clients[id] = wish.Redirects
 	w.WriteHeader(http.StatusCreated)
-	l.document(w, "register", map[string]any{"client_id": id, "redirect_uris": wish.Redirects, "token_endpoint_auth_method": "none"})
+	l.document(w, "register", map[string]any{"client_id": id, "redirect_uris": wish.Redirects,
+		"token_endpoint_auth_method": "none"})
 }
 
 // authorize takes whoever comes for a user who agrees.
@@ -184,7 +187,8 @@ func (l *Lab) authorize(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code := l.made("code")
-	l.codes[code] = grant{q.Get("client_id"), q.Get("redirect_uri"), q.Get("code_challenge"), q.Get("resource"), q.Get("scope")}
+	l.codes[code] = grant{q.Get("client_id"), q.Get("redirect_uri"), q.Get("code_challenge"),
+		q.Get("resource"), q.Get("scope")}
 	back := url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {l.Issuer.URL}}
 	if l.Redirect != nil {
 		l.Redirect(back)
@@ -205,7 +209,8 @@ func (l *Lab) token(w http.ResponseWriter, r *http.Request) {
 		g, ok = l.codes[f.Get("code")]
 		delete(l.codes, f.Get("code"))
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-		if !ok || g.client != f.Get("client_id") || g.redirect != f.Get("redirect_uri") || g.resource != f.Get("resource") ||
+		if !ok || g.client != f.Get("client_id") || g.redirect != f.Get("redirect_uri") ||
+			g.resource != f.Get("resource") ||
 			g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			l.problem(w, "invalid_grant", "a code that is not good for that")
 			return
@@ -224,7 +229,8 @@ func (l *Lab) token(w http.ResponseWriter, r *http.Request) {
 		}
 		if !ok || g.client != f.Get("client_id") || g.resource != f.Get("resource") {
 			w.WriteHeader(http.StatusBadRequest)
-			json.NewEncoder(w).Encode(map[string]any{"error": "invalid_grant", "error_description": "unknown refresh token"})
+			json.NewEncoder(w).Encode(map[string]any{"error": "invalid_grant",
+				"error_description": "unknown refresh token"})
 			return
 		}
 		l.spent[old] = true
