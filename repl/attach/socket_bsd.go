@@ -30,8 +30,7 @@ func sameUser(conn *net.UnixConn) error {
 	}
 	var cred *unix.Xucred
 	if cerr := raw.Control(func(fd uintptr) {
-		cred,
-			err = unix.GetsockoptXucred(int(fd), 0, unix.LOCAL_PEERCRED)
+		cred, err = unix.GetsockoptXucred(int(fd), 0, unix.LOCAL_PEERCRED)
 	}); cerr != nil {
 		return cerr
 	}

@@ -31,8 +31,7 @@ func sameUser(conn *net.UnixConn) error {
 	}
 	var cred *unix.Ucred
 	if cerr := raw.Control(func(fd uintptr) {
-		cred,
-			err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); cerr != nil {
 		return cerr
 	}
