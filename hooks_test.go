@@ -182,3 +182,26 @@ func TestHookNamesAreCompleted(t *testing.T) {
 	s.Line("/quit")
 	succeeds(t, s)
 }
+
+// An extension that guards calls by a hook guards none any more once it is uninstalled in the
+// session: its command is gone, which would block them all.
+func TestHooksOfAnUninstalledExtension(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	guard := filepath.Join(dir, "home", ".gemini", "extensions", "guard")
+	write(t, guard, map[string]string{
+		"gemini-extension.json": `{"name": "guard", "version": "1.0.0"}`,
+		"no.sh":                 "cat >/dev/null; echo not now >&2; exit 2",
+		"hooks/hooks.json":      `{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "sh ${extensionPath}/no.sh"}]}]}}`})
+	look := func(id string) et.Reply { return et.Says("", et.Call(id, "list_directory", "dir_path", ".")) }
+	c := talk(t, dir, et.NewServer(look("1"), et.Says("No."), look("2"), et.Says("Yes.")))
+	c.say("look")
+	c.want("tool_result", "status", "error")
+	c.want("turn_result", "status", "success")
+	c.say("/extensions uninstall guard")
+	c.want("turn_result", "status", "success")
+	c.say("look")
+	c.want("tool_result", "status", "success")
+	c.want("turn_result", "status", "success")
+	c.finish(0, "completed")
+}

@@ -47,6 +47,10 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 			if err != nil {
 				return nil, err
 			}
+			if isTerminal(r.os.Stdout) {
+				r.status.tell("other agents are waited for at " + at.URL +
+					"; gemline help a2a says how they call it, and Ctrl-C ends this")
+			}
 			mux := http.NewServeMux()
 			mux.Handle("/", serve.Keyed(at.Token, s))
 			mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
