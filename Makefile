@@ -14,7 +14,7 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: build ## everything that needs only Go and git, of the program as it is built for users
-	GEMLINE_ATTACKED=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 20m ./...
+	GEMLINE_ATTACKED=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
