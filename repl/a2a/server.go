@@ -338,19 +338,28 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 	return m, words, answer, nil
 }
 
-// take takes a message: it is the answer to what is asked, or work begins on it. A turn that
-// is about to end takes nothing any more, and its end is waited for.
-func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any,
-	along, fresh bool) (st *stream, rest chan struct{}, err error) {
-	t.change.Lock()
-	for u := t.turn; u != nil && u.ctx.Err() != nil; u = t.turn {
+// lock holds change, once the turn that is about to end has ended: it takes nothing any more.
+func (t *task) lock(ctx context.Context) error {
+	for {
+		t.change.Lock()
+		u := t.turn
+		if u == nil || u.ctx.Err() == nil {
+			return nil
+		}
 		t.change.Unlock()
 		select {
 		case <-u.over:
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return ctx.Err()
 		}
-		t.change.Lock()
+	}
+}
+
+// take takes a message: it is the answer to what is asked, or work begins on it.
+func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any,
+	along, fresh bool) (st *stream, rest chan struct{}, err error) {
+	if err := t.lock(ctx); err != nil {
+		return nil, nil, err
 	}
 	defer t.change.Unlock()
 	t.mu.Lock()

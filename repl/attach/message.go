@@ -18,8 +18,8 @@ type message struct {
 	By       string `json:"by,omitempty"`
 }
 
-// The types. A session sends hello first, and when its id changes, then text, open, busy, late and bye; a listener
-// sends hello, line and interrupt.
+// The types. A session sends hello first, and again when its id changes, then text, open,
+// busy, late and bye; a listener sends hello, line and interrupt.
 const (
 	hello     = "hello"
 	text      = "text"
