@@ -298,15 +298,16 @@ func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension
 	if err := os.RemoveAll(x.Home); err != nil {
 		return err
 	}
-	if w.In == nil && len(x.Hooks) > 0 {
-		w.turnHooksOff(x.HooksFile())
-	}
+	w.turnHooksOff(x.HooksFile())
 	return extension.Forget(ctx, dir, x.Name)
 }
 
-// turnHooksOff switches the hooks of a file off in the session: one whose command is gone
-// would block each call.
+// turnHooksOff switches the hooks of a file off in the session that is held, if one is: a hook
+// whose command is gone would block each call.
 func (w *World) turnHooksOff(file string) {
+	if w.In != nil || w.Hooks == nil {
+		return
+	}
 	list, _ := w.Hooks.List()
 	for _, k := range list {
 		other := func(o ListedHook) bool { return o.ID() == k.ID() && o.File != file }

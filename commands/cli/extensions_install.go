@@ -225,6 +225,7 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		return err
 	}
 	if old != nil && old.Home != home { // it has moved
+		w.turnHooksOff(old.HooksFile())
 		err = errors.Join(os.RemoveAll(old.Home), extension.Forget(ctx, dir, old.Name))
 	}
 	x.Home, x.Install = home, note
