@@ -97,8 +97,8 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 // elsewhere. It says how.
 type Elsewhere string
 
-// hereOnly returns a context that ends with ctx, but not by an answer elsewhere, which may
-// not take an editor from who types in it.
+// hereOnly returns a context that ends with ctx, except by an answer elsewhere: that must not
+// close an editor in which the user types.
 func hereOnly(ctx context.Context) (_ context.Context, end func()) {
 	here, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -30,8 +30,8 @@ type task struct {
 	said    string              // by the model, not in the history yet
 	gone    bool                // it was forgotten
 
-	// left is for how long readers that stall are still waited for in this turn, which
-	// ends with stopped. Both are kept by change.
+	// left is how long readers that stall are still waited for in this turn, and stopped is
+	// closed when the turn is stopped. Change guards both.
 	left    time.Duration
 	stopped <-chan struct{}
 }
