@@ -14,7 +14,7 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: build ## everything that needs only Go and git, of the program as it is built for users
-	GEMLINE_ATTACKED=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m ./...
+	GEMLINE_BUILT=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
@@ -54,7 +54,7 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./engine/disk
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
-	$(SOAK) -run TestKilled .
+	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer' .
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
 	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script

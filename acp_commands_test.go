@@ -90,6 +90,7 @@ func list(t *testing.T, dir string) (names []string) {
 func TestACPServers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"mcp": {"connectSeconds": 120}}`}) // node may be slow
 	node, everything := need(t, "node"), npmTest(t, "@modelcontextprotocol/server-everything")
 	web := httptest.NewServer(headed())
 	t.Cleanup(web.Close)

@@ -155,6 +155,9 @@ func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
 	stderr := newWatched()
 	cmd := headless(t, s, dir, &stdout, stderr, args...)
 	cmd.Env = append(cmd.Env, e.env...)
+	if e.env != nil {
+		cmd.Path = faulty(t)
+	}
 	if e.inside != nil {
 		enter(t, cmd, e.inside)
 	}
@@ -191,6 +194,7 @@ func TestPanicLosesNothing(t *testing.T) {
 	var out, errs bytes.Buffer
 	write(t, dir, map[string]string{"home/.gemini/settings.json": `{"general": {"checkpointing": {"enabled": false}}}`}) // whose files count, too
 	run := headless(t, s, dir, &out, &errs, "-y", "-d", "-p", "go", "--json")
+	run.Path = faulty(t)
 	run.Env = append(run.Env, fault("fall after 4")...) // of the session two, question, answer
 	run.Run()
 	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "tools.Env.Keep") {

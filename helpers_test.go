@@ -36,8 +36,18 @@ func terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
 		Env: environment(home, s, "GEMINI_CLI_TRUST_WORKSPACE=true")}
 }
 
-// self returns the path of this very program.
+// self returns the path of the program: as it was built for users, if make test has done
+// that, or this very test, which starts more slowly.
 func self(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv("GEMLINE_BUILT"); path != "" {
+		return path
+	}
+	return faulty(t)
+}
+
+// faulty returns the path of this very test, which can be the program with a fault.
+func faulty(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {

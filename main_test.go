@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/rogpeppe/go-internal/testscript"
 
 	"gemline/tools/sandbox"
 )
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 		uuid.SetRand(strayWriter{rand.Reader})
 	}
 	if how := os.Getenv("GEMLINE_TEST_FAULT"); how != "" {
-		uuid.SetRand(newFaulty(rand.Reader, how))
+		uuid.SetRand(newFaultySource(rand.Reader, how))
 	}
 	if os.Getenv(asProgram) != "" {
 		main()
@@ -41,21 +40,21 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
-	testscript.Main(m, map[string]func(){"gemline": main})
+	os.Exit(m.Run())
 }
 
-// faulty is a source of random bytes that works so many times, and then panics
+// faultySource is a source of random bytes that works so many times, and then panics
 // or never returns. The program asks for such bytes all over the place: at the
 // start of a session, for each message, and in a tool.
-type faulty struct {
+type faultySource struct {
 	io.Reader
 	left atomic.Int64
 	how  string
 }
 
-// newFaulty reads its faults from text such as "fall after 3".
-func newFaulty(r io.Reader, text string) *faulty {
-	f := &faulty{Reader: r}
+// newFaultySource reads its faults from text such as "fall after 3".
+func newFaultySource(r io.Reader, text string) *faultySource {
+	f := &faultySource{Reader: r}
 	var n int64
 	if _, err := fmt.Sscanf(text, "%s after %d", &f.how, &n); err != nil {
 		panic(err)
@@ -64,7 +63,7 @@ func newFaulty(r io.Reader, text string) *faulty {
 	return f
 }
 
-func (f *faulty) Read(p []byte) (int, error) {
+func (f *faultySource) Read(p []byte) (int, error) {
 	if f.left.Add(-1) >= 0 {
 		return f.Reader.Read(p)
 	}

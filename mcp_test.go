@@ -50,7 +50,7 @@ done
 
 // deskSettings sets the server up.
 func deskSettings(more string) string {
-	return `{"mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$HOME/desk", "NODE_OPTIONS": "-r x"}` + more + `}}}`
+	return `{"mcp": {"connectSeconds": 120}, "mcpServers": {"desk": {"command": "sh", "args": ["desk.sh"], "env": {"WHERE": "$HOME/desk", "NODE_OPTIONS": "-r x"}` + more + `}}}`
 }
 
 // withDesk sets the server up for the user of dir.

@@ -19,6 +19,7 @@ func TestStrayWrites(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	c := terminal(t, et.NewServer(et.Says("Fine.")), "-d")
+	c.Path = faulty(t)
 	c.Env = append(c.Env, "GEMLINE_TEST_STRAY=1", "GEMINI_DEBUG_LOG_FILE="+log)
 	s := teletype.Start(t, c)
 	s.Say("go")

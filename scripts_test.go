@@ -55,6 +55,10 @@ func TestExtensionsOverHTTP(t *testing.T) {
 // scripting returns how scripts are run. Where they find repositories in origin is what
 // origin returns.
 func scripting(t *testing.T, origin func(env *testscript.Env) string) testscript.Params {
+	bin := t.TempDir()
+	if err := os.Symlink(self(t), filepath.Join(bin, "gemline")); err != nil {
+		t.Fatal(err)
+	}
 	return testscript.Params{
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		RequireExplicitExec: true,
@@ -62,6 +66,8 @@ func scripting(t *testing.T, origin func(env *testscript.Env) string) testscript
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
+			env.Setenv("PATH", bin+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv(asProgram, "1")
 			env.Setenv("GEMLINE_HOME_DIR", home)
 			for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "CI", "GITHUB_ACTIONS"} {
 				env.Setenv(name, "")

@@ -82,7 +82,7 @@ func TestClones(t *testing.T) {
 // them: they stay where they are.
 func TestMadeRepositories(t *testing.T) {
 	for _, step := range steps {
-		k := kernel(t, Options{Without: step.without})
+		k, dir := kernel(t, Options{Without: step.without}), scene(t)
 		for _, script := range []string{
 			"git clone -q --bare SRC c.git && git clone -q c.git c",
 			"git clone -q --mirror SRC c.git && cd c.git && git remote update",
@@ -112,11 +112,11 @@ func TestMadeRepositories(t *testing.T) {
 			"git clone -q SRC c && cd c && git config extensions.worktreeConfig true && git worktree add -q ../tree && git -C ../tree sparse-checkout set d",
 		} {
 			t.Run(step.name+"/"+script, func(t *testing.T) {
-				dir := scene(t)
 				made := filepath.Join(dir, "made")
 				if err := os.Mkdir(made, 0o700); err != nil {
 					t.Fatal(err)
 				}
+				defer os.RemoveAll(made)
 				script := strings.NewReplacer("SRC", "file://"+dir+"/src", "DIR", dir).Replace(script)
 				out, err := bash(t, k, Profile{Root: made, Write: []string{dir}}, gitUser+"set -e; "+script)
 				if err != nil || strings.Contains(out, "sandbox") {
@@ -322,7 +322,7 @@ func TestHeldTrees(t *testing.T) {
 // and are led to by a file.
 func TestHeldApart(t *testing.T) {
 	for _, step := range steps {
-		k := kernel(t, Options{Without: step.without})
+		k, dir := kernel(t, Options{Without: step.without}), scene(t)
 		for name, script := range map[string]string{
 			"configuration":                   "cat evil >> store/config",
 			"another configuration":           "cp store/config x && cat evil >> x && mv x store/config",
@@ -334,7 +334,8 @@ func TestHeldApart(t *testing.T) {
 			"a tree of a bare one":            "cp -r bare x && cat evil >> x/config && echo $PWD/x > bare/worktrees/tree/commondir",
 		} {
 			t.Run(step.name+"/"+name, func(t *testing.T) {
-				dir := scene(t)
+				root := filepath.Join(dir, "root")
+				defer os.RemoveAll(root)
 				setup := exec.Command("bash", "-ec", gitUser+`mkdir root; cd root; git clone -q --recurse-submodules --separate-git-dir=store file://$PWD/../sup work
 					git clone -q --bare ../src bare; git -C bare worktree add -q ../tree other
 					printf '#!/bin/sh\ntouch '$PWD/RAN'\n' > run; chmod +x run; printf '[core]\n\tfsmonitor = '$PWD'/run\n' > evil`)
@@ -342,7 +343,6 @@ func TestHeldApart(t *testing.T) {
 				if out, err := setup.CombinedOutput(); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
-				root := filepath.Join(dir, "root")
 				ran := func() bool {
 					for _, at := range []string{"work", "tree", "work/sub/m"} {
 						git("-C", filepath.Join(root, at), "status").Run()

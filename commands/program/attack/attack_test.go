@@ -18,7 +18,7 @@ import (
 
 // built makes the program as it is given to users, once.
 var built = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("GEMLINE_ATTACKED"); path != "" {
+	if path := os.Getenv("GEMLINE_BUILT"); path != "" {
 		return path, nil
 	}
 	dir, err := os.MkdirTemp("", "gemline-attack-")
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	if path, err := built(); err == nil && os.Getenv("GEMLINE_ATTACKED") == "" {
+	if path, err := built(); err == nil && os.Getenv("GEMLINE_BUILT") == "" {
 		os.RemoveAll(filepath.Dir(path))
 	}
 	os.Exit(code)

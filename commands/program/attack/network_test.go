@@ -13,7 +13,7 @@ import (
 
 // TestNetwork runs the cases about the network in one that lies.
 func TestNetwork(t *testing.T) {
-	if out, inside := weblab.Enter(t, "GEMLINE_ATTACKED="+program(t)); !inside {
+	if out, inside := weblab.Enter(t, "GEMLINE_BUILT="+program(t)); !inside {
 		for l := range strings.Lines(out) {
 			if strings.HasPrefix(l, "network: ") {
 				fmt.Print(l)
