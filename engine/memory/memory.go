@@ -252,7 +252,7 @@ func (m *Memory) Trusts(dir string) bool {
 
 // Discover returns the framed text of the context files for path, of its
 // directory and those above, that are not in use yet; from now on they are. It
-// is empty if there are none or path is in no root.
+// is empty if there are none, and if there is nothing at path or it is in no root.
 func (m *Memory) Discover(path string) (text string, warnings []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,8 +13,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f with the numbers below n, so many at once at most, and returns
-// when all are over. The first panic of one goes on in the caller.
+// Each calls f with the numbers from 0 to n-1 and returns when all calls are over.
+// At most so many run at once, which must be 1 or more. After a panic in one of them,
+// Each panics as [Panic.Raise] does.
 func Each(n, most int, f func(int)) {
 	var wg sync.WaitGroup
 	var p Panic
@@ -31,7 +32,8 @@ func Each(n, most int, f func(int)) {
 	p.Raise()
 }
 
-// A Panic is the first one of goroutines that work for another.
+// A Panic keeps the first panic of several goroutines for the one they work for. The
+// zero Panic is ready for use.
 type Panic struct{ text atomic.Pointer[string] }
 
 // Catch is deferred by those that work. After a panic it calls stops, so that
@@ -46,7 +48,8 @@ func (p *Panic) Catch(stops ...func()) {
 	}
 }
 
-// Raise goes on with the panic, if there was one. All who work must be over.
+// Raise panics if one of the goroutines did, all of which must be over. The value is a
+// string: what the panic said, a newline, and the stack of its goroutine.
 func (p *Panic) Raise() {
 	if text := p.text.Load(); text != nil {
 		panic(*text)
