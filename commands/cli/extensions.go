@@ -154,8 +154,8 @@ func (w *World) extensionsOn() bool {
 	return err != nil || s.Extensions
 }
 
-// findExtension returns the installed extension of a name, or of a source; with broken also
-// one that can't be used.
+// findExtension returns the installed extension of a name, of a source, or in a folder of that
+// name; with broken also one that can't be used.
 func (w *World) findExtension(name string, broken bool) (extension.Extension, error) {
 	list, _ := w.Extensions()
 	var names []string
@@ -164,6 +164,11 @@ func (w *World) findExtension(name string, broken bool) (extension.Extension, er
 			return x, nil
 		}
 		names = append(names, x.Name)
+	}
+	for _, x := range list {
+		if strings.EqualFold(filepath.Base(x.Home), name) {
+			return x, nil
+		}
 	}
 	if x, ok := extension.Broken(w.Paths.User("extensions"), name); ok && broken {
 		return x, nil
@@ -286,11 +291,8 @@ func oneError(all []error) error {
 // uninstall deletes an extension: its folder or its link, its secrets and where it is
 // switched on.
 func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension) error {
-	vault := w.vault()
-	for _, folder := range append([]string{"", w.Paths.Cwd}, x.Install.Folders...) {
-		if err := vault.Clear(ctx, x.Service(folder)); err != nil {
-			return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
-		}
+	if err := w.forgetSecrets(ctx, x, append([]string{"", w.Paths.Cwd}, x.Install.Folders...)); err != nil {
+		return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
 	}
 	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {
 		return fmt.Errorf("%s is not in %s", text.EscapeLine(x.Home), text.EscapeLine(dir))

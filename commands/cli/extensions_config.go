@@ -152,11 +152,11 @@ func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Set
 // carrySecrets has the secrets of an extension be those of one that is known by something
 // else: it has moved.
 func (w *World) carrySecrets(ctx context.Context, from, to extension.Extension) error {
-	vault := w.vault()
-	for _, folder := range append([]string{""}, from.Install.Folders...) {
-		if from.Service(folder) == to.Service(folder) {
-			continue
-		}
+	if from.Service("") == to.Service("") {
+		return nil
+	}
+	vault, folders := w.vault(), append([]string{""}, from.Install.Folders...)
+	for _, folder := range folders {
 		for _, s := range to.Settings {
 			value, _, err := vault.Get(ctx, from.Service(folder), s.EnvVar, func(v string) bool { return v != "" })
 			if err == nil && s.Sensitive && value != "" {
@@ -166,9 +166,24 @@ func (w *World) carrySecrets(ctx context.Context, from, to extension.Extension) 
 				return err
 			}
 		}
-		if err := vault.Clear(ctx, from.Service(folder)); err != nil {
+	}
+	return w.forgetSecrets(ctx, from, folders)
+}
+
+// forgetSecrets forgets the secrets of an extension, those for all folders ("") and for single
+// ones. What a keyring that does not answer may keep is told.
+func (w *World) forgetSecrets(ctx context.Context, x extension.Extension, folders []string) error {
+	vault, all := w.vault(), true
+	for _, folder := range folders {
+		answered, err := vault.Clear(ctx, x.Service(folder))
+		if err != nil {
 			return err
 		}
+		all = all && answered
+	}
+	if !all {
+		w.Notify(fmt.Sprintf("the keyring does not answer, so that secrets of %s may still be in it, as %q",
+			x.Name, x.Service("")))
 	}
 	return nil
 }

@@ -94,12 +94,14 @@ func (v *Vault) Delete(ctx context.Context, service, account string) (from []str
 	return from, err
 }
 
-// Clear forgets all values of a service.
-func (v *Vault) Clear(ctx context.Context, service string) error {
+// Clear forgets all values of a service. A keyring that has not answered may keep some.
+func (v *Vault) Clear(ctx context.Context, service string) (answered bool, err error) {
+	answered = true
 	if v.ring != nil { // as with one value, the file is what can be relied on
-		v.wait(ctx, func() (string, error) { return "", v.ring.DeleteAll(service) })
+		_, err := v.wait(ctx, func() (string, error) { return "", v.ring.DeleteAll(service) })
+		answered = !errors.Is(err, errSlow)
 	}
-	return v.file.Clear(ctx, service)
+	return answered, v.file.Clear(ctx, service)
 }
 
 // forget removes a value from the keyring.

@@ -153,7 +153,7 @@ func Policies(cfg Config) (dirs []string) {
 	return dirs
 }
 
-// Broken returns the extension that is installed under a name and can't be used: what is
+// Broken returns the extension that is in a folder of a name and can't be used: what is
 // known of it. It is not ok if there is none.
 func Broken(dir, name string) (x Extension, ok bool) {
 	dirs, _ := directories(dir)
