@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gemline/engine/parallel"
+	"gemline/engine/text"
 )
 
 // maxLine is the length of a line that is no longer believed to be one.
@@ -22,29 +23,14 @@ func lines(r io.Reader, f func([]byte)) error {
 	br := buffered.Get().(*bufio.Reader)
 	br.Reset(r)
 	defer func() { br.Reset(nil); buffered.Put(br) }()
-	var long []byte
-	skipping := false
+	in := text.NewLines(br, '\n', maxLine)
 	for {
-		piece, err := br.ReadSlice('\n')
-		switch {
-		case err == bufio.ErrBufferFull:
-			if skipping = skipping || len(long)+len(piece) > maxLine; skipping {
-				long = long[:0]
-			} else {
-				long = append(long, piece...)
-			}
-			continue
-		case skipping:
-		case len(long) > 0:
-			f(append(long, piece...))
-		default:
-			f(piece)
-		}
-		long, skipping = long[:0], false
-		if err == io.EOF {
+		switch line, err := in.Next(); {
+		case err == nil:
+			f(line)
+		case err == io.EOF:
 			return nil
-		}
-		if err != nil {
+		case err != text.ErrLong:
 			return err
 		}
 	}

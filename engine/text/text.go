@@ -1,5 +1,5 @@
 // Package text writes values, numbers, times and other people's words as texts, in
-// the one way that all of gemline has.
+// the one way that all of gemline has. It reads the lines that programs exchange, too.
 //
 // # Nothing is made safe
 //

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/repl/input"
 )
 
@@ -35,7 +35,7 @@ const MaxItem = 16 << 20
 
 // A Reader reads items. It holds one at a time.
 type Reader struct {
-	in     *pieces
+	in     *text.Lines
 	format Format
 	index  int
 	line   int
@@ -49,15 +49,16 @@ func NewReader(r io.Reader, format Format) *Reader {
 	if format == NUL {
 		end = 0
 	}
-	return &Reader{in: newPieces(r, end, MaxItem), format: format}
+	return &Reader{in: text.NewLines(r, end, MaxItem), format: format}
 }
 
 // Next returns the next item, and io.EOF when there is none. What is wrong
 // with an item stands in it; any other error is one of reading, and the last.
 func (r *Reader) Next() (Item, error) {
 	for r.err == nil {
-		line, long, err := r.in.next()
-		if err != nil {
+		line, err := r.in.Next()
+		long := err == text.ErrLong
+		if err != nil && !long {
 			r.err = err
 			if !errors.Is(err, io.EOF) {
 				r.err = &input.Error{Message: fmt.Sprintf("the batch can't be read after line %d: %v", r.line, err), Err: err}
@@ -88,59 +89,6 @@ func (r *Reader) Next() (Item, error) {
 		return it, nil
 	}
 	return Item{}, r.err
-}
-
-// pieces cuts a stream at a byte.
-type pieces struct {
-	r    *bufio.Reader
-	end  byte
-	most int
-	buf  []byte
-	at   int64 // where the next piece begins
-	done bool
-}
-
-func newPieces(r io.Reader, end byte, most int) *pieces {
-	return &pieces{r: bufio.NewReaderSize(r, 64<<10), end: end, most: most}
-}
-
-// next returns the next piece without its end, good until next is called
-// again. Of one that is longer than most, long is true and the rest is passed
-// over. A piece without an end is the last; if there is nothing in it, it is
-// none.
-func (p *pieces) next() (piece []byte, long bool, err error) {
-	if p.done {
-		return nil, false, io.EOF
-	}
-	p.buf = p.buf[:0]
-	if cap(p.buf) > 1<<20 { // one long piece must not stay for ever
-		p.buf = nil
-	}
-	for {
-		b, err := p.r.ReadSlice(p.end)
-		p.at += int64(len(b))
-		if err == nil {
-			b = b[:len(b)-1]
-		}
-		if len(p.buf)+len(b) > p.most {
-			long = true
-		} else if !long {
-			p.buf = append(p.buf, b...)
-		}
-		switch {
-		case err == nil:
-			return p.buf, long, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF):
-			p.done = true
-			if len(p.buf) == 0 && !long {
-				return nil, false, io.EOF
-			}
-			return p.buf, long, nil
-		default:
-			return nil, false, err
-		}
-	}
 }
 
 // A read is an item that was read, or why there is none.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"gemline/engine/text"
 	"gemline/repl/input"
 )
 
@@ -125,23 +126,19 @@ func (s *State) load() error {
 	if !info.Mode().IsRegular() {
 		return &input.Error{Message: s.path + " is not a file that the state can be kept in"}
 	}
-	in := newPieces(s.file, '\n', maxLine)
+	in := text.NewLines(s.file, '\n', maxLine)
 	for {
-		at := in.at
-		b, long, err := in.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		at := in.At
+		switch b, err := in.Next(); {
+		case err == nil:
+			s.learn(b, at)
+		case err == io.EOF:
+			s.end, s.torn = in.At, in.Torn // what is torn may be whole all the same
+			return nil
+		case err != text.ErrLong:
 			return err
 		}
-		s.torn = in.done // it has no end, but may be whole all the same
-		if !long {
-			s.learn(b, at)
-		}
 	}
-	s.end = in.at
-	return nil
 }
 
 // learn takes over a line that stands at a place of the file.

@@ -1,12 +1,12 @@
 package talk
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
+
+	"gemline/engine/text"
 )
 
 // longestLine is how many bytes a line may have.
@@ -33,20 +33,20 @@ const overhead = 256
 // error of r is the last Line.
 func readLines(r io.Reader) iter.Seq[line] {
 	return func(yield func(line) bool) {
-		in := bufio.NewReaderSize(r, 64<<10)
+		in := text.NewLines(r, '\n', longestLine)
 		for n := 1; ; n++ {
-			text, long, err := next(in)
+			said, err := in.Next()
 			if n == 1 {
-				text = bytes.TrimPrefix(text, []byte("\ufeff"))
+				said = bytes.TrimPrefix(said, []byte("\ufeff"))
 			}
 			l := line{Number: n, Size: overhead}
 			switch {
-			case long:
+			case err == text.ErrLong:
 				l.Err = fmt.Errorf("it is longer than %d MiB", longestLine>>20)
-			case len(bytes.TrimSpace(text)) > 0:
-				l.Message, l.ID, l.Err = decode(text)
+			case len(bytes.TrimSpace(said)) > 0:
+				l.Message, l.ID, l.Err = decode(said)
 				if l.Size += len(l.ID); l.Err == nil {
-					l.Size += len(text)
+					l.Size += len(said)
 				}
 			}
 			if (l.Message != nil || l.Err != nil) && !yield(l) {
@@ -55,26 +55,10 @@ func readLines(r io.Reader) iter.Seq[line] {
 			if _, last := l.Message.(endMessage); last || err == io.EOF {
 				return
 			}
-			if err != nil {
+			if err != nil && err != text.ErrLong {
 				yield(line{Number: n, Err: fmt.Errorf("it can't be read: %w", err), Size: overhead})
 				return
 			}
-		}
-	}
-}
-
-// next reads a line without its end. Of a long one it returns nothing.
-func next(in *bufio.Reader) (text []byte, long bool, err error) {
-	for {
-		piece, err := in.ReadSlice('\n')
-		if !long {
-			text = append(text, piece...)
-		}
-		if len(text) > longestLine+1 { // with the line end
-			text, long = nil, true
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSuffix(text, []byte("\n")), long, err
 		}
 	}
 }

@@ -19,19 +19,19 @@ import (
 
 func said(id string, parts ...*genai.Part) userMessage { return userMessage{ID: id, Parts: parts} }
 
-var text, image = genai.NewPartFromText("hi"), genai.NewPartFromBytes([]byte("hi"), "image/png")
+var hi, image = genai.NewPartFromText("hi"), genai.NewPartFromBytes([]byte("hi"), "image/png")
 
 var lines = []struct {
 	line string
 	want message // nil for a mistake
 	why  string
 }{
-	{`{"type":"user","content":"hi"}`, said("", text), ""},
-	{`{"type":"user","id":"7","content":"hi","colour":"red"}`, said("7", text), ""},
-	{` {"type":"user","content":"hi"} ` + "\r", said("", text), ""},
-	{`{"type":"user","content":[{"type":"text","text":"hi"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]}`, said("", text, image), ""},
-	{`{"type":"user","parts":[{"text":"hi"},{"inline_data":{"mime_type":"image/png","data":"aGk="}}]}`, said("", text, image), ""},
-	{`{"type":"user","message":{"role":"user","content":"hi"}}`, said("", text), ""},
+	{`{"type":"user","content":"hi"}`, said("", hi), ""},
+	{`{"type":"user","id":"7","content":"hi","colour":"red"}`, said("7", hi), ""},
+	{` {"type":"user","content":"hi"} ` + "\r", said("", hi), ""},
+	{`{"type":"user","content":[{"type":"text","text":"hi"},{"inlineData":{"mimeType":"image/png","data":"aGk="}}]}`, said("", hi, image), ""},
+	{`{"type":"user","parts":[{"text":"hi"},{"inline_data":{"mime_type":"image/png","data":"aGk="}}]}`, said("", hi, image), ""},
+	{`{"type":"user","message":{"role":"user","content":"hi"}}`, said("", hi), ""},
 	{`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}}`, said("", image), ""},
 	{`{"type":"user","content":"/quit","literal":true}`, userMessage{Parts: []*genai.Part{{Text: "/quit"}}, Literal: true}, ""},
 	{`{"type":"approval","id":"1","decision":"allow"}`, approvalMessage{ID: "1", Decision: allow}, ""},

@@ -1,9 +1,10 @@
 package rpc
 
 import (
-	"bufio"
 	"bytes"
 	"io"
+
+	"gemline/engine/text"
 )
 
 // An Event is one of a stream of server-sent events.
@@ -14,28 +15,26 @@ type Event struct {
 
 // Events reads server-sent events.
 type Events struct {
-	r    *bufio.Reader
-	line []byte
-	id   string // the last one
+	r  *text.Lines
+	id string // the last one
 }
 
 // NewEvents returns what reads the events of r.
-func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReaderSize(r, 32<<10)} }
+func NewEvents(r io.Reader) *Events { return &Events{r: text.NewLines(r, '\n', MaxMessage)} }
 
 // Next returns the next event that has data. Of one that is too long it returns the
 // beginning and [ErrTooLong].
 func (e *Events) Next() (ev Event, err error) {
 	begun, long := false, error(nil)
 	for {
-		line, err := readLine(e.r, e.line[:0], MaxMessage)
-		e.line = line
+		line, err := e.r.Next()
 		switch {
-		case err == ErrTooLong:
-			long = err
+		case err == text.ErrLong:
+			long = ErrTooLong
 		case err != nil:
 			return ev, err
 		}
-		line = bytes.TrimRight(line, "\r\n")
+		line = bytes.TrimRight(line, "\r")
 		if len(line) == 0 {
 			if begun {
 				ev.ID = e.id

@@ -1,28 +1,28 @@
 package rpc
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"sync"
+
+	"gemline/engine/text"
 )
 
 // Lines returns the Stream of messages on lines, which a server has on its standard input
 // and output. Closing it calls end.
 func Lines(r io.Reader, w io.Writer, end func() error) Stream {
-	l := &lines{r: bufio.NewReaderSize(r, 64<<10), w: w, queue: make(chan writing), closed: make(chan struct{})}
+	l := &lines{r: text.NewLines(r, '\n', MaxMessage), w: w, queue: make(chan writing), closed: make(chan struct{})}
 	l.end = sync.OnceValue(func() error { close(l.closed); return end() })
 	go l.write()
 	return l
 }
 
 type lines struct {
-	r    *bufio.Reader
-	line []byte
-	w    io.Writer
-	end  func() error
+	r   *text.Lines
+	w   io.Writer
+	end func() error
 
 	queue  chan writing // to the goroutine that writes
 	closed chan struct{}
@@ -74,15 +74,14 @@ func (l *lines) write() {
 
 // Next implements [Stream].
 func (l *lines) Next() ([]byte, error) {
-	const kept = 1 << 20
+	const kept = 64 << 10 // of one that is too long
 	for {
-		if cap(l.line) > kept {
-			l.line = nil
+		line, err := l.r.Next()
+		if err == text.ErrLong {
+			return line[:min(len(line), kept)], ErrTooLong
 		}
-		line, err := readLine(l.r, l.line[:0], MaxMessage)
-		l.line = line
 		if err != nil {
-			return line, err
+			return nil, err
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
@@ -92,27 +91,3 @@ func (l *lines) Next() ([]byte, error) {
 
 // Close implements [Stream].
 func (l *lines) Close() error { return l.end() }
-
-// readLine appends the next line to buf. Of one that is longer than most bytes it keeps
-// the beginning and returns [ErrTooLong].
-func readLine(r *bufio.Reader, buf []byte, most int) ([]byte, error) {
-	const kept = 64 << 10
-	long := false
-	for {
-		part, err := r.ReadSlice('\n')
-		if long = long || len(buf)+len(part) > most; !long {
-			buf = append(buf, part...)
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err == io.EOF && len(buf) > 0 && !long:
-			return buf, nil
-		case err != nil:
-			return nil, err
-		case long:
-			return buf[:min(len(buf), kept)], ErrTooLong
-		}
-		return buf, nil
-	}
-}

@@ -1,0 +1,63 @@
+package text
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// ErrLong is the error of a line that is longer than a line may be.
+var ErrLong = errors.New("the line is too long")
+
+// Lines reads lines of a bounded length.
+type Lines struct {
+	At   int64 // how many bytes were read
+	Torn bool  // the last line has no end
+
+	r    *bufio.Reader
+	end  byte
+	most int
+	buf  []byte
+}
+
+// NewLines returns the Lines of r. Each ends with the byte end, and has at most the given
+// number of bytes before it.
+func NewLines(r io.Reader, end byte, most int) *Lines {
+	return &Lines{r: bufio.NewReaderSize(r, 64<<10), end: end, most: most}
+}
+
+// Next returns the next line without its end, valid until Next is called again. Of a line
+// that is too long it returns some of the beginning and [ErrLong]. The last line needs no
+// end; after it the error is io.EOF. With another error comes the beginning of a line.
+func (l *Lines) Next() (line []byte, err error) {
+	const kept = 1 << 20 // one long line must not stay for ever
+	if l.buf = l.buf[:0]; cap(l.buf) > kept {
+		l.buf = nil
+	}
+	for long := false; ; {
+		piece, err := l.r.ReadSlice(l.end)
+		l.At += int64(len(piece))
+		if err == nil {
+			piece = piece[:len(piece)-1]
+		}
+		switch {
+		case long || len(l.buf)+len(piece) > l.most:
+			long, line = true, l.buf
+		case len(l.buf) == 0 && err != bufio.ErrBufferFull: // the usual one, which is not copied
+			line = piece
+		default:
+			l.buf = append(l.buf, piece...)
+			line = l.buf
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (long || len(line) > 0):
+			l.Torn, err = true, nil
+		}
+		if err == nil && long {
+			err = ErrLong
+		}
+		return line, err
+	}
+}
