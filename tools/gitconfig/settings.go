@@ -47,8 +47,9 @@ func Hooks(text, home string) (dir string) {
 	return filepath.Join(dir, "hooks")
 }
 
-// Foreign returns what of a configuration is not known to be harmless, "" if
-// all is. More is allowed besides.
+// Foreign returns the first thing in a configuration that is not known to be harmless,
+// such as "sets core.worktree", or why it can't be parsed; "" if all of it is harmless.
+// Settings that more reports true for are allowed besides; more must not be nil.
 func Foreign(text string, more func(Entry) bool) string {
 	list, err := Parse(text)
 	if err != nil {

@@ -31,6 +31,8 @@
 //
 // What a command writes to its two outputs is one text, in order of arrival,
 // without terminal control sequences. The text is bounded: of a longer one the
-// end is kept. Bytes that are no UTF-8 stay as they are. Of a line that a
-// program draws over and over on a terminal, the first and the last state stay.
+// last 16 MiB are kept, and a line at the end says so. Blank lines before it and
+// white space behind it are left out. Bytes that are no UTF-8 stay as they are. Of a
+// line that a program draws over and over on a terminal, the first and the last state
+// stay.
 package shell
