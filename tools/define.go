@@ -16,7 +16,10 @@ import (
 
 // Define makes a tool whose arguments are A. The model is shown doc and
 // schema; what it answers is checked against schema before A is filled in, so
-// prepare sees required arguments present and of their type.
+// prepare sees required arguments present and of their type. What does not fit is an
+// [*engine.CallError], which lists all of it. Objects that schema spells "type":"object",
+// (without a space) take no other properties than those it lists. A schema that can't be
+// read is a panic at the first call.
 func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {

@@ -80,7 +80,8 @@ func said(parts []*genai.Part) string {
 	return strings.Join(all, "\n")
 }
 
-// Print tells a question from others, by its words.
+// Print returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
+// the same words.
 func Print(parts []*genai.Part) string {
 	sum := sha256.Sum256([]byte(said(parts)))
 	return hex.EncodeToString(sum[:8])

@@ -164,7 +164,8 @@ func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	return append(ls, p.unkept(rel)...)
 }
 
-// Named says what is done with paths, a line each.
+// Named says what is done with paths, an indented line each. Of a long list it names the
+// first ones and counts the rest.
 func Named(list []Change, rel func(string) string) (ls []string) {
 	for i, c := range list {
 		if i == mostNamed {

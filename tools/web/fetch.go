@@ -215,7 +215,9 @@ type Page struct {
 	Body   []byte
 }
 
-// Fetch fetches the page at u, which [Parse] has returned.
+// Fetch fetches the page at u, which [Parse] has returned, whatever its status is. It takes
+// up to 30 seconds, 10 MiB and 5 redirects within the host; more is an error, and what is
+// not public is a [*Blocked] one.
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("not fetched within %s", mostTime))
 	defer cancel()
