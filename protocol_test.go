@@ -134,6 +134,8 @@ func TestTalkApproval(t *testing.T) {
 	c.want("turn_result")
 
 	r = ask("change it", "echo five >>log")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"command": 5}})
+	c.want("error", "id", r["id"], "open", true, "message", "line 12: args can't be used: params/command must be of type string, not integer; the question is still open")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"command": "echo 5 >>log"}})
 	again := c.want("approval_request", "title", "run: echo 5 >>log", "tool_id", r["tool_id"])
 	c.send(record{"type": "approval", "id": r["id"], "decision": "deny"}) // of the first question, and too late

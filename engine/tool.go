@@ -37,6 +37,10 @@ type Tool struct {
 	// always. It is asked before every request.
 	When func() bool
 
+	// Check, if not nil, says whether args are of the form that the tool takes. Its error is
+	// one of Prepare's, which is not asked for it.
+	Check func(args map[string]any) error
+
 	// Prepare checks args and returns the call, ready to be judged. It may
 	// read but never changes anything. Its error is for the model; of a Call
 	// beside an error only the Intent's Title counts.

@@ -32,6 +32,7 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 		}
 		return s
 	})
+	fits := func(args map[string]any) error { return check(shape(), args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{
 			Name:                 name,
@@ -40,8 +41,9 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 		},
 		Label: label,
 		Kind:  kind,
+		Check: fits,
 		Prepare: func(ctx context.Context, args map[string]any) (engine.Call, error) {
-			if err := check(shape(), args); err != nil {
+			if err := fits(args); err != nil {
 				return engine.Call{}, err
 			}
 			a, err := decode[A](args)
@@ -60,25 +62,13 @@ var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_co
 // check tells the model everything about args that does not fit the schema.
 func check(s *jsonschema.Schema, args map[string]any) error {
 	seen := maps.Clone(args)
-	if seen == nil {
-		seen = map[string]any{}
-	}
 	for _, name := range internal {
 		delete(seen, name)
 	}
-	b, err := json.Marshal(seen)
-	if err != nil {
-		return misuse("%v", err)
+	if problem := s.CheckArgs(seen); problem != "" {
+		return misuse("%s", problem)
 	}
-	_, problems := s.Check(string(b))
-	if len(problems) == 0 {
-		return nil
-	}
-	var all []string
-	for _, p := range problems {
-		all = append(all, "params"+p.At+" "+p.Message)
-	}
-	return misuse("%s", strings.Join(all, "; "))
+	return nil
 }
 
 // decode fills an A from args.

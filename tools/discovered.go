@@ -124,13 +124,15 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
 	}
+	fits := func(args map[string]any) error { return check(shape, args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: f.ParametersJSONSchema,
 			Description: strings.TrimSpace(f.Description) +
 				"\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
 		Label: name,
+		Check: fits,
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
-			if err := check(shape, args); err != nil {
+			if err := fits(args); err != nil {
 				return engine.Call{}, err
 			}
 			if args == nil {

@@ -93,6 +93,11 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 	case m.Decision != allow && m.Decision != always:
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == allow && m.Args != nil:
+		if check := q.p.Tool.Check; check != nil {
+			if err := check(m.Args); err != nil {
+				return nil, fmt.Sprintf("args can't be used: %.300s", err)
+			}
+		}
 		return engine.Changed{Args: m.Args}, ""
 	case m.Text != nil && q.p.Intent.Draft == nil:
 		return nil, "this call has no draft"

@@ -123,6 +123,7 @@ func (o offered) tool(l *link, t tool) engine.Tool {
 		Label: fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
 		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
 	}
+	et.Check = func(args map[string]any) error { return t.check(given(args)) }
 	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
 		args = given(args)
 		if err := t.check(args); err != nil {
@@ -182,17 +183,8 @@ func (t tool) check(args map[string]any) error {
 	if shape == nil {
 		return nil
 	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		return &engine.CallError{Type: engine.InvalidToolParams, Message: err.Error()}
+	if problem := shape.CheckArgs(args); problem != "" {
+		return &engine.CallError{Type: engine.InvalidToolParams, Message: problem}
 	}
-	_, problems := shape.Check(string(b))
-	if len(problems) == 0 {
-		return nil
-	}
-	var all []string
-	for _, p := range problems {
-		all = append(all, "params"+p.At+" "+p.Message)
-	}
-	return &engine.CallError{Type: engine.InvalidToolParams, Message: strings.Join(all, "; ")}
+	return nil
 }
