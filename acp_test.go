@@ -376,9 +376,11 @@ func TestACPSessions(t *testing.T) {
 func TestACPSharesSessions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"notes.txt": "the notes\n"})
+	write(t, dir, map[string]string{"notes.txt": "the notes\n",
+		".gemini/agents/teller.md": "---\nname: teller\ndescription: Tells.\ntools: [read_file]\n---\nYou tell.\n"})
 	s := et.NewServer(
-		et.Says("", et.Call("1", "read_file", "file_path", "notes.txt")), et.Says("They are notes."),
+		et.Says("", et.Call("1", "read_file", "file_path", "notes.txt"), et.Call("2", "invoke_agent", "agent_name", "teller", "prompt", "tell")),
+		et.Says("", et.Call("3", "complete_task", "result", "It is told.")), et.Says("They are notes."),
 		et.Says("Still notes."), et.Says("Notes."))
 	t.Cleanup(s.Close)
 	errs := &bytes.Buffer{}
@@ -393,8 +395,13 @@ func TestACPSharesSessions(t *testing.T) {
 		t.Errorf("%q, %q", user, model)
 	}
 	calls := got[1].of("tool_call")
-	if len(calls) != 1 || calls[0].Kind != "read" || calls[0].Status != "completed" || !strings.Contains(string(calls[0].Content), "the notes") {
+	if len(calls) != 2 || calls[0].Kind != "read" || calls[0].Status != "completed" || !strings.Contains(string(calls[0].Content), "the notes") {
 		t.Errorf("%+v", calls)
+	}
+	for _, c := range calls { // what was shown, without what the model reads around it
+		if strings.Contains(string(c.Content), "Termination") || c.ID == "2" && !strings.Contains(string(c.Content), "It is told.") {
+			t.Errorf("%s", c.Content)
+		}
 	}
 	if got[2].said() != "Still notes." {
 		t.Errorf("%+v", got[2])
@@ -402,7 +409,7 @@ func TestACPSharesSessions(t *testing.T) {
 	if err := headless(t, s, dir, nil, errs, "--skip-trust", "--resume", "shared", "-p", "once more").Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.Bytes())
 	}
-	asked := string(streamed(s)[3].Body)
+	asked := string(streamed(s)[len(streamed(s))-1].Body)
 	for _, want := range []string{"what is in @notes.txt?", "and now?", "Still notes.", "once more"} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("the terminal's request lacks %q", want)

@@ -228,6 +228,7 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.engine.History,
+		Shown:     func() map[string]string { return journal.Displays(f.journal.Path()) },
 		Title:     f.titleOf,
 		Kind:      f.kindOf,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },

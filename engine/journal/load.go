@@ -96,6 +96,28 @@ func LoadMessages(path string) (*Conversation, []json.RawMessage, error) {
 	return c, messages, nil
 }
 
+// Displays returns what the user was shown of the results of calls in a session file, by the
+// ids of the calls. Of a file that can't be read, and of results that were no text, it has none.
+func Displays(path string) map[string]string {
+	shown := map[string]string{}
+	_, messages, _ := LoadMessages(path)
+	for _, m := range messages {
+		var said struct {
+			ToolCalls []struct {
+				ID            string `json:"id"`
+				ResultDisplay any    `json:"resultDisplay"`
+			} `json:"toolCalls"`
+		}
+		json.Unmarshal(m, &said)
+		for _, c := range said.ToolCalls {
+			if s, ok := c.ResultDisplay.(string); ok && s != "" {
+				shown[c.ID] = s
+			}
+		}
+	}
+	return shown
+}
+
 // loadRecord is Load with the record, whose messages are kept as they stand.
 func loadRecord(path string) (*Conversation, *record, error) {
 	info, err := os.Stat(path)

@@ -62,6 +62,7 @@ func config(work run, hints *steer.Hints) Config {
 					return work(ctx, w, parts[0].Text)
 				},
 				History:  func() []*genai.Content { return nil },
+				Shown:    func() map[string]string { return nil },
 				Title:    func(_ context.Context, fc *genai.FunctionCall) string { return fc.Name },
 				Kind:     func(string, map[string]any) engine.Kind { return engine.Execute },
 				Commands: func() []protocol.AvailableCommand { return nil },

@@ -92,6 +92,7 @@ type Conversation struct {
 	Run    engine.Run
 
 	History func() []*genai.Content
+	Shown   func() map[string]string // what was shown of results of calls, by their ids
 	Title   func(context.Context, *genai.FunctionCall) string
 	Kind    func(name string, args map[string]any) engine.Kind
 

@@ -382,7 +382,7 @@ func (h *held) plan(args map[string]any) {
 
 // replay tells the editor what was said before.
 func (h *held) replay(ctx context.Context) {
-	history := h.talk.History()
+	history, shown := h.talk.History(), h.talk.Shown()
 	answers := map[string]*genai.FunctionResponse{}
 	for _, c := range history {
 		for _, p := range c.Parts {
@@ -405,7 +405,7 @@ func (h *held) replay(ctx context.Context) {
 		for _, p := range parts {
 			switch {
 			case p.FunctionCall != nil:
-				h.replayCall(ctx, p.FunctionCall, answers[p.FunctionCall.ID])
+				h.replayCall(ctx, p.FunctionCall, answers[p.FunctionCall.ID], shown[engine.CallID(p.FunctionCall)])
 			case p.Thought:
 				h.chunk("agent_thought_chunk", p.Text)
 			case p.Text != "" && user:
@@ -417,8 +417,9 @@ func (h *held) replay(ctx context.Context) {
 	}
 }
 
-// replayCall tells of a call that was made before.
-func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse) {
+// replayCall tells of a call that was made before, with what was shown of its result if that
+// is known, else with what the model was told.
+func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
 	status, said := protocol.ToolCallStatusCompleted, ""
 	switch {
 	case fr == nil:
@@ -434,9 +435,14 @@ func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai
 		return
 	}
 	const most = 4 << 10 // bytes
+	kind := kindOf(h.talk.Kind(fc.Name, fc.Args))
+	said = output.Escape(text.Shorten(cmp.Or(shown, said), most))
+	if shown != "" && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusCompleted {
+		said = fenced(output.Sanitize(text.Shorten(shown, most)), "")
+	}
 	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
 		ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
-		Kind: kindOf(h.talk.Kind(fc.Name, fc.Args)), Status: status, RawInput: h.input(fc.Args), Content: h.text(output.Escape(text.Shorten(said, most)))})
+		Kind: kind, Status: status, RawInput: h.input(fc.Args), Content: h.text(said)})
 }
 
 // A spent is the tokens of a prompt, by model.
