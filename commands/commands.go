@@ -252,9 +252,9 @@ func (s Set) named(name string) *Command {
 // Step returns the link of the input chain that runs slash commands. A line
 // that begins with a slash but names no command goes on to the model, as a
 // path may well stand first; unless it is a command of the Gemini CLI's or one
-// of the user's, or so near to one that it must be a slip of the finger. A word
-// alone on a line of a session means a command, unless there is a file of that
-// name.
+// of the user's, or so near to one that it must be a slip of the finger. In a session
+// /word alone on a line is meant for a command, unless there is a file of that name.
+// The app needs Out, Commands, Customs and Elsewhere before the first line.
 func Step(app *App) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {

@@ -20,8 +20,8 @@ const longest = 8 << 10
 // mostErrors is how many mistakes in one text are told.
 const mostErrors = 10
 
-// A Blocked error is about an address that is well formed and not fetched. It is a
-// pointer.
+// A Blocked error, always a *Blocked, is about an address that is well formed and not
+// fetched.
 type Blocked struct {
 	URL string
 	Why string // such as "a private address"
