@@ -30,6 +30,9 @@ func NewLines(r io.Reader, end byte, most int) *Lines {
 // that is too long it returns some of the beginning and [ErrLong]. The last line needs no
 // end; after it the error is io.EOF. With another error comes the beginning of a line.
 func (l *Lines) Next() (line []byte, err error) {
+	if l.Torn {
+		return nil, io.EOF // a terminal would be read on
+	}
 	const kept = 1 << 20 // one long line must not stay for ever
 	if l.buf = l.buf[:0]; cap(l.buf) > kept {
 		l.buf = nil
