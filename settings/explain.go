@@ -139,7 +139,7 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 func (l *Layer) origin(path, from []string, v any, note string) Origin {
 	line, _ := l.doc.Position(from)
 	written := l.doc.Written(from)
-	o := Origin{Scope: l.Scope, Path: l.Path, Line: line, Value: Mask(path, v, written), Note: note}
+	o := Origin{Scope: l.Scope, Path: l.Path, Line: line, Value: mask(path, v, written), Note: note}
 	if !slices.Equal(path, from) {
 		o.Older = JoinKey(from)
 	}
@@ -264,13 +264,13 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 	for _, origin := range said {
 		v, err := k.coerce(origin.Value)
 		if err != nil && origin.Scope == Environment {
-			origin.Value, origin.Note = Mask(e.path, origin.Value, nil), err.Error()
+			origin.Value, origin.Note = mask(e.path, origin.Value, nil), err.Error()
 			e.Over = append([]Origin{origin}, e.Over...)
 			continue
 		} else if err != nil {
 			v = origin.Value // a flag may say more than a file
 		}
-		origin.Value = Mask(e.path, v, nil)
+		origin.Value = mask(e.path, v, nil)
 		if k.Merge == "concat" && e.Value != nil {
 			e.From, e.Value = append(e.From, origin), k.combine(e.Value, origin.Value)
 			continue

@@ -11,17 +11,17 @@ import (
 // Hidden stands where a secret is not shown.
 const Hidden = "********"
 
-// Mask returns the value v of the key at path without what looks like a
+// mask returns the value v of the key at path without what looks like a
 // secret: by the key's name, by the name of a variable that was filled in, or
 // by the value itself. written is v before its variables were filled in, or
 // nil.
-func Mask(path []string, v, written any) any {
+func mask(path []string, v, written any) any {
 	switch x := v.(type) {
 	case map[string]any:
 		raw, _ := written.(map[string]any)
 		out := make(map[string]any, len(x))
 		for name, item := range x {
-			out[name] = Mask(below(path, name), item, raw[name])
+			out[name] = mask(below(path, name), item, raw[name])
 		}
 		return out
 	case []any:
@@ -32,7 +32,7 @@ func Mask(path []string, v, written any) any {
 			if len(raw) == len(x) {
 				was = raw[i]
 			}
-			if out[i] = Mask(path, item, was); i > 0 && asksForSecret(x[i-1]) {
+			if out[i] = mask(path, item, was); i > 0 && asksForSecret(x[i-1]) {
 				out[i] = maskArgument(out[i])
 			}
 		}
@@ -76,7 +76,7 @@ func MaskWritten(path []string, v any) any {
 		}
 		return MaskText(x)
 	}
-	return Mask(path, v, nil)
+	return mask(path, v, nil)
 }
 
 // onlyVariables hides everything in a string but the names of variables.
@@ -110,7 +110,7 @@ func fillsInSecret(s string) bool {
 			return false
 		}
 		s = s[i:]
-		if _, name, _, _ := variable(s); SecretName(name) {
+		if _, name, _, _ := variable(s); secretName(name) {
 			return true
 		}
 		s = s[1:]
@@ -128,7 +128,7 @@ func secretPath(path []string) bool {
 		}
 	}
 	last := path[len(path)-1]
-	return carries(last) || SecretName(last)
+	return carries(last) || secretName(last)
 }
 
 // carries reports whether what is below a name is given to others as it is:
@@ -137,8 +137,8 @@ func carries(name string) bool {
 	return strings.EqualFold(name, "env") || strings.EqualFold(name, "headers")
 }
 
-// SecretName reports whether something of that name looks like a secret.
-func SecretName(name string) bool {
+// secretName reports whether something of that name looks like a secret.
+func secretName(name string) bool {
 	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(name))
 	for _, end := range []string{"url", "uri", "path", "file", "name", "type", "enabled", "budget", "host"} {
 		if strings.HasSuffix(n, end) {
@@ -163,7 +163,7 @@ func SecretName(name string) bool {
 // follows, looks like a secret.
 func asksForSecret(v any) bool {
 	s, ok := v.(string)
-	return ok && strings.HasPrefix(s, "-") && !strings.Contains(s, "=") && SecretName(strings.TrimLeft(s, "-"))
+	return ok && strings.HasPrefix(s, "-") && !strings.Contains(s, "=") && secretName(strings.TrimLeft(s, "-"))
 }
 
 func maskArgument(v any) any {
@@ -196,7 +196,7 @@ func replaceNamed(pattern *regexp.Regexp, s string) string {
 	var b strings.Builder
 	done := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(s, -1) {
-		if SecretName(s[m[2]:m[3]]) && s[m[6]:m[7]] != "Bearer" {
+		if secretName(s[m[2]:m[3]]) && s[m[6]:m[7]] != "Bearer" {
 			b.WriteString(s[done:m[6]] + Hidden)
 			done = m[7]
 		}

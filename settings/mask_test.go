@@ -37,7 +37,7 @@ func TestMask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := text.Compact(Mask(path, c.v, c.written)); got != c.want {
+		if got := text.Compact(mask(path, c.v, c.written)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 		if c.shown == "" {
@@ -86,12 +86,12 @@ func TestSecretKeys(t *testing.T) {
 		t.Error(got)
 	}
 	for _, name := range []string{"GITHUB_TOKEN", "api-key", "MY_SECRET", "DB_PASSWORD", "Cookie", "Proxy-Authorization", "AWS_ACCESS_KEY_ID_CREDENTIALS", "sig"} {
-		if !SecretName(name) {
+		if !secretName(name) {
 			t.Errorf("%s is none", name)
 		}
 	}
 	for _, name := range []string{"", "HOME", "tokenBudget", "maxTokens", "authorizationUrl", "authProviderType", "keyboard", "author"} {
-		if SecretName(name) {
+		if secretName(name) {
 			t.Errorf("%s is one", name)
 		}
 	}

@@ -15,29 +15,29 @@ type doctorCommand struct {
 	Deep   bool `help:"Look for a stored key in the keyring, too, which may ask you something."`
 }
 
-// A Status is what a check comes to.
-type Status string
+// A status is what a check comes to.
+type status string
 
 // What checks come to.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning" // something works less well
-	Problem Status = "problem" // nothing can be answered
+	healthy status = "ok"
+	warning status = "warning" // something works less well
+	failing status = "problem" // nothing can be answered
 )
 
 // A finding is what a check found, in a line.
 type finding struct {
 	Name   string `json:"name"`
-	Status Status `json:"status"`
+	Status status `json:"status"`
 	Text   string `json:"text"`
 	Next   string `json:"next,omitempty"` // what to do about it
 }
 
 func fine(format string, args ...any) finding {
-	return finding{Status: OK, Text: fmt.Sprintf(format, args...)}
+	return finding{Status: healthy, Text: fmt.Sprintf(format, args...)}
 }
 
-func worse(status Status, next, format string, args ...any) finding {
+func worse(status status, next, format string, args ...any) finding {
 	return finding{Status: status, Text: fmt.Sprintf(format, args...), Next: next}
 }
 
@@ -64,11 +64,11 @@ const (
 func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 	found := (&doctor{w, c.Deep}).examineAll(ctx, c.checks())
 	for _, text := range settings.Places(w.Unused()) {
-		found = append(found, finding{Name: string(settings.Later), Status: Warning, Text: text})
+		found = append(found, finding{Name: string(settings.Later), Status: warning, Text: text})
 	}
 	problems := 0
 	for _, f := range found {
-		if f.Status == Problem {
+		if f.Status == failing {
 			problems++
 		}
 	}
@@ -118,7 +118,7 @@ func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
 		go func() {
 			defer func() {
 				if v := recover(); v != nil {
-					results <- result{i, worse(Problem, "please report this", "a bug in gemline: %.200v", v)}
+					results <- result{i, worse(failing, "please report this", "a bug in gemline: %.200v", v)}
 				}
 			}()
 			results <- result{i, c.look(quiet, ctx)}
@@ -126,7 +126,7 @@ func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
 	}
 	found := make([]finding, len(checks))
 	for i, c := range checks {
-		found[i] = worse(Warning, "", "no answer in %s", patience)
+		found[i] = worse(warning, "", "no answer in %s", patience)
 		found[i].Name = c.name
 	}
 	over := time.After(patience)

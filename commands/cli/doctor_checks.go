@@ -112,7 +112,7 @@ func (d *doctor) checkText() finding {
 		if strings.Contains(strings.ReplaceAll(strings.ToLower(v), "-", ""), "utf8") || runtime.GOOS == "windows" {
 			return fine("UTF-8 (%s=%s)", name, v)
 		}
-		return worse(Warning, "--ascii shows everything in ASCII",
+		return worse(warning, "--ascii shows everything in ASCII",
 			"%s=%s is not UTF-8, and gemline writes UTF-8", name, v)
 	}
 	return fine("UTF-8; no locale is set")
@@ -122,7 +122,7 @@ func (d *doctor) checkText() finding {
 func (d *doctor) checkHome() finding {
 	const next = "settings and sessions are not kept; GEMINI_CLI_HOME names another place"
 	if d.Paths.Home == "" {
-		return worse(Warning, next, "no home directory")
+		return worse(warning, next, "no home directory")
 	}
 	dir := d.Paths.User()
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -130,7 +130,7 @@ func (d *doctor) checkHome() finding {
 	}
 	f, err := os.CreateTemp(dir, ".gemline-doctor-")
 	if err != nil {
-		return worse(Warning, next, "%s can't be written to: %s", dir, disk.Cause(err))
+		return worse(warning, next, "%s can't be written to: %s", dir, disk.Cause(err))
 	}
 	f.Close()
 	os.Remove(f.Name())
@@ -143,7 +143,7 @@ func (d *doctor) checkSettings() finding {
 		f, err := d.examine(src)
 		switch {
 		case err != nil:
-			return worse(Problem, "fix or remove it", "%s", err)
+			return worse(failing, "fix or remove it", "%s", err)
 		case f.State == stateUsed:
 			used++
 			odd += len(f.Problems)
@@ -152,17 +152,17 @@ func (d *doctor) checkSettings() finding {
 		}
 	}
 	if s, err := d.settings(); err == nil && s.Unclear() != nil {
-		return worse(Problem, "gemline config set fixes it", "%s", s.Unclear())
+		return worse(failing, "gemline config set fixes it", "%s", s.Unclear())
 	}
 	files := text.Count(used, "file")
 	if odd > 0 {
-		return worse(Warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
+		return worse(warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
 	}
 	return fine("%s, nothing is wrong", files)
 }
 
 // unread is the finding where the settings have to be mended first.
-func unread() finding { return worse(Warning, "", "not known while the settings can't be used") }
+func unread() finding { return worse(warning, "", "not known while the settings can't be used") }
 
 // checkRules says whether the rules for what may run are understood.
 func (d *doctor) checkRules() finding {
@@ -171,7 +171,7 @@ func (d *doctor) checkRules() finding {
 		return unread()
 	}
 	if err != nil {
-		return worse(Problem, "fix or remove it; gemline help policy says what rules are", "%s", err)
+		return worse(failing, "fix or remove it; gemline help policy says what rules are", "%s", err)
 	}
 	own := 0
 	for _, r := range p.Rules() {
@@ -192,13 +192,13 @@ func (d *doctor) checkTrust() finding {
 	t, err := d.trust(d.Paths.Cwd)
 	switch {
 	case err != nil:
-		return worse(Problem, "fix or remove it", "%s", err)
+		return worse(failing, "fix or remove it", "%s", err)
 	case t.State == trust.Trusted:
 		return fine("%s is trusted, by %s", t.Folder, t.Why)
 	case t.State == trust.Unneeded:
 		return fine("%s brings nothing that needs it", t.Folder)
 	}
-	return worse(Warning, "gemline trust status says what it brings, gemline trust add trusts it",
+	return worse(warning, "gemline trust status says what it brings, gemline trust add trusts it",
 		"%s is not trusted, and nothing of it is used", t.Folder)
 }
 
@@ -225,10 +225,10 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	}
 	switch {
 	case err != nil && inRing && !d.deep:
-		return worse(Warning, "gemline doctor --deep looks in the keyring, too",
+		return worse(warning, "gemline doctor --deep looks in the keyring, too",
 			"no key in the environment or in a file")
 	case err != nil:
-		return worse(Problem, hint(err), "%s", err)
+		return worse(failing, hint(err), "%s", err)
 	}
 	where := cmp.Or(c.KeyFrom, st.Credential)
 	if where != "" {
@@ -253,12 +253,12 @@ func (d *doctor) checkNetwork() finding {
 	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv),
 		CAs: model.CAsFrom(d.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
-		return worse(Problem, hint(err), "%s", err)
+		return worse(failing, hint(err), "%s", err)
 	}
 	for _, path := range o.CAs {
 		f, err := os.Open(path)
 		if err != nil {
-			return worse(Problem, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
+			return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
 				"certificates: %s: %s", path, disk.Cause(err))
 		}
 		f.Close()
@@ -292,7 +292,7 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 	return func(d *doctor, ctx context.Context) finding {
 		path, err := exec.LookPath(name)
 		if err != nil {
-			return worse(Warning, "", "%s is not there: %s", name, missing)
+			return worse(warning, "", "%s is not there: %s", name, missing)
 		}
 		const patience = 10 * time.Second
 		ctx, stop := context.WithTimeout(ctx, patience)
@@ -302,7 +302,7 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 		cmd.WaitDelay = time.Second // whatever it has left running
 		out, err := cmd.Output()
 		if err != nil {
-			return worse(Warning, "", "%s does not run: %s", path, err)
+			return worse(warning, "", "%s does not run: %s", path, err)
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		return fine("%s (%s)", first, path)
@@ -319,18 +319,18 @@ func (*doctor) checkShell() finding {
 			return fine("%s", path)
 		}
 	}
-	return worse(Warning, "install bash", "there is none: no command can be run")
+	return worse(warning, "install bash", "there is none: no command can be run")
 }
 
 func (d *doctor) checkEditor() finding {
 	words := strings.Fields(d.Editor)
 	if len(words) == 0 {
-		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names one",
+		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names one",
 			"there is none, so that the answer e is not offered")
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return worse(Warning, "general.preferredEditor, VISUAL or EDITOR names another", "%s is not there", words[0])
+		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names another", "%s is not there", words[0])
 	}
 	return fine("%s", path)
 }
@@ -361,11 +361,11 @@ func (d *doctor) checkDisk() finding {
 		free, err := freeSpace(dir)
 		switch {
 		case err != nil:
-			return worse(Warning, "", "%s: %s", dir, disk.Cause(err))
+			return worse(warning, "", "%s: %s", dir, disk.Cause(err))
 		case free < none:
-			return worse(Problem, "make room", "no space is left in %s", dir)
+			return worse(failing, "make room", "no space is left in %s", dir)
 		case free < scarce:
-			return worse(Warning, "make room", "%d MB are left in %s", free>>20, dir)
+			return worse(warning, "make room", "%d MB are left in %s", free>>20, dir)
 		}
 	}
 	return fine("enough space")
@@ -396,7 +396,7 @@ func (d *doctor) checkSize(ctx context.Context) finding {
 		return ctx.Err()
 	})
 	if size > much || files >= many {
-		return worse(Warning, "gemline sessions delete removes some", "%d MB in %d files in %s", size>>20, files, dir)
+		return worse(warning, "gemline sessions delete removes some", "%d MB in %d files in %s", size>>20, files, dir)
 	}
 	return fine("%d MB in %d files in %s", size>>20, files, dir)
 }
@@ -408,7 +408,7 @@ func checkClock(b Build, now time.Time) finding {
 		since = built.Add(-24 * time.Hour)
 	}
 	if now.Before(since) {
-		return worse(Problem, "set it: servers refuse to be asked in the past",
+		return worse(failing, "set it: servers refuse to be asked in the past",
 			"it says %s, which is before this program was made", now.Format(time.DateOnly))
 	}
 	return fine("%s", now.Format(time.RFC3339))
@@ -420,7 +420,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 	list, err := d.onServer(ctx)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
-		return worse(Problem, hint(err), "%s (after %s)", err, took)
+		return worse(failing, hint(err), "%s (after %s)", err, took)
 	}
 	return fine("it lists %d for conversations, in %s", len(list), took)
 }
@@ -433,16 +433,16 @@ func (d *doctor) checkSandbox() finding {
 		return unread()
 	}
 	if err != nil {
-		return worse(Problem, hint(err), "%s", err)
+		return worse(failing, hint(err), "%s", err)
 	}
 	st := c.State()
 	switch {
 	case st.Confined():
 		return fine("%s: %s%s", st.Name, st.Step, d.unmasked(c))
 	case st.Files:
-		return worse(Warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
+		return worse(warning, status, "%s: %s; commands may reach the network", st.Name, st.Step)
 	}
-	return worse(Warning, status, "%s: %s; commands that are allowed run with all your rights",
+	return worse(warning, status, "%s: %s; commands that are allowed run with all your rights",
 		st.Name, cmp.Or(st.Step, "nothing is in force"))
 }
 

@@ -25,8 +25,8 @@ func TestDoctorIsBounded(t *testing.T) {
 		if took := time.Since(start); took != lookFor {
 			t.Errorf("it took %s", took)
 		}
-		if found[0].Name != "one" || found[0].Status != OK || found[1].Name != "stuck" || found[1].Status != Warning ||
-			!strings.Contains(found[1].Text, "no answer") || found[3].Status != Problem {
+		if found[0].Name != "one" || found[0].Status != healthy || found[1].Name != "stuck" || found[1].Status != warning ||
+			!strings.Contains(found[1].Text, "no answer") || found[3].Status != failing {
 			t.Errorf("%+v", found)
 		}
 		time.Sleep(time.Hour) // the late one ends here, nowhere else
@@ -42,30 +42,30 @@ func TestChecks(t *testing.T) {
 		name string
 		env  string // NAME=VALUE|...
 		look func() finding
-		want Status
+		want status
 		text string
 	}{
-		{"clock", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, now) }, OK, "2026-05-06"},
-		{"a clock that was reset", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, time.Unix(0, 0)) }, Problem, "1970"},
-		{"a build of no date", "", func() finding { return checkClock(Build{}, time.Unix(0, 0)) }, Problem, "1970"},
-		{"a program", "", func() finding { return program("no-such-program", "nothing works")(w, t.Context()) }, Warning, "nothing works"},
-		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context()) }, OK, "gemini-api-key, from GEMINI_API_KEY"},
-		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context()) }, Problem, "no API key"},
-		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context()) }, Warning, "in a file"},
-		{"someone else's log-in", "GOOGLE_GENAI_USE_GCA=true", func() finding { return w.checkCredentials(t.Context()) }, Problem, ""},
-		{"proxy", "HTTPS_PROXY=http://me:very-secret@proxy.example:8080", w.checkNetwork, OK, "me:xxxxx@proxy.example"},
-		{"no proxy at all", "HTTPS_PROXY=http://[", w.checkNetwork, Problem, ""},
-		{"certificates", "SSL_CERT_FILE=/no/such/file", w.checkNetwork, Problem, "/no/such/file"},
-		{"address", "GOOGLE_GEMINI_BASE_URL=http://far.example/", w.checkNetwork, Problem, ""},
-		{"UTF-8", "LANG=C|LC_ALL=de_DE.utf8", w.checkText, OK, "LC_ALL"},
-		{"no locale", "", w.checkText, OK, "UTF-8"},
-		{"plain", "TERM=dumb", w.checkTerminal, OK, "plain mode"},
-		{"screen reader", "ACCESSIBLE=1", w.checkTerminal, OK, "screen reader mode (ACCESSIBLE)"},
-		{"home", "", w.checkHome, OK, "can be written to"},
-		{"settings", "", w.checkSettings, OK, "0 files"},
-		{"trust", "", w.checkTrust, OK, "brings nothing"},
-		{"disk", "", w.checkDisk, OK, ""},
-		{"sessions", "", func() finding { return w.checkSize(t.Context()) }, OK, "0 files"},
+		{"clock", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, now) }, healthy, "2026-05-06"},
+		{"a clock that was reset", "", func() finding { return checkClock(Build{Date: "2026-05-05T00:00:00Z"}, time.Unix(0, 0)) }, failing, "1970"},
+		{"a build of no date", "", func() finding { return checkClock(Build{}, time.Unix(0, 0)) }, failing, "1970"},
+		{"a program", "", func() finding { return program("no-such-program", "nothing works")(w, t.Context()) }, warning, "nothing works"},
+		{"key", "GEMINI_API_KEY=very-secret", func() finding { return w.checkCredentials(t.Context()) }, healthy, "gemini-api-key, from GEMINI_API_KEY"},
+		{"no key, no keyring", "GEMINI_FORCE_FILE_STORAGE=true", func() finding { return w.checkCredentials(t.Context()) }, failing, "no API key"},
+		{"no key, and a keyring", "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", func() finding { return w.checkCredentials(t.Context()) }, warning, "in a file"},
+		{"someone else's log-in", "GOOGLE_GENAI_USE_GCA=true", func() finding { return w.checkCredentials(t.Context()) }, failing, ""},
+		{"proxy", "HTTPS_PROXY=http://me:very-secret@proxy.example:8080", w.checkNetwork, healthy, "me:xxxxx@proxy.example"},
+		{"no proxy at all", "HTTPS_PROXY=http://[", w.checkNetwork, failing, ""},
+		{"certificates", "SSL_CERT_FILE=/no/such/file", w.checkNetwork, failing, "/no/such/file"},
+		{"address", "GOOGLE_GEMINI_BASE_URL=http://far.example/", w.checkNetwork, failing, ""},
+		{"UTF-8", "LANG=C|LC_ALL=de_DE.utf8", w.checkText, healthy, "LC_ALL"},
+		{"no locale", "", w.checkText, healthy, "UTF-8"},
+		{"plain", "TERM=dumb", w.checkTerminal, healthy, "plain mode"},
+		{"screen reader", "ACCESSIBLE=1", w.checkTerminal, healthy, "screen reader mode (ACCESSIBLE)"},
+		{"home", "", w.checkHome, healthy, "can be written to"},
+		{"settings", "", w.checkSettings, healthy, "0 files"},
+		{"trust", "", w.checkTrust, healthy, "brings nothing"},
+		{"disk", "", w.checkDisk, healthy, ""},
+		{"sessions", "", func() finding { return w.checkSize(t.Context()) }, healthy, "0 files"},
 	} {
 		clear(env)
 		for pair := range strings.SplitSeq(c.env, "|") {

@@ -25,8 +25,8 @@ type sandboxCommand struct {
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
 }
 
-// A Mask is a program that rules deny, and what commands have of it all the same.
-type Mask struct {
+// A mask is a program that rules deny, and what commands have of it all the same.
+type mask struct {
 	Program string   `json:"program"`
 	Files   []string `json:"files"`  // that are not there for commands
 	Others  []string `json:"others"` // names of programs that are not there either, as they are the same files
@@ -34,7 +34,7 @@ type Mask struct {
 }
 
 // line says what is masked for m.
-func (m Mask) line() string {
+func (m mask) line() string {
 	text := "a rule denies " + m.Program + ": "
 	if len(m.Files) > 0 {
 		text += "not there are " + strings.Join(m.Files, ", ")
@@ -52,14 +52,14 @@ func (m Mask) line() string {
 }
 
 // masks returns what rules deny.
-func (w *World) masks(l *launch.Launcher) ([]Mask, error) {
+func (w *World) masks(l *launch.Launcher) ([]mask, error) {
 	_, p, err := w.Project.Toolset()
 	if err != nil {
 		return nil, err
 	}
-	list := []Mask{}
+	list := []mask{}
 	for _, m := range l.Masks(policy.Programs(p.Denied())) {
-		list = append(list, Mask{Program: m.Program, Files: append([]string{}, m.Files...),
+		list = append(list, mask{Program: m.Program, Files: append([]string{}, m.Files...),
 			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left})
 	}
 	return list, nil

@@ -12,8 +12,8 @@ import (
 	"gemline/engine/text"
 )
 
-// Card returns what everybody may know of the server.
-func (s *Server) Card() *protocol.AgentCard {
+// card returns what everybody may know of the server.
+func (s *Server) card() *protocol.AgentCard {
 	return &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0",
 		URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
 		Description:       "A coding agent: it reads and changes the files of one folder and runs commands there, and asks about what its rules do not allow.",
@@ -29,7 +29,7 @@ func (s *Server) Card() *protocol.AgentCard {
 }
 
 // ServeCard answers with the card.
-func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.Card()) }
+func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.card()) }
 
 type failure struct {
 	Error string `json:"error"`

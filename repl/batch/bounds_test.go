@@ -11,7 +11,7 @@ import (
 func TestBounds(t *testing.T) {
 	for _, format := range []Format{Lines, NUL, JSONL} {
 		et.Bounds(t, func(s string) {
-			for r := NewReader(strings.NewReader(s), format); ; {
+			for r := newReader(strings.NewReader(s), format); ; {
 				if _, err := r.Next(); err != nil {
 					return
 				}

@@ -9,7 +9,7 @@
 //
 // # Told when kept
 //
-// The record of an item is on the disk, in the [State], before it is printed.
+// The record of an item is on the disk, in its state, before it is printed.
 // So a batch that was killed at any moment is gone on with: what was printed
 // is not asked again, and the results that wait for an earlier item wait there
 // and not in memory.

@@ -15,7 +15,7 @@ import (
 
 func read1(t *testing.T, format Format, text string) []Item {
 	t.Helper()
-	r := NewReader(strings.NewReader(text), format)
+	r := newReader(strings.NewReader(text), format)
 	var all []Item
 	for {
 		it, err := r.Next()
@@ -113,7 +113,7 @@ func TestBrokenItems(t *testing.T) {
 		{`{"prompt":"p","timeout":-1}`, "0", `"timeout" must be`},
 		{`{"prompt":"p","files":"x"}`, "0", `"files" must be a list of paths`},
 		{"{\"prompt\":\"\xff\"}", "0", "not UTF-8 text"},
-		{`{"prompt":"` + strings.Repeat("x", MaxItem) + `"}`, "0", "longer than 16 MiB"},
+		{`{"prompt":"` + strings.Repeat("x", maxItem) + `"}`, "0", "longer than 16 MiB"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			all := read1(t, JSONL, c.line+"\n"+`{"id":"b","prompt":"q"}`)
@@ -133,7 +133,7 @@ func TestBrokenItems(t *testing.T) {
 
 // An unreadable batch ends with what was read of it.
 func TestUnreadable(t *testing.T) {
-	r := NewReader(io.MultiReader(strings.NewReader("one\ntwo\nthr"), broken{}), Lines)
+	r := newReader(io.MultiReader(strings.NewReader("one\ntwo\nthr"), broken{}), Lines)
 	r.Next()
 	r.Next()
 	for range 2 {

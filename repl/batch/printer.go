@@ -13,7 +13,7 @@ type printer struct {
 	out       io.Writer
 	broken    func(error)
 	unordered bool
-	state     *State
+	state     *state
 	next      int           // the item to be printed next
 	ready     map[int]entry // those that ended and wait for it
 	lost      error         // of writing

@@ -30,11 +30,11 @@ func FormatOf(name string) Format {
 	return Lines
 }
 
-// MaxItem is how many bytes an item may have.
-const MaxItem = 16 << 20
+// maxItem is how many bytes an item may have.
+const maxItem = 16 << 20
 
-// A Reader reads items. It holds one at a time.
-type Reader struct {
+// A reader reads items. It holds one at a time.
+type reader struct {
 	in     *text.Lines
 	format Format
 	index  int
@@ -43,18 +43,18 @@ type Reader struct {
 	err    error
 }
 
-// NewReader returns a Reader of what r holds in format.
-func NewReader(r io.Reader, format Format) *Reader {
+// newReader returns a reader of what r holds in format.
+func newReader(r io.Reader, format Format) *reader {
 	end := byte('\n')
 	if format == NUL {
 		end = 0
 	}
-	return &Reader{in: text.NewLines(r, end, MaxItem), format: format}
+	return &reader{in: text.NewLines(r, end, maxItem), format: format}
 }
 
 // Next returns the next item, and io.EOF when there is none. What is wrong
 // with an item stands in it; any other error is one of reading, and the last.
-func (r *Reader) Next() (Item, error) {
+func (r *reader) Next() (Item, error) {
 	for r.err == nil {
 		line, err := r.in.Next()
 		long := err == text.ErrLong
@@ -80,7 +80,7 @@ func (r *Reader) Next() (Item, error) {
 		r.index++
 		switch {
 		case long:
-			it.Err = mistake(r.line, "longer than %s", input.Size(MaxItem))
+			it.Err = mistake(r.line, "longer than %s", input.Size(maxItem))
 		case r.format == JSONL:
 			it.parse(line)
 		default:
@@ -101,7 +101,7 @@ type read struct {
 // done can't be stopped; it goes on until the input ends or is closed.
 func (r *runner) read(ctx context.Context) <-chan read {
 	c := make(chan read)
-	in := NewReader(r.Source, r.Format)
+	in := newReader(r.Source, r.Format)
 	next := func() (it Item, err error) {
 		err = errPanic
 		defer r.panic.Catch()

@@ -109,7 +109,7 @@ type Config struct {
 type runner struct {
 	Config
 	reading <-chan read
-	state   *State
+	state   *state
 	printer printer
 	sums    sums
 	open    bool // there may be more items
@@ -206,16 +206,16 @@ func (r *runner) run(ctx context.Context, first read) error {
 }
 
 // find opens the state of the batch that begins with an item.
-func (r *runner) find(first Item) (*State, error) {
+func (r *runner) find(first Item) (*state, error) {
 	path := r.State.File
 	if path == "" {
 		if r.State.Dir == "" {
-			return Memory(), nil
+			return memory(), nil
 		}
 		sum := sha256.Sum256([]byte(cmp.Or(r.Source.Name, first.hash("")) + "\x00" + r.Key))
 		path = filepath.Join(r.State.Dir, hex.EncodeToString(sum[:8])+".jsonl")
 	}
-	s, err := OpenState(path, r.State.Fresh)
+	s, err := openState(path, r.State.Fresh)
 	var wrong *input.Error
 	switch {
 	case err == nil, errors.As(err, &wrong):
@@ -224,14 +224,14 @@ func (r *runner) find(first Item) (*State, error) {
 		return nil, &input.Error{Message: "the state file of the batch: " + err.Error(), Err: err}
 	}
 	r.tell("progress can't be saved, so a run that stops begins anew: %v", err)
-	return Memory(), nil
+	return memory(), nil
 }
 
 // closeState closes the state. It is not removed while there is something that
 // another run may want of it.
 func (r *runner) closeState() {
 	if r.over && r.State.File == "" {
-		r.state.Remove() // what stays is found again and is complete
+		r.state.remove() // what stays is found again and is complete
 		return
 	}
 	r.state.Close()
@@ -239,7 +239,7 @@ func (r *runner) closeState() {
 
 // tellResumed tells what an earlier run has done.
 func (r *runner) tellResumed() {
-	if n, answered := r.state.Len(); n > 0 {
+	if n, answered := r.state.len(); n > 0 {
 		done := n
 		if r.State.File != "" {
 			done = answered

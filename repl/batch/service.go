@@ -376,7 +376,7 @@ func (c *capture) Count(context.Context, *engine.Request) (int, error) { return 
 
 // waiting returns the tasks of all jobs that have no outcome yet, by the place
 // of their items.
-func (s *State) waiting() map[int]*task {
+func (s *state) waiting() map[int]*task {
 	open := map[int]*task{}
 	for _, j := range s.jobs {
 		for i := range j.Tasks {
@@ -390,7 +390,7 @@ func (s *State) waiting() map[int]*task {
 }
 
 // addJob keeps what is known of a job.
-func (s *State) addJob(j *job) error {
+func (s *state) addJob(j *job) error {
 	b, err := json.Marshal(line{Job: j})
 	if err != nil {
 		panic(err) // plain texts and numbers
@@ -400,7 +400,7 @@ func (s *State) addJob(j *job) error {
 }
 
 // learnJob takes over a job from the file, or its name, which comes later.
-func (s *State) learnJob(j *job) {
+func (s *state) learnJob(j *job) {
 	for _, known := range s.jobs {
 		if known.Title == j.Title {
 			known.Name = j.Name

@@ -17,13 +17,13 @@ import (
 	"gemline/repl/input"
 )
 
-// A State is what is known to be done of a batch, in a file that one run at a
-// time appends to, a line for each item that has ended. A State without a file
+// A state is what is known to be done of a batch, in a file that one run at a
+// time appends to, a line for each item that has ended. A state without a file
 // holds it in memory, for this run. It must not be used concurrently.
 //
 // A file may end anywhere, since the program may: what is no whole object counts
 // as not there.
-type State struct {
+type state struct {
 	path string
 	file *os.File // nil if there is none
 	lock *flock.Flock
@@ -62,14 +62,14 @@ type line struct {
 // asked again.
 const maxLine = 1 << 30
 
-// OpenState opens the state in the file path, which is made if need be, with
+// openState opens the state in the file path, which is made if need be, with
 // its directory. With fresh, what is in it is forgotten. If another run uses
 // it, the error is an [*input.Error].
-func OpenState(path string, fresh bool) (*State, error) {
+func openState(path string, fresh bool) (*state, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	s := &State{path: path, items: map[int]entry{}}
+	s := &state{path: path, items: map[int]entry{}}
 	if err := s.seize(); err != nil {
 		return nil, err
 	}
@@ -88,12 +88,12 @@ func OpenState(path string, fresh bool) (*State, error) {
 	return s, nil
 }
 
-// Memory returns a State without a file.
-func Memory() *State { return &State{items: map[int]entry{}} }
+// memory returns a state without a file.
+func memory() *state { return &state{items: map[int]entry{}} }
 
 // seize takes the lock, which is a file of its own: that of another run may be
 // removed while it is waited for, and is then no lock any more.
-func (s *State) seize() error {
+func (s *state) seize() error {
 	for range 100 {
 		l := flock.New(s.path+".lock", flock.SetPermissions(0o600))
 		ok, err := l.TryLock()
@@ -118,7 +118,7 @@ func (s *State) seize() error {
 
 // load reads what is in the file. A later line about an item beats an earlier
 // one.
-func (s *State) load() error {
+func (s *state) load() error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *State) load() error {
 }
 
 // learn takes over a line that stands at a place of the file.
-func (s *State) learn(b []byte, at int64) {
+func (s *state) learn(b []byte, at int64) {
 	var l line
 	if json.Unmarshal(b, &l) != nil || l.Index < 0 {
 		return
@@ -157,9 +157,9 @@ func (s *State) learn(b []byte, at int64) {
 	s.items[l.Index] = entry{hash: l.Hash, attempt: l.Attempt, code: l.Code, reason: l.Reason, at: at, size: len(b)}
 }
 
-// Len returns how many items are known to have ended, and how many of them
+// len returns how many items are known to have ended, and how many of them
 // were answered.
-func (s *State) Len() (ended, answered int) {
+func (s *state) len() (ended, answered int) {
 	for _, e := range s.items {
 		if e.code == 0 {
 			answered++
@@ -170,16 +170,16 @@ func (s *State) Len() (ended, answered int) {
 
 // take returns what an earlier run left about the item at a place, if that is
 // still the same one, and forgets it.
-func (s *State) take(index int, hash string) (entry, bool) {
+func (s *state) take(index int, hash string) (entry, bool) {
 	e, ok := s.items[index]
 	delete(s.items, index)
 	return e, ok && e.hash == hash
 }
 
-// add keeps e, whose record is given, and returns it as [State.record] takes it
+// add keeps e, whose record is given, and returns it as [state.record] takes it
 // when that is safe. The error is of keeping it in the file; its record and all
 // that follow are kept in memory then.
-func (s *State) add(index int, e entry) (entry, error) {
+func (s *state) add(index int, e entry) (entry, error) {
 	b, err := json.Marshal(line{Index: index, Hash: e.hash, Attempt: e.attempt, Code: e.code,
 		Reason: e.reason, Record: e.record})
 	if err != nil {
@@ -193,10 +193,10 @@ func (s *State) add(index int, e entry) (entry, error) {
 }
 
 // volatile reports whether records are kept in memory.
-func (s *State) volatile() bool { return s.file == nil || s.full }
+func (s *state) volatile() bool { return s.file == nil || s.full }
 
 // append writes a line and returns where it is, if it is in the file.
-func (s *State) append(b []byte) (at int64, kept bool, err error) {
+func (s *state) append(b []byte) (at int64, kept bool, err error) {
 	if s.file == nil || s.full {
 		return 0, false, nil
 	}
@@ -218,7 +218,7 @@ func (s *State) append(b []byte) (at int64, kept bool, err error) {
 }
 
 // record returns the record of e.
-func (s *State) record(e entry) ([]byte, error) {
+func (s *state) record(e entry) ([]byte, error) {
 	if e.record != nil {
 		return e.record, nil
 	}
@@ -234,12 +234,12 @@ func (s *State) record(e entry) ([]byte, error) {
 }
 
 // Close lets others use the file.
-func (s *State) Close() error { return s.close(false) }
+func (s *state) Close() error { return s.close(false) }
 
-// Remove closes the state and removes the file: the batch is over.
-func (s *State) Remove() error { return s.close(true) }
+// remove closes the state and removes the file: the batch is over.
+func (s *state) remove() error { return s.close(true) }
 
-func (s *State) close(remove bool) error {
+func (s *state) close(remove bool) error {
 	var err error
 	if s.file != nil {
 		err = s.file.Close()

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-func openState(t testing.TB, path string, fresh bool) *State {
+func mustOpen(t testing.TB, path string, fresh bool) *state {
 	t.Helper()
-	s, err := OpenState(path, fresh)
+	s, err := openState(path, fresh)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func record(s string) entry {
 // there, nothing else is, and the file can be gone on with.
 func TestStateCutAnywhere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "state")
-	s := openState(t, path, false)
+	s := mustOpen(t, path, false)
 	var ends []int64
 	for i, word := range []string{"one", "tw\u2028o", "three"} {
 		if _, err := s.add(i, record(word)); err != nil {
@@ -51,8 +51,8 @@ func TestStateCutAnywhere(t *testing.T) {
 				want++
 			}
 		}
-		s := openState(t, cut, false)
-		if got, _ := s.Len(); got != want {
+		s := mustOpen(t, cut, false)
+		if got, _ := s.len(); got != want {
 			t.Fatalf("cut at %d: %d items instead of %d", n, got, want)
 		}
 		e, err := s.add(7, record("more"))
@@ -63,8 +63,8 @@ func TestStateCutAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: %s, %v", n, b, err)
 		}
 		s.Close()
-		s = openState(t, cut, false)
-		if got, _ := s.Len(); got != want+1 {
+		s = mustOpen(t, cut, false)
+		if got, _ := s.len(); got != want+1 {
 			t.Fatalf("cut at %d and gone on with: %d items instead of %d", n, got, want+1)
 		}
 		for i, e := range s.items {
@@ -78,7 +78,7 @@ func TestStateCutAnywhere(t *testing.T) {
 
 func TestState(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	s := openState(t, path, false)
+	s := mustOpen(t, path, false)
 	failed := record("one")
 	failed.code, failed.reason = 67, "quota"
 	s.add(0, failed)
@@ -87,13 +87,13 @@ func TestState(t *testing.T) {
 	s.add(0, again)
 	s.add(1, failed)
 
-	if _, err := OpenState(path, true); err == nil || !strings.Contains(err.Error(), "another run of this batch is in progress") {
+	if _, err := openState(path, true); err == nil || !strings.Contains(err.Error(), "another run of this batch is in progress") {
 		t.Errorf("opened twice: %v", err)
 	}
 	s.Close()
 
-	s = openState(t, path, false)
-	if all, answered := s.Len(); all != 2 || answered != 1 {
+	s = mustOpen(t, path, false)
+	if all, answered := s.len(); all != 2 || answered != 1 {
 		t.Errorf("%d, %d", all, answered)
 	}
 	if _, ok := s.take(1, "another"); ok {
@@ -108,12 +108,12 @@ func TestState(t *testing.T) {
 	}
 	s.Close()
 
-	s = openState(t, path, true)
-	if all, _ := s.Len(); all != 0 {
+	s = mustOpen(t, path, true)
+	if all, _ := s.len(); all != 0 {
 		t.Errorf("afresh, %d are left", all)
 	}
 	s.add(0, again)
-	if err := s.Remove(); err != nil {
+	if err := s.remove(); err != nil {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
@@ -124,7 +124,7 @@ func TestState(t *testing.T) {
 // When the disk is full, what follows is kept in memory, and what was kept
 // before can still be had.
 func TestStateFull(t *testing.T) {
-	s := openState(t, filepath.Join(t.TempDir(), "state"), false)
+	s := mustOpen(t, filepath.Join(t.TempDir(), "state"), false)
 	one, err := s.add(0, record("one"))
 	if err != nil {
 		t.Fatal(err)
@@ -158,8 +158,8 @@ func FuzzState(f *testing.F) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := openState(t, path, false)
-		before, _ := s.Len()
+		s := mustOpen(t, path, false)
+		before, _ := s.len()
 		for _, e := range s.items {
 			if b, err := s.record(e); err != nil || !json.Valid(b) {
 				t.Fatalf("%q, %v", b, err)
@@ -169,8 +169,8 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		s.Close()
-		s = openState(t, path, false)
-		if after, _ := s.Len(); after < before || after > before+1 {
+		s = mustOpen(t, path, false)
+		if after, _ := s.len(); after < before || after > before+1 {
 			t.Fatalf("%d items, then %d", before, after)
 		}
 		s.Close()

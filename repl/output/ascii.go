@@ -33,9 +33,9 @@ func ascii(r rune) string {
 	return escaped(r)
 }
 
-// ASCII returns s with something of ASCII for every other character: what
+// toASCII returns s with something of ASCII for every other character: what
 // looks like it, or an escape.
-func ASCII(s string) string {
+func toASCII(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if r < 0x80 {

@@ -26,5 +26,5 @@ func TestBounds(t *testing.T) {
 		}
 		w.Fresh()
 	}, "tool: x ", "e\u0301", "\u0301", "日本。", "(（", " ", "👍🏽", "\u0600")
-	et.Bounds(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); ASCII(s) }, "\u202e\xff", "a")
+	et.Bounds(t, func(s string) { Escape(s); EscapeLine(s); Visible(s); toASCII(s) }, "\u202e\xff", "a")
 }

@@ -72,7 +72,7 @@ func TestASCII(t *testing.T) {
 				t.Errorf("%q cut at %d: %q, want %q", in, cut, b.String(), want)
 			}
 		}
-		if got := ASCII(in); got != want {
+		if got := toASCII(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestASCII(t *testing.T) {
 
 // Lines of boxes are drawn with what there is, and what is no line is none.
 func TestBoxes(t *testing.T) {
-	if got, want := ASCII("\u2500\u253c\u2502\u2580\u24ff"), `-+|\u{2580}\u{24ff}`; got != want {
+	if got, want := toASCII("\u2500\u253c\u2502\u2580\u24ff"), `-+|\u{2580}\u{24ff}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

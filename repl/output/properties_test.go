@@ -65,9 +65,9 @@ func TestHidden(t *testing.T) {
 		if got := Visible(s); got != want {
 			t.Errorf("Visible shows %U as %q, not %q", r, got, want)
 		}
-		for _, c := range ASCII(s) {
+		for _, c := range toASCII(s) {
 			if c > unicode.MaxASCII {
-				t.Errorf("in ASCII %U is %q", r, ASCII(s))
+				t.Errorf("in ASCII %U is %q", r, toASCII(s))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func shown(text string, before rune, o Options) (string, rune) {
 		case invisible(r), unicode.Is(unicode.Variation_Selector, r) && !chooses:
 			b.WriteString(spell(r))
 		case o.ASCII:
-			b.WriteString(ASCII(string(r)))
+			b.WriteString(toASCII(string(r)))
 		default:
 			b.WriteRune(r)
 		}

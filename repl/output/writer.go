@@ -184,7 +184,7 @@ func (w *Writer) Styled(s Style, line string) {
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
 	if w.ascii {
-		s = ASCII(s)
+		s = toASCII(s)
 	}
 	w.line.out = append(w.line.out, s...)
 	w.line.atStart = s == ""

@@ -75,8 +75,8 @@ func (p Prompt) block() string {
 	return input.Block(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
 }
 
-// Empty reports whether there is nothing to ask.
-func (p Prompt) Empty() bool {
+// empty reports whether there is nothing to ask.
+func (p Prompt) empty() bool {
 	return p.Media == nil && strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Piped) == ""
 }
 
@@ -90,7 +90,7 @@ var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words
 // What is piped in beside a prompt is data: no reference or command in it
 // means anything.
 func (o *Once) Run(ctx context.Context, p Prompt) error {
-	if p.Empty() {
+	if p.empty() {
 		return errNoPrompt
 	}
 	o.Tally.Start(o.Now())

@@ -59,7 +59,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 		l.Close()
 		return err
 	}
-	server := &http.Server{Handler: Local(h), ReadHeaderTimeout: headers, MaxHeaderBytes: mostHeaders}
+	server := &http.Server{Handler: local(h), ReadHeaderTimeout: headers, MaxHeaderBytes: mostHeaders}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	line, err := text.JSON(at, "")
@@ -80,9 +80,9 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 	return err
 }
 
-// Local has h answer programs on this machine alone: no page in a browser gets here under
+// local has h answer programs on this machine alone: no page in a browser gets here under
 // another name.
-func Local(h http.Handler) http.Handler {
+func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
 			http.Error(w, "only programs on this machine are answered", http.StatusForbidden)

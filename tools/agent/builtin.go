@@ -26,8 +26,8 @@ func doc(name string) string {
 // Names of the agents that come with the program.
 const (
 	Investigator = "codebase_investigator"
-	Helper       = "cli_help"
-	Generalist   = "generalist"
+	helper       = "cli_help"
+	generalist   = "generalist"
 )
 
 const investigation = `{"type":"object","properties":{
@@ -67,18 +67,18 @@ func BuiltIn(model string) []Definition {
 	}
 	return []Definition{
 		look,
-		{Name: Helper, Label: "CLI Help", Source: "built-in",
+		{Name: helper, Label: "CLI Help", Source: "built-in",
 			Description: "Answers questions about gemline itself, from its own pages: its commands, settings, flags and files.",
-			Prompt:      doc(Helper), Tools: []string{"get_internal_docs"}, Most: 10, Time: 3 * time.Minute,
+			Prompt:      doc(helper), Tools: []string{"get_internal_docs"}, Most: 10, Time: 3 * time.Minute,
 			Input: "question", Report: "report", Schema: helpReport, Model: "flash",
 			Config: calm(genai.GenerateContentConfig{}), Display: answerWithSources},
-		{Name: Generalist, Label: "Generalist", Source: "built-in",
+		{Name: generalist, Label: "Generalist", Source: "built-in",
 			Description: "Has all your tools and works on a task by itself. For what would fill this conversation: batches of like changes, commands with long outputs, searches of many steps.",
 			Core:        true, Most: 20, Input: "request", Report: "result", Schema: generalReport},
 	}
 }
 
-// answerWithSources is the report of [Helper] as text.
+// answerWithSources is the report of [helper] as text.
 func answerWithSources(report any) string {
 	var r struct {
 		Answer  string   `json:"answer"`

@@ -142,7 +142,7 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 	}
 	said := t.outcome()
 	message := fmt.Sprintf("Subagent '%s' finished.\nTermination Reason: %s\nResult:\n", c.agent.Name, t.reason)
-	if t.reason != Goal {
+	if t.reason != goal {
 		return engine.Result{}, &engine.CallError{Type: t.reason.class(), Message: message + said, Display: said}
 	}
 	return c.result(message, said), nil

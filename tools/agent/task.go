@@ -18,19 +18,19 @@ import (
 	"gemline/tools/agent/remote"
 )
 
-// A Reason is why an agent's work was over.
-type Reason string
+// A reason is why an agent's work was over.
+type reason string
 
 // The reasons. Work that is cancelled, or fails, is no outcome.
 const (
-	Goal       Reason = "GOAL"
-	Timeout    Reason = "TIMEOUT"
-	MaxTurns   Reason = "MAX_TURNS"
-	NoComplete Reason = "ERROR_NO_COMPLETE_TASK_CALL"
+	goal       reason = "GOAL"
+	timeout    reason = "TIMEOUT"
+	maxTurns   reason = "MAX_TURNS"
+	noComplete reason = "ERROR_NO_COMPLETE_TASK_CALL"
 )
 
 // class returns the reason as the class of a call that failed by it.
-func (r Reason) class() string { return "agent_" + strings.ToLower(string(r)) }
+func (r reason) class() string { return "agent_" + strings.ToLower(string(r)) }
 
 // grace is how long an agent has to report that should have been done.
 const grace = time.Minute
@@ -49,7 +49,7 @@ type Task struct {
 	report   engine.Tool
 	reported any // what was reported, nil before
 	last     bool
-	reason   Reason
+	reason   reason
 }
 
 func newTask(c call, host engine.Host) (*Task, error) {
@@ -77,14 +77,14 @@ func (t *Task) converse(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		if goal := ""; c.End != nil {
-			if t.reason == Goal {
-				goal = t.outcome()
+		if report := ""; c.End != nil {
+			if t.reason == goal {
+				report = t.outcome()
 			}
-			c.End(goal)
+			c.End(report)
 		}
 	}()
-	if t.reason, err = t.work(ctx, c.Run, t.Prompt, t.Agent.Turns(), t.Agent.Limit()); err != nil || t.reason == Goal {
+	if t.reason, err = t.work(ctx, c.Run, t.Prompt, t.Agent.Turns(), t.Agent.Limit()); err != nil || t.reason == goal {
 		return err
 	}
 	t.last = true
@@ -92,8 +92,8 @@ func (t *Task) converse(ctx context.Context) error {
 		Cause: engine.Recovery{Reason: string(t.reason)}})
 	reason, err := t.work(ctx, c.Run, t.why()+". You have one final chance to complete the task, and little time: call "+
 		completeName+" now with what you have, and say what is missing. No other call is carried out.", 1, grace)
-	if err == nil && reason == Goal {
-		t.reason = Goal
+	if err == nil && reason == goal {
+		t.reason = goal
 	}
 	if ctx.Err() == nil { // that this one failed, too, is not the reason
 		err = nil
@@ -102,37 +102,37 @@ func (t *Task) converse(ctx context.Context) error {
 }
 
 // work says something to the agent, and returns why what followed was over.
-func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, d time.Duration) (Reason, error) {
+func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, d time.Duration) (reason, error) {
 	ctx, stop := t.clock.start(ctx, d)
 	defer stop()
 	for ev, err := range run(ctx, genai.NewPartFromText(said)) {
 		switch {
 		case context.Cause(ctx) == errLate:
-			return Timeout, nil
+			return timeout, nil
 		case errors.Is(err, engine.ErrMaxTurns):
-			return MaxTurns, nil
+			return maxTurns, nil
 		case err != nil:
 			return "", err
 		}
 		if _, asks := ev.(engine.Requested); asks {
 			if most--; most < 0 {
-				return MaxTurns, nil
+				return maxTurns, nil
 			}
 		}
 		t.Tell(ev)
 		if f, over := ev.(engine.Finished); over && f.Name == completeName && f.Err == nil {
-			return Goal, nil
+			return goal, nil
 		}
 	}
-	return NoComplete, nil
+	return noComplete, nil
 }
 
 // why says why the work was over without a report.
 func (t *Task) why() string {
 	switch t.reason {
-	case Timeout:
+	case timeout:
 		return fmt.Sprintf("Agent timed out after %g minutes", t.Agent.Limit().Minutes())
-	case MaxTurns:
+	case maxTurns:
 		return fmt.Sprintf("Agent reached max turns limit (%d)", t.Agent.Turns())
 	}
 	return "Agent stopped calling tools but did not call 'complete_task'"
@@ -140,7 +140,7 @@ func (t *Task) why() string {
 
 // outcome is what came of the work.
 func (t *Task) outcome() string {
-	if t.reason == Goal {
+	if t.reason == goal {
 		return t.Agent.words(t.reported)
 	}
 	return t.why() + "."

@@ -10,10 +10,6 @@ import (
 	"gemline/engine/redact"
 )
 
-// DefaultInactivity is how long a command may be silent, unless the user says
-// otherwise.
-const DefaultInactivity = 300 * time.Second
-
 // Settings say how commands run.
 type Settings struct {
 	// Environ is the environment that the program was started with, without

@@ -63,13 +63,6 @@ func (t *Process) take(b []byte) {
 	t.errs.write(b)
 }
 
-// Stderr returns what the process has written to its standard error so far.
-func (t *Process) Stderr() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.errs.text()
-}
-
 // Done is closed when the process is over, though not all that it started may be.
 func (t *Process) Done() <-chan struct{} { return t.p.exited }
 
