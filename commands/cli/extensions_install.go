@@ -181,8 +181,15 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		return err
 	}
 	at := fresh
+	var sums map[string]string
 	if note.Type == "link" {
 		at = note.Source
+	} else if sums, _, err = extension.Sums(fresh, nil); err != nil {
+		return err
+	}
+	kept, err := w.carryFiles(old, fresh)
+	if err != nil {
+		return err
 	}
 	x, err := extension.Read(at, w.Paths.Cwd)
 	if err != nil { // the folder that it was read in is gone when this is read
@@ -201,11 +208,6 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
 		return err
 	}
-	if note.Type != "link" {
-		if note.Sum, err = extension.Sum(fresh); err != nil {
-			return err
-		}
-	}
 	if old != nil {
 		if _, err := os.Lstat(old.Home); err != nil {
 			return fmt.Errorf("%s was uninstalled meanwhile", old.Name)
@@ -221,6 +223,11 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if err := extension.Note(fresh, note); err != nil {
 		return err
 	}
+	if sums != nil {
+		if err := extension.NoteFiles(fresh, sums); err != nil {
+			return err
+		}
+	}
 	if err := disk.ReplaceTree(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
 		return err
 	}
@@ -235,7 +242,24 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if !skip && err == nil {
 		err = w.askSettings(ctx, x, old)
 	}
+	if len(kept) > 0 {
+		w.Notify(fmt.Sprintf("kept in the folder of %s, since it came later: %s", x.Name,
+			text.EscapeLine(text.Shorten(strings.Join(kept, ", "), 300))))
+	}
 	return errors.Join(err, w.installed(ctx, x, note, old))
+}
+
+// carryFiles puts into a new version what was added to the files of the old one, if there is
+// one, such as what its server keeps there.
+func (w *World) carryFiles(old *extension.Extension, fresh string) ([]string, error) {
+	if old == nil {
+		return nil, nil
+	}
+	_, added, err := extension.Touched(old.Home)
+	if err != nil {
+		return nil, err
+	}
+	return extension.Carry(old.Home, fresh, added)
 }
 
 // installed says what was done.

@@ -167,11 +167,8 @@ func UpdateUnasked(ctx context.Context, w *World, list []extension.Extension) {
 
 // touched returns an error if the files of an extension are not those that were installed.
 func (w *World) touched(x extension.Extension) error {
-	if x.Install.Sum == "" {
-		return nil
-	}
-	sum, err := extension.Sum(x.Home)
-	if err == nil && sum != x.Install.Sum {
+	changed, _, err := extension.Touched(x.Home)
+	if err == nil && changed {
 		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
 	}
 	return err

@@ -91,7 +91,10 @@ const (
 	contextName    = "GEMINI.md"
 	policiesName   = "policies"
 
-	maxExtensions = 1000 // directories that are looked at
+	filesName = ".gemini-extension-files.json" // gemline's own
+
+	maxSums       = 64 << 20 // bytes of the list of files
+	maxExtensions = 1000     // directories that are looked at
 	longestName   = 100
 )
 

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,9 +30,8 @@ type Install struct {
 	AutoUpdate bool   `json:"autoUpdate,omitempty"`
 	PreRelease bool   `json:"allowPreRelease,omitempty"`
 
-	// Commit and Sum are gemline's: what a branch was, and what tells the files from others.
+	// Commit is gemline's: what a branch was.
 	Commit string `json:"gemlineCommit,omitempty"`
-	Sum    string `json:"gemlineSum,omitempty"`
 
 	// Folders are gemline's, too: for which of them it keeps secrets of the extension's.
 	Folders []string `json:"gemlineFolders,omitempty"`
@@ -63,37 +64,98 @@ func Note(dir string, i Install) error {
 	return disk.Replace(filepath.Join(dir, installName), append(b, '\n'), 0o600)
 }
 
-// Sum returns what tells the files of an installed extension from others: all but those in
-// which its settings and its installation are noted, what git keeps, and what Python writes
-// when it runs one.
-func Sum(dir string) (string, error) {
-	h := sha256.New()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// Sums returns what tells each file of an extension from others, by its name: of all but those
+// in which its settings and its installation are noted, what git keeps, and what Python writes
+// when it runs one. With files that are known, those that are not are added, and have no sum.
+func Sums(dir string, known map[string]string) (sums map[string]string, added []string, err error) {
+	sums = map[string]string{}
+	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(dir, path)
-		switch {
+		name, _ := filepath.Rel(dir, at)
+		name = filepath.ToSlash(name)
+		switch _, is := known[name]; {
 		case d.IsDir() && (name == ".git" || d.Name() == "__pycache__"):
 			return fs.SkipDir
-		case name == ".git", name == installName, name == envName, d.IsDir():
+		case slices.Contains([]string{".git", installName, filesName, envName}, name), d.IsDir():
+			return nil
+		case known != nil && !is:
+			added = append(added, name)
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(path)
-			fmt.Fprintf(h, "%q link %q\n", name, target)
+			target, err := os.Readlink(at)
+			sums[name] = "link " + target
 			return err
 		}
-		f, err := disk.Open(path)
+		f, err := disk.Open(at)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		one := sha256.New()
-		_, err = io.Copy(one, f)
-		fmt.Fprintf(h, "%q %x\n", name, one.Sum(nil))
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		sums[name] = hex.EncodeToString(h.Sum(nil))
 		return err
 	})
-	return hex.EncodeToString(h.Sum(nil)), err
+	return sums, added, err
+}
+
+// NoteFiles notes in the folder of an extension which files were installed.
+func NoteFiles(dir string, sums map[string]string) error {
+	b, err := text.JSON(sums, " ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(filepath.Join(dir, filesName), append(b, '\n'), 0o600)
+}
+
+// Touched reports whether files of an installed extension are not as they were installed, and
+// which were added since. It knows of neither if that was not noted.
+func Touched(dir string) (changed bool, added []string, err error) {
+	var was map[string]string
+	b, err := disk.Read(filepath.Join(dir, filesName), maxSums)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &was)
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	now, added, err := Sums(dir, was)
+	return !maps.Equal(was, now), added, err
+}
+
+// Carry puts files that were added to an extension into the folder of a new version of it, as
+// far as that has no files of the same names. It returns the names of what it has put there,
+// a folder that is new as a whole as one.
+func Carry(from, to string, added []string) (kept []string, err error) {
+	made := map[string]bool{}
+	for _, name := range added {
+		target := filepath.Join(to, filepath.FromSlash(name))
+		if _, err := os.Lstat(target); err == nil {
+			continue
+		}
+		top := name
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, err := os.Lstat(filepath.Join(to, filepath.FromSlash(dir))); err == nil && !made[dir] {
+				break
+			}
+			made[dir], top = true, dir
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.Link(filepath.Join(from, filepath.FromSlash(name)), target); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(kept, top) {
+			kept = append(kept, top)
+		}
+	}
+	return kept, nil
 }
 
 // ID returns what an extension of a source is known by, as the Gemini CLI has it.
