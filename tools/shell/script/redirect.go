@@ -1,0 +1,103 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// redirect reads a redirection and returns what it gives to the standard
+// input, if that is a text that is known.
+func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
+	if _, ok := harmless(r); ok {
+		return nil
+	}
+	v.lower(engine.Readable, "it redirects to something other than /dev/null")
+	if r.N != nil && strings.Contains(r.N.Value, "[") {
+		v.opaque("arithmetic with a variable can run commands")
+	}
+	w := v.word(r.Word)
+	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {
+		v.opaque("it opens a connection: %s", w.text)
+	}
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.RdrInOut:
+		if w.text != "/dev/null" && !v.process(r.Word) {
+			v.write(w)
+		}
+	case syntax.DplOut:
+		if strings.Trim(w.text, "0123456789-") != "" || !w.known {
+			v.write(w)
+		}
+	case syntax.RdrIn, syntax.DplIn:
+	case syntax.Hdoc, syntax.DashHdoc:
+		v.ends(r)
+		if v.word(r.Hdoc); r.N == nil || r.N.Value == "0" {
+			return v.body(r)
+		}
+	case syntax.WordHdoc:
+		if w.known && (r.N == nil || r.N.Value == "0") {
+			return &w.text
+		}
+	default:
+		v.unknown(r)
+	}
+	return nil
+}
+
+// ends makes sure that a here-document ends where it seems to. For the shell
+// that is the first line that is the word, for the parser it may be a later
+// one, if a substitution is open.
+func (v *visitor) ends(r *syntax.Redirect) {
+	if r.Hdoc == nil {
+		return
+	}
+	from, to := r.Hdoc.Pos().Offset(), r.Hdoc.End().Offset()
+	if from > to || to > uint(len(v.src)) {
+		v.unknown(r)
+		return
+	}
+	substitutes := slices.ContainsFunc(r.Hdoc.Parts, func(p syntax.WordPart) bool {
+		_, bare := p.(*syntax.Lit)
+		return !bare
+	})
+	if !substitutes {
+		return
+	}
+	word := literal(r.Word).text
+	for i, l := range slices.Backward(strings.Split(v.src[from:to], "\n")) {
+		if strings.Contains(l, "<<") || strings.TrimLeft(l, "\t") == word && i < strings.Count(v.src[from:to], "\n") {
+			v.opaque("a here-document may end in more than one place")
+			return
+		}
+	}
+}
+
+// body returns a here-document as the command reads it, if that is known.
+func (v *visitor) body(r *syntax.Redirect) *string {
+	if r.Hdoc == nil {
+		return new(string)
+	}
+	text := ""
+	for _, p := range r.Hdoc.Parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			return nil
+		}
+		text += l.Value
+	}
+	if quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`); !quoted && strings.Contains(text, `\`) {
+		return nil // the shell takes backslashes away
+	}
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(text, "\n")
+		for i, l := range lines {
+			lines[i] = strings.TrimLeft(l, "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	return &text
+}
