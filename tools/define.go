@@ -17,16 +17,12 @@ import (
 // Define makes a tool whose arguments are A. The model is shown doc and
 // schema; what it answers is checked against schema before A is filled in, so
 // prepare sees required arguments present and of their type. What does not fit is an
-// [*engine.CallError], which lists all of it. Objects that schema spells "type":"object",
-// (without a space) take no other properties than those it lists. A schema that can't be
-// read is a panic at the first call.
+// [*engine.CallError], which lists all of it. Objects take no other properties than those
+// that schema lists for them. A schema that can't be read is a panic at the first call.
 func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {
-		// What the model is shown does not say so: it is not worth the tokens.
-		const object = `"type":"object",`
-		strict := strings.ReplaceAll(schema, object, object+`"additionalProperties":false,`)
-		s, err := jsonschema.Parse([]byte(strict))
+		s, err := jsonschema.Parse(closed(schema))
 		if err != nil {
 			panic(fmt.Sprintf("tools: schema of %s: %v", name, err)) // a mistake in this package
 		}
@@ -83,4 +79,32 @@ func decode[A any](args map[string]any) (a A, err error) {
 // misuse tells the model what is wrong with the arguments of its call.
 func misuse(format string, args ...any) error {
 	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// closed returns schema with objects that take no properties but those that are listed. What
+// the model is shown does not say so: it is not worth the tokens.
+func closed(schema string) []byte {
+	var v any
+	if json.Unmarshal([]byte(schema), &v) != nil {
+		return []byte(schema)
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+			if _, open := v["additionalProperties"]; v["type"] == "object" && v["properties"] != nil && !open {
+				v["additionalProperties"] = false
+			}
+		}
+	}
+	walk(v)
+	b, _ := json.Marshal(v)
+	return b
 }

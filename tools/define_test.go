@@ -14,7 +14,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		Line  int      `json:"line"`
 		Kinds []string `json:"kinds"`
 	}
-	const schema = `{"type":"object","properties":{
+	const schema = `{"type": "object", "properties": {
 		"path":{"type":"string"},
 		"line":{"type":"integer","minimum":1},
 		"all":{"type":"boolean"},

@@ -97,7 +97,7 @@ func hostile(changing bool) {
 		case m.Params.Name == "long":
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":"`, m.ID)
 			piece := strings.Repeat("x", 1<<20)
-			for range 1 << 10 {
+			for range 1 << 8 {
 				out.WriteString(piece)
 			}
 			say(`"}`)
@@ -128,7 +128,7 @@ func hostile(changing bool) {
 // is kept of it is bounded, and nothing that a terminal would obey comes out.
 func TestHostile(t *testing.T) {
 	server := self(t, "evil", "hostile")
-	server.Timeout = 20 * time.Second
+	server.Timeout = 2 * time.Minute
 	s, said := set(t, server)
 	st := s.Status()[0]
 	if st.State != Connected {
