@@ -159,6 +159,8 @@ func TestTalkPlan(t *testing.T) {
 	c.say("make a plan")
 	c.want("tool_result", "status", "success")
 	r := c.want("approval_request", "tool_name", "exit_plan_mode", "title", "carry out plan.md in default: edits and commands are asked about", "detail", "1. Do it.")
+	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"plan_filename": "plan.md"}})
+	c.want("error", "id", r["id"], "open", true)
 	c.send(record{"type": "approval", "id": r["id"], "decision": "allow", "args": record{"plan": "2. Do it well.\n"}})
 	r = c.want("approval_request", "detail", "2. Do it well.")
 	c.send(record{"type": "approval", "id": r["id"], "decision": "deny", "note": "why well?"})

@@ -67,6 +67,12 @@ func (p *Plans) alone(name string, host engine.Host) (engine.Result, error) {
 // ask asks the user about a plan, again as often as the user changes it.
 func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, name string) (engine.Result, error) {
 	changed := false
+	tool.Check = func(args map[string]any) error { // of a proposal, which the call isn't
+		if _, ok := args["plan"].(string); !ok {
+			return misuse("the changed plan was expected as the argument plan")
+		}
+		return nil
+	}
 	for {
 		r, err := p.read(name)
 		if err != nil {
@@ -86,11 +92,10 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 			}
 			return p.approve(r.path, mode, changed)
 		case engine.Changed:
-			text, ok := a.Args["plan"].(string)
-			if !ok {
-				return engine.Result{}, misuse("the changed plan was expected as the argument plan")
+			if err := tool.Check(a.Args); err != nil {
+				return engine.Result{}, err
 			}
-			if err := r.propose(text); err != nil {
+			if err := r.propose(a.Args["plan"].(string)); err != nil {
 				return engine.Result{}, err
 			}
 			if err := r.write(ctx); err != nil {
