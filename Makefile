@@ -5,6 +5,7 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
+LONG    := . ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
 .PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
@@ -14,7 +15,7 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: build ## everything that needs only Go and git, of the program as it is built for users
-	GEMLINE_BUILT=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m ./...
+	GEMLINE_BUILT=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m $(LONG) ./...
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
