@@ -190,7 +190,7 @@ func plainAgainst(t *testing.T, shell string) {
 	r := enginetest.Random(t, 0)
 	const batch = 5000
 	tried, taken := 0, 0
-	for total := size(50_000, 1_000_000); tried < total; {
+	for total := size(20_000, 1_000_000); tried < total; {
 		var texts, run []string
 		for len(texts) < batch && tried < total {
 			tried++
