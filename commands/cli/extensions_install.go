@@ -162,16 +162,7 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, ".gemline-*"))
-	for _, path := range left { // by killed processes
-		if info, err := os.Lstat(path); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
-			os.RemoveAll(path)
-		}
-	}
-	temp, err := os.MkdirTemp(dir, ".gemline-")
+	temp, err := tempIn(dir)
 	if err != nil {
 		return err
 	}
@@ -181,14 +172,10 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		return err
 	}
 	at := fresh
-	var sums map[string]string
+	var kept []string
 	if note.Type == "link" {
 		at = note.Source
-	} else if sums, _, err = extension.Sums(fresh, nil); err != nil {
-		return err
-	}
-	kept, err := w.carryFiles(old, fresh)
-	if err != nil {
+	} else if kept, err = noteFiles(fresh, old); err != nil {
 		return err
 	}
 	x, err := extension.Read(at, w.Paths.Cwd)
@@ -223,11 +210,6 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	if err := extension.Note(fresh, note); err != nil {
 		return err
 	}
-	if sums != nil {
-		if err := extension.NoteFiles(fresh, sums); err != nil {
-			return err
-		}
-	}
 	if err := disk.ReplaceTree(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
 		return err
 	}
@@ -249,11 +231,26 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	return errors.Join(err, w.installed(ctx, x, note, old))
 }
 
-// carryFiles puts into a new version what was added to the files of the old one, if there is
-// one, such as what its server keeps there.
-func (w *World) carryFiles(old *extension.Extension, fresh string) ([]string, error) {
-	if old == nil {
-		return nil, nil
+// tempIn returns a new directory in dir, which it makes, and deletes those that killed
+// processes have left.
+func tempIn(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, ".gemline-*"))
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
+			os.RemoveAll(path)
+		}
+	}
+	return os.MkdirTemp(dir, ".gemline-")
+}
+
+// noteFiles notes the files of a version that is new, and then puts those beside them that
+// were added to the old version, if there is one, such as what its server keeps there.
+func noteFiles(fresh string, old *extension.Extension) (kept []string, err error) {
+	if err := extension.NoteFiles(fresh); err != nil || old == nil {
+		return nil, err
 	}
 	_, added, err := extension.Touched(old.Home)
 	if err != nil {

@@ -64,10 +64,10 @@ func Note(dir string, i Install) error {
 	return disk.Replace(filepath.Join(dir, installName), append(b, '\n'), 0o600)
 }
 
-// Sums returns what tells each file of an extension from others, by its name: of all but those
+// sumsOf returns what tells each file of an extension from others, by its name: of all but those
 // in which its settings and its installation are noted, what git keeps, and what Python writes
 // when it runs one. With files that are known, those that are not are added, and have no sum.
-func Sums(dir string, known map[string]string) (sums map[string]string, added []string, err error) {
+func sumsOf(dir string, known map[string]string) (sums map[string]string, added []string, err error) {
 	sums = map[string]string{}
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -101,8 +101,13 @@ func Sums(dir string, known map[string]string) (sums map[string]string, added []
 	return sums, added, err
 }
 
-// NoteFiles notes in the folder of an extension which files were installed.
-func NoteFiles(dir string, sums map[string]string) error {
+// NoteFiles notes in the folder of an extension which files are there: those that are
+// installed.
+func NoteFiles(dir string) error {
+	sums, _, err := sumsOf(dir, nil)
+	if err != nil {
+		return err
+	}
 	b, err := text.JSON(sums, " ")
 	if err != nil {
 		return err
@@ -124,31 +129,40 @@ func Touched(dir string) (changed bool, added []string, err error) {
 	if err != nil {
 		return false, nil, err
 	}
-	now, added, err := Sums(dir, was)
+	now, added, err := sumsOf(dir, was)
 	return !maps.Equal(was, now), added, err
 }
 
 // Carry puts files that were added to an extension into the folder of a new version of it, as
-// far as that has no files of the same names. It returns the names of what it has put there,
-// a folder that is new as a whole as one.
+// hard links, as far as that has nothing of the same names and no link in their way. It returns
+// the names of what it has put there, a folder that is new as a whole as one.
 func Carry(from, to string, added []string) (kept []string, err error) {
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	made := map[string]bool{}
 	for _, name := range added {
-		target := filepath.Join(to, filepath.FromSlash(name))
-		if _, err := os.Lstat(target); err == nil {
+		if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		top := name
+		top, linked := name, false
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			if _, err := os.Lstat(filepath.Join(to, filepath.FromSlash(dir))); err == nil && !made[dir] {
-				break
+			info, err := root.Lstat(dir)
+			linked = linked || err == nil && !info.IsDir()
+			if err != nil || made[dir] {
+				made[dir], top = true, dir
 			}
-			made[dir], top = true, dir
 		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		if linked {
+			continue
+		}
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return nil, err
 		}
-		if err := os.Link(filepath.Join(from, filepath.FromSlash(name)), target); err != nil {
+		local := filepath.FromSlash(name)
+		if err := os.Link(filepath.Join(from, local), filepath.Join(to, local)); err != nil {
 			return nil, err
 		}
 		if !slices.Contains(kept, top) {
