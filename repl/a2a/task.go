@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -361,4 +362,97 @@ func (t *task) hangUp() {
 	if talk != nil {
 		talk.Close()
 	}
+}
+
+// lock holds change, once the turn that is about to end has ended: it takes nothing any more.
+func (t *task) lock(ctx context.Context) error {
+	for {
+		t.change.Lock()
+		u := t.turn
+		if u == nil || u.ctx.Err() == nil {
+			return nil
+		}
+		t.change.Unlock()
+		select {
+		case <-u.over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take takes a message: it is the answer to what is asked, or work begins on it.
+func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any,
+	along, fresh bool) (st *stream, rest chan struct{}, err error) {
+	if err := t.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer t.change.Unlock()
+	t.mu.Lock()
+	state, asked, u := t.kept.Task.Status.State, t.kept.Pending, t.turn
+	known := slices.ContainsFunc(t.kept.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
+	rest = t.rest
+	t.mu.Unlock()
+	late := u != nil && asked == nil
+	switch {
+	case m.ContextID != "" && m.ContextID != t.kept.Task.ContextID:
+		return nil, nil, invalidf(protocol.ErrInvalidParams, "the task has another contextId: %s",
+			t.kept.Task.ContextID)
+	case known:
+		return nil, nil, invalidf(protocol.ErrInvalidParams,
+			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
+	case state.Terminal():
+		return nil, nil, invalidf(protocol.ErrInvalidRequest,
+			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
+	case answer != nil && (asked == nil || asked.CallID != answer["callId"]):
+		return nil, nil, invalidf(protocol.ErrInvalidParams,
+			"no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
+	case late && !u.hint(words):
+		return nil, nil, invalidf(protocol.ErrUnsupportedOperation,
+			"the task is worked on; wait until it needs input, or cancel it")
+	}
+	var r reaction
+	if asked != nil {
+		if r, err = asked.react(words, answer); err != nil {
+			return nil, nil, err
+		}
+	}
+	begins := u == nil
+	if begins {
+		if u, err = t.server.begin(t); err != nil {
+			return nil, nil, err
+		}
+		u.prompt, u.asked, u.first = words, asked, r
+		t.left, t.stopped = t.server.patience, u.ctx.Done()
+	}
+	if along {
+		st = t.join()
+	}
+	t.mu.Lock()
+	t.remember(m)
+	t.turn = u
+	b, err := t.document(nil, mostSnapshot)
+	t.mu.Unlock()
+	if fresh && st != nil && err == nil {
+		st.put(b)
+	}
+	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
+		if st != nil {
+			st.leave()
+		}
+		if u.stop(err); begins { // else it ends by itself
+			t.leave()
+			close(u.over)
+			t.server.ended(u)
+		}
+		return nil, nil, err
+	}
+	t.update(kindState, nil, false, nil)
+	switch {
+	case begins:
+		t.server.group.Go(u.run)
+	case asked != nil:
+		u.answers <- r
+	}
+	return st, rest, nil
 }
