@@ -57,6 +57,7 @@ func New(t testing.TB) *Companion {
 
 // Close ends the companion as an editor ends that is closed.
 func (c *Companion) Close() {
+	c.server.Listener.Close() // else a client that comes back at once is waited for
 	c.server.CloseClientConnections()
 	c.server.Close()
 }
