@@ -116,6 +116,7 @@ func newServer(replies []Reply) *Server {
 
 // Close breaks open connections and waits until all requests are over.
 func (s *Server) Close() {
+	s.server.Listener.Close() // else a client that comes back at once is waited for
 	s.server.CloseClientConnections()
 	s.server.Close()
 }

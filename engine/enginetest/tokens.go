@@ -49,6 +49,7 @@ func NewTokens() *Tokens {
 
 // Close breaks open connections and waits until all requests are over.
 func (t *Tokens) Close() {
+	t.server.Listener.Close()
 	t.server.CloseClientConnections()
 	t.server.Close()
 }

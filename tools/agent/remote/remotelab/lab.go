@@ -96,6 +96,7 @@ func New(end func(func()), cfg Config) *Lab {
 	s := httptest.NewServer(mux)
 	end(s.Close)
 	end(s.CloseClientConnections)
+	end(func() { s.Listener.Close() })
 	l.URL = s.URL
 	return l
 }
