@@ -59,3 +59,57 @@ func TestOutputOfAnAskedCall(t *testing.T) {
 		}
 	}
 }
+
+// Three calls that print run side by side, and end in every order. After each end
+// the calls that are left print again; each output is remembered whole.
+func TestCallsThatPrintSideBySide(t *testing.T) {
+	nested := func(id, agent string, inner engine.Event) engine.Event {
+		return engine.Nested{ID: id, Agent: agent, Event: inner}
+	}
+	type event func(id, words string) engine.Event
+	for name, test := range map[string]struct {
+		event event
+		said  string // what stands before the words, "-" if they are not remembered
+	}{
+		"commands": {func(id, words string) engine.Event { return engine.Output{ID: id, Delta: words} }, ""},
+		"agents":   {func(id, words string) engine.Event { return nested(id, "a", engine.Text{Delta: words}) }, "a: "},
+		"agents of agents": {func(id, words string) engine.Event {
+			return nested(id, "a", nested("x", "b", engine.Text{Delta: words}))
+		}, "a > b: "},
+		"commands of agents": {func(id, words string) engine.Event {
+			return nested(id, "a", engine.Output{ID: "x", Delta: words})
+		}, "-"},
+		"empty outputs": {func(id, _ string) engine.Event { return engine.Output{ID: id} }, "-"},
+	} {
+		for _, order := range []string{"123", "132", "213", "231", "312", "321"} {
+			for _, detail := range []Detail{NormalDetail, ShortDetail, FullDetail} {
+				var b strings.Builder
+				p := &Printer{Out: output.New(&b, output.Options{}), Detail: detail}
+				now := time.Unix(0, 0)
+				p.Begin(now)
+				for _, id := range []string{"1", "2", "3"} {
+					p.Print(engine.Started{ID: id, Name: "work"}, now)
+				}
+				for i := range order {
+					for _, id := range order[i:] {
+						p.Print(test.event(string(id), string(id)+" speaks.\n"), now)
+					}
+					p.Print(engine.Finished{ID: order[i : i+1], Name: "work"}, now)
+				}
+				p.End(nil, now)
+				if n := strings.Count(b.String(), "result: "); detail != ShortDetail && n != len(order) {
+					t.Errorf("%s in the order %s: %d results in\n%s", name, order, n, &b)
+				}
+				for i, out := range p.Kept() { // what short detail does not show
+					want := test.said + strings.Repeat(order[i:i+1]+" speaks.\n", i+1)
+					if out.Text != want && test.said != "-" {
+						t.Errorf("%s in the order %s: output %d is %q, want %q", name, order, i+1, out.Text, want)
+					}
+				}
+				if n := len(p.Kept()); n != 0 && n != len(order) {
+					t.Errorf("%s in the order %s: %d outputs are remembered", name, order, n)
+				}
+			}
+		}
+	}
+}

@@ -108,13 +108,13 @@ func unstyled(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title,
+	c := &call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title,
 		cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
 	c.out.whole = p.Detail == FullDetail
 	if running := p.turn.running.find(ev.ID); running != nil {
-		c = *running
-		p.turn.running = slices.DeleteFunc(p.turn.running, func(r call) bool { return r.id == ev.ID })
+		c = running
+		p.turn.running = slices.DeleteFunc(p.turn.running, func(r *call) bool { return r == c })
 	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
@@ -122,7 +122,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	if c.quiet && ev.Err == nil {
 		p.turn.reads = append(p.turn.reads, output.EscapeLine(c.title))
-		p.kept.unshown(&c, ev)
+		p.kept.unshown(c, ev)
 		return
 	}
 	p.settle()
@@ -130,7 +130,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 	}
 	if c.quiet && p.Detail == ShortDetail { // how it went is said, and where the rest is
-		p.kept.unshown(&c, ev)
+		p.kept.unshown(c, ev)
 		p.say(output.Result, "%s", verdict(ev))
 		return
 	}
@@ -141,14 +141,14 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.keep(&c))))
+		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.keep(c))))
 	}
 	p.show(rest)
 	p.say(output.Result, "%s%s", c.of(), verdict(ev))
 }
 
 // of says whose words follow, if an agent works in the call: others may speak in between.
-func (c call) of() string {
+func (c *call) of() string {
 	if c.agent == "" {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,8 +128,8 @@ func ForHook(name string) string {
 	return "running the hook " + output.EscapeLine(name)
 }
 
-// calls are those that run.
-type calls []call
+// calls are those that run; each keeps its place in memory, since its output must not be copied.
+type calls []*call
 
 // doing says in words what is waited for.
 func (cs calls) doing() string {
@@ -144,16 +145,14 @@ func (cs calls) doing() string {
 
 // find returns the call of an id, nil if it does not run.
 func (cs calls) find(id string) *call {
-	for i := range cs {
-		if cs[i].id == id {
-			return &cs[i]
-		}
+	if i := slices.IndexFunc(cs, func(c *call) bool { return c.id == id }); i >= 0 {
+		return cs[i]
 	}
 	return nil
 }
 
 // doing says in words what a call does.
-func (c call) doing() string {
+func (c *call) doing() string {
 	const longest = 60 // characters
 	if command, ok := strings.CutPrefix(c.title, "run: "); ok {
 		return "running " + output.EscapeLine(text.Shorten(command, longest))
@@ -259,7 +258,7 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
+	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
 		longestTold), quiet: p.quiet(ev.Name)}
 	c.out.whole = p.Detail == FullDetail
 	if !c.quiet {
