@@ -5,7 +5,8 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
-LONG    := . ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
+LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-terminal testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
 .PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
@@ -19,8 +20,8 @@ test: build ## everything that needs only Go and git, of the program as it is bu
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }
-	$(GO) vet -trimpath ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
-	staticcheck ./... ./testdata/bench/... ./testdata/bench-terminal ./testdata/demo ./testdata/mutate ./testdata/pipes
+	$(GO) vet -trimpath ./... $(UNLISTED)
+	staticcheck ./... $(UNLISTED)
 	go mod tidy -diff
 
 security: ## attack the program, and count what it withstood
@@ -28,13 +29,13 @@ security: ## attack the program, and count what it withstood
 	@grep -E '^(cases|own|network|yolo|auto_edit|auto|sh|denied):|^ *--- SKIP' attack.log; rm attack.log
 
 bench: build ## speed, as ratios against ordinary tools in the same run; PART=hooks and the like for one part
-	$(GO) run ./testdata/bench ./gemline $(PART)
+	$(GO) run ./commands/program/testdata/bench ./gemline $(PART)
 
 bench-terminal: build ## what a question costs a terminal, to the byte; takes four minutes
-	$(GO) run ./testdata/bench-terminal ./gemline
+	$(GO) run ./commands/program/testdata/bench-terminal ./gemline
 
 demo: build ## a recorded conversation does real work, without any key
-	$(GO) run ./testdata/demo ./gemline
+	$(GO) run ./docs/demo ./gemline
 
 cover: ## line coverage by package
 	go test -coverprofile=cover.out ./... && go tool cover -func=cover.out | tail -1
@@ -55,10 +56,10 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./engine/disk
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
-	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' .
+	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
-	go run ./testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script
+	go run ./commands/program/testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script
 
 clean:
 	rm -rf gemline bin dist cover.out tools/sandbox/*.bin

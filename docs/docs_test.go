@@ -86,7 +86,7 @@ func TestLinks(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(p.Text, ""), -1) {
 			to := p.Text
 			if m[1] != "" {
-				b, err := os.ReadFile(path.Clean(m[1]))
+				b, err := os.ReadFile(path.Join("docs", m[1]))
 				if err != nil {
 					t.Errorf("%s: %v", p.Name, err)
 				}

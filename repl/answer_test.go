@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gemline/commands/program/acceptance/teletype"
 	"gemline/engine"
 	"gemline/repl/markdown"
 	"gemline/repl/output"
-	"gemline/repl/teletype"
 )
 
 // told returns what a Printer shows of an answer that comes in pieces.

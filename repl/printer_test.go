@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"gemline/commands/program/acceptance/teletype"
 	"gemline/engine"
 	"gemline/repl/output"
-	"gemline/repl/teletype"
 )
 
 var update = flag.Bool("update-print", false, "rewrite testdata/print")

@@ -13,11 +13,11 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/commands/program/acceptance/teletype"
 	"gemline/engine"
 	"gemline/engine/enginetest"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/repl/teletype"
 )
 
 // TestMain runs this binary as a session at a terminal when asked to. The

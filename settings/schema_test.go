@@ -34,7 +34,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 // fixture returns a file of a script.
 func fixture(t *testing.T, script, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("../testdata/script/" + script)
+	b, err := os.ReadFile("../commands/program/acceptance/" + script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +53,9 @@ func TestSchema(t *testing.T) {
 		name, text string
 		valid      bool
 	}{
-		{"a file of years", fixture(t, "config.txtar", "years.json"), true},
-		{"a project's", fixture(t, "config.txtar", "project.json"), true},
-		{"mistakes", fixture(t, "config.txtar", "odd.json"), false},
+		{"a file of years", fixture(t, "pipes/config.txtar", "years.json"), true},
+		{"a project's", fixture(t, "pipes/config.txtar", "project.json"), true},
+		{"mistakes", fixture(t, "pipes/config.txtar", "odd.json"), false},
 		{"nothing", `{}`, true},
 		{"not an object", `[]`, false},
 		{"unknown", `{"modle": {}}`, false},

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/commands/program/acceptance/teletype"
 	"gemline/repl/output"
-	"gemline/repl/teletype"
 )
 
 // converse runs the program with somebody to ask, who says no to everything.

@@ -23,7 +23,7 @@ type line struct {
 // lines reads a file of cases.
 func lines(t *testing.T, name string) []line {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("../../../testdata/security", name))
+	b, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

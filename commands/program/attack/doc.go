@@ -1,7 +1,7 @@
 // Package attack tries the program out as those would who mean harm.
 //
 // It has no code but tests. They build the program as it is given to users, and
-// run it on the cases of testdata/security: cases.jsonl is a table that other
+// run it on the cases of testdata: cases.jsonl is a table that other
 // programs of the kind can be held against as well, own.jsonl is about what only
 // gemline has. A case is a folder with what a stranger put there, what the model
 // says, and what must, and must not, come of it.

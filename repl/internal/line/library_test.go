@@ -11,7 +11,7 @@ import (
 
 	"github.com/chzyer/readline"
 
-	"gemline/repl/teletype"
+	"gemline/commands/program/acceptance/teletype"
 )
 
 // bareProgram is the program of [program] with the library as it comes, to see

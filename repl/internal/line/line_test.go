@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/term"
 
+	"gemline/commands/program/acceptance/teletype"
 	"gemline/repl/output"
-	"gemline/repl/teletype"
 )
 
 // TestMain runs this binary as a small program at a terminal when asked to:

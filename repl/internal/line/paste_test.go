@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gemline/repl/teletype"
+	"gemline/commands/program/acceptance/teletype"
 )
 
 // Lines that come closely are one input, and those that somebody types are not.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gemline/repl/teletype"
+	"gemline/commands/program/acceptance/teletype"
 )
 
 // What is typed while the program works shows up once, behind the prompt, as

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/repl/teletype"
+	"gemline/commands/program/acceptance/teletype"
 )
 
 // drawn returns the screen that a text makes on a terminal of its own, and

@@ -1,0 +1,9 @@
+package pipes
+
+import (
+	"testing"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+func TestMain(m *testing.M) { pt.Main(m) }

@@ -1,0 +1,35 @@
+package servers
+
+import (
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+func TestScripts(t *testing.T) { pt.Scripts(t, "servers") }
+
+// Extensions come from git's own smart HTTP server as they do from a directory.
+func TestExtensionsOverHTTP(t *testing.T) {
+	t.Parallel()
+	path, err := exec.Command("git", "--exec-path").Output()
+	backend := filepath.Join(strings.TrimSpace(string(path)), "git-http-backend")
+	if _, serr := os.Stat(backend); err != nil || serr != nil {
+		t.Skip("git has no server for HTTP here")
+	}
+	p := pt.Scripting(t, func(env *testscript.Env) string {
+		s := httptest.NewServer(&cgi.Handler{Path: backend, Env: []string{"GIT_HTTP_EXPORT_ALL=1",
+			"GIT_PROJECT_ROOT=" + filepath.Join(env.WorkDir, "origin")}})
+		env.Defer(s.Close)
+		return s.URL
+	})
+	p.Files = []string{"commands/program/acceptance/servers/extensions.txtar"}
+	testscript.Run(t, p)
+}

@@ -1,0 +1,65 @@
+//go:build unix
+
+package sessions
+
+import (
+	"bufio"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gemline/commands/program/acceptance/teletype"
+	et "gemline/engine/enginetest"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+// Whoever comes back to a session is told what it is about, how old it is, what
+// was under way when it ended, and what was said last; /history has the rest.
+func TestResumedSessionSaysWhereItStands(t *testing.T) {
+	t.Parallel()
+	for _, term := range []string{"dumb", "xterm"} {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(et.Says("It is **mended**.\n\nThe cause was a missing case.\n\n"+et.Text(720)+"."+"The end."),
+				et.Says("Now I run the tests.", et.Call("1", "run_shell_command", "command", "sleep 99")))
+			c := pt.Terminal(t, server)
+			run := func(args ...string) *exec.Cmd {
+				cmd := exec.Command(c.Path, append([]string{"-m", "gemini-2.5-flash", "-y", "-o", "stream-json"}, args...)...)
+				cmd.Dir, cmd.Env = c.Dir, c.Env
+				return cmd
+			}
+			if out, err := run("-p", "mend the parser").CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			second := run("--resume", "latest", "-p", "now test it")
+			out, err := second.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := second.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for in := bufio.NewScanner(out); in.Scan() && !strings.Contains(in.Text(), `"tool_use"`); {
+			}
+			second.Process.Kill()
+			second.Wait()
+
+			c.Env = append(c.Env, "TERM="+term)
+			c.Args = append(c.Args, "--resume", "latest")
+			s := teletype.Start(t, c)
+			s.Expect("info: resumed: mend the parser (just now, 2 turns)")
+			s.Expect("warning: interrupted, outcome unknown: ")
+			s.Expect("sleep 99")
+			s.Expect("you: now test it")
+			s.Expect("Now I run the tests.")
+			s.Expect("info: /history shows the rest")
+			s.Say("/history")
+			s.Expect("you: mend the parser")
+			s.Expect("The end.")
+			s.Expect("you: now test it")
+			s.Say("/quit")
+			s.Exit()
+		})
+	}
+}

@@ -1,0 +1,158 @@
+//go:build unix
+
+package terminal
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gemline/commands/program/acceptance/teletype"
+	et "gemline/engine/enginetest"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+// What is pasted is one request, on whatever terminal; what is typed, however
+// fast, is one a line.
+func TestPaste(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []struct {
+		name, term string
+		env        []string
+		args       []string
+		plain      bool
+	}{
+		{name: "dumb", term: "dumb", plain: true},
+		{name: "accessible", term: "xterm", env: []string{"ACCESSIBLE=1"}, plain: true},
+		{name: "Emacs", term: "dumb", env: []string{"INSIDE_EMACS=29.1,comint"}, plain: true},
+		{name: "smart", term: "xterm"},
+		{name: "smart, unmarked", term: "xterm"},
+	} {
+		for _, n := range []int{2, 5, 500} {
+			t.Run(fmt.Sprint(kind.name, " ", n), func(t *testing.T) {
+				server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("Four."), et.Says("Five."))
+				c := pt.Terminal(t, server, kind.args...)
+				c.Term, c.Env = kind.term, append(c.Env, kind.env...)
+				s := teletype.Start(t, c)
+				s.Expect("> ")
+				text := pt.Traceback(n)
+				typed := strings.ReplaceAll(text, "\n", "\r")
+				switch kind.name {
+				case "smart":
+					s.Send("\x1b[200~" + typed + "\x1b[201~\r")
+				case "smart, unmarked":
+					s.Send(typed)
+					s.Expect(fmt.Sprintf("%d lines, ", n))
+					s.Send("\r")
+				default:
+					s.Send(typed + "\r")
+					s.Expect(fmt.Sprintf("info: %d lines pasted, sent as one", n))
+				}
+				s.Expect("One.")
+				s.Expect("> ")
+				for _, line := range []string{"Two.", "Three."} { // as fast as there is a prompt
+					for _, key := range "typed\r" {
+						s.Send(string(key))
+					}
+					s.Expect(line)
+					s.Expect("> ")
+				}
+				pt.Leave(t, s, teletype.Rules{Smart: !kind.plain})
+				pt.CheckPaste(t, server, text, "typed", "typed")
+			})
+		}
+	}
+}
+
+// Lines that come together are one request each with the prompts that are for
+// programs, and by the setting.
+func TestLinesThatAreNoPaste(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, settings string
+		args           []string
+	}{
+		{"stable", "", []string{"--prompt-format", "stable"}},
+		{"setting", `{"ui":{"pasteLines":"single"}}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
+			c := pt.Terminal(t, server, tt.args...)
+			if tt.settings != "" {
+				c = pt.Configured(t, c, tt.settings)
+			}
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send("first\rsecond\rthird\r")
+			for _, answer := range []string{"One.", "Two.", "Three."} {
+				s.Expect(answer)
+			}
+			s.Expect("> ")
+			pt.Leave(t, s, teletype.Rules{Quiet: true})
+			pt.CheckPaste(t, server, "first", "second", "third")
+		})
+	}
+}
+
+// expect sends lines at once: one request each with stable prompts.
+func TestLinesOfExpect(t *testing.T) {
+	t.Parallel()
+	path := pt.Need(t, "expect")
+	for _, tt := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"stable", []string{"--prompt-format", "stable"}, []string{"first", "second"}},
+		{"plain", nil, []string{"first\nsecond"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := et.NewServer(et.Says("One."), et.Says("Two."))
+			c := pt.Terminal(t, server, tt.args...)
+			cmd := exec.CommandContext(t.Context(), path, "-c", `
+				set timeout 60
+				eval spawn -noecho [split $env(COMMAND) "\n"]
+				expect -re "> $"
+				send "first\rsecond\r"
+				expect `+[]string{"One.", "Two."}[len(tt.want)-1]+`
+				expect -re "\n> $"
+				send "/quit\r"
+				expect eof
+				exit [lindex [wait] 3]`)
+			cmd.Dir = c.Dir
+			cmd.Env = append(c.Env, "TERM=dumb", "COMMAND="+strings.Join(append([]string{c.Path}, c.Args...), "\n"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%q", err, out)
+			}
+			pt.CheckPaste(t, server, tt.want...)
+		})
+	}
+}
+
+// What is typed during an answer survives the Ctrl-C that stops it.
+func TestTypedDuringAStoppedAnswer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ term, shown, then, sent string }{
+		{"dumb", "info: typed before the stop and not sent: and then", "next", "next"},
+		{"xterm", "and then", " this", "and then this"},
+	} {
+		t.Run(tt.term, func(t *testing.T) {
+			server := et.NewServer(et.Stalled(et.Streams("This takes ", "for ever. ")), et.Says("Two."))
+			c := pt.Terminal(t, server)
+			c.Term = tt.term
+			s := teletype.Start(t, c)
+			s.Say("go on")
+			s.Expect("for ever.")
+			s.Send("and then\x03")
+			s.Expect("cancelled")
+			s.Expect(tt.shown)
+			s.Line(tt.then)
+			s.Expect("Two.")
+			s.Expect("> ")
+			pt.Leave(t, s, teletype.Rules{Smart: tt.term == "xterm", Quiet: true})
+			pt.CheckPaste(t, server, "go on", tt.sent)
+		})
+	}
+}

@@ -1,0 +1,39 @@
+package program
+
+import (
+	"os"
+
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// What the program itself writes to. It is not what os.Stdout and os.Stderr
+// are, once stray has been called.
+var stdout, stderr = kept(os.Stdout), kept(os.Stderr)
+
+func kept(f *os.File) *os.File { file := *f; return &file }
+
+// stray sends to f what libraries write to standard output and standard error,
+// whenever they took hold of these. A crash is still seen: the runtime does
+// not write to files.
+func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
+
+// Main is the process: it runs the program with the process's own arguments,
+// streams and environment, and returns the exit code. The version, the commit
+// and its date (RFC 3339) are those of the build. No other file touches the
+// process, so that a test binary that calls Main is the program.
+func Main(version, commit, date string) int {
+	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
+		return code
+	}
+	if code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}); ok {
+		return code
+	}
+	return Run(Process{
+		Args:  os.Args[1:],
+		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
+		Environ: os.Environ, Lookup: os.LookupEnv,
+		Exit: os.Exit, Stray: stray,
+		Version: version, Commit: commit, Date: date,
+	})
+}

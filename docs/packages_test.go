@@ -1,0 +1,129 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+// importTable reads from docs/packages.md what of ours each package may import.
+func importTable(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("docs/packages.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "# Packages\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	allowed := map[string][]string{}
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
+		name, isPackage := strings.CutPrefix(cells[0], "`")
+		if len(cells) != 3 || !isPackage {
+			continue
+		}
+		path := strings.TrimSuffix("gemline/"+strings.TrimSuffix(name, "`"), "/main.go")
+		switch cells[2] {
+		case "nothing":
+			allowed[path] = nil
+		case "everything":
+			allowed[path] = []string{"gemline/*"}
+		default:
+			for one := range strings.SplitSeq(cells[2], ", ") {
+				allowed[path] = append(allowed[path], "gemline/"+one)
+			}
+		}
+	}
+	return allowed
+}
+
+// covers reports whether a name in the table, which may end in /*, is or holds
+// a package.
+func covers(name, path string) bool {
+	below, all := strings.CutSuffix(name, "*")
+	return name == path || all && strings.HasPrefix(path, below)
+}
+
+// TestImports holds the packages to the table of docs/packages.md.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := importTable(t)
+	// Of other packages, what the engine may never reach for: it runs in a
+	// test with no world around it.
+	worldly := []string{"os", "os/exec", "os/signal", "net/http", "flag", "log", "golang.org/x/term"}
+	// That only types of genai are used, and no client, is checked by
+	// TestNoClient. Of mcp-go, too, only the types are used.
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath       string
+			Imports, GoFiles []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.GoFiles) == 0 {
+			continue // tests alone
+		}
+		may, known := allowed[p.ImportPath]
+		if !known {
+			t.Errorf("%s has no row in the table of docs/packages.md", p.ImportPath)
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "gemline") && !slices.ContainsFunc(may, func(one string) bool { return covers(one, imp) }) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+			if strings.HasPrefix(imp, "github.com/mark3labs/mcp-go/") && !strings.HasSuffix(imp, "/mcp") {
+				t.Errorf("%s imports %s, which costs each start 10 ms", p.ImportPath, imp)
+			}
+			if p.ImportPath == "gemline/engine" && slices.Contains(worldly, imp) {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// TestProcessInMainAlone holds the process's own streams, environment and exit to
+// commands/program/main.go, so that everything else can be tested in one process. What stands
+// between it and a command is a process of its own.
+func TestProcessInMainAlone(t *testing.T) {
+	t.Parallel()
+	const world = `(^|[^.A-Za-z])(os\.(Exit|Getenv|LookupEnv|Environ|Args|Stdin|Stdout|Stderr)\b|fmt\.Print(ln|f)?\(|log\.(Print|Fatal|Panic))`
+	out := pt.Grep(t, "-nE", world, "--", "*.go", ":!main.go", ":!commands/program/main.go", ":!*_test.go", ":(exclude,glob)**/testdata/**", ":!docs/examples", ":!docs/demo", ":!engine/enginetest", ":!commands/program/acceptance", ":!tools/web/weblab", ":!tools/sandbox/helper", ":!tools/sandbox/stage")
+	if len(out) > 0 {
+		t.Errorf("outside main.go:\n%s", out)
+	}
+}
+
+// TestNoClient holds the library of the API to its types: engine/model makes the
+// requests.
+func TestNoClient(t *testing.T) {
+	if out := pt.Grep(t, "-n", `genai\.NewClient`, "--", "*.go", ":!docs/packages_test.go"); len(out) > 0 {
+		t.Errorf("a client of the library:\n%s", out)
+	}
+}
+
+// TestFilesByTheWorkspaceAlone holds the tools, and what @path reads, to looking at files
+// through the workspace: it may show more than the disk has. Outputs of
+// commands are no files of the workspace, nor is what they make outside of it,
+// and what is kept from them, or put aside, is that of the kernel or the disk. Plans
+// are gemline's own.
+func TestFilesByTheWorkspaceAlone(t *testing.T) {
+	const disk = `os\.(Stat|Lstat|Open|OpenFile|Create|ReadFile|WriteFile|ReadDir)\(`
+	out := pt.Grep(t, "-nE", disk, "--", ":(glob)tools/*.go", "repl/input", ":!*_test.go", ":!tools/run_shell_command.go", ":!tools/look*.go", ":!tools/plans.go", ":!tools/undoable.go")
+	if len(out) > 0 {
+		t.Errorf("past the workspace:\n%s", out)
+	}
+}
