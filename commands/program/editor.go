@@ -86,7 +86,9 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
 			Advice: "gemline help credentials says which there are"}
 	}
-	w := e.world(io.Discard, nil)
+	i := newInspection(e.run)
+	defer i.Close()
+	w := e.world(io.Discard, i)
 	w.Output.Notify = func(string) {}
 	if l.Gateway != nil {
 		given := map[string]string{"GOOGLE_GEMINI_BASE_URL": l.Gateway.BaseURL}
@@ -178,9 +180,10 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	if p.unpaid {
-		return &auth.Error{Message: "no key of the Gemini API is known",
-			Advice: "sign in, or export GEMINI_API_KEY=..."}
+	if find := p.setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
+		if _, err := find(ctx); err != nil {
+			return err
+		}
 	}
 	choice := journal.Choice{}
 	if w.Session != "" { // by its id alone, and no number or name

@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,11 +13,11 @@ import (
 // has, and is to know what is written, so that it does not write over it. A function that
 // is nil is something that it can't do.
 //
-// It is asked about texts in UTF-8 below the roots. Whether a file is there, and
-// what it is, only the disk says.
+// It is asked about texts in UTF-8 below the roots that are on the disk. A file that the
+// Editor says it does not have is not there, whatever the disk holds.
 type Editor struct {
-	// Read returns the text of a file. If its error is an [errors.ErrUnsupported] or an
-	// [fs.ErrNotExist], the text of the disk counts; after another one, none does.
+	// Read returns the text of a file. If its error is an [errors.ErrUnsupported], the text
+	// of the disk counts; another error is the reader's, [fs.ErrNotExist] among them.
 	Read func(path string) (text string, err error)
 
 	// Write makes text the content of a file, on the disk, too. If its error is an
@@ -50,7 +49,7 @@ func (p Place) edited(b []byte) ([]byte, error) {
 		return b, nil
 	}
 	switch text, err := ed.Read(p.real); {
-	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errors.ErrUnsupported):
 		return b, nil
 	case err != nil:
 		return nil, err

@@ -10,7 +10,8 @@ import (
 )
 
 // What the user has in the editor counts, in the form that the file has, and the editor
-// writes; what it can't do, and what is no text of the user's, is the disk's.
+// writes; what it can't do, and what is no text of the user's, is the disk's. A file that the
+// editor does not have is not there.
 func TestEditor(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, ".gemini")
@@ -20,8 +21,11 @@ func TestEditor(t *testing.T) {
 			if s, ok := open[filepath.Base(path)]; ok {
 				return s, nil
 			}
-			if filepath.Base(path) == "kept" {
+			switch filepath.Base(path) {
+			case "kept":
 				return "", errors.New("private")
+			case "unsupported":
+				return "", errors.ErrUnsupported
 			}
 			return "", fs.ErrNotExist
 		},
@@ -55,7 +59,7 @@ func TestEditor(t *testing.T) {
 		{"windows", "a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"},
 		{"mixed", "a\r\nb\n", "a\nc\n", "a\nc\n"},
 		{"marked", "\ufeffa\n", "b\n", "b\n"},
-		{"closed", "a\n", "", "a\n"},
+		{"unsupported", "a\n", "", "a\n"},
 		{"binary", "\x7fELF\x00\x00\x01\x02\x00\x03\x00\x00\x05", "b\n", ""},
 		{"latin", "caf\xe9, na\xefve, d\xe9j\xe0 vu\n", "b\n", "café, naïve, déjà vu\n"},
 		{".gemini/GEMINI.md", "a\n", "b\n", "a\n"},
@@ -83,12 +87,19 @@ func TestEditor(t *testing.T) {
 	if f, err := at("kept").ReadText(); err == nil || !strings.Contains(err.Error(), "private") {
 		t.Errorf("%+v, %v", f, err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "gone"), []byte("a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := at("gone").ReadText(); !errors.Is(err, fs.ErrNotExist) { // the editor says what there is
+		t.Errorf("%+v, %v", f, err)
+	}
 	open["never"] = "x"
 	if _, err := at("never").ReadText(); !errors.Is(err, fs.ErrNotExist) { // the disk says what there is
 		t.Error(err)
 	}
 	for _, c := range []struct{ name, charset, want string }{
 		{"new/file", "", "by the editor: text"},
+		{"gone", "", "by the editor: text"},
 		{"unsupported", "", "text"},
 		{"plain", "utf-16le", "t\x00e\x00x\x00t\x00"},
 		{".gemini/GEMINI.md", "", "text"},
