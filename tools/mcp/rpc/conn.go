@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -94,9 +93,9 @@ type outcome struct {
 }
 
 const (
-	mostServed  = 8   // requests of the other side at once, if nothing else is said
-	mostRefused = 256 // refusals that are not read yet
-	mostIdle    = 500 // messages in a second that answer nothing
+	mostServed  = 8      // requests of the other side at once, if nothing else is said
+	mostRefused = 256    // refusals that are not read yet
+	mostIdle    = 20_000 // messages in a second that answer nothing
 )
 
 // New begins a conversation over s. Whoever begins one closes it.
@@ -280,7 +279,13 @@ func (c *Conn) end(err error) {
 // for.
 func (c *Conn) receive(text []byte) bool {
 	var m Message
-	if err := json.Unmarshal(text, &m); err != nil {
+	err := json.Unmarshal(text, &m)
+	if err != nil && c.client() {
+		if flat := shallow(text, mostDeep); !bytes.Equal(flat, text) {
+			err = json.Unmarshal(flat, &m)
+		}
+	}
+	if err != nil {
 		if c.handler.Foreign && startsWith(text, '[') && json.Valid(text) {
 			c.complain(nil, protocol.INVALID_REQUEST, "a message is one object, and no list")
 			return false
@@ -296,6 +301,8 @@ func (c *Conn) receive(text []byte) bool {
 		return false
 	}
 	switch {
+	case c.client() && m.Version == "" && m.Result == nil: // a line of a log in JSON
+		c.odd(text)
 	case m.isRequest():
 		c.serve(m)
 	case m.Method == protocol.MethodNotificationCancelled, c.handler.Foreign && m.Method == cancelRequest:
@@ -328,85 +335,6 @@ func (c *Conn) receive(text []byte) bool {
 func startsWith(b []byte, c byte) bool {
 	b = bytes.TrimLeft(b, " \t\r\n")
 	return len(b) > 0 && b[0] == c
-}
-
-// idWithin finds the id of a message that can't be read.
-var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id"\s*:\s*"?(\d{1,18})\b`) })
-
-// methodWithin finds out whether a message that can't be read asks for something.
-var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
-
-// complain says what is wrong with a message, if the protocol has that said.
-func (c *Conn) complain(id json.RawMessage, code int, problem string) {
-	if !c.handler.Foreign && !c.handler.Served {
-		return
-	}
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	c.refuse(id, Errorf(code, "%s", problem))
-}
-
-// refuse answers at once what nothing is done about. Those who don't read that, and ask on,
-// are held up if the protocol is another one; of MCP, where each side may wait until the
-// other has read, they get no answer.
-func (c *Conn) refuse(id json.RawMessage, why *Error) {
-	select {
-	case c.busy <- struct{}{}:
-	default:
-		if !c.handler.Foreign {
-			return
-		}
-		select {
-		case c.busy <- struct{}{}:
-		case <-c.ctx.Done():
-			return
-		}
-	}
-	go func() { c.answer(id, nil, why); <-c.busy }()
-}
-
-// fail fails the calls that a text may have been the answer to, of which the beginning
-// is enough: the one that it names, or all. What was never meant for us is none.
-func (c *Conn) fail(text []byte, err error) {
-	const looked = 64 << 10
-	if !startsWith(text, '{') && !startsWith(text, '[') {
-		if c.handler.Odd != nil {
-			c.handler.Odd(text)
-		}
-		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
-		return
-	}
-	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) &&
-		methodWithin().Match(head) { // it was no answer
-		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
-		if errors.Is(err, ErrTooLong) {
-			code = protocol.INVALID_REQUEST
-			if found := idWithin().FindSubmatch(head); found != nil {
-				id = found[1]
-			}
-		} else {
-			err = errors.New("this is no JSON")
-		}
-		c.complain(id, code, err.Error())
-		return
-	}
-	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
-		id, _ := strconv.ParseInt(string(found[1]), 10, 64)
-		if answer := c.take(id); answer != nil {
-			answer <- outcome{err: err}
-			return
-		}
-	}
-	if c.handler.Served { // it was a request, perhaps
-		defer c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for id, answer := range c.pending {
-		answer <- outcome{err: err}
-		delete(c.pending, id)
-	}
 }
 
 // serve answers a request of the other side.

@@ -9,7 +9,8 @@
 // What it sends is bounded: a message of more than [MaxMessage] bytes is passed over
 // without being kept, and messages that answer nothing are taken at a pace. What can't be
 // understood fails the calls that it may have been the answer to, so that nobody waits for
-// an answer that has come.
+// an answer that has come. A server's log lines among its messages are passed over, whatever
+// bracket they begin with.
 //
 // # Who reads never waits
 //

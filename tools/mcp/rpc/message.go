@@ -36,6 +36,15 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{protocol.NewJSONRPCErrorDetails(code, fmt.Sprintf(format, args...), nil)}
 }
 
+// UnmarshalJSON reads an error in whatever form a server gives it, such as a text.
+func (e *Error) UnmarshalJSON(b []byte) error {
+	json.Unmarshal(b, &e.JSONRPCErrorDetails) // as far as it is one
+	if e.Message == "" && json.Unmarshal(b, &e.Message) != nil {
+		e.Message = string(b)
+	}
+	return nil
+}
+
 // Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
@@ -60,6 +69,37 @@ func Decode(b []byte, v any) error {
 		return nil
 	}
 	return err
+}
+
+// mostDeep is how many levels of a message are read that has too many for a reader of JSON.
+const mostDeep = 1000
+
+// shallow returns a JSON text with null in the place of what is nested deeper than most levels.
+func shallow(text []byte, most int) []byte {
+	out := make([]byte, 0, len(text))
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		char, from := text[i], i
+		switch {
+		case quoted && char == '\\' && i+1 < len(text):
+			i++
+		case char == '"':
+			quoted = !quoted
+		case quoted:
+		case char == '{', char == '[':
+			if depth++; depth == most+1 {
+				out = append(out, "null"...)
+			}
+		case char == '}', char == ']':
+			if depth--; depth == most {
+				continue
+			}
+		}
+		if depth <= most {
+			out = append(out, text[from:i+1]...)
+		}
+	}
+	return out
 }
 
 // errNoMessage is why a text is no [Message].

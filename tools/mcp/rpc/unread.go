@@ -1,0 +1,104 @@
+package rpc
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strconv"
+	"sync"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+)
+
+// idWithin finds the id of a message that can't be read.
+var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id"\s*:\s*"?(\d{1,18})\b`) })
+
+// methodWithin finds out whether a message that can't be read asks for something.
+var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
+
+// complain says what is wrong with a message, if the protocol has that said.
+func (c *Conn) complain(id json.RawMessage, code int, problem string) {
+	if c.client() {
+		return
+	}
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	c.refuse(id, Errorf(code, "%s", problem))
+}
+
+// refuse answers at once what nothing is done about. Those who don't read that, and ask on,
+// are held up if the protocol is another one; of MCP, where each side may wait until the
+// other has read, they get no answer.
+func (c *Conn) refuse(id json.RawMessage, why *Error) {
+	select {
+	case c.busy <- struct{}{}:
+	default:
+		if !c.handler.Foreign {
+			return
+		}
+		select {
+		case c.busy <- struct{}{}:
+		case <-c.ctx.Done():
+			return
+		}
+	}
+	go func() { c.answer(id, nil, why); <-c.busy }()
+}
+
+// client reports whether the other side is a server: it may write a log where its messages
+// are expected, and is not told of what is no message.
+func (c *Conn) client() bool { return !c.handler.Foreign && !c.handler.Served }
+
+// answerWithin finds out whether a text that can't be read may have been meant as an answer.
+// Lines of logs begin with brackets, too: [info], { level: 30 }.
+var answerWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(jsonrpc|result)"\s*:`) })
+
+// odd hands on what is no message.
+func (c *Conn) odd(text []byte) {
+	if c.handler.Odd != nil {
+		c.handler.Odd(text)
+	}
+}
+
+// fail fails the calls that a text may have been the answer to, of which the beginning
+// is enough: the one that it names, or all. What was never meant for us is none.
+func (c *Conn) fail(text []byte, err error) {
+	const looked = 64 << 10
+	begun := startsWith(text, '{') || startsWith(text, '[')
+	if !begun || c.client() && !answerWithin().Match(text[:min(len(text), looked)]) {
+		c.odd(text)
+		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
+		return
+	}
+	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) &&
+		methodWithin().Match(head) { // it was no answer
+		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
+		if errors.Is(err, ErrTooLong) {
+			code = protocol.INVALID_REQUEST
+			if found := idWithin().FindSubmatch(head); found != nil {
+				id = found[1]
+			}
+		} else {
+			err = errors.New("this is no JSON")
+		}
+		c.complain(id, code, err.Error())
+		return
+	}
+	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
+		id, _ := strconv.ParseInt(string(found[1]), 10, 64)
+		if answer := c.take(id); answer != nil {
+			answer <- outcome{err: err}
+			return
+		}
+	}
+	if c.handler.Served { // it was a request, perhaps
+		defer c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, answer := range c.pending {
+		answer <- outcome{err: err}
+		delete(c.pending, id)
+	}
+}
