@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,8 +32,41 @@ func Scripts(t *testing.T, dir string) {
 	t.Helper()
 	t.Parallel()
 	p := Scripting(t, func(env *testscript.Env) string { return "file://" + filepath.Join(env.WorkDir, "origin") })
-	p.Dir = filepath.Join("commands/program/acceptance", dir)
+	all, err := filepath.Glob(filepath.Join("commands/program/acceptance", dir, "*.txtar"))
+	if err != nil || len(all) == 0 {
+		t.Fatal(all, err)
+	}
+	for _, file := range all {
+		p.Files = append(p.Files, forTerminals(t, file)...)
+	}
 	testscript.Run(t, p)
+}
+
+// atLine names the terminals of a dialogue.
+var atLine = regexp.MustCompile(`(?m)^at (.* .*)$`)
+
+// forTerminals returns a script for each of the terminals that the line "at" of a script
+// names, or the script itself.
+func forTerminals(t *testing.T, file string) (scripts []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := atLine.FindSubmatchIndex(b)
+	if line == nil {
+		return []string{file}
+	}
+	dir := t.TempDir()
+	for term := range strings.FieldsSeq(string(b[line[2]:line[3]])) {
+		name := filepath.Join(dir, strings.TrimSuffix(filepath.Base(file), ".txtar")+"_at_"+term+".txtar")
+		script := slices.Concat(b[:line[2]], []byte(term), b[line[3]:])
+		if err := os.WriteFile(name, script, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		scripts = append(scripts, name)
+	}
+	return scripts
 }
 
 // Scripting returns how scripts are run. Where they find repositories in origin is what
@@ -41,6 +76,27 @@ func Scripting(t *testing.T, origin func(env *testscript.Env) string) testscript
 	if err := os.Symlink(Self(t), filepath.Join(bin, "gemline")); err != nil {
 		t.Fatal(err)
 	}
+	cmds := map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		"server":     serve,
+		"recording":  recording,
+		"codeassist": codeAssist,
+		"received":   received,
+		"asked":      asked,
+		"arrives":    arrives,
+		"transcript": transcript,
+		"lines":      lines,
+		"write":      writeFile,
+		"jsonget":    jsonGet,
+		"valid":      valid(t),
+		"records":    records,
+		"proxy":      proxy,
+		"proxied":    proxied,
+		"remote":     remoteAgent,
+		"heard":      heard,
+		"releases":   releases,
+		"downloads":  downloads,
+	}
+	maps.Copy(cmds, dialogueCmds)
 	return testscript.Params{
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		RequireExplicitExec: true,
@@ -65,6 +121,7 @@ func Scripting(t *testing.T, origin func(env *testscript.Env) string) testscript
 			env.Values[proxying{}] = new(*relay)
 			env.Values[elsewhere{}] = new(*remotelab.Lab)
 			env.Values[publishing{}] = new(*Publisher)
+			env.Values[talking{}] = new(dialogue)
 			env.Setenv("ORIGIN", origin(env))
 			return os.MkdirAll(home, 0o700) // some scripts bring files in it
 		},
@@ -77,26 +134,7 @@ func Scripting(t *testing.T, origin func(env *testscript.Env) string) testscript
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"server":     serve,
-			"recording":  recording,
-			"codeassist": codeAssist,
-			"received":   received,
-			"asked":      asked,
-			"arrives":    arrives,
-			"transcript": transcript,
-			"lines":      lines,
-			"write":      writeFile,
-			"jsonget":    jsonGet,
-			"valid":      valid(t),
-			"records":    records,
-			"proxy":      proxy,
-			"proxied":    proxied,
-			"remote":     remoteAgent,
-			"heard":      heard,
-			"releases":   releases,
-			"downloads":  downloads,
-		},
+		Cmds: cmds,
 	}
 }
 
