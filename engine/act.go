@@ -25,12 +25,23 @@ type job struct {
 	intent  Intent
 	asked   bool
 	unasked string
-	aside   bool // it is no part of the conversation
+	aside   bool   // it is no part of the conversation
+	note    string // about arguments that were passed over, for the model
 	result  Result
 	err     error
 	at      time.Time // when it was over, zero until then
 
 	answer, injected []*genai.Part // what the model is told, once it is over
+}
+
+// newJob returns the job that a call is. Its arguments become those that the tool takes, so
+// that nobody judges or shows others than it runs with.
+func newJob(tools []Tool, fc *genai.FunctionCall) *job {
+	j := &job{fc: fc}
+	j.tool, _ = find(tools, fc.Name)
+	fc.Args, j.note = j.tool.fitted(fc.Args)
+	j.tool = j.tool.of(fc.Args)
+	return j
 }
 
 // act carries out the calls of one message and puts their answers into the
@@ -42,8 +53,7 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	tools := e.cfg.Tools.Tools()
 	jobs := make([]*job, len(fcs))
 	for i, fc := range fcs {
-		tool, _ := find(tools, fc.Name)
-		jobs[i] = &job{fc: fc, tool: tool.of(fc.Args)}
+		jobs[i] = newJob(tools, fc)
 	}
 	err := e.work(ctx, tools, jobs, emit)
 	for _, j := range jobs {
@@ -64,10 +74,10 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 // command that the user put into a prompt, and shows it by emit.
 func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit func(Event) error) (Result, error) {
 	tools := e.cfg.Tools.Tools()
-	tool, _ := find(tools, name)
 	fc := &genai.FunctionCall{Name: name, Args: args}
 	e.identify(fc)
-	j := &job{fc: fc, tool: tool.of(args), aside: true}
+	j := newJob(tools, fc)
+	j.aside = true
 	if err := e.work(ctx, tools, []*job{j}, emit); err != nil {
 		return j.result, err
 	}
@@ -116,7 +126,7 @@ func neighbours(jobs []*job) iter.Seq[[]*job] {
 // parallel reports whether j may run beside its neighbours: its tool changes
 // nothing, and the model did not ask that it wait.
 func (j *job) parallel() bool {
-	return j.tool.Kind.ReadOnly() && j.fc.Args["wait_for_previous"] != true
+	return j.tool.Kind.ReadOnly() && fmt.Sprint(j.fc.Args["wait_for_previous"]) != "true"
 }
 
 // judge prepares j and decides whether it may run. What goes wrong with the
@@ -166,6 +176,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 	waiting func() error) (s Settled, err error) {
 	agreed := false
 	for {
+		p.Args, _ = p.Tool.fitted(p.Args)
 		call, err := p.Tool.Prepare(ctx, p.Args)
 		if err != nil {
 			s.Intent.Title, s.Err = cmp.Or(call.Intent.Title, s.Intent.Title), err
@@ -279,6 +290,7 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 		took = 0
 	}
 	j.answer, j.injected = response(j.fc, j.result, j.err, e.cfg.Model)
+	j.addNote()
 	if err := e.recordResult(j, emit); err != nil {
 		return err
 	}

@@ -89,6 +89,20 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 	return append([]*genai.Part{{FunctionResponse: fr}}, siblings...), injected
 }
 
+// addNote puts the note about arguments that were passed over behind the answer.
+func (j *job) addNote() {
+	if j.note == "" {
+		return
+	}
+	said := j.answer[0].FunctionResponse.Response
+	for _, key := range []string{"output", "error"} {
+		if text, ok := said[key].(string); ok {
+			said[key] = text + "\n\nNote: passed over, since the tool has no such argument: " + j.note
+			return
+		}
+	}
+}
+
 // Gemini3 reports whether a model is one of the Gemini 3 family, which reads media
 // inside of the answer to a call and thinks by levels. A leading "models/" counts
 // for nothing.

@@ -409,9 +409,14 @@ func (e *Engine) identify(fc *genai.FunctionCall) {
 }
 
 // Normalize gives fc the name and the id that the engine knows it by: a name that
-// is not empty, and the id without the name before it.
+// is not empty and has no namespace before it, which models add at times, and the id
+// without the name before it.
 func Normalize(fc *genai.FunctionCall) {
-	if fc.Name = strings.TrimSpace(fc.Name); fc.Name == "" {
+	fc.Name = strings.TrimSpace(fc.Name)
+	for _, namespace := range []string{"default_api:", "default_api."} {
+		fc.Name = strings.TrimPrefix(fc.Name, namespace)
+	}
+	if fc.Name == "" {
 		fc.Name = "generic_tool"
 	}
 	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")

@@ -37,9 +37,10 @@ type Tool struct {
 	// always. It is asked before every request.
 	When func() bool
 
-	// Check, if not nil, says whether args are of the form that the tool takes. Its error is
-	// one of Prepare's, which is not asked for it.
-	Check func(args map[string]any) error
+	// Fit, if not nil, returns args in the form that the tool takes, with types mended, and
+	// a note to the model about what was left out. It is asked before anything else looks at
+	// the arguments. Its error is one of Prepare's, which is not asked for it.
+	Fit func(args map[string]any) (fitted map[string]any, note string, err error)
 
 	// Prepare checks args and returns the call, ready to be judged. It may
 	// read but never changes anything. Its error is for the model; of a Call
@@ -56,6 +57,19 @@ func (t Tool) of(args map[string]any) Tool {
 		t.Kind = t.KindOf(args)
 	}
 	return t
+}
+
+// fitted returns args in the form that t takes, and the note about what was left out. What
+// has no such form stays as it is: Prepare says what is wrong with it.
+func (t Tool) fitted(args map[string]any) (map[string]any, string) {
+	if t.Fit == nil {
+		return args, ""
+	}
+	fitted, note, err := t.Fit(args)
+	if err != nil {
+		return args, ""
+	}
+	return fitted, note
 }
 
 // A Call is one use of a Tool, checked but not yet run.

@@ -15,10 +15,11 @@ import (
 )
 
 // Define makes a tool whose arguments are A. The model is shown doc and
-// schema; what it answers is checked against schema before A is filled in, so
-// prepare sees required arguments present and of their type. What does not fit is an
+// schema; what it answers is made to fit schema before A is filled in, so prepare sees
+// required arguments present and of their type. What can't be made to fit is an
 // [*engine.CallError], which lists all of it. Objects take no other properties than those
-// that schema lists for them. A schema that can't be read is a panic at the first call.
+// that schema lists for them: others are passed over, with a note. A schema that can't be
+// read is a panic at the first call.
 func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {
@@ -28,7 +29,7 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 		}
 		return s
 	})
-	fits := func(args map[string]any) error { return check(shape(), args) }
+	fit := func(args map[string]any) (map[string]any, string, error) { return fit(shape(), args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{
 			Name:                 name,
@@ -37,9 +38,10 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 		},
 		Label: label,
 		Kind:  kind,
-		Check: fits,
+		Fit:   fit,
 		Prepare: func(ctx context.Context, args map[string]any) (engine.Call, error) {
-			if err := fits(args); err != nil {
+			args, _, err := fit(args)
+			if err != nil {
 				return engine.Call{}, err
 			}
 			a, err := decode[A](args)
@@ -55,16 +57,24 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 // the engine reads, and the marks of a proposal that the user changed.
 var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// check tells the model everything about args that does not fit the schema.
-func check(s *jsonschema.Schema, args map[string]any) error {
+// fit returns args as the schema wants them, and a note about what was left out. The error
+// tells the model everything that does not fit.
+func fit(s *jsonschema.Schema, args map[string]any) (fitted map[string]any, note string, err error) {
 	seen := maps.Clone(args)
 	for _, name := range internal {
 		delete(seen, name)
 	}
-	if problem := s.CheckArgs(seen); problem != "" {
-		return misuse("%s", problem)
+	fitted, note, problem := s.Fit(seen)
+	fitted = maps.Clone(fitted)
+	for _, name := range internal {
+		if v, ok := args[name]; ok {
+			fitted[name] = v
+		}
 	}
-	return nil
+	if problem != "" {
+		return fitted, note, misuse("%s", problem)
+	}
+	return fitted, note, nil
 }
 
 // decode fills an A from args.

@@ -124,19 +124,17 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
 	}
-	fits := func(args map[string]any) error { return check(shape, args) }
+	fit := func(args map[string]any) (map[string]any, string, error) { return fit(shape, args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: f.ParametersJSONSchema,
 			Description: strings.TrimSpace(f.Description) +
 				"\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
 		Label: name,
-		Check: fits,
+		Fit:   fit,
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
-			if err := fits(args); err != nil {
+			args, _, err := fit(args)
+			if err != nil {
 				return engine.Call{}, err
-			}
-			if args == nil {
-				args = map[string]any{}
 			}
 			input, err := text.JSON(args, "")
 			if err != nil {

@@ -58,7 +58,7 @@ func Example() {
 	// +Good evening!
 }
 
-// A tool's arguments are checked against its schema before prepare is given them.
+// A tool's arguments are made to fit its schema before prepare is given them.
 func ExampleDefine() {
 	type arguments struct{ Place string }
 	weather := tools.Define("weather", "Weather", engine.Read, "Says what the weather is at a place.",
@@ -66,12 +66,13 @@ func ExampleDefine() {
 		func(_ context.Context, a arguments) (engine.Call, error) {
 			return engine.Call{Intent: engine.Intent{Title: "weather: " + a.Place}}, nil
 		})
-	for _, args := range []map[string]any{{"place": "Bergen"}, {"place": 5}, {}} {
+	for _, args := range []map[string]any{{"place": "Bergen"}, {"place": 5}, {"place": []any{}}, {}} {
 		call, err := weather.Prepare(context.Background(), args)
 		fmt.Printf("%q %v\n", call.Intent.Title, err)
 	}
 	// Output:
 	// "weather: Bergen" <nil>
-	// "" params/place must be of type string, not integer
+	// "weather: 5" <nil>
+	// "" params/place must be of type string, not array
 	// "" params lacks "place"
 }

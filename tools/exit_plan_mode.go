@@ -67,11 +67,11 @@ func (p *Plans) alone(name string, host engine.Host) (engine.Result, error) {
 // ask asks the user about a plan, again as often as the user changes it.
 func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, name string) (engine.Result, error) {
 	changed := false
-	tool.Check = func(args map[string]any) error { // of a proposal, which the call isn't
+	tool.Fit = func(args map[string]any) (map[string]any, string, error) { // of a proposal, which the call isn't
 		if _, ok := args["plan"].(string); !ok {
-			return misuse("the changed plan was expected as the argument plan")
+			return args, "", misuse("the changed plan was expected as the argument plan")
 		}
-		return nil
+		return args, "", nil
 	}
 	for {
 		r, err := p.read(name)
@@ -92,7 +92,7 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 			}
 			return p.approve(r.path, mode, changed)
 		case engine.Changed:
-			if err := tool.Check(a.Args); err != nil {
+			if _, _, err := tool.Fit(a.Args); err != nil {
 				return engine.Result{}, err
 			}
 			if err := r.propose(a.Args["plan"].(string)); err != nil {

@@ -24,8 +24,8 @@ func TestListDirectory(t *testing.T) {
 		{`{"dir_path":"b.txt"}`, "path_is_not_a_directory: Error: Path is not a directory: $/b.txt"},
 		{`{"dir_path":"none"}`, "ls_execution_error: Error listing directory: stat $/none: no such file or directory"},
 		{`{"dir_path":".git"}`, "path_not_in_workspace: Path not in workspace: Attempted path \"$/.git\" resolves outside the allowed workspace directories: $"},
-		{`{"dir_path":".","ignore":"x"}`, "invalid_tool_params: params/ignore must be of type array, not string"},
-		{`{"dir_path":".","file_filtering_options":{"x":1}}`, "invalid_tool_params: params/file_filtering_options must not have \"x\""},
+		{`{"dir_path":".","ignore":{}}`, "invalid_tool_params: params/ignore must be of type array, not object"},
+		{`{"dir_path":"only","file_filtering_options":{"x":1}}`, "Directory listing for $/only:\n\n(1 ignored)"},
 	} {
 		p.want(tool, test.args, test.want)
 	}

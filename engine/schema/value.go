@@ -41,23 +41,6 @@ func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
 	return compact, nil
 }
 
-// CheckArgs says in one line all that does not fit of the arguments of a call, "" if they do.
-func (s *Schema) CheckArgs(args map[string]any) string {
-	if args == nil {
-		args = map[string]any{}
-	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		return err.Error()
-	}
-	_, problems := s.Check(string(b))
-	all := make([]string, len(problems))
-	for i, p := range problems {
-		all[i] = "params" + p.At + " " + p.Message
-	}
-	return strings.Join(all, "; ")
-}
-
 // A node is a value, or one inside it.
 type node struct {
 	v      any

@@ -93,8 +93,8 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 	case m.Decision != allow && m.Decision != always:
 		return engine.Refused{Note: m.Note}, ""
 	case m.Decision == allow && m.Args != nil:
-		if check := q.p.Tool.Check; check != nil {
-			if err := check(m.Args); err != nil {
+		if fit := q.p.Tool.Fit; fit != nil {
+			if _, _, err := fit(m.Args); err != nil {
 				return nil, fmt.Sprintf("args can't be used: %.300s", err)
 			}
 		}

@@ -123,12 +123,13 @@ func (o offered) tool(l *link, t tool) engine.Tool {
 		Label: fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
 		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
 	}
-	et.Check = func(args map[string]any) error { return t.check(given(args)) }
+	et.Fit = t.fit
 	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
-		args = given(args)
-		if err := t.check(args); err != nil {
+		args, _, err := t.fit(args)
+		if err != nil {
 			return engine.Call{}, err
 		}
+		args = given(args)
 		in := l.intent(t, args)
 		if t.before != "" && !(o.in.Trusting != nil && o.in.Trusting()) {
 			in.Ask = "the server says something else of this tool than when it was first used"
@@ -177,14 +178,20 @@ func given(args map[string]any) map[string]any {
 	return out
 }
 
-// check tells the model everything about args that does not fit.
-func (t tool) check(args map[string]any) error {
+// fit returns args as the tool takes them, and a note about what was left out. The error
+// tells the model everything that does not fit.
+func (t tool) fit(args map[string]any) (fitted map[string]any, note string, err error) {
 	shape := t.shape()
 	if shape == nil {
-		return nil
+		return args, "", nil
 	}
-	if problem := shape.CheckArgs(args); problem != "" {
-		return &engine.CallError{Type: engine.InvalidToolParams, Message: problem}
+	fitted, note, problem := shape.Fit(given(args))
+	if wait, ok := args["wait_for_previous"]; ok {
+		fitted = maps.Clone(fitted)
+		fitted["wait_for_previous"] = wait
 	}
-	return nil
+	if problem != "" {
+		return fitted, note, &engine.CallError{Type: engine.InvalidToolParams, Message: problem}
+	}
+	return fitted, note, nil
 }
