@@ -89,16 +89,17 @@ func (*hooksList) Run(w *World) error {
 		}
 	}
 	for _, p := range wrong {
-		problems = append(problems, p.Text)
+		label := "not used: "
+		if p.Runs {
+			label = "to look at: "
+		}
+		lines, problems = append(lines, label+p.Text), append(problems, p.Text)
 	}
 	if why := w.unread(); why != "" {
-		problems = append(problems, why)
+		lines, problems = append(lines, "not used: "+why), append(problems, why)
 	}
 	if len(list)+len(problems) == 0 {
 		lines = []string{"no hooks are set; gemline help hooks says how"}
-	}
-	for _, p := range problems {
-		lines = append(lines, "not used: "+p)
 	}
 	return w.show(struct {
 		Hooks    []ListedHook `json:"hooks"`

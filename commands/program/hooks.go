@@ -38,21 +38,21 @@ type hookSet struct {
 // the project come last: no other hook is left out for being the same as one of them.
 func (o *Options) findHooks() *hookSet {
 	h := &hookSet{Options: o, switched: map[string]bool{}}
-	add := func(value map[string]any, whose hook.Source, file string) {
+	add := func(value map[string]any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
 		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
 	}
 	of := map[settings.Scope]hook.Source{settings.User: hook.User, settings.Workspace: hook.Project}
-	o.settings.EachHooks(func(src settings.Source, value map[string]any) {
+	o.settings.EachHooks(func(src settings.Source, value map[string]any, line func(...string) int) {
 		whose, ok := of[src.Scope]
 		if !ok {
 			whose = hook.System
 		}
-		add(value, whose, src.Path)
+		add(value, whose, hook.File{Path: src.Path, Line: line})
 	})
 	for _, x := range o.active() {
 		before := len(h.list)
-		add(x.Hooks, hook.Extension, x.HooksFile())
+		add(x.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
 			h.list[i].Env = merged(o.values(x), h.list[i].Env)
 		}
@@ -156,7 +156,7 @@ func (p *Project) loadHooks() error {
 	h := p.hooks
 	watched := p.attended() && p.settings.ApprovalMode != "yolo"
 	for _, w := range h.wrong {
-		if w.Event.Blocks() && !watched && !p.flags.IgnoreUnsupported {
+		if w.Event.Blocks() && !w.Runs && !watched && !p.flags.IgnoreUnsupported {
 			return &unusableHookError{w.Text}
 		}
 		p.notify(text.OneLine(w.Text, longestNotice))

@@ -13,7 +13,7 @@ import (
 
 // mostReturns is how often the hooks of a prompt may send the agent back to work. It is
 // the Gemini CLI's limit for turns that nobody typed.
-const mostReturns = 100
+const mostReturns = 10
 
 // An end is the error of a request that a hook has kept from being made, or answered.
 type end struct {

@@ -3,8 +3,10 @@ package hook
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -95,7 +97,9 @@ func (o Outcome) said() string {
 	if o.Unused != "" { // half an object is none
 		return ""
 	}
-	return cmp.Or(strings.TrimSpace(o.Stdout), strings.TrimSpace(o.Stderr))
+	const mark = "\ufeff" // some programs of Windows write it before their text
+	plain := func(s string) string { return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), mark)) }
+	return cmp.Or(plain(o.Stdout), plain(o.Stderr))
 }
 
 // misread says what of the output means nothing although it was meant to, "" if that is
@@ -107,7 +111,7 @@ func (o Outcome) misread() string {
 	switch {
 	case said == "" || said == "null":
 		return ""
-	case !isJSON && o.Code == 0 && strings.HasPrefix(said, "{"):
+	case !isJSON && o.Code == 0 && opening.MatchString(said):
 		return "it printed JSON that is broken: " + text.OneLine(said, most)
 	case !isJSON:
 		return ""
@@ -136,17 +140,57 @@ func (o Outcome) misread() string {
 }
 
 // parseJSON returns the JSON object that text is, nil if it is none, and reports whether
-// text is JSON. A JSON string may hold the object.
+// text is JSON. A JSON string may hold the object. Of a text with other lines before or
+// behind it the last object counts that begins a line.
 func parseJSON(text string) (object map[string]any, ok bool) {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
-		return nil, false
+		object = lastObject(text)
+		return object, object != nil
 	}
 	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
 		return nil, false
 	}
 	object, _ = value.(map[string]any)
 	return object, true
+}
+
+// opening finds where an object of JSON is meant to begin.
+var opening = regexp.MustCompile(`^\{|(?m:^\s*\{\s*(?:["']|$))`)
+
+// answerKeys are the keys of which an object among other output has at least one.
+var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason"}
+
+// lastObject returns the last JSON object of text that ends its line and says something as
+// an answer.
+func lastObject(text string) (last map[string]any) {
+	const most = 1 << 26 // bytes that are read for nothing
+	for at, read := 0, 0; read < most; {
+		begins := strings.IndexByte(text[at:], '{')
+		if begins < 0 {
+			break
+		}
+		at += begins
+		d := json.NewDecoder(strings.NewReader(text[at:]))
+		var object map[string]any
+		if err := d.Decode(&object); err != nil {
+			wrong := (*json.SyntaxError)(nil)
+			if errors.As(err, &wrong) {
+				read += int(wrong.Offset)
+			} else {
+				read += len(text) - at
+			}
+			at++
+			continue
+		}
+		at += int(d.InputOffset())
+		rest, _, _ := strings.Cut(text[at:], "\n")
+		says := func(key string) bool { return object[key] != nil }
+		if strings.TrimSpace(rest) == "" && slices.ContainsFunc(answerKeys, says) {
+			last = object
+		}
+	}
+	return last
 }
 
 func newAnswer(o map[string]any) (a Answer) {

@@ -62,6 +62,52 @@ func TestOtherWords(t *testing.T) {
 	}
 }
 
+// TestAmongOtherOutput has a hook print its answer after a byte order mark or among other
+// lines: the last object that answers counts.
+func TestAmongOtherOutput(t *testing.T) {
+	t.Parallel()
+	const deny, allow = `{"decision":"deny","reason":"no"}`, `{"decision":"allow"}`
+	for said, denied := range map[string]bool{
+		"\ufeff" + deny:                                                       true,
+		" \ufeff\r\n" + deny + "\r\n":                                         true,
+		"checking\n" + deny:                                                   true,
+		"checking\n" + deny + "\ndone":                                        true,
+		"\ufeffchecking\n\n  " + deny + "  ":                                  true,
+		`{"level":"info"}` + "\n" + deny:                                      true,
+		deny + "\n" + `{"level":"info"}`:                                      true,
+		allow + "\n" + deny:                                                   true,
+		deny + "\n" + allow:                                                   false,
+		"checking\n{\n  \"decision\":\n  \"block\"\n}\n":                      true,
+		"{not this}\n" + deny:                                                 true,
+		"{not this}\n":                                                        false,
+		"it says " + deny + " here":                                           false,
+		strings.Repeat("{\n", 99) + deny:                                      true,
+		strings.Repeat("{\n", 1000) + deny:                                    true,
+		strings.Repeat(`{"a":`, 100_000) + deny:                               false, // there is an end to it
+		`checking {"hookSpecificOutput":{"permissionDecision":"deny"}}`:       true,
+		"checking\n" + `{"hookSpecificOutput":{"permissionDecision":"deny"}}`: true,
+	} {
+		c := begin(t, []hook.Hook{prints(hook.BeforeTool, said)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+		if user, err := c.say("one"); err != nil || (len(c.ran) == 0) != denied {
+			t.Errorf("%.80q: %v, ran: %v, %q", said, err, c.ran, user)
+		}
+	}
+}
+
+// TestUnreadable has a hook that may block print what was meant as an answer: a warning says
+// that it is none.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{`{"decision":`, `{'decision': 'deny'}`, "checking\n{\"decision\": deny}", "checking\n{\n\"a\"", "\ufeff{\"decision\""} {
+		c := begin(t, []hook.Hook{prints(hook.BeforeTool, said)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+		user, err := c.say("one")
+		if all := strings.Join(user, "\n"); err != nil || len(c.ran) != 1 ||
+			!strings.Contains(all, "hook it failed at BeforeTool: it printed JSON that is broken: ") {
+			t.Errorf("%q: %v %q", said, err, user)
+		}
+	}
+}
+
 // TestArguments has a hook rewrite the arguments of a call: what is asked about, runs and
 // is recorded are the new ones.
 func TestArguments(t *testing.T) {
@@ -301,17 +347,17 @@ func TestReturns(t *testing.T) {
 	t.Parallel()
 	before := prints(hook.BeforeAgent, `{"hookSpecificOutput":{"additionalContext":"context"}}`)
 	c := begin(t, []hook.Hook{on(hook.AfterAgent, "echo more >&2; exit 2"), before},
-		slices.Repeat([]et.Reply{et.Says("done")}, 200)...)
+		slices.Repeat([]et.Reply{et.Says("done")}, 20)...)
 	user, err := c.say("one")
-	if err != nil || len(c.told()) != 101 ||
-		user[len(user)-1] != "warning: hooks have sent the agent back 100 times; the answer stays as it is" {
+	if err != nil || len(c.told()) != 11 ||
+		user[len(user)-1] != "warning: hooks have sent the agent back 10 times; the answer stays as it is" {
 		t.Errorf("%v: %d requests, %q", err, len(c.told()), user[len(user)-1])
 	}
 	var in struct {
 		Prompt, Response string
 		Active           bool `json:"stop_hook_active"`
 	}
-	if len(c.calls) != 102 || strings.Count(strings.Join(c.told(), "\n"), "<hook_context>") != 1 {
+	if len(c.calls) != 12 || strings.Count(strings.Join(c.told(), "\n"), "<hook_context>") != 1 {
 		t.Errorf("%d hooks ran", len(c.calls))
 	}
 	<-c.calls

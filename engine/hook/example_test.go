@@ -12,7 +12,7 @@ import (
 func Example() {
 	hooks, wrong := hook.Parse(map[string]any{"SessionEnd": []any{
 		map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "./tidy", "name": "tidy"}}},
-	}}, hook.User, "settings.json")
+	}}, hook.User, hook.File{Path: "settings.json"})
 	fmt.Println(len(hooks), wrong)
 	h := hook.New(hook.Config{Hooks: hooks,
 		Session: func() hook.Session { return hook.Session{ID: "1", Cwd: "/work"} },

@@ -2,13 +2,11 @@ package hook
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -78,58 +76,117 @@ func (h Hook) key() string { return h.Name + ":" + h.Command }
 // timeout is how long a hook may run that does not say so itself.
 const timeout = time.Minute
 
-// A Problem is what is wrong with a hook that is passed over.
+// A Problem is what is wrong with a hook of a file.
 type Problem struct {
 	Event Event
-	Text  string // with the file that sets the hook
+	Runs  bool   // the hook runs all the same, in the way that Text says
+	Text  string // with the file that sets the hook, and the line if it is known
+}
+
+// A File is a file that sets hooks.
+type File struct {
+	Path string
+	Line func(path ...string) int // of a key below "hooks", 0 if it is not known; nil knows none
 }
 
 // Parse returns the hooks of a file of settings: value is its object "hooks", with the
 // groups of each event.
-func Parse(value map[string]any, source Source, file string) (hooks []Hook, wrong []Problem) {
-	complain := func(event, format string, args ...any) {
-		what := fmt.Sprintf("%s: hooks.%s: ", file, event) + fmt.Sprintf(format, args...)
-		wrong = append(wrong, Problem{Event(event), what})
-	}
+func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong []Problem) {
+	p := parser{file: file}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		groups, ok := value[name].([]any)
+		p.event, p.path = Event(name), []string{name}
 		switch {
 		case slices.Contains([]string{"enabled", "disabled", "notifications"}, name): // of older versions
 			continue
-		case !slices.Contains(Events, Event(name)):
-			complain(name, "there is no such event; its hooks do not run")
+		case !slices.Contains(Events, p.event):
+			p.complain(false, "there is no such event; its hooks do not run")
 			continue
 		case !ok:
-			complain(name, "it is not a list")
+			p.complain(false, "it is not a list")
 			continue
 		}
 		for i, g := range groups {
-			group, ok := g.(map[string]any)
-			list, isList := group["hooks"].([]any)
-			if !ok || !isList {
-				complain(name, "item %d has no list of hooks", i+1)
-				continue
-			}
-			matcher, _ := group["matcher"].(string)
-			sequential, _ := group["sequential"].(bool)
-			for _, v := range list {
-				h, err := parse(v)
-				if err != nil {
-					complain(name, "item %d: %v", i+1, err)
-					continue
-				}
-				h.Event, h.Matcher, h.Sequential, h.Source, h.File = Event(name), matcher, sequential, source, file
-				if h.byName() {
-					if _, err := regexp.Compile(matcher); err != nil {
-						complain(name, "the matcher %.100q %s", matcher, unusable(matcher, err))
-						continue
-					}
-				}
-				hooks = append(hooks, h)
-			}
+			p.path = []string{name, strconv.Itoa(i)}
+			hooks = append(hooks, p.group(i+1, g, source)...)
 		}
 	}
-	return hooks, wrong
+	return hooks, p.wrong
+}
+
+// A parser reads the hooks of a file, and keeps what is wrong.
+type parser struct {
+	file  File
+	event Event
+	path  []string // of what is read
+	wrong []Problem
+}
+
+// complain keeps a problem with what stands at the path, or at a key of it.
+func (p *parser) complain(runs bool, format string, args ...any) {
+	at := p.file.Path
+	if p.file.Line != nil {
+		if line := p.file.Line(p.path...); line > 0 {
+			at += ":" + strconv.Itoa(line)
+		}
+	}
+	what := fmt.Sprintf("%s: hooks.%s: ", at, p.event) + fmt.Sprintf(format, args...)
+	p.wrong = append(p.wrong, Problem{p.event, runs, what})
+}
+
+// group returns the hooks of a group, the n-th of its event.
+func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
+	group, ok := value.(map[string]any)
+	list, isList := group["hooks"].([]any)
+	if !ok || !isList {
+		p.complain(false, "item %d has no list of hooks", n)
+		return nil
+	}
+	matcher, isText := group["matcher"].(string)
+	if group["matcher"] != nil && !isText {
+		p.complain(true, "the matcher of item %d is no text; its hooks run for all", n)
+	}
+	sequential, _ := group["sequential"].(bool)
+	for _, v := range list {
+		h, err := parse(v)
+		if err != nil {
+			p.complain(false, "item %d: %v", n, err)
+			continue
+		}
+		h.Event, h.Matcher, h.Sequential, h.Source, h.File = p.event, matcher, sequential, source, p.file.Path
+		if why := hasty(h, v); why != "" {
+			p.complain(true, "item %d: %s", n, why)
+		}
+		hooks = append(hooks, h)
+	}
+	if why := misfit(matcher); why != "" && len(hooks) > 0 && hooks[0].byName() {
+		p.complain(true, "the matcher %.100q %s", matcher, why)
+	}
+	return hooks
+}
+
+// hasty says that a hook has less time than its command may take to start, as where
+// seconds were meant, or a time that is no number.
+func hasty(h Hook, value any) string {
+	const least = 100 * time.Millisecond
+	said := value.(map[string]any)["timeout"]
+	n, err := milliseconds(said)
+	switch ms := timeout.Milliseconds(); {
+	case said == nil || h.Timeout >= least && h.Timeout != timeout:
+		return ""
+	case h.Timeout < least:
+		return fmt.Sprintf("its timeout of %v is in ms; %[1]v s are %v", n, 1000*n)
+	default:
+		if err == nil && n == float64(ms) {
+			return ""
+		}
+		return fmt.Sprintf("its timeout %.40q is no number of ms; it has %d ms", fmt.Sprint(said), ms)
+	}
+}
+
+// milliseconds returns the number that a timeout is.
+func milliseconds(value any) (ms float64, err error) {
+	return strconv.ParseFloat(fmt.Sprint(value), 64)
 }
 
 func parse(value any) (h Hook, err error) {
@@ -144,8 +201,8 @@ func parse(value any) (h Hook, err error) {
 	case h.Command == "":
 		return h, fmt.Errorf("a hook has no command")
 	}
-	if ms, err := strconv.ParseFloat(fmt.Sprint(v["timeout"]), 64); err == nil && ms > 0 {
-		h.Timeout = time.Duration(min(ms, float64(24*time.Hour/time.Millisecond))) * time.Millisecond
+	if ms, err := milliseconds(v["timeout"]); err == nil && ms > 0 {
+		h.Timeout = time.Duration(min(ms, float64(24*time.Hour/time.Millisecond)) * float64(time.Millisecond))
 	}
 	env, _ := v["env"].(map[string]any)
 	for name, value := range env {
@@ -157,37 +214,21 @@ func parse(value any) (h Hook, err error) {
 	return h, nil
 }
 
-// unusable says why an expression is none here. A hook whose matcher is one must not be
-// taken for one that matches nothing.
-func unusable(matcher string, err error) string {
-	if foreign.MatchString(matcher) {
-		return "looks around or back, which matchers can't do here"
-	}
-	why := err.Error()
-	if se := (*syntax.Error)(nil); errors.As(err, &se) {
-		why = string(se.Code)
-	}
-	return "is no regular expression: " + why
-}
-
-// foreign are expressions that JavaScript has and Go has not.
-var foreign = regexp.MustCompile(`\(\?<?[=!]|\\[1-9]|\\k<`)
-
-// byName reports whether h's matcher is an expression for names of tools.
+// byName reports whether h's matcher is for names of tools.
 func (h Hook) byName() bool { return h.Event == BeforeTool || h.Event == AfterTool }
 
 // Matches reports whether h is for what happens to subject: a tool by its name, the
 // source of a session or the reason of its end, the trigger of a compression.
 func (h Hook) Matches(subject string) bool {
-	if h.Matcher == "" || h.Matcher == "*" {
+	matcher := strings.TrimSpace(h.Matcher)
+	if matcher == "" || matcher == "*" {
 		return true
 	}
 	if h.byName() {
-		re, err := regexp.Compile(h.Matcher)
-		return err == nil && re.MatchString(subject)
+		return slices.ContainsFunc(alternatives(matcher), func(a alternative) bool { return a.matches(subject) })
 	}
 	exact := h.Event == SessionStart || h.Event == SessionEnd || h.Event == PreCompress
-	return !exact || h.Matcher == subject
+	return !exact || matcher == subject
 }
 
 // For returns those of hooks that run at e for subject, in the order of their sources. Of

@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,8 +23,29 @@ func TestMatches(t *testing.T) {
 		{hook.AfterTool, "^file", "write_file", false},
 		{hook.AfterTool, "replace|write_.*", "write_file", true},
 		{hook.BeforeTool, "mcp_git_.*", "mcp_git_log", true},
-		{hook.BeforeTool, "(", "(", false},
+		{hook.BeforeTool, " * ", "a", true},
+		{hook.AfterTool, " ", "a", true},
+		{hook.SessionStart, " * ", "startup", true},
+		{hook.SessionStart, " startup\n", "startup", true},
+		{hook.BeforeTool, " write_file ", "write_file", true},
+		{hook.BeforeTool, "glob | write_file", "write_file", true},
+		{hook.BeforeTool, "glob | write_file", "read_file", false},
+		{hook.BeforeTool, "(", "(", true}, // which is no expression, and so a name
 		{hook.BeforeTool, "(", "a(b", false},
+		{hook.BeforeTool, "[", "read_file", false},
+		{hook.BeforeTool, "*_file", "write_file", true},
+		{hook.BeforeTool, "*_file", "write_files", false},
+		{hook.BeforeTool, "*|nothing", "glob", true},
+		{hook.BeforeTool, "glob|*_file", "glob", true},
+		{hook.BeforeTool, "glob|*_file", "read_file", true},
+		{hook.BeforeTool, "glob|*_file", "ls", false},
+		{hook.BeforeTool, "(|glob", "glob", true},
+		{hook.BeforeTool, "(|glob", "ls", false},
+		{hook.BeforeTool, "^(?!read_)", "write_file", true}, // an expression, and not one of Go's
+		{hook.BeforeTool, "^(?!read_)", "read_file", true},
+		{hook.AfterTool, "(?<=write)_file", "ls", true},
+		{hook.AfterTool, `(a)\1`, "ls", true},
+		{hook.AfterTool, "x{1,1001}", "ls", true},
 		{hook.BeforeTool, "(a+)+$", strings.Repeat("a", 1<<16) + "b", false}, // never ends where a matcher backtracks
 		{hook.SessionStart, "startup", "startup", true},
 		{hook.SessionStart, "start", "startup", false},
@@ -46,7 +68,8 @@ func FuzzMatches(f *testing.F) {
 		for _, e := range hook.Events {
 			got := hook.Hook{Event: e, Matcher: matcher}.Matches(subject)
 			re, err := regexp.Compile(matcher)
-			if tool := e == hook.BeforeTool || e == hook.AfterTool; tool && matcher != "" && matcher != "*" &&
+			if tool := e == hook.BeforeTool || e == hook.AfterTool; tool && strings.TrimSpace(matcher) != "" &&
+				!strings.Contains(matcher, " ") && strings.TrimSpace(matcher) == matcher &&
 				err == nil && got != re.MatchString(subject) {
 				t.Errorf("%s: %q of %q is %v", e, matcher, subject, got)
 			}
@@ -61,32 +84,62 @@ func TestParse(t *testing.T) {
 	good := map[string]any{"type": "command", "command": "x", "timeout": 1500.0, "env": map[string]any{"N": 1.0}}
 	hooks, wrong := hook.Parse(map[string]any{
 		"BeforeTool": []any{map[string]any{"matcher": "(?!x)", "hooks": []any{good}},
-			map[string]any{"matcher": "(", "hooks": []any{good}}, map[string]any{"matcher": "*_file", "hooks": []any{good}},
+			map[string]any{"matcher": "(", "hooks": []any{good}}, map[string]any{"matcher": "*", "hooks": []any{good}}, map[string]any{"matcher": "*_file", "hooks": []any{good}},
 			map[string]any{"matcher": "x{1,1001}", "hooks": []any{good}},
 			map[string]any{"matcher": "x", "sequential": true, "hooks": []any{good}}},
 		"AfterTool": group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
 		"Later": []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
-	}, hook.User, "F")
-	if len(hooks) != 1 || hooks[0].Matcher != "x" || !hooks[0].Sequential ||
-		hooks[0].Timeout != 1500*time.Millisecond || hooks[0].Env["N"] != "1" || hooks[0].Source != hook.User {
+	}, hook.User, hook.File{Path: "F", Line: func(path ...string) int { return 10*len(path) + strings.Count(path[0], "T") }})
+	if len(hooks) != 6 || hooks[5].Matcher != "x" || !hooks[5].Sequential ||
+		hooks[5].Timeout != 1500*time.Millisecond || hooks[5].Env["N"] != "1" || hooks[5].Source != hook.User {
 		t.Errorf("%+v", hooks)
 	}
 	var text string
 	for _, p := range wrong {
-		text += p.Text + "\n"
+		text += p.Text + map[bool]string{true: " (runs)"}[p.Runs] + "\n"
 	}
-	const want = `F: hooks.AfterAgent: item 1 has no list of hooks
-F: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can
-F: hooks.BeforeAgent: it is not a list
-F: hooks.BeforeTool: the matcher "(?!x)" looks around or back, which matchers can't do here
-F: hooks.BeforeTool: the matcher "(" is no regular expression: missing closing )
-F: hooks.BeforeTool: the matcher "*_file" is no regular expression: missing argument to repetition operator
-F: hooks.BeforeTool: the matcher "x{1,1001}" is no regular expression: invalid repeat count
-F: hooks.Later: there is no such event; its hooks do not run
-F: hooks.Notification: item 1: a hook is not an object
-F: hooks.SessionEnd: item 1: a hook has no command
+	const want = `F:20: hooks.AfterAgent: item 1 has no list of hooks
+F:21: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can
+F:10: hooks.BeforeAgent: it is not a list
+F:21: hooks.BeforeTool: the matcher "(?!x)" is an expression that gemline does not have (it can't look around or back); its hooks run for every tool (runs)
+F:21: hooks.BeforeTool: the matcher "(" is no regular expression, and taken for a name (runs)
+F:21: hooks.BeforeTool: the matcher "*_file" is no regular expression, and taken for a name in which * stands for anything (as an expression: ^.*_file$) (runs)
+F:21: hooks.BeforeTool: the matcher "x{1,1001}" is an expression that gemline does not have (it can't look around or back); its hooks run for every tool (runs)
+F:10: hooks.Later: there is no such event; its hooks do not run
+F:20: hooks.Notification: item 1: a hook is not an object
+F:20: hooks.SessionEnd: item 1: a hook has no command
 `
 	if text != want {
 		t.Error(text)
+	}
+}
+
+// The time that a hook has is said where it is hardly what was meant.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		said any
+		want time.Duration
+		note string
+	}{
+		{nil, time.Minute, ""},
+		{60000.0, time.Minute, ""},
+		{json.Number("60000"), time.Minute, ""},
+		{100.0, 100 * time.Millisecond, ""},
+		{json.Number("5"), 5 * time.Millisecond, "its timeout of 5 is in ms; 5 s are 5000"},
+		{30.0, 30 * time.Millisecond, "its timeout of 30 is in ms; 30 s are 30000"},
+		{0.5, 500 * time.Microsecond, "its timeout of 0.5 is in ms; 0.5 s are 500"},
+		{"5s", time.Minute, `its timeout "5s" is no number of ms; it has 60000 ms`},
+		{-1.0, time.Minute, `its timeout "-1" is no number of ms; it has 60000 ms`},
+	} {
+		hooks, wrong := hook.Parse(map[string]any{"BeforeTool": []any{map[string]any{"hooks": []any{
+			map[string]any{"type": "command", "command": "x", "timeout": tt.said}}}}}, hook.User, hook.File{Path: "F"})
+		note := ""
+		for _, p := range wrong {
+			note += strings.TrimPrefix(p.Text, "F: hooks.BeforeTool: item 1: ")
+		}
+		if len(hooks) != 1 || hooks[0].Timeout != tt.want || note != tt.note {
+			t.Errorf("%v: %v %q", tt.said, hooks, note)
+		}
 	}
 }

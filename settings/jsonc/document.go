@@ -185,7 +185,8 @@ func (d *Document) Members() iter.Seq2[string, any] {
 }
 
 // Position returns the line and the column of a key, counted from 1; 0 if it is
-// not there. Of several the last one counts.
+// not there. Of several the last one counts. An item of a list goes by its number,
+// counted from 0.
 func (d *Document) Position(path []string) (line, column int) {
 	at, ok := d.find(path)
 	if !ok {
@@ -222,6 +223,13 @@ func joined(path []string) string { return strings.Join(path, "\x00") }
 
 // mark enters what is below v in the index.
 func (d *Document) mark(path []string, v hujson.Value) {
+	if list, ok := v.Value.(*hujson.Array); ok {
+		for i, e := range list.Elements {
+			at := append(path[:len(path):len(path)], strconv.Itoa(i))
+			d.index[joined(at)] = spot{e.StartOffset, e}
+			d.mark(at, e)
+		}
+	}
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return

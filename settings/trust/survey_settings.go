@@ -47,14 +47,14 @@ func (v *view) object(name, kind string) (tree map[string]any, size int) {
 
 // hooks lists the hooks of a file, and takes those events out of it that have no others.
 func (v *view) hooks(hooks map[string]any) {
-	list, wrong := hook.Parse(hooks, hook.Project, "")
+	list, wrong := hook.Parse(hooks, hook.Project, hook.File{})
 	for _, h := range list {
 		name := string(h.Event)
 		if h.Matcher != "" && h.Matcher != "*" {
 			name += " of " + h.Matcher
 		}
 		v.add(Item{Kind: "hook", Name: name, Detail: h.Command})
-		if !slices.ContainsFunc(wrong, func(p hook.Problem) bool { return p.Event == h.Event }) {
+		if !slices.ContainsFunc(wrong, func(p hook.Problem) bool { return p.Event == h.Event && !p.Runs }) {
 			delete(hooks, string(h.Event))
 		}
 	}

@@ -1,0 +1,110 @@
+package hook
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// An alternative is one of the expressions that a matcher joins with bars, or the matcher
+// as a whole. The zero alternative matches every name.
+type alternative struct {
+	re   *regexp.Regexp // nil for what is no expression
+	name string         // with asterisks for any characters
+}
+
+// matches reports whether the alternative is for a tool.
+func (a alternative) matches(tool string) bool {
+	switch {
+	case a.re != nil:
+		return a.re.MatchString(tool)
+	case a.name == "":
+		return true
+	}
+	return a.name == tool || glob(a.name).MatchString(tool)
+}
+
+// alternatives returns what a matcher for names of tools stands for. A hook that blocks
+// must not be off because its matcher is not understood: an expression that Go does
+// not have matches every name, and what is no expression anywhere is a name.
+func alternatives(matcher string) (list []alternative) {
+	whole := tight(matcher)
+	re, err := regexp.Compile(whole)
+	switch {
+	case err == nil:
+		return []alternative{{re: re}}
+	case foreign(err):
+		return []alternative{{}}
+	}
+	for part := range strings.SplitSeq(whole, "|") {
+		a := alternative{name: part}
+		if part == "*" {
+			a.name = ""
+		} else if re, err := regexp.Compile(part); err == nil {
+			a.re = re
+		}
+		list = append(list, a)
+	}
+	return append(list, alternative{name: whole})
+}
+
+// tight returns a matcher without the blanks around its bars: no tool has one in its name.
+func tight(matcher string) string {
+	parts := strings.Split(matcher, "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return strings.Join(parts, "|")
+}
+
+// glob returns the expression for a name with asterisks for any characters.
+func glob(name string) *regexp.Regexp {
+	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
+}
+
+// foreign reports whether an expression may be one of JavaScript, which Go does not have.
+func foreign(err error) bool {
+	se := (*syntax.Error)(nil)
+	if !errors.As(err, &se) {
+		return false
+	}
+	switch se.Code {
+	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture, syntax.ErrInvalidEscape, syntax.ErrInvalidRepeatSize,
+		syntax.ErrLarge, syntax.ErrNestingDepth:
+		return true
+	}
+	return false
+}
+
+// misfit says what is wrong with a matcher for names of tools and what becomes of it, "" if
+// nothing is.
+func misfit(matcher string) string {
+	if matcher = tight(matcher); matcher == "*" {
+		return ""
+	}
+	_, err := regexp.Compile(matcher)
+	switch {
+	case err == nil:
+		return ""
+	case foreign(err):
+		return "is an expression that gemline does not have (it can't look around or back); its hooks run for every tool"
+	case strings.Contains(matcher, "*"):
+		return "is no regular expression, and taken for a name in which * stands for anything (as an expression: " +
+			respelled(matcher) + ")"
+	}
+	return "is no regular expression, and taken for a name"
+}
+
+// respelled returns a name with asterisks as an expression.
+func respelled(matcher string) string {
+	parts := strings.Split(matcher, "|")
+	for i, part := range parts {
+		if part == "*" {
+			parts[i] = ".*"
+		} else if _, err := regexp.Compile(part); err != nil {
+			parts[i] = glob(part).String()
+		}
+	}
+	return strings.Join(parts, "|")
+}
