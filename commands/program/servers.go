@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -375,6 +376,19 @@ func (p *Project) logServer(server, said string) {
 	if l := p.setup.Logger; l != nil {
 		l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
 	}
+}
+
+// keepServer stores what a server has written to its standard error, until it does again, and
+// returns where.
+func (p *Project) keepServer(server, said string) (path string) {
+	if p.store.Temp == "" {
+		return ""
+	}
+	path = filepath.Join(p.store.Temp, "mcp", url.PathEscape(server)+".log")
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.secrets.Text(said)), 0o600) != nil {
+		return ""
+	}
+	return path
 }
 
 // served returns the tools of servers, as they are judged and answered in a conversation.

@@ -51,6 +51,7 @@ func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rig
 	if p.flags.Debug {
 		cfg.Log = p.logServer
 	}
+	cfg.Keep = p.keepServer
 	for _, m := range list {
 		filled := p.filled(m, rights(m))
 		s := p.described(filled)
@@ -105,7 +106,7 @@ func (p *Project) awaitServers(ctx context.Context) {
 	p.lateOnce.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
 			p.told.add(engine.Notice{Info: p.interactive,
-				Text: "goes on without MCP servers that are not connected yet: " +
+				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.EscapeLine(strings.Join(late, ", "))})
 		}
 	})

@@ -72,7 +72,7 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 	if c == nil {
 		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout(), fmt.Errorf("no answer within %s", l.timeout()))
+	ctx, cancel := within(ctx, l.timeout())
 	defer cancel()
 	r := l.beginCall(host, in)
 	defer l.endCall(r)

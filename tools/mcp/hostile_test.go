@@ -43,6 +43,8 @@ func TestMain(m *testing.M) {
 	case "dead":
 		fmt.Fprintln(os.Stderr, "cannot open \x1b[31mthe database")
 		os.Exit(3)
+	default:
+		refusing(os.Getenv(mode))
 	}
 }
 
@@ -254,7 +256,7 @@ func TestManyServers(t *testing.T) {
 	if len(late) != 2 || late[0] != "s04" || late[1] != "s12" {
 		t.Errorf("late: %v", late)
 	}
-	if out := said.text(); strings.Count(out, "its tools are not there") != 3 || !strings.Contains(out, "exit code 3, and said last: cannot open ") || strings.Contains(out, "\x1b") {
+	if out := said.text(); strings.Count(out, "its tools are not there") != 3 || !strings.Contains(out, "exit code 3: cannot open ") || strings.Contains(out, "\x1b") {
 		t.Errorf("told: %q", out)
 	}
 	seen := map[string]bool{}

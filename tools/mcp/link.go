@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -24,6 +25,8 @@ const (
 	lived    = time.Minute                      // from then on a server's end is the first one
 
 	connectTime = time.Minute // at most, for one way of connecting
+
+	draftVersion = "2024-10-07" // of the protocol, which the first servers speak
 )
 
 // A link is a server, whether it is connected or not.
@@ -123,7 +126,7 @@ func (l *link) put(s State, err error) {
 // run connects to the server and stays with it, until ctx is over.
 func (l *link) run(ctx context.Context) {
 	defer l.settle()
-	failed, known := 0, false
+	failed, known, told := 0, false, ""
 	for ctx.Err() == nil {
 		l.mu.Lock()
 		off := l.Off
@@ -150,15 +153,18 @@ func (l *link) run(ctx context.Context) {
 		case off != "" || err == nil:
 		case failed >= attempts || !known && !l.mayComeUp(err):
 			l.put(Failed, err)
-			said := text.OneLine(err.Error(), longestError) + "; its tools are not there"
-			if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
-				said += "; " + h.Hint()
+			if told != err.Error() {
+				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools are not there"))
 			}
-			l.set.notify("MCP server %s: %s", l.Name, said)
 		default:
-			if known && failed == 1 {
-				l.set.notify("MCP server %s: %s; it is connected to again", l.Name,
-					text.OneLine(err.Error(), longestError))
+			told = err.Error()
+			switch {
+			case failed > 1:
+			case known:
+				l.set.notify("MCP server %s: %s", l.Name, why(err, "it is connected to again"))
+			default: // nobody waits for it, and it may be there soon
+				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools come when it answers"))
+				l.settle()
 			}
 			l.put(Connecting, err)
 			wait = min(soon<<(failed-1), late)
@@ -168,7 +174,7 @@ func (l *link) run(ctx context.Context) {
 			l.settle()
 		}
 		if !l.pause(ctx, wait) {
-			failed = 0
+			failed, told = 0, ""
 		}
 	}
 }
@@ -181,6 +187,15 @@ func (l *link) forget() {
 }
 
 const longestError = 300 // characters in a line
+
+// why says in a line what went wrong, what comes of it, and what its error advises.
+func why(err error, then string) string {
+	said := text.OneLine(err.Error(), longestError) + "; " + then
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		said += "; " + h.Hint()
+	}
+	return said
+}
 
 // mayComeUp reports whether a server that could not be reached at first may be there soon:
 // a remote one that is being started, too.
@@ -236,8 +251,7 @@ func (l *link) connect(ctx context.Context) (used bool, err error) {
 
 // open connects one way: it begins the conversation and reads what the server has.
 func (l *link) open(ctx context.Context, w way) (*peer, error) {
-	limit := min(l.timeout(), connectTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("it did not answer within "+limit.String()))
+	ctx, cancel := within(ctx, min(l.timeout(), connectTime))
 	defer cancel()
 	stream, ended, err := w.open(ctx)
 	if err != nil {
@@ -246,8 +260,11 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 	odd := func(b []byte) { l.set.log(l.Name, string(b)) }
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.Conn, stream, w.name); err != nil {
-		c.Close()
-		return nil, ended(err)
+		lost := c.lost(err)
+		if c.Close(); lost {
+			err = ended(err)
+		}
+		return nil, err
 	}
 	return c, nil
 }
@@ -261,9 +278,9 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 	json.Unmarshal([]byte(`{"listChanged":true}`), &can.Roots)
 	can.Sampling, can.Elicitation = &protocol.SamplingCapability{}, &protocol.ElicitationCapability{}
 	if err := c.Call(ctx, protocol.MethodInitialize, hello, &said); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", protocol.MethodInitialize, err)
 	}
-	if !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
+	if !slices.Contains(append(protocol.LegacyProtocolVersions(), draftVersion), said.ProtocolVersion) {
 		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) +
 			" of the protocol, which is not understood")
 	}
@@ -279,7 +296,12 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 	l.title = clean(text.OneLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100), 100)
 	l.mu.Unlock()
 	for _, name := range lists {
-		if err := l.read(ctx, c, name); err != nil {
+		err := l.read(ctx, c, name)
+		if said := (*rpc.Error)(nil); errors.As(err, &said) && name != protocol.MethodToolsList {
+			l.set.log(l.Name, err.Error()) // it may have the others
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (l *link) readTemplates(c *rpc.Conn) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		ctx, cancel := context.WithTimeout(l.set.ctx, min(l.timeout(), connectTime))
+		ctx, cancel := within(l.set.ctx, min(l.timeout(), connectTime))
 		defer cancel()
 		err := take(ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, l.takeTemplates)
 		if err != nil {
@@ -120,7 +120,7 @@ func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
 	dirty := l.dirty
 	l.dirty = map[protocol.MCPMethod]bool{}
 	l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, min(l.timeout(), connectTime))
+	ctx, cancel := within(ctx, min(l.timeout(), connectTime))
 	defer cancel()
 	for _, list := range lists {
 		if !dirty[list] {

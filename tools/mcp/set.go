@@ -30,6 +30,10 @@ type Config struct {
 	Notify func(text string)         // tells a warning, in a line
 	Log    func(server, text string) // is given what servers write to their standard error, and say for a log; may be nil
 	Seen   *Seen                     // what was agreed to of tools; may be nil
+
+	// Keep stores all that a server has written to its standard error, and returns the name
+	// of the file, "" if there is none. It may be nil.
+	Keep func(server, said string) (path string)
 }
 
 // A Set is the servers of a project. It is safe for concurrent use. The nil Set has none.

@@ -1,16 +1,11 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
-	"strings"
-	"time"
 
-	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/mcp/rpc"
 )
@@ -102,32 +97,7 @@ func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ended := func(err error) error {
-		select {
-		case <-p.Done():
-		case <-time.After(courtesy):
-			return err // it runs
-		}
-		o := p.Close()
-		how := fmt.Sprintf("it ended with exit code %d", o.Code)
-		if o.Signal != 0 {
-			how = "it was ended by " + cmp.Or(o.SignalName, fmt.Sprint("signal ", o.Signal))
-		}
-		if said := lastLines(o.Stderr); said != "" {
-			how += ", and said last: " + said
-		}
-		return errors.New(how)
-	}
+	confined := !free && l.set.Launcher.Sandbox != nil
+	ended := func(err error) error { return l.ending(err, p.Close(), confined) }
 	return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), ended, nil
-}
-
-// lastLines returns the end of what a server has written to its standard error, in a line.
-func lastLines(s string) string {
-	const lines, most = 3, 300
-	all := strings.Split(strings.TrimSpace(s), "\n")
-	said := strings.Join(all[max(0, len(all)-lines):], " | ")
-	if r := []rune(said); len(r) > most {
-		said = "..." + string(r[len(r)-most:])
-	}
-	return clean(text.OneLine(said, 2*most), 2*most)
 }

@@ -74,12 +74,14 @@ func (t *Process) close() Outcome {
 	t.in.Close()
 	leave := time.NewTimer(5 * mercy)
 	defer leave.Stop()
+	var o Outcome
 	select {
 	case <-t.p.exited:
 	case <-leave.C:
+		o.Cancelled = true
 	}
 	t.out.Close()
-	return t.end(Outcome{})
+	return t.end(o)
 }
 
 // end ends what is left of the process, and says in o how it ended.

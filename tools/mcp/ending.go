@@ -1,0 +1,136 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/text"
+	"gemline/tools/mcp/rpc"
+	"gemline/tools/shell"
+)
+
+// A lateError is why a request to a server was given up.
+type lateError struct{ limit time.Duration }
+
+// Error names the unit of the setting where it may have been taken for another.
+func (e *lateError) Error() string {
+	s := "no answer within " + e.limit.String()
+	if e.limit < time.Second {
+		s += " (timeout is in milliseconds)"
+	}
+	return s
+}
+
+// within bounds the time of a request to a server.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, &lateError{limit})
+}
+
+// lost reports whether an error of p is that there is nobody to ask: the server has ended, or is
+// as good as that. Else it has said what is wrong, and ends because nobody wants it any more.
+func (p *peer) lost(err error) bool {
+	select {
+	case <-p.Done():
+		return true
+	default:
+	}
+	late, file := (*lateError)(nil), (*fs.PathError)(nil)
+	return errors.Is(err, rpc.ErrClosed) || errors.As(err, &late) || errors.As(err, &file)
+}
+
+// An endError is why a server that was started is not there.
+type endError struct{ how, hint string }
+
+// Error says it in a line.
+func (e *endError) Error() string { return e.how }
+
+// Hint says where the rest is.
+func (e *endError) Hint() string { return e.hint }
+
+// ending returns why a server is not there: how its program ended, or err if it was too late,
+// and what it has said is wrong.
+func (l *link) ending(err error, o shell.Outcome, confined bool) error {
+	e := &endError{}
+	late := (*lateError)(nil)
+	switch {
+	case errors.As(err, &late):
+		e.how = err.Error()
+	case o.Cancelled: // here, since nothing more could come
+		e.how = "it closed its standard output"
+	case o.Signal != 0:
+		e.how = "it was ended by " + cmp.Or(o.SignalName, fmt.Sprint("signal ", o.Signal))
+	default:
+		e.how = fmt.Sprintf("it ended with exit code %d", o.Code)
+	}
+	all := strings.TrimSpace(o.Stderr)
+	said := firstError(all)
+	if said != "" {
+		e.how += ": " + said
+	}
+	var hints []string
+	if said != all && l.set.Keep != nil {
+		if path := l.set.Keep(l.Name, all+"\n"); path != "" {
+			hints = append(hints, "all that it said is in "+path)
+		}
+	}
+	if confined {
+		hints = append(hints, "it ran confined, as commands of the model do")
+	}
+	e.hint = strings.Join(hints, "; ")
+	return e
+}
+
+// What names an error in what programs write, the surest first: a line that begins with one,
+// maybe behind a time and a level; a line with one; a line that says what could not be done.
+var naming = sync.OnceValue(func() (all []*regexp.Regexp) {
+	for _, expr := range []string{
+		`^\W*(?i:error|fatal|critical|panic)\b|^(\[[^\]]*\]\s*|[-\d:.,TZ/]+\s+)*(\w+ )?([\w.]*(?i:error|exception|panic|fatal|critical)|E[A-Z]{3,})(\b.{0,60}:|!)`,
+		`(?i)\b\w*(error|exception|panic|panicked|fatal)\b`,
+		`(?i)\b(cannot|can't|can\x{2019}t|could not|unable|no such|not found|not permitted|denied|refused|missing|required|invalid|unknown|unexpected|usage|failed)\b`,
+	} {
+		all = append(all, regexp.MustCompile(expr))
+	}
+	return all
+})
+
+// noise is what says nothing by itself: frames and ends of a trace, the code that npm has for
+// the line that follows.
+var noise = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(at |File "|throw |raise |goroutine \d|Traceback|Node\.js v|npm (ERR!|error) (code|errno|syscall|path|A complete log)\b|[^\pL\d]*$)`)
+})
+
+// firstError returns the first line that names an error, or else the last line that says
+// something. Nothing in it moves a terminal.
+func firstError(s string) string {
+	const longest = 200 // characters
+	var lines []string
+	for l := range strings.Lines(s) {
+		if !noise().MatchString(l) {
+			lines = append(lines, strings.TrimSpace(l))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	said := lines[len(lines)-1]
+found:
+	for _, expr := range naming() {
+		for i, l := range lines {
+			if !expr.MatchString(l) {
+				continue
+			}
+			if said = l; strings.HasSuffix(l, ":") && i+1 < len(lines) { // what is wrong comes next
+				said += " " + lines[i+1]
+			}
+			break found
+		}
+	}
+	return clean(text.OneLine(said, longest), longest)
+}
