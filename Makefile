@@ -7,6 +7,9 @@ GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
 UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-terminal testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
+GOTEST  := go test
+RACED   := # packages whose tests run under the race detector, which needs a C compiler
+TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
 .PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
@@ -16,7 +19,9 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
 test: build ## everything that needs only Go and git, of the program as it is built for users
-	GEMLINE_BUILT=$(CURDIR)/gemline $(GO) test -trimpath -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m $(LONG) ./...
+	@echo "about ten minutes on two cores; needs Go $(shell go list -m -f '{{.GoVersion}}') or newer, and git"
+	GEMLINE_BUILT=$(CURDIR)/gemline CGO_ENABLED=0 $(GOTEST) -trimpath $(TESTFLAGS) $(LONG) $(filter-out $(RACED),$(shell go list ./...))
+	$(if $(RACED),CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS) $(RACED))
 
 check: ## what a change must pass
 	test -z "$$(gofmt -s -l .)" || { gofmt -s -d .; exit 1; }

@@ -35,6 +35,9 @@ var others = map[string]string{
 	"Readlink settings/extension/install.go":          "sums up what a link says, not where it leads",
 	"Readlink tools/source/source.go":                 "copies what a link says, and names it",
 	"Rename tools/undoable.go":                        "puts aside what a command has made",
+
+	"Readlink commands/program/acceptance/programtest/mcp_serve_linux.go": "asks which program a process runs",
+	"Readlink commands/program/acceptance/programtest/undo_linux.go":      "shows what a link says",
 }
 
 // Who follows links and who replaces files is this package: nobody else does it by
