@@ -320,6 +320,10 @@ func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error)
 	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
 		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
 	}, Notify: func(ev Event) {
+		if _, ok := ev.(Continued); ok {
+			m.goOn()
+			return
+		}
 		if r, ok := ev.(Retry); ok && r.Model != "" {
 			empty.usage = NewUsage(r.Model)
 		}
@@ -372,9 +376,10 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	e.waiting = false
 	entry := Entry{Content: said, Model: m.usage.Model, Thoughts: m.thoughts()}
 	if m.counted {
-		m.usage.Took = took
-		entry.Usage = &m.usage
-		e.counted(m.usage, cut == nil)
+		usage := m.total()
+		usage.Took = took
+		entry.Usage = &usage
+		e.counted(m, cut == nil)
 	}
 	if err := e.record(entry, emit); cut == nil {
 		cut = err

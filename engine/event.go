@@ -93,8 +93,13 @@ type (
 		Delay   time.Duration
 		Err     error
 		Restart bool   // what was shown since the last Requested no longer counts
+		Resumed bool   // the answer goes on from where it stands; after a Restart, from what is shown again
 		Model   string // that is asked instead, "" if it is the same
 	}
+
+	// Continued says that another request goes on with an answer. It never leaves the
+	// engine, which adds up what the requests took.
+	Continued struct{}
 
 	// Notice is the engine speaking for itself.
 	Notice struct {
@@ -159,6 +164,16 @@ func (u *Usage) Update(chunk *genai.GenerateContentResponse) (counted bool) {
 	return true
 }
 
+// plus returns u with the tokens of another request.
+func (u Usage) plus(o Usage) Usage {
+	if u.Total > 0 || o.Total > 0 {
+		u.Total = u.Sum() + o.Sum()
+	}
+	u.Prompt, u.Output, u.Cached = u.Prompt+o.Prompt, u.Output+o.Output, u.Cached+o.Cached
+	u.Thoughts, u.ToolUse = u.Thoughts+o.Thoughts, u.ToolUse+o.ToolUse
+	return u
+}
+
 // Sum returns all tokens of the request, also if the server did not add them up.
 func (u Usage) Sum() int {
 	if u.Total > 0 {
@@ -181,6 +196,7 @@ func (Finished) event()  {}
 func (Answered) event()  {}
 func (Usage) event()     {}
 func (Retry) event()     {}
+func (Continued) event() {}
 func (Notice) event()    {}
 func (Cited) event()     {}
 func (Checked) event()   {}

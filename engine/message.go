@@ -11,12 +11,25 @@ import (
 // A message collects what the model says, chunk by chunk.
 type message struct {
 	parts   []*genai.Part
-	usage   Usage
-	counted bool // by the server, in usage
+	usage   Usage // of the last request
+	before  Usage // of those before it that made the same answer
+	prompt  int   // tokens of the first request
+	counted bool  // by the server, in usage
 	finish  genai.FinishReason
 	text    bool // something visible was said
 	cited   []Reference
 }
+
+// goOn is told that the answer goes on in another request.
+func (m *message) goOn() {
+	if m.counted && m.prompt == 0 {
+		m.prompt = m.usage.Prompt
+	}
+	m.before, m.usage = m.total(), NewUsage(m.usage.Asked)
+}
+
+// total returns what all requests took that made the answer.
+func (m *message) total() Usage { return m.usage.plus(m.before) }
 
 // add takes in one chunk and shows what is meant for reading.
 func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -15,15 +16,18 @@ type sized struct {
 	messages int
 }
 
-// counted takes over what the server has counted. The last message is the answer, which
-// may not be whole.
-func (e *Engine) counted(u Usage, whole bool) {
-	if u.Prompt == 0 {
+// counted takes over what the server has counted of an answer. The last message is the
+// answer, which may not be whole. Where several requests made it, the first one's prompt
+// is what the conversation was before.
+func (e *Engine) counted(m *message, whole bool) {
+	u := m.total()
+	prompt := cmp.Or(m.prompt, u.Prompt)
+	if prompt == 0 {
 		return
 	}
-	e.sized = sized{u.Prompt, len(e.history) - 1}
+	e.sized = sized{prompt, len(e.history) - 1}
 	if whole && u.Output > 0 {
-		e.sized = sized{u.Prompt + u.Output, len(e.history)}
+		e.sized = sized{prompt + u.Output, len(e.history)}
 	}
 }
 

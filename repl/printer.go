@@ -211,6 +211,10 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Finished:
 		p.finished(ev)
 	case engine.Retry:
+		if ev.Resumed && !ev.Restart { // the answer goes on below
+			p.aside(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
+			break
+		}
 		p.settle()
 		p.say(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 	case engine.Notice:
@@ -237,10 +241,10 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 }
 
 // aside says something in the middle of a turn. An answer that has begun goes on below.
-func (p *Printer) aside(format string, args ...any) {
+func (p *Printer) aside(l output.Label, format string, args ...any) {
 	p.tellReads()
 	p.answer.said, p.answer.broken = false, p.answer.reader != nil
-	p.say(output.Info, format, args...)
+	p.say(l, format, args...)
 }
 
 func (p *Printer) say(l output.Label, format string, args ...any) {

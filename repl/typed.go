@@ -47,11 +47,11 @@ func (r *REPL) typed(lines []string) []Fate {
 		case r.Steering != nil && !strings.HasPrefix(l, "/") && !strings.HasPrefix(l, "!"):
 			fates[i] = line.Taken
 			r.Steering.Hint(l)
-			r.Printer.aside("hint for the next request: %s", said)
+			r.Printer.aside(output.Info, "hint for the next request: %s", said)
 		default:
 			fates[i] = line.Queued
 			r.queued = true
-			r.Printer.aside("queued: %s", said)
+			r.Printer.aside(output.Info, "queued: %s", said)
 		}
 	}
 	return fates

@@ -112,9 +112,11 @@ func (h *Hooks) afterModel(
 		out := *chunk
 		out.Candidates = other.Candidates
 		for i, c := range out.Candidates {
-			if c.FinishReason == "" && i < len(chunk.Candidates) {
-				c.FinishReason = chunk.Candidates[i].FinishReason
+			if i >= len(chunk.Candidates) {
+				break
 			}
+			c.FinishReason = cmp.Or(c.FinishReason, chunk.Candidates[i].FinishReason)
+			c.ContinuationToken = chunk.Candidates[i].ContinuationToken
 		}
 		return &out, nil
 	}

@@ -92,9 +92,11 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 		{"cachedContent", c.CachedContent, c.CachedContent != ""},
 		{"labels", c.Labels, len(c.Labels) > 0},
 		{"serviceTier", c.ServiceTier, c.ServiceTier != ""},
+		{"continuationToken", c.ContinuationToken, len(c.ContinuationToken) > 0},
 		{"generationConfig", &c, true},
 	}
 	c.SystemInstruction, c.Tools, c.ToolConfig, c.SafetySettings, c.CachedContent, c.Labels, c.ServiceTier = nil, nil, nil, nil, "", nil, ""
+	c.ContinuationToken = nil
 	c.HTTPOptions, c.AutomaticContinuation = nil, nil // which are for the library's client
 	for _, p := range parts {
 		if p.has {

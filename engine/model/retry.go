@@ -46,7 +46,8 @@ type RetryOptions struct {
 //
 // It tells of every attempt with an [engine.Retry] before it waits. The chunks
 // of an attempt are yielded as they come; if the attempt fails all the same,
-// the notice has Restart set.
+// the notice has Restart set. An answer that the server can take up again goes on
+// instead: with all that came until the server's last token, and nothing twice.
 func Retry(g engine.Generator, o RetryOptions) engine.Generator {
 	if o.Attempts <= 0 || o.Attempts > maxAttempts {
 		o.Attempts = maxAttempts
@@ -73,35 +74,120 @@ func (r retry) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 
 func (r retry) generate(ctx context.Context, req *engine.Request,
 	yield func(*genai.GenerateContentResponse, error) bool) error {
-	asked := *req
+	t := try{asked: *req, answer: answer{afterSuccess: succeeded(req.Contents)}, yield: yield}
 	plan := plan{opts: r.opts, attempts: 1, answers: 1}
 	for {
-		a := answer{afterSuccess: succeeded(req.Contents)}
-		err := r.attempt(ctx, &asked, &a, yield)
-		if err == nil || err == errLeft || ctx.Err() != nil {
+		err := r.attempt(ctx, &t)
+		switch {
+		case err == nil, err == errLeft, ctx.Err() != nil:
 			return err
-		}
-		if err == errWordless {
+		case err == errWordless:
 			return r.close(ctx, req, yield)
+		case err == errContinues:
+			plan.begin()
+			t.goOn()
+			continue
 		}
 		var e *Error
 		if !errors.As(err, &e) {
 			return err // a mistake of ours is the same every time
 		}
-		again, ok := plan.next(ctx, e, a.chunks > 0)
+		if t.said.advanced() {
+			plan.begin()
+		}
+		again, ok := plan.next(ctx, t.refused(e), t.answer.chunks > 0)
 		if !ok {
 			return plan.given(e)
 		}
-		if e.Answering || a.chunks > 0 {
-			asked.Contents, asked.Again = nudged(req.Contents, e.Code), true
-		}
+		again.Resumed = t.said.token != nil
+		again.Restart = t.shown() && (!again.Resumed || hasParts(t.said.loose))
 		if req.Notify != nil {
 			req.Notify(again)
 		}
 		if err := sleep(ctx, again.Delay); err != nil {
 			return err
 		}
+		if err := t.again(req, e, again.Restart); err != nil {
+			return err
+		}
 	}
+}
+
+// A try is a request and what has come of its answer so far.
+type try struct {
+	asked  engine.Request
+	answer answer
+	said   continued
+	yield  func(*genai.GenerateContentResponse, error) bool
+}
+
+// shown reports whether something of the answer has been yielded.
+func (t *try) shown() bool { return len(t.said.kept)+len(t.said.loose) > 0 }
+
+// hear takes in a chunk and yields it.
+func (t *try) hear(chunk *genai.GenerateContentResponse) error {
+	if err := t.answer.hear(chunk); err != nil {
+		return err
+	}
+	t.said.take(chunk)
+	if !t.yield(chunk, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+// refused returns e, which asking anew may help against if it was the token of the answer
+// that the server has refused: the token is forgotten then.
+func (t *try) refused(e *Error) *Error {
+	if e.Kind != BadRequest || t.said.token == nil || t.answer.chunks > 0 {
+		return e
+	}
+	t.said.token = nil
+	anew := *e
+	anew.Final = false
+	return &anew
+}
+
+// goOn makes t the request that goes on with the answer.
+func (t *try) goOn() {
+	t.said.next(&t.asked)
+	t.answer.chunks, t.answer.finish, t.answer.why = 0, "", ""
+	t.border()
+}
+
+// border tells that what comes is said by another request.
+func (t *try) border() {
+	if t.asked.Notify != nil {
+		t.asked.Notify(engine.Continued{})
+	}
+}
+
+// again makes t the request to make after e: one that goes on with the answer where there
+// is a token, and one for a new answer to req where there is none.
+func (t *try) again(req *engine.Request, e *Error, restart bool) error {
+	anew := answer{afterSuccess: t.answer.afterSuccess}
+	if t.said.token == nil {
+		if e.Answering || t.answer.chunks > 0 {
+			t.asked.Contents, t.asked.Again = nudged(req.Contents, e.Code), true
+		}
+		t.asked.Config, t.answer, t.said = req.Config, anew, continued{}
+		return nil
+	}
+	if restart {
+		t.answer = anew
+		err := t.said.replay(func(chunk *genai.GenerateContentResponse) error {
+			t.answer.hear(chunk)
+			if !t.yield(chunk, nil) {
+				return errLeft
+			}
+			return nil
+		}, t.border)
+		if err != nil {
+			return err
+		}
+	}
+	t.goOn()
+	return nil
 }
 
 // close asks a model for a closing sentence that has ended without a word after
@@ -119,11 +205,11 @@ func (r retry) close(ctx context.Context, req *engine.Request,
 		var said []*genai.GenerateContentResponse
 		asked := *req
 		asked.Contents = noted(req.Contents, closingNote)
-		err = r.attempt(ctx, &asked, &answer{afterSuccess: true},
-			func(chunk *genai.GenerateContentResponse, _ error) bool {
+		err = r.attempt(ctx, &try{asked: asked, answer: answer{afterSuccess: true},
+			yield: func(chunk *genai.GenerateContentResponse, _ error) bool {
 				said = append(said, chunk)
 				return true
-			})
+			}})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -143,23 +229,19 @@ func (r retry) close(ctx context.Context, req *engine.Request,
 }
 
 // attempt makes one request and checks its answer.
-func (r retry) attempt(ctx context.Context, req *engine.Request, a *answer,
-	yield func(*genai.GenerateContentResponse, error) bool) error {
-	for chunk, err := range r.Generator.Generate(ctx, req) {
+func (r retry) attempt(ctx context.Context, t *try) error {
+	for chunk, err := range r.Generator.Generate(ctx, &t.asked) {
 		if err != nil {
 			return err
 		}
-		if err := a.hear(chunk); err != nil {
+		if err := t.hear(chunk); err != nil {
 			return err
-		}
-		if !yield(chunk, nil) {
-			return errLeft
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return a.check()
+	return cmp.Or(t.said.end(t.answer.finish), t.answer.check())
 }
 
 // A plan decides about further attempts.
@@ -171,13 +253,16 @@ type plan struct {
 	waited   time.Duration
 }
 
+// begin counts from one again: the answer has come further than before.
+func (p *plan) begin() { p.attempts, p.answers = 1, 1 }
+
 // next returns the attempt to make after e, if there is one.
 func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bool) {
 	p.total++
 	if e.Final {
 		return engine.Retry{}, false
 	}
-	again := engine.Retry{Err: e, Restart: heard}
+	again := engine.Retry{Err: e}
 	if e.Answering || heard {
 		again.Attempt, again.Of = p.answers, min(maxAnswers, p.opts.Attempts)
 		again.Delay = time.Second << (p.answers - 1)

@@ -33,6 +33,9 @@ func RetryText(ev engine.Retry) string {
 		return output.FirstLine(errorText(ev.Err)) + "; " + again
 	}
 	again := "asking again"
+	if ev.Resumed {
+		again = "asking for the rest"
+	}
 	if ev.Delay > 0 {
 		again += " in " + tally.Duration(ev.Delay)
 	}

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +160,7 @@ func (t *teller) notify(ev engine.Event) {
 	if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
 		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
 	}
-	if t.tell != nil {
+	if _, ok := ev.(engine.Continued); !ok && t.tell != nil { // each request is told of by itself
 		t.tell(ev)
 	}
 }
@@ -170,13 +171,16 @@ type checking struct {
 	*teller
 	read   func(*genai.Candidate) error
 	answer *genai.Candidate
+	begun  *genai.Candidate // what came of the answer before this request
 }
 
 // Generate implements [engine.Generator].
 func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		start, u, told := time.Now(), g.usage, false
-		g.answer = nil
+		if g.answer = nil; req.Config == nil || len(req.Config.ContinuationToken) == 0 {
+			g.begun = nil
+		}
 		for chunk, err := range g.Generator.Generate(ctx, req) {
 			counted := err == nil && u.Update(chunk)
 			if u.Took = time.Since(start); err != nil {
@@ -202,10 +206,14 @@ func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 // hear takes in an answer, which comes in one piece.
 func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil ||
-		chunk.Candidates[0].Content == nil {
+		chunk.Candidates[0].Content == nil && g.begun == nil {
 		return nil
 	}
-	c := chunk.Candidates[0]
+	c := joined(g.begun, chunk.Candidates[0])
+	if c.FinishReason == genai.FinishReasonContinuation && len(c.ContinuationToken) > 0 {
+		g.begun = c
+		return nil
+	}
 	if Words(c) == "" {
 		return nil // which is known below as no answer
 	}
@@ -215,6 +223,22 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 	}
 	g.answer = c
 	return nil
+}
+
+// joined returns the answer that begins with one candidate, which may be nil, and goes on
+// with another.
+func joined(begun, c *genai.Candidate) *genai.Candidate {
+	if begun == nil {
+		return c
+	}
+	whole := *c
+	whole.Content = begun.Content
+	if c.Content != nil {
+		whole.Content = &genai.Content{Role: c.Content.Role, Parts: slices.Concat(begun.Content.Parts, c.Content.Parts)}
+	}
+	whole.GroundingMetadata = cmp.Or(c.GroundingMetadata, begun.GroundingMetadata)
+	whole.URLContextMetadata = cmp.Or(c.URLContextMetadata, begun.URLContextMetadata)
+	return &whole
 }
 
 // Words returns what an answer says.
