@@ -113,7 +113,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 	}
 	begun := false
-	c := &serve.Conversation{ID: s.journal.ID(), Tally: count, Model: s.modelName, Tools: s.forClients}
+	c := &serve.Conversation{ID: s.journal.ID(), Tally: count, Model: s.modelName, Tools: s.forClients, Offered: s.forModel}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {
@@ -154,16 +154,17 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 
 // forClients returns the tools that another program may call: not those of other servers,
 // which it can have itself, nor what belongs to a conversation.
-func (s *Session) forClients() (list []engine.Tool) {
-	for _, t := range s.tools.Tools() {
-		switch {
-		case t.Server != "", t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Kind == engine.Think:
-		case t.When != nil && !t.When(), !s.policy.Offers(t):
-		default:
-			list = append(list, t)
-		}
-	}
-	return list
+func (s *Session) forClients() []engine.Tool {
+	return slices.DeleteFunc(s.forModel(), func(t engine.Tool) bool {
+		return t.Server != "" || t.Kind == engine.AskUser || t.Kind == engine.Planning || t.Kind == engine.Think
+	})
+}
+
+// forModel returns the tools that the model may call.
+func (s *Session) forModel() []engine.Tool {
+	return slices.DeleteFunc(slices.Clone(s.tools.Tools()), func(t engine.Tool) bool {
+		return t.When != nil && !t.When() || !s.policy.Offers(t)
+	})
 }
 
 // callAside makes a call of another program's, as one prompt would be carried out. What it

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -35,9 +36,8 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 					return r.converse(ctx, p, w)
 				},
 				Commands: clientCommands(),
-				Execute: func(ctx context.Context,
-					line string) (string, string, error) {
-					return r.command(ctx, p, line)
+				Execute: func(ctx context.Context, name, args string) (any, string, error) {
+					return r.clientCommand(ctx, p, name, args)
 				},
 				Servers: p.servedBy}
 			if p.store.Temp != "" {
@@ -66,15 +66,41 @@ func clientCommands() (list []a2a.Command) {
 		c, _ := set.Find(name)
 		list = append(list, a2a.Command{Name: name, Summary: c.Summary, Args: c.Args, Streams: c.Prompt != nil})
 	}
-	return append(list, a2a.Command{Name: "restore list", Summary: "list the calls that can be gone back to"})
+	return append(list, a2a.Command{Name: restoreList, Summary: "list the calls that can be gone back to"})
+}
+
+const restoreList = "restore list" // as the Gemini CLI calls it
+
+// clientCommand carries out a command of a client's, and returns what comes of it in the form
+// that the Gemini CLI's server has, or else what is to be said to the model.
+func (r *run) clientCommand(ctx context.Context, p *Project, name, args string) (data any, prompt string, err error) {
+	switch name {
+	case "extensions", "extensions list":
+		return r.extensionData(), "", nil
+	case restoreList:
+		data, err = r.restorable(ctx, p)
+		return data, "", err
+	case "restore":
+		data, err = r.restoreTo(ctx, p, args)
+		return data, "", err
+	}
+	return r.command(ctx, p, strings.TrimSpace("/"+name+" "+args))
+}
+
+// extensionData returns the extensions.
+func (r *run) extensionData() []map[string]any {
+	all := []map[string]any{}
+	list, _ := r.installed()
+	for _, x := range list {
+		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
+			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.ContextFiles...)})
+	}
+	return all
 }
 
 // command carries out a slash command outside of any conversation, and returns what it
 // prints, or else what it has to say to the model.
 func (r *run) command(ctx context.Context, p *Project, line string) (printed, prompt string, err error) {
-	if line == "/restore list" { // as the Gemini CLI calls it
-		line = "/restore"
-	}
 	s, err := p.Begin(ctx, Choice{Tally: newTally()})
 	if err != nil {
 		return "", "", err
@@ -96,9 +122,9 @@ func (r *run) command(ctx context.Context, p *Project, line string) (printed, pr
 func (p *Project) servedBy() []a2a.Connected {
 	list := []a2a.Connected{}
 	for _, st := range p.servers.Status() {
-		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []string{}}
+		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []a2a.Tool{}}
 		for _, t := range st.Tools {
-			c.Tools = append(c.Tools, t.Name)
+			c.Tools = append(c.Tools, a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 		}
 		list = append(list, c)
 	}

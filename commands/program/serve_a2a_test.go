@@ -299,8 +299,12 @@ func TestA2ARefuses(t *testing.T) {
 		{"no tasks", "GET", "/tasks/metadata", "", nil, 204, ""},
 		{"no such task", "GET", "/tasks/01234567-89ab-7cde-8f01-23456789abcd/metadata", "", nil, 404, `{"error":`},
 	} {
-		if status, got := a.post(t, c.method, c.path, c.body, c.header...); status != c.status || c.status != 413 && !strings.Contains(got, c.want) {
+		status, got := a.post(t, c.method, c.path, c.body, c.header...)
+		if status != c.status || c.status != 413 && !strings.Contains(got, c.want) {
 			t.Errorf("%s: %d %s", c.name, status, got)
+		}
+		if status >= 400 && c.name != "too much" && !json.Valid([]byte(got)) {
+			t.Errorf("%s: no JSON: %s", c.name, got)
 		}
 	}
 	h := hear(t, a.SendStreamingMessage(ctx, said(nil, words("write it"))))
@@ -413,7 +417,7 @@ func TestA2ACommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &list); status != 200 || err != nil || len(list.Commands) != 4 || list.Commands[2].Name != "memory" || len(list.Commands[2].SubCommands) != 3 {
 		t.Errorf("%d %s %v", status, got, err)
 	}
-	for command, want := range map[string]string{`"memory show"`: "Use tabs.", `"memory list"`: "GEMINI.md", `"memory refresh"`: "reloaded", `"extensions list"`: "extensions", `"restore list"`: "No restorable"} {
+	for command, want := range map[string]string{`"memory show"`: "Use tabs.", `"memory list"`: "GEMINI.md", `"memory refresh"`: "reloaded", `"extensions list"`: `"data":[]`, `"restore list"`: `"content":"[]"`} {
 		if status, got := a.post(t, "POST", "/executeCommand", `{"command":`+command+`}`); status != 200 || !strings.Contains(got, want) || !strings.Contains(got, `"name":`+command) {
 			t.Errorf("%s: %d %s", command, status, got)
 		}
@@ -428,6 +432,84 @@ func TestA2ACommands(t *testing.T) {
 	}
 	if b, _ := json.Marshal(a.script.Requests()[0].Contents); !strings.Contains(string(b), "briefly") {
 		t.Error("the arguments are lost")
+	}
+}
+
+// What a task has changed is listed for clients in the Gemini CLI's form, also where the session
+// is another one's, and one name of the list is enough to go back.
+func TestA2ARestore(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), t.TempDir()
+	a := servedIn(t, home, dir, et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "one\n")), et.Says("Written."),
+		et.Says("", et.Call("2", "write_file", "file_path", "a.txt", "content", "two\n")), et.Says("Again."))
+	for _, w := range []string{"write it", "once more"} {
+		h := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words(w))))
+		hear(t, a.SendStreamingMessage(t.Context(), said(h, h.reply("proceed_once"))))
+	}
+	a.stop()
+	b := servedIn(t, home, dir)
+	listed := func() (all []restorable) {
+		t.Helper()
+		status, got := b.post(t, "POST", "/executeCommand", `{"command":"restore list"}`)
+		var doc struct{ Data restoreReply }
+		err := json.Unmarshal([]byte(got), &doc)
+		if err == nil {
+			err = json.Unmarshal([]byte(doc.Data.Content), &all)
+		}
+		if status != 200 || err != nil || doc.Data.Type != "message" || doc.Data.Kind != "info" {
+			t.Fatalf("%d %s, %v", status, got, err)
+		}
+		return all
+	}
+	all := listed()
+	if len(all) != 2 || all[0].Message == "" || !strings.HasSuffix(all[0].Checkpoint, "-write_file") {
+		t.Fatalf("%+v", all)
+	}
+	for _, c := range []struct{ name, want, holds string }{
+		{"", "Please provide a checkpoint name", "two\n"},
+		{"none", "File not found: none.json", "two\n"},
+		{all[0].Checkpoint, "Restored project", "one\n"},
+		{all[1].Checkpoint + ".json", "Restored project", ""},
+	} {
+		status, got := b.post(t, "POST", "/executeCommand", `{"command":"restore","args":["`+c.name+`"]}`)
+		is, _ := os.ReadFile(filepath.Join(dir, "a.txt"))
+		if status != 200 || !strings.Contains(got, c.want) || !strings.Contains(got, `"data":[`) || string(is) != c.holds {
+			t.Errorf("%q: %d %s; the file holds %q", c.name, status, got, is)
+		}
+	}
+}
+
+// A task in which nothing was said knows its model and its tools, with what they take, and
+// tells as much while it is worked on.
+func TestA2AMetadata(t *testing.T) {
+	t.Parallel()
+	a := servedA2A(t, et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "x")), et.Says("Left."))
+	_, id := a.post(t, "POST", "/tasks", `{"contextId":"c","agentSettings":{"kind":"agent-settings","workspacePath":"`+a.dir+`"}}`)
+	h := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words("write it"))))
+	type metadata struct {
+		TaskState, Model string
+		McpServers       []any
+		AvailableTools   []struct {
+			Name, Description string
+			ParameterSchema   map[string]any
+		}
+	}
+	for id, state := range map[string]string{strings.Trim(id, "\"\n"): "submitted", string(h.info.TaskID): "input-required"} {
+		var one struct{ Metadata metadata }
+		status, got := a.post(t, "GET", "/tasks/"+id+"/metadata", "")
+		err := json.Unmarshal([]byte(got), &one)
+		if m := one.Metadata; status != 200 || err != nil || m.TaskState != state || m.Model == "" || m.McpServers == nil || len(m.AvailableTools) < 10 {
+			t.Errorf("%s: %d %s, %v", state, status, got, err)
+		}
+		for _, tool := range one.Metadata.AvailableTools {
+			if tool.Name == "" || tool.Description == "" || tool.ParameterSchema["type"] != "object" {
+				t.Errorf("%+v", tool)
+			}
+		}
+	}
+	var all []metadata
+	if _, got := a.post(t, "GET", "/tasks/metadata", ""); json.Unmarshal([]byte(got), &all) != nil || len(all) != 2 || all[0].Model != all[1].Model {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 
 	"gemline/engine/text"
+	"gemline/repl/serve"
 )
 
 // card returns what everybody may know of the server.
@@ -86,48 +88,85 @@ type described struct {
 	State     protocol.TaskState `json:"taskState"`
 	Model     string             `json:"model"`
 	Servers   []Connected        `json:"mcpServers"`
-	Tools     []tool             `json:"availableTools"`
+	Tools     []Tool             `json:"availableTools"`
 }
 
-type tool struct {
+// A Tool is one as clients read it.
+type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	Schema      any    `json:"parameterSchema,omitempty"`
 }
 
-// described tells about the task. The tools are known while its conversation is open.
-func (t *task) described() described {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID,
-		State: t.kept.Task.Status.State, Tools: []tool{}, Servers: t.server.Servers()}
-	if t.talk != nil && t.turn == nil {
-		d.Model = t.talk.Model()
-		for _, one := range t.talk.Tools() {
-			d.Tools = append(d.Tools, tool{one.Name(), text.OneLine(one.Declaration.Description, mostNames)})
-		}
+// A setup is what a conversation works with.
+type setup struct {
+	model string
+	tools []Tool
+}
+
+// setupOf returns that of a conversation in which nothing happens at the moment.
+func setupOf(talk *serve.Conversation) *setup {
+	u := &setup{talk.Model(), []Tool{}}
+	for _, t := range talk.Offered() {
+		u.tools = append(u.tools, Tool{t.Name(),
+			text.OneLine(t.Declaration.Description, mostNames), parametersOf(t)})
 	}
-	return d
+	return u
 }
 
-func (s *Server) describe(w http.ResponseWriter, id protocol.TaskID) {
+// describe tells about tasks. One in which nothing was said yet has the model and the tools
+// that a conversation begins with.
+func (s *Server) describe(ctx context.Context, tasks []*task) ([]described, error) {
+	list := []described{}
+	var fresh *setup
+	for _, t := range tasks {
+		t.mu.Lock()
+		u := t.known
+		d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID,
+			State: t.kept.Task.Status.State, Servers: s.Servers()}
+		t.mu.Unlock()
+		if u == nil && fresh == nil {
+			talk, err := s.Begin(ctx, serve.Wish{Notify: func(string) {}})
+			if err != nil {
+				return nil, err
+			}
+			fresh = setupOf(talk)
+			talk.Close()
+		}
+		if u == nil {
+			u = fresh
+		}
+		d.Model, d.Tools = u.model, u.tools
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// describeTask tells about one task.
+func (s *Server) describeTask(w http.ResponseWriter, r *http.Request, id protocol.TaskID) {
 	t, err := s.find(id)
 	if err != nil {
 		write(w, http.StatusNotFound, failure{err.Error()})
 		return
 	}
-	write(w, http.StatusOK, map[string]any{"metadata": t.described()})
-}
-
-func (s *Server) listTasks(w http.ResponseWriter) {
-	list := []described{}
-	for _, t := range s.all() {
-		list = append(list, t.described())
-	}
-	if len(list) == 0 {
-		w.WriteHeader(http.StatusNoContent)
+	list, err := s.describe(r.Context(), []*task{t})
+	if err != nil {
+		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
 		return
 	}
-	write(w, http.StatusOK, list)
+	write(w, http.StatusOK, map[string]any{"metadata": list[0]})
+}
+
+func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
+	list, err := s.describe(r.Context(), s.all())
+	switch {
+	case err != nil:
+		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+	case len(list) == 0:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		write(w, http.StatusOK, list)
+	}
 }
 
 // A listed is a command as clients read about it.
@@ -182,13 +221,13 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusNotFound, failure{text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames)})
 		return
 	}
-	line := text.OneLine(strings.Join(append([]string{"/" + q.Command}, q.Args...), " "), mostMessage)
-	printed, prompt, err := s.Execute(r.Context(), line)
+	args := text.OneLine(strings.Join(q.Args, " "), mostMessage)
+	data, prompt, err := s.Execute(r.Context(), q.Command, args)
 	switch {
 	case err != nil:
 		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
 	case prompt == "":
-		write(w, http.StatusOK, map[string]any{"name": q.Command, "data": s.plain(printed)})
+		write(w, http.StatusOK, s.clean(map[string]any{"name": q.Command, "data": data}, mostBody))
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)

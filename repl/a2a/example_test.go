@@ -25,7 +25,7 @@ func Example() {
 	server, err := a2a.New(ctx, &serve.Group{}, a2a.Config{Version: "1", Dir: "/project",
 		Begin: func(_ context.Context, w serve.Wish) (*serve.Conversation, error) {
 			return &serve.Conversation{ID: w.Name, Tally: &tally.Tally{}, Model: func() string { return "m" },
-				Tools: func() []engine.Tool { return nil }, Close: func() {},
+				Offered: func() []engine.Tool { return nil }, Close: func() {},
 				Ask: func(_ context.Context, to report.Reporter, prompt string) error {
 					to.Event(engine.Text{Delta: strings.ToUpper(prompt)})
 					to.Event(engine.Answered{})

@@ -1,9 +1,9 @@
 package a2a
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -59,15 +59,14 @@ func offers(p engine.Proposal) (list []offer) {
 	}
 	add(proceed, "allow", engine.Allowed{})
 	if len(p.Intent.Questions) == 0 {
-		for _, g := range grants(p) {
-			switch a, _ := question.Always(g, engine.Session); {
-			case p.Tool.Server == "":
-				add(always, g.Label, a)
-			case strings.HasSuffix(g.Tool, "*"):
+		for _, g := range grants(p) { // the narrowest one first
+			a, _ := question.Always(g, engine.Session)
+			if p.Tool.Server != "" && strings.HasSuffix(g.Tool, "*") {
 				add(alwaysServer, g.Label, a)
-			default:
-				add(alwaysTool, g.Label, a)
+				continue
 			}
+			add(always, g.Label, a)
+			add(alwaysTool, g.Label, a)
 		}
 		if p.Intent.Draft != nil {
 			add(modify, "change it, and be asked again", nil)
@@ -116,46 +115,11 @@ func (s *Server) ask(p engine.Proposal) *pending {
 	for _, g := range grants(p) {
 		labels = append(labels, g.Label)
 	}
-	q.Data = s.clean(map[string]any{
-		"request": map[string]any{"callId": q.CallID, "name": q.Name, "args": p.Args, "isClientInitiated": false},
-		"status":  string(engine.AwaitingApproval), "agent": p.Agent, "confirmationDetails": details(p),
-		"tool":     map[string]any{"name": q.Name, "displayName": p.Tool.Label, "kind": p.Tool.Kind.String()},
-		"outcomes": list, "grants": labels})
+	c := call{agent: p.Agent, id: q.CallID, name: q.Name, args: p.Args, state: engine.AwaitingApproval, tool: p.Tool}
+	d := c.data()
+	d["confirmationDetails"], d["outcomes"], d["grants"] = confirmation(p), list, labels
+	q.Data = s.clean(d, mostData)
 	return q
-}
-
-// details returns what the Gemini CLI says of a call that is asked about.
-func details(p engine.Proposal) map[string]any {
-	d := map[string]any{"type": "info", "title": question.Title(p), "prompt": p.Intent.Detail}
-	_, change := question.ChangeOf(p)
-	switch {
-	case len(p.Intent.Questions) > 0:
-		var list []map[string]any
-		for _, q := range p.Intent.Questions {
-			options := []map[string]any{}
-			for _, o := range q.Options {
-				options = append(options, map[string]any{"label": o.Label, "description": o.Description})
-			}
-			list = append(list, map[string]any{"question": q.Text, "header": q.Header,
-				"multiSelect": q.Multi, "options": options, "placeholder": q.Hint,
-				"type": question.KindName(q.Kind)})
-		}
-		delete(d, "prompt")
-		d["type"], d["questions"] = "ask_user", list
-	case change && len(p.Intent.Paths) > 0:
-		delete(d, "prompt")
-		d["type"], d["filePath"], d["fileName"], d["fileDiff"] = "edit", p.Intent.Paths[0], filepath.Base(p.Intent.Paths[0]), p.Intent.Detail
-		if p.Intent.Draft != nil {
-			d["newContent"] = p.Intent.Draft.Text
-		}
-	case p.Tool.Kind == engine.Execute:
-		delete(d, "prompt")
-		names := question.Programs(p.Intent)
-		d["type"], d["command"], d["rootCommand"], d["rootCommands"] = "exec", p.Intent.Detail, strings.Join(names, ", "), names
-	case p.Tool.Server != "":
-		d["type"], d["serverName"], d["toolName"], d["toolDisplayName"] = "mcp", p.Tool.Server, p.Tool.Name(), p.Tool.Label
-	}
-	return d
 }
 
 // message says what is asked, to programs and to people.
@@ -177,6 +141,9 @@ type reaction struct {
 	grant   int
 	replies []string
 }
+
+// ends reports whether the turn ends with a reaction: nothing is said to the model instead.
+func (r reaction) ends() bool { return r.outcome == refuse && r.note == "" }
 
 // react reads what a client says to what is asked, which has to be offered. Words without an
 // outcome are the reply to a question, or else what the model is told instead: nothing that
@@ -259,15 +226,24 @@ func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
 	}
 }
 
-// mostData is how many bytes of JSON programs are told at once.
-const mostData = 24_000
+// Bounds of what clients are told of a call, in bytes of JSON.
+const (
+	mostData  = 44_000
+	mostTexts = 12_000 // of both texts of a file
+)
+
+// sizeOf returns how many bytes of JSON a value has.
+func sizeOf(v any) int {
+	b, _ := text.JSON(v, "")
+	return len(b)
+}
 
 // clean returns a value of JSON as clients get it: without secrets, and not too long.
-func (s *Server) clean(v map[string]any) map[string]any {
+func (s *Server) clean(v map[string]any, most int) map[string]any {
 	b, _ := json.Marshal(v)
 	var plain any
 	json.Unmarshal(b, &plain)
-	left := mostData
+	left := most
 	cleaned, _ := s.cut(plain, &left).(map[string]any)
 	if left <= 0 {
 		cleaned["truncated"] = true
@@ -275,15 +251,17 @@ func (s *Server) clean(v map[string]any) map[string]any {
 	return cleaned
 }
 
+// cut returns a value in what is left of the bytes. Of a map, what is short comes first, so
+// that it is the longest that is cut.
 func (s *Server) cut(v any, left *int) any {
 	switch v := v.(type) {
 	case string:
 		said := s.plain(v)
-		b, _ := text.JSON(said, "")
-		if runes := len([]rune(said)); len(b) > max(0, *left) {
-			said = text.Shorten(said, max(0, *left)*runes/len(b))
+		n := sizeOf(said)
+		if runes := len([]rune(said)); n > max(0, *left) {
+			said = text.Shorten(said, max(0, *left)*runes/n)
 		}
-		*left -= len(b)
+		*left -= n
 		return said
 	case []any:
 		list := []any{}
@@ -295,7 +273,10 @@ func (s *Server) cut(v any, left *int) any {
 		return list
 	case map[string]any:
 		m := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		names := slices.SortedFunc(maps.Keys(v), func(a, b string) int {
+			return cmp.Or(cmp.Compare(sizeOf(v[a]), sizeOf(v[b])), cmp.Compare(a, b))
+		})
+		for _, name := range names {
 			if *left -= len(name) + 10; *left > 0 {
 				m[name] = s.cut(v[name], left)
 			}

@@ -84,26 +84,34 @@ func (s *Server) faultOf(err error) *fault {
 // body reads what a request has to say, or answers it.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		http.Error(w, "a request is application/json", http.StatusUnsupportedMediaType)
+		reject(w, r, http.StatusUnsupportedMediaType, "a request is application/json")
 		return nil, false
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(patience))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
-		http.Error(w, "a request has at most 16 MB, and comes at once", http.StatusRequestEntityTooLarge)
+		reject(w, r, http.StatusRequestEntityTooLarge, "a request has at most 16 MB, and comes at once")
 		return nil, false
 	}
 	control.SetReadDeadline(time.Time{})
 	return b, true
 }
 
+// reject answers a request that can't be read, as a client of its address expects.
+func reject(w http.ResponseWriter, r *http.Request, status int, said string) {
+	if r.URL.Path == "/" {
+		write(w, status, reply{Version: "2.0", Error: &fault{Code: -32600, Message: said}})
+		return
+	}
+	write(w, status, failure{said})
+}
+
 // write answers with a JSON document.
 func write(w http.ResponseWriter, status int, v any) {
 	b, err := text.JSON(v, "")
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON"}`)
 	}
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
 	w.Header().Set("Content-Type", "application/json")

@@ -34,10 +34,10 @@ type Config struct {
 	Clean   func(string) string        // takes out secrets
 	Warn    func(string)               // tells who has started the server
 
-	// Commands are those that clients may run. Execute carries one out and returns what it
-	// prints, or else what is to be said to the model.
+	// Commands are those that clients may run. Execute carries one out and returns what
+	// comes of it, or else what is to be said to the model.
 	Commands []Command
-	Execute  func(ctx context.Context, line string) (printed, prompt string, err error)
+	Execute  func(ctx context.Context, name, args string) (data any, prompt string, err error)
 
 	Servers func() []Connected // the MCP servers of the folder
 }
@@ -52,9 +52,9 @@ type Command struct {
 
 // A Connected is an MCP server, as clients read about it.
 type Connected struct {
-	Name   string   `json:"name"`
-	Status string   `json:"status"`
-	Tools  []string `json:"tools"`
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	Tools  []Tool `json:"tools"`
 }
 
 // A Server serves clients. It is an [http.Handler] of requests that come from those who may
@@ -340,7 +340,8 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 // begin makes a turn of a task. If there are too many, the one that has been asking for
 // longest is put aside.
 func (s *Server) begin(t *task) (*turn, error) {
-	u := &turn{task: t, answers: make(chan reaction, 1), over: make(chan struct{})}
+	u := &turn{task: t, answers: make(chan reaction, 1), over: make(chan struct{}),
+		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.ctx.Err(); err != nil {
@@ -399,17 +400,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case post && path == "/executeCommand":
 		s.execute(w, r)
 	case post:
-		http.NotFound(w, r)
+		write(w, http.StatusNotFound, failure{noPage})
 	case r.Method != http.MethodGet:
 		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, "POST requests of JSON-RPC to /", http.StatusMethodNotAllowed)
+		write(w, http.StatusMethodNotAllowed, failure{"POST requests of JSON-RPC to /"})
 	case path == "/listCommands":
 		s.listCommands(w)
 	case path == "/tasks/metadata":
-		s.listTasks(w)
+		s.listTasks(w, r)
 	case meta && uuid.Validate(id) == nil:
-		s.describe(w, protocol.TaskID(id))
+		s.describeTask(w, r, protocol.TaskID(id))
 	default:
-		http.NotFound(w, r)
+		write(w, http.StatusNotFound, failure{noPage})
 	}
 }
+
+const noPage = "nothing is here; gemline help a2a lists the addresses"

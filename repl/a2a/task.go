@@ -11,6 +11,7 @@ import (
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
 
+	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/repl/serve"
 )
@@ -29,6 +30,8 @@ type task struct {
 	turn    *turn               // nil if nobody works on it
 	talk    *serve.Conversation // nil if it is not open
 	said    string              // by the model, not in the history yet
+	used    engine.Usage        // by the last request of the model
+	known   *setup              // of the last turn, nil if there was none
 	gone    bool                // it was forgotten
 
 	// left is how long readers that stall are still waited for in this turn, and stopped is
@@ -170,6 +173,9 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	if t.talk != nil {
 		ev.Metadata["model"] = t.talk.Model()
 	}
+	if final && t.used.Sum() > 0 {
+		ev.Metadata["usageMetadata"] = usageData(t.used)
+	}
 	t.mu.Unlock()
 	for name, v := range more {
 		ev.Metadata[name] = v
@@ -178,6 +184,13 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	if final {
 		t.settle()
 	}
+}
+
+// usageData returns the tokens of a request, as the model's server counts them.
+func usageData(u engine.Usage) map[string]any {
+	return map[string]any{"promptTokenCount": u.Prompt, "candidatesTokenCount": u.Output,
+		"thoughtsTokenCount": u.Thoughts, "cachedContentTokenCount": u.Cached,
+		"toolUsePromptTokenCount": u.ToolUse, "totalTokenCount": u.Sum()}
 }
 
 // publish hands an event to all who read along. The caller holds change.
@@ -305,6 +318,7 @@ func (t *task) follow() (*stream, error) {
 
 var (
 	errCanceled = errors.New("canceled by the client")
+	errDenied   = errors.New("a call was denied by the client")
 	errParked   = errors.New("too many tasks wait for an answer")
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
@@ -35,6 +36,10 @@ type turn struct {
 	first   reaction      // to that
 	answers chan reaction // to what is asked
 	over    chan struct{} // closed behind the last of it
+
+	// Only the goroutine that does the work touches these.
+	calls    map[string]*call    // that are not over, by agent and id
+	thinkers map[string]*thinker // by agent
 }
 
 // asks reports whether the turn waits for an answer.
@@ -77,6 +82,9 @@ func (u *turn) work() error {
 		t.talk = talk
 		t.mu.Unlock()
 	}
+	t.mu.Lock()
+	t.known = setupOf(t.talk)
+	t.mu.Unlock()
 	prompt := u.prompt
 	if u.asked != nil {
 		var err error
@@ -102,6 +110,9 @@ func (u *turn) again() (prompt string, err error) {
 	defer func() { u.asked = nil }()
 	told := "You were interrupted while the user was asked about this: " + q.Title + ". It was not done. "
 	switch {
+	case u.first.ends():
+		u.stop(errDenied)
+		return "", nil
 	case u.first.outcome == refuse:
 		return strings.TrimSpace(told + "The user has refused it. " + u.first.note), nil
 	case u.first.content != nil:
@@ -135,7 +146,8 @@ func (u *turn) end(err error) {
 	t.change.Lock()
 	defer t.change.Unlock()
 	cause := context.Cause(u.ctx)
-	if cause != nil && !errors.Is(cause, errCanceled) && u.asks() {
+	denied := errors.Is(cause, errDenied)
+	if cause != nil && !denied && !errors.Is(cause, errCanceled) && u.asks() {
 		t.leave()
 		t.hangUp()
 		return
@@ -144,6 +156,7 @@ func (u *turn) end(err error) {
 	switch {
 	case errors.Is(cause, errCanceled):
 		state = protocol.TaskStateCanceled
+	case denied:
 	case cause != nil:
 		state, said = protocol.TaskStateFailed, t.message(interrupted)
 	case err != nil:
@@ -216,12 +229,18 @@ func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 			}
 		}
 	}
+	if c := u.calls[p.Agent+" "+q.CallID]; c != nil {
+		c.state, c.args, c.tool = engine.AwaitingApproval, p.Args, p.Tool
+	}
 	for {
 		if err := u.wait(q); err != nil {
 			return nil, err
 		}
 		select {
 		case r := <-u.answers:
+			if r.ends() {
+				u.stop(errDenied)
+			}
 			if answer, ok := r.answer(p); ok {
 				return answer, nil
 			}
@@ -252,28 +271,36 @@ func (u *turn) event(ev engine.Event) {
 			}
 		}
 	case engine.Thought:
-		for piece := range pieces(ev.Delta) {
-			u.tell(kindThought, t.data(map[string]any{"subject": "",
-				"description": t.server.plain(piece), "agent": agent}), nil)
-		}
+		u.think(agent, ev.Delta)
 	case engine.Answered:
+		u.thought(agent)
 		t.mu.Lock()
 		if agent == "" {
 			t.flush()
 		}
 		t.mu.Unlock()
+	case engine.Usage:
+		if agent == "" && ev.Role == "" && ev.Err == nil {
+			t.mu.Lock()
+			t.used = ev
+			t.mu.Unlock()
+		}
 	case engine.Called:
-		u.call(agent, ev.ID, ev.Name, ev.Args, engine.Validating, nil)
+		u.tellCall(u.begin(agent, ev.ID, ev.Name, ev.Args), engine.Scheduled, nil)
 	case engine.State:
-		if ev.State == engine.Scheduled || ev.State == engine.Executing {
-			u.call(agent, ev.ID, ev.Name, nil, ev.State, nil)
+		if c := u.calls[agent+" "+ev.ID]; c != nil && (ev.State == engine.Scheduled || ev.State == engine.Executing) {
+			u.tellCall(c, ev.State, nil)
 		}
 	case engine.Finished:
-		response := map[string]any{"callId": ev.ID, "resultDisplay": ev.Result.Display}
-		if ev.Err != nil {
-			response["error"], response["errorType"] = map[string]any{"message": engine.DisplayError(ev.Err)}, engine.ErrorType(ev.Err)
+		c := u.calls[agent+" "+ev.ID]
+		if c == nil {
+			c = u.begin(agent, ev.ID, ev.Name, ev.Args)
 		}
-		u.call(agent, ev.ID, ev.Name, ev.Args, engine.Outcome(ev.Err), response)
+		if ev.Args != nil {
+			c.args = ev.Args
+		}
+		delete(u.calls, agent+" "+ev.ID)
+		u.tellCall(c, engine.Outcome(ev.Err), c.response(ev))
 	case engine.Output:
 		for piece := range pieces(ev.Delta) {
 			u.output(ev.ID, t.server.plain(piece))
@@ -327,18 +354,57 @@ func (u *turn) say(piece string) {
 	t.update(kindText, t.message(piece), false, nil)
 }
 
-// call tells how far a call is.
-func (u *turn) call(agent, id, name string, args map[string]any, state engine.CallState, response map[string]any) {
-	request := map[string]any{"callId": id, "name": name, "isClientInitiated": false}
-	if args != nil {
-		request["args"] = args
+// begin takes note of a call.
+func (u *turn) begin(agent, id, name string, args map[string]any) *call {
+	c := &call{agent: agent, id: id, name: name, args: args}
+	if tools := u.task.talk.Offered(); tools != nil {
+		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
+		if i >= 0 {
+			c.tool = tools[i]
+		}
 	}
-	d := map[string]any{"request": request, "status": string(state),
-		"tool": map[string]any{"name": name}, "agent": agent}
+	u.calls[agent+" "+id] = c
+	return c
+}
+
+// tellCall tells that a call has come to a state, and what came of it if it is over.
+func (u *turn) tellCall(c *call, state engine.CallState, response map[string]any) {
+	if c.state == state {
+		return
+	}
+	c.state = state
+	d := c.data()
 	if response != nil {
 		d["response"] = response
 	}
-	u.tell(kindCall, u.task.data(u.task.server.clean(d)), nil)
+	u.tell(kindCall, u.task.data(u.task.server.clean(d, mostData)), nil)
+}
+
+// think passes on what the model, or an agent, thinks.
+func (u *turn) think(agent, delta string) {
+	if u.thinkers[agent] == nil {
+		u.thinkers[agent] = &thinker{}
+	}
+	for piece := range pieces(delta) {
+		if told, ok := u.thinkers[agent].add(piece); ok {
+			u.tellThought(agent, told)
+		}
+	}
+}
+
+// thought passes on what is left of what the model thinks, when its answer is over.
+func (u *turn) thought(agent string) {
+	if th := u.thinkers[agent]; th != nil {
+		if told, ok := th.end(); ok {
+			u.tellThought(agent, told)
+		}
+	}
+}
+
+func (u *turn) tellThought(agent string, told thought) {
+	plain := u.task.server.plain
+	u.tell(kindThought, u.task.data(map[string]any{"subject": plain(told.subject),
+		"description": plain(told.description), "agent": agent}), nil)
 }
 
 // output passes on what a running call prints.

@@ -26,7 +26,10 @@ type Conversation struct {
 	// Ask has the model work on a prompt, which to is told of.
 	Ask func(ctx context.Context, to report.Reporter, prompt string) error
 
-	// Tools returns what may be called, and Call calls it. Its error ends the call without
+	// Offered returns the tools that the model may call.
+	Offered func() []engine.Tool
+
+	// Tools returns what a client may call, and Call calls it. Its error ends the call without
 	// a result. Again makes a call of the model's that was cut off before it was made, if
 	// there is such a tool.
 	Tools func() []engine.Tool

@@ -85,7 +85,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
-			http.Error(w, "only programs on this machine are answered", http.StatusForbidden)
+			reject(w, http.StatusForbidden, "only programs on this machine are answered")
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -97,11 +97,19 @@ func Keyed(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the header Authorization needs the token that the server printed when it began", http.StatusUnauthorized)
+			reject(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// reject answers a request in JSON, which is what clients read.
+func reject(w http.ResponseWriter, status int, said string) {
+	b, _ := text.JSON(map[string]string{"error": said}, "")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(append(b, '\n'))
 }
 
 // here reports whether a host is this machine.

@@ -1,0 +1,171 @@
+package a2a
+
+import (
+	"path/filepath"
+	"strings"
+
+	"gemline/engine"
+	"gemline/repl/question"
+)
+
+// A call is one that clients are told of, as far as it has come.
+type call struct {
+	agent, id, name string
+	args            map[string]any
+	state           engine.CallState
+	tool            engine.Tool // the zero Tool if it is not known
+}
+
+// data returns what clients are told of a call, in every state of it.
+func (c call) data() map[string]any {
+	args := c.args
+	if args == nil {
+		args = map[string]any{}
+	}
+	return map[string]any{
+		"request": map[string]any{"callId": c.id, "name": c.name, "args": args, "isClientInitiated": false},
+		"status":  string(c.state), "tool": toolData(c.tool, c.name, args), "agent": c.agent}
+}
+
+// toolData returns what clients are told of the tool of a call.
+func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
+	d := map[string]any{"name": name, "displayName": name}
+	if t.Declaration == nil {
+		return d
+	}
+	kind := t.Kind
+	if t.KindOf != nil {
+		kind = t.KindOf(args)
+	}
+	if t.Label != "" {
+		d["displayName"] = t.Label
+	}
+	d["kind"], d["description"] = kind.String(), t.Declaration.Description
+	d["schema"] = schemaOf(t)
+	return d
+}
+
+// schemaOf returns the declaration of a tool, as clients read it.
+func schemaOf(t engine.Tool) map[string]any {
+	d := map[string]any{"name": t.Name(), "description": t.Declaration.Description}
+	if s := parametersOf(t); s != nil {
+		d["parametersJsonSchema"] = s
+	}
+	return d
+}
+
+// parametersOf returns the schema of what a tool takes, nil if it has none.
+func parametersOf(t engine.Tool) any {
+	switch d := t.Declaration; {
+	case d.ParametersJsonSchema != nil:
+		return d.ParametersJsonSchema
+	case d.Parameters != nil:
+		return d.Parameters
+	}
+	return nil
+}
+
+// response returns what came of a call.
+func (c call) response(ev engine.Finished) map[string]any {
+	d := map[string]any{"callId": c.id, "resultDisplay": ev.Result.Display}
+	if e := ev.Intent.Edit; e != nil && ev.Err == nil {
+		d["resultDisplay"] = editData(ev.Intent)
+	}
+	if ev.Err != nil {
+		d["error"] = map[string]any{"message": engine.DisplayError(ev.Err)}
+		d["errorType"] = engine.ErrorType(ev.Err)
+	}
+	return d
+}
+
+// editData returns both texts of a file that a call changes, and the diff. Texts that don't
+// fit into an event are left out: what is cut off would be taken for the file.
+func editData(in engine.Intent) map[string]any {
+	d := map[string]any{"fileDiff": in.Detail}
+	if e := in.Edit; e != nil {
+		d["filePath"], d["fileName"], d["isNewFile"] = e.Path, filepath.Base(e.Path), e.Made
+		if sizeOf(e.Before)+sizeOf(e.After) > mostTexts {
+			d["truncated"] = true
+			return d
+		}
+		d["newContent"], d["originalContent"] = e.After, e.Before
+		if e.Made {
+			d["originalContent"] = nil
+		}
+	}
+	return d
+}
+
+// confirmation returns what the Gemini CLI says of a call that is asked about.
+func confirmation(p engine.Proposal) map[string]any {
+	d := map[string]any{"type": "info", "title": question.Title(p), "prompt": p.Intent.Detail}
+	_, change := question.ChangeOf(p)
+	switch {
+	case len(p.Intent.Questions) > 0:
+		delete(d, "prompt")
+		d["type"], d["questions"] = "ask_user", questionsOf(p.Intent.Questions)
+	case p.Intent.Edit != nil || change && len(p.Intent.Paths) > 0:
+		d = editData(p.Intent)
+		d["type"], d["title"] = "edit", question.Title(p)
+		if p.Intent.Edit == nil {
+			d["filePath"], d["fileName"] = p.Intent.Paths[0], filepath.Base(p.Intent.Paths[0])
+		}
+	case p.Tool.Kind == engine.Execute:
+		delete(d, "prompt")
+		names := append([]string{}, question.Programs(p.Intent)...)
+		d["type"], d["command"] = "exec", p.Intent.Detail
+		d["rootCommand"], d["rootCommands"] = strings.Join(names, ", "), names
+	case p.Tool.Server != "":
+		d["type"], d["serverName"], d["toolName"], d["toolDisplayName"] = "mcp", p.Tool.Server, p.Tool.Name(), p.Tool.Label
+	}
+	return d
+}
+
+// questionsOf returns what a call wants to know.
+func questionsOf(all []engine.Question) []map[string]any {
+	list := []map[string]any{}
+	for _, q := range all {
+		options := []map[string]any{}
+		for _, o := range q.Options {
+			options = append(options, map[string]any{"label": o.Label, "description": o.Description})
+		}
+		list = append(list, map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi,
+			"options": options, "placeholder": q.Hint, "type": question.KindName(q.Kind)})
+	}
+	return list
+}
+
+// A thought is what a model thinks, as clients read it: the subject is what stands between the
+// first pair of double asterisks, and holds for what follows.
+type thought struct{ subject, description string }
+
+// A thinker takes what a model thinks apart, piece by piece.
+type thinker struct{ subject, held string }
+
+// mostSubject is how many bytes a subject may have.
+const mostSubject = 400
+
+// add takes in a piece, and returns what can be told by now. What may be a part of a subject
+// is held until its end has come.
+func (t *thinker) add(piece string) (told thought, ok bool) {
+	all := t.held + piece
+	t.held = ""
+	before, rest, opened := strings.Cut(all, "**")
+	subject, after, closed := strings.Cut(rest, "**")
+	switch {
+	case closed:
+		t.subject = strings.TrimSpace(subject)
+		return thought{t.subject, strings.TrimLeft(before+after, " \n")}, true
+	case opened && len(rest) <= mostSubject && !strings.Contains(rest, "\n"), strings.HasSuffix(all, "*"):
+		t.held = all
+		return told, false
+	}
+	return thought{t.subject, all}, all != ""
+}
+
+// end returns what is held when an answer is over.
+func (t *thinker) end() (told thought, ok bool) {
+	told = thought{t.subject, t.held}
+	*t = thinker{}
+	return told, told.description != ""
+}

@@ -1,0 +1,156 @@
+package a2a
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A thought has the subject that stands between double asterisks, however it is cut into
+// pieces, and nothing of it is lost.
+func TestThinker(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []thought
+	}{
+		"in one piece":         {[]string{"**Plan** Read it."}, []thought{{"Plan", "Read it."}}},
+		"cut in the subject":   {[]string{"**Pl", "an**\n\nRead it."}, []thought{{"Plan", "Read it."}}},
+		"cut in the asterisks": {[]string{"*", "*Plan*", "* Read it."}, []thought{{"Plan", "Read it."}}},
+		"goes on":              {[]string{"**Plan**\n", "Read it.", " Then write."}, []thought{{"Plan", ""}, {"Plan", "Read it."}, {"Plan", " Then write."}}},
+		"a second one":         {[]string{"**Plan** Read.", "**Doubt** Is it?"}, []thought{{"Plan", "Read."}, {"Doubt", "Is it?"}}},
+		"words before it":      {[]string{"Hm. **Plan** Read."}, []thought{{"Plan", "Hm.  Read."}}},
+		"none":                 {[]string{"Read it."}, []thought{{"", "Read it."}}},
+		"a product":            {[]string{"2 * 3", " = 6"}, []thought{{"", "2 * 3"}, {"", " = 6"}}},
+		"a power":              {[]string{"2**3\nis 8", " or so"}, []thought{{"", "2**3\nis 8"}, {"", " or so"}}},
+		"never closed":         {[]string{"**Plan"}, []thought{{"", "**Plan"}}},
+		"too long":             {[]string{"**" + strings.Repeat("x", mostSubject+1)}, []thought{{"", "**" + strings.Repeat("x", mostSubject+1)}}},
+		"nothing":              {[]string{""}, nil},
+	} {
+		var th thinker
+		var got []thought
+		for _, p := range c.pieces {
+			if told, ok := th.add(p); ok {
+				got = append(got, told)
+			}
+		}
+		if told, ok := th.end(); ok {
+			got = append(got, told)
+		}
+		if !reflect.DeepEqual(got, c.want) || th != (thinker{}) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// "Always" of any name that the Gemini CLI has takes the narrowest grant on offer, and a whole
+// server only where that is said.
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	declared := &genai.FunctionDeclaration{Name: "mcp_db_read"}
+	exact := engine.Grant{Label: "always this", Tool: "run_shell_command", Target: "command ls"}
+	wide := engine.Grant{Label: "always ls", Tool: "run_shell_command", Target: "program ls"}
+	tool := engine.Grant{Label: "always read", Tool: "mcp_db_read"}
+	server := engine.Grant{Label: "always all of db", Tool: engine.ServerPrefix("db") + "*"}
+	for name, c := range map[string]struct {
+		p    engine.Proposal
+		want map[string]string // labels by outcome
+	}{
+		"a tool of our own": {engine.Proposal{Tool: engine.Tool{Declaration: declared}, Intent: engine.Intent{Grants: []engine.Grant{exact, wide}}},
+			map[string]string{proceed: "allow", always: exact.Label, alwaysTool: exact.Label, refuse: "deny"}},
+		"one of a server": {engine.Proposal{Tool: engine.Tool{Declaration: declared, Server: "db"}, Intent: engine.Intent{Grants: []engine.Grant{tool, server}}},
+			map[string]string{proceed: "allow", always: tool.Label, alwaysTool: tool.Label, alwaysServer: server.Label, refuse: "deny"}},
+		"a server alone": {engine.Proposal{Tool: engine.Tool{Declaration: declared, Server: "db"}, Intent: engine.Intent{Grants: []engine.Grant{server}}},
+			map[string]string{proceed: "allow", alwaysServer: server.Label, refuse: "deny"}},
+		"no grants": {engine.Proposal{Tool: engine.Tool{Declaration: declared}},
+			map[string]string{proceed: "allow", refuse: "deny"}},
+		"questions": {engine.Proposal{Tool: engine.Tool{Declaration: declared}, Intent: engine.Intent{Grants: []engine.Grant{exact}, Questions: []engine.Question{{Text: "Which?"}}}},
+			map[string]string{proceed: "allow", refuse: "deny"}},
+	} {
+		got := map[string]string{}
+		for _, o := range offers(c.p) {
+			got[o.outcome] = o.label
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		for outcome, label := range c.want {
+			a, ok := reaction{outcome: outcome}.answer(c.p)
+			if g, is := a.(engine.Allowed); !ok || is && g.Scope != engine.Once && g.Grant.Label != label {
+				t.Errorf("%s: %s gives %+v, %v", name, outcome, a, ok)
+			}
+		}
+	}
+}
+
+// In every state, what is told of a call has its arguments and its tool; of what is long the
+// longest is cut, and a text of a file is there as a whole or not at all.
+func TestCallData(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 100_000)
+	tool := engine.Tool{Label: "Edit", Kind: engine.Edit, Declaration: &genai.FunctionDeclaration{Name: "replace",
+		Description: "Changes a file.", ParametersJsonSchema: map[string]any{"type": "object"}}}
+	edit := func(before, after string, made bool) engine.Intent {
+		return engine.Intent{Detail: "-" + before + "\n+" + after, Paths: []string{"/p/a"},
+			Edit: &engine.TextEdit{Path: "/p/a", Before: before, After: after, Made: made}}
+	}
+	s := &Server{Config: Config{Clean: func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }}}
+	for name, c := range map[string]struct {
+		call call
+		ev   *engine.Finished
+		want string // of the result, in JSON
+	}{
+		"scheduled":        {call: call{id: "1", name: "replace", state: engine.Scheduled, tool: tool}},
+		"long arguments":   {call: call{id: "1", name: "replace", args: map[string]any{"a": long, "b": "short"}, state: engine.Executing, tool: tool}},
+		"an unknown tool":  {call: call{id: "1", name: "nope", state: engine.Failed}},
+		"a result":         {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.Finished{Result: engine.Result{Display: "done, hush"}}, `"done, [secret]"`},
+		"an edit":          {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.Finished{Intent: edit("a", "b", false)}, `{"fileDiff":"-a\n+b","fileName":"a","filePath":"/p/a","isNewFile":false,"newContent":"b","originalContent":"a"}`},
+		"a new file":       {call{id: "1", name: "write_file", state: engine.Success, tool: tool}, &engine.Finished{Intent: edit("", "b", true)}, `{"fileDiff":"-\n+b","fileName":"a","filePath":"/p/a","isNewFile":true,"newContent":"b","originalContent":null}`},
+		"a failed edit":    {call{id: "1", name: "replace", state: engine.Failed, tool: tool}, &engine.Finished{Intent: edit("a", "b", false), Err: errors.New("no"), Result: engine.Result{Display: "no"}}, `"no"`},
+		"a long edit":      {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(long, long+"y", false)}},
+		"quotes that grow": {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(strings.Repeat("\"\n", 5000), "", false)}},
+	} {
+		d := c.call.data()
+		if c.ev != nil {
+			d["response"] = c.call.response(*c.ev)
+		}
+		d = s.clean(d, mostData)
+		b, err := json.Marshal(d)
+		if err != nil || len(b) > 60_000 {
+			t.Fatalf("%s: %d bytes, %v", name, len(b), err)
+		}
+		var got struct {
+			Request struct {
+				CallID string
+				Args   map[string]any
+			}
+			Status   string
+			Tool     struct{ Name, DisplayName string }
+			Response struct{ ResultDisplay json.RawMessage }
+		}
+		if err := json.Unmarshal(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Request.CallID != "1" || got.Request.Args == nil || got.Status != string(c.call.state) || got.Tool.Name != c.call.name || got.Tool.DisplayName == "" {
+			t.Errorf("%s: %.300s", name, b)
+		}
+		if c.want != "" && string(got.Response.ResultDisplay) != c.want {
+			t.Errorf("%s: %s, want %s", name, got.Response.ResultDisplay, c.want)
+		}
+		if name == "long arguments" && (got.Request.Args["b"] != "short" || d["truncated"] != true) {
+			t.Errorf("%s: %v", name, d["truncated"])
+		}
+		if c.ev != nil && c.want == "" {
+			r := d["response"].(map[string]any)["resultDisplay"].(map[string]any)
+			if _, there := r["newContent"]; there || r["truncated"] != true || r["filePath"] != "/p/a" {
+				t.Errorf("%s: %v", name, r)
+			}
+		}
+	}
+}
