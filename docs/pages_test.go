@@ -185,7 +185,7 @@ func commandsPage() string {
 func toolsPage(env tools.Env) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nWhat the model can ask for, in the words it is told. Printed from the program's own declarations.\n")
-	agents := agent.Config{Agents: func() []agent.Definition { return agent.BuiltIn("") }}
+	agents := agent.Config{Agents: func() []agent.Definition { return agent.BuiltIn() }}
 	for _, tool := range append(tools.New(env), agent.Tool(agents)) {
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", tool.Name(), tool.Label, tool.Declaration.Description)
 		var schema struct {

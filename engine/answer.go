@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/model/catalog"
 )
 
 // answer puts the answers to jobs into the history and the journal.
@@ -63,7 +65,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		case isAudioVideo(b):
 			stripped = append(stripped, b.MIMEType)
 			injected = append(injected, p)
-		case Gemini3(model):
+		case catalog.Of(model).Kin.Media:
 			fr.Parts = append(fr.Parts, &genai.FunctionResponsePart{
 				InlineData: &genai.FunctionResponseBlob{MIMEType: b.MIMEType, Data: b.Data}})
 		default:
@@ -101,14 +103,6 @@ func (j *job) addNote() {
 			return
 		}
 	}
-}
-
-// Gemini3 reports whether a model is one of the Gemini 3 family, which reads media
-// inside of the answer to a call and thinks by levels. A leading "models/" counts
-// for nothing.
-func Gemini3(model string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), "gemini-3")
-	return ok && (rest == "" || rest[0] == '-' || rest[0] == '.')
 }
 
 // DisplayError returns what the user reads about a failed call.

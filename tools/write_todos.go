@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/catalog"
 )
 
 //go:embed doc/write_todos.md
@@ -130,8 +131,7 @@ func writeTodos(env Env) engine.Tool {
 // listless reports whether a model does better with a list to write to.
 func listless(model string) bool {
 	name := path.Base(model)
-	return (name == "gemini-2" || strings.HasPrefix(name, "gemini-2.") || strings.HasPrefix(name, "gemini-2-")) &&
-		!strings.Contains(name, "preview")
+	return catalog.Of(name).Kin.Todos && !strings.Contains(name, "preview")
 }
 
 func (a writeTodosArgs) check() error {

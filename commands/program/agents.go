@@ -37,7 +37,7 @@ const (
 // callable returns the agents that the model is told of. What is wrong with others is
 // told with the next event, once.
 func (s *Session) callable() []agent.Definition {
-	list, _ := s.agents().list(s.modelName())
+	list, _ := s.agents().list()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
@@ -60,7 +60,7 @@ func (s *Session) callable() []agent.Definition {
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
-	cfg.Agents = func() []agent.Definition { list, _ := s.agents().list(s.modelName()); return list }
+	cfg.Agents = func() []agent.Definition { list, _ := s.agents().list(); return list }
 	if s.env.Distill.Most <= 0 { // else that cuts
 		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }
 	}
@@ -97,7 +97,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if s.Approver == nil { // nobody can be asked which model is to stand in for another
 		approver = nil
 	}
-	router := s.newRouter(cmp.Or(t.Agent.Model, t.Model), approver)
+	router := s.newRouter(cmp.Or(t.Agent.Model, s.presets.Kin(t.Agent.Class, t.Model)), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
@@ -230,7 +230,7 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 		return input.Target{}, nil
 	}
 	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
-	list, _ := c.session.agents().list(c.session.modelName())
+	list, _ := c.session.agents().list()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
 	if i >= 0 && list[i].Off == "" {
 		return input.Target{Note: "<system_note>\nThe user has named the agent '" + name +

@@ -69,15 +69,15 @@ const (
 	agentOfUser    = "user"
 )
 
-// list returns the agents for a conversation with a model, as the settings have them, and
+// list returns the agents, as the settings have them, and
 // what is wrong with others.
-func (a *agentSet) list(model string) (list []agent.Definition, wrong []error) {
+func (a *agentSet) list() (list []agent.Definition, wrong []error) {
 	if !a.settings.Agents {
 		return nil, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	list, wrong = a.library.Find(agent.BuiltIn(model)...)
+	list, wrong = a.library.Find(agent.BuiltIn()...)
 	if err := a.agreed.kept(); err != nil {
 		wrong = append(wrong, err)
 	}
@@ -196,7 +196,7 @@ const notAgreed = "nobody has agreed to this project's agent as it is now" + how
 
 // wishes returns the agents of the project that nobody has said anything about.
 func (a *agentSet) wishes() (list []wish) {
-	all, _ := a.list("")
+	all, _ := a.list()
 	for _, d := range all {
 		if d.Off == notAgreed {
 			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description,
@@ -222,7 +222,7 @@ func (a *agentSet) own(d agent.Definition) bool {
 
 // problems says what keeps agents from being called that are set up, a line each.
 func (a *agentSet) problems() (lines []string) {
-	list, wrong := a.list("")
+	list, wrong := a.list()
 	for _, err := range wrong {
 		lines = append(lines, "agents: "+text.OneLine(err.Error(), longestNotice))
 	}
@@ -239,7 +239,7 @@ func (a *agentSet) problems() (lines []string) {
 }
 
 // List implements [cli.Agents].
-func (a *agentSet) List() ([]agent.Definition, []error) { return a.list(a.settings.Model) }
+func (a *agentSet) List() ([]agent.Definition, []error) { return a.list() }
 
 // Reload implements [cli.Agents].
 func (a *agentSet) Reload(ctx context.Context) error {

@@ -150,7 +150,7 @@ func (s *inspection) look() (findings, error) {
 		env.Plans = &tools.Plans{Planning: func() bool { return s.settings.ApprovalMode == string(policy.Plan) }}
 	}
 	own := tools.New(env)
-	called := agent.Config{Agents: func() []agent.Definition { list, _ := s.agents().list(env.Model()); return list }, Tools: own}
+	called := agent.Config{Agents: func() []agent.Definition { list, _ := s.agents().list(); return list }, Tools: own}
 	v.tools = append(own, agent.Tool(called))
 	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err != nil {
 		return v, err

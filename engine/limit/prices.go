@@ -1,7 +1,6 @@
 package limit
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,13 +14,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/model/catalog"
 )
-
-// shipped is the table that comes with the program. It says where its numbers
-// are from.
-//
-//go:embed prices.toml
-var shipped []byte
 
 // A Rate is what tokens cost, in US dollars for a million of them. Thoughts
 // cost what answers do.
@@ -111,11 +105,15 @@ func LoadPrices(path string, today time.Time) (Prices, error) {
 	return readPrices(path, content, Shipped(today), today)
 }
 
-// Shipped returns the prices that come with the program, as of a day.
+// Shipped returns the prices that come with the program, as of a day. A model that has
+// ended costs what its successor does.
 func Shipped(today time.Time) Prices {
-	ps, err := readPrices("prices.toml", shipped, nil, today)
-	if err != nil {
-		panic(err) // a mistake in the table
+	c := catalog.Shipped()
+	ps := Prices{}
+	for _, m := range c.Models {
+		if p := c.Answers(m.Name, "key", today).At(today); p != nil {
+			ps[m.Name] = Price{Rate: Rate(p.Rate), Above: p.Long.Above, Long: Rate(p.Long.Rate), Date: c.Date}
+		}
 	}
 	return ps
 }

@@ -8,13 +8,12 @@ import (
 	"iter"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/catalog"
 )
 
 // A Structured is a Generator that has another one answer with JSON.
@@ -154,18 +153,7 @@ func (*Structured) with(req *engine.Request, config *genai.GenerateContentConfig
 }
 
 // together reports whether a model takes tools and a schema in one request.
-func together(model string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(model, "models/"), "gemini-")
-	if !ok {
-		return false
-	}
-	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(rest)
-	}
-	n, err := strconv.Atoi(rest[:end])
-	return err == nil && n >= 3
-}
+func together(model string) bool { return catalog.Of(model).Kin.Schemas }
 
 // unfit reports whether err may be about the schema. What the API says about
 // one is different from model to model, so that only the next request tells.

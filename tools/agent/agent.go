@@ -60,6 +60,7 @@ type Definition struct {
 	Remote *remote.Server
 
 	Model   string // empty is that of the conversation that calls it
+	Class   string // without Model: the class of models, of the family of that conversation's
 	Config  *genai.GenerateContentConfig
 	Most    int           // requests, 0 is DefaultTurns
 	Time    time.Duration // 0 is DefaultTime

@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-
-	"google.golang.org/genai"
-
-	"gemline/engine"
 )
 
 //go:embed doc/*.md
@@ -49,29 +45,18 @@ const generalReport = `{"type":"object","properties":{
 "response":{"type":"string","description":"What was done and what came of it"}},
 "required":["response"]}`
 
-// BuiltIn returns the agents that come with the program, for a conversation with a model.
-func BuiltIn(model string) []Definition {
-	calm := func(c genai.GenerateContentConfig) *genai.GenerateContentConfig {
-		c.Temperature = genai.Ptr[float32](0.1)
-		return &c
-	}
-	look := Definition{Name: Investigator, Label: "Codebase Investigator", Source: "built-in",
-		Description: "Looks into a codebase and reports how it works: for vague questions, root causes of bugs, and the plan of a change that touches many places. It reads and searches only. Say what you want to know and all that you know of it.",
-		Prompt:      doc(Investigator), Tools: []string{"list_directory", "read_file", "glob", "grep_search"}, Most: 50,
-		Input: "objective", Report: "report", Schema: investigation, Model: "gemini-2.5-pro",
-		Config: calm(genai.GenerateContentConfig{ThinkingConfig: &genai.ThinkingConfig{IncludeThoughts: true, ThinkingBudget: genai.Ptr[int32](8192)}})}
-	if engine.Gemini3(model) {
-		look.Model = "gemini-3-flash-preview"
-		look.Config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: true,
-			ThinkingLevel: genai.ThinkingLevelHigh}
-	}
+// BuiltIn returns the agents that come with the program.
+func BuiltIn() []Definition {
 	return []Definition{
-		look,
+		{Name: Investigator, Label: "Codebase Investigator", Source: "built-in",
+			Description: "Looks into a codebase and reports how it works: for vague questions, root causes of bugs, and the plan of a change that touches many places. It reads and searches only. Say what you want to know and all that you know of it.",
+			Prompt:      doc(Investigator), Tools: []string{"list_directory", "read_file", "glob", "grep_search"}, Most: 50,
+			Input: "objective", Report: "report", Schema: investigation, Class: "flash"},
 		{Name: helper, Label: "CLI Help", Source: "built-in",
 			Description: "Answers questions about gemline itself, from its own pages: its commands, settings, flags and files.",
 			Prompt:      doc(helper), Tools: []string{"get_internal_docs"}, Most: 10, Time: 3 * time.Minute,
-			Input: "question", Report: "report", Schema: helpReport, Model: "flash",
-			Config: calm(genai.GenerateContentConfig{}), Display: answerWithSources},
+			Input: "question", Report: "report", Schema: helpReport, Class: "flash",
+			Display: answerWithSources},
 		{Name: generalist, Label: "Generalist", Source: "built-in",
 			Description: "Has all your tools and works on a task by itself. For what would fill this conversation: batches of like changes, commands with long outputs, searches of many steps.",
 			Core:        true, Most: 20, Input: "request", Report: "result", Schema: generalReport},

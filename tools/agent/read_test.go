@@ -133,7 +133,7 @@ func TestLoad(t *testing.T) {
 		reads++
 		return []agent.Source{{Name: "project", Dir: dir, Within: true}, {Name: "user", Dir: other}, {Name: "none", Dir: filepath.Join(dir, "none")}}
 	}}
-	list, problems := l.Find(agent.BuiltIn("gemini-2.5-pro")...)
+	list, problems := l.Find(agent.BuiltIn()...)
 	var names, said []string
 	for _, d := range list {
 		names = append(names, d.Source+":"+d.Name)

@@ -1,58 +1,26 @@
 package preset
 
 import (
+	"cmp"
 	"strings"
 	"time"
+
+	"gemline/engine/model/catalog"
 )
 
-// A row is a built-in alias.
-type row struct {
-	name, extends string
-	model         string // "" is that of the alias it extends
-	config        string // as JSON, "" is none
-}
-
-// What conversations and quick answers are asked with.
-const (
-	chat      = `{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"includeThoughts":true}}`
-	unthought = `{"thinkingConfig":{"thinkingBudget":0}}`
-)
-
-// builtin are the aliases that are there without settings. They are the Gemini
-// CLI's, so that settings written for it mean the same here.
-var builtin = [...]row{
-	{"base", "", "", `{"temperature":0,"topP":1}`},
-	{"chat-base", "base", "", chat},
-	{"chat-base-2.5", "chat-base", "", `{"thinkingConfig":{"thinkingBudget":8192}}`},
-	{"chat-base-3", "chat-base", "", `{"thinkingConfig":{"thinkingLevel":"HIGH"}}`},
-	{"gemini-2.5-flash-base", "base", "gemini-2.5-flash", ""},
-	{"gemini-3-flash-base", "base", "gemini-3-flash-preview", ""},
-	{"gemini-3.5-flash-base", "base", "gemini-3.5-flash", ""},
-	{"classifier", "base", "flash-lite", `{"maxOutputTokens":1024,"thinkingConfig":{"thinkingBudget":512}}`},
-	{"prompt-completion", "base", "flash-lite",
-		`{"temperature":0.3,"maxOutputTokens":16000,"thinkingConfig":{"thinkingBudget":0}}`},
-	{"fast-ack-helper", "base", "flash-lite",
-		`{"temperature":0.2,"maxOutputTokens":120,"thinkingConfig":{"thinkingBudget":0}}`},
-	{"edit-corrector", "base", "flash-lite", unthought},
-	{"summarizer-default", "base", "flash-lite", `{"maxOutputTokens":2000}`},
-	{"summarizer-shell", "base", "flash-lite", `{"maxOutputTokens":2000}`},
-	{"web-search", "gemini-3-flash-base", "", `{"tools":[{"googleSearch":{}}]}`},
-	{"web-fetch", "gemini-3-flash-base", "", `{"tools":[{"urlContext":{}}]}`},
-	{"web-fetch-fallback", "gemini-3-flash-base", "", ""},
-	{"loop-detection", "gemini-3-flash-base", "", ""},
-	{"loop-detection-double-check", "base", "gemini-3-pro-preview", ""},
-	{"llm-edit-fixer", "gemini-3-flash-base", "", ""},
-	{"next-speaker-checker", "gemini-3-flash-base", "", ""},
-	{"context-snapshotter", "gemini-3-flash-base", "",
-		`{"temperature":1,"topP":0.95,"topK":64,"thinkingConfig":{"thinkingLevel":"HIGH"}}`},
-	{"chat-compression-3-pro", "", "gemini-3-pro-preview", ""},
-	{"chat-compression-3-flash", "", "gemini-3-flash-preview", ""},
-	{"chat-compression-3.1-flash-lite", "", "flash-lite", ""},
-	{"chat-compression-2.5-pro", "", "gemini-2.5-pro", ""},
-	{"chat-compression-2.5-flash", "", "gemini-2.5-flash", ""},
-	{"chat-compression-2.5-flash-lite", "", "gemini-2.5-flash-lite", ""},
-	{"chat-compression-default", "", "gemini-3-pro-preview", ""},
-	{"agent-history-provider-summarizer", "", "gemini-3-flash-preview", ""},
+// builtin returns the alias of that name that is there without settings.
+func builtin(name string) (alias, bool) {
+	for _, r := range catalog.Shipped().Aliases {
+		if r.Name != name {
+			continue
+		}
+		a := alias{extends: r.Extends, model: r.Model, config: r.Config, ours: true}
+		if row, ok := named(a.model); ok && row.Is == "" {
+			a.model, a.class = "", row.Name
+		}
+		return a, true
+	}
+	return alias{}, false
 }
 
 // Main is the role of requests of the conversation with the user.
@@ -96,17 +64,6 @@ func purposeOf(name string) purpose {
 
 // Compression returns the purpose of compressing a conversation with a model.
 func Compression(model string) string {
-	model = strings.TrimPrefix(model, "models/")
-	model = strings.TrimSuffix(strings.TrimSuffix(model, "-customtools"), "-preview")
-	version, class, _ := strings.Cut(strings.TrimPrefix(model, "gemini-"), "-")
-	switch major, _, _ := strings.Cut(version, "."); {
-	case version == "2.5" && (class == "pro" || class == "flash" || class == "flash-lite"):
-		return "chat-compression-2.5-" + class
-	case major != "3":
-	case class == "flash-lite":
-		return "chat-compression-3.1-flash-lite"
-	case class == "pro", class == "flash":
-		return "chat-compression-3-" + class
-	}
-	return "chat-compression-default"
+	m := catalog.Of(model)
+	return cmp.Or(m.Kin.Compression[m.Class], "chat-compression-default")
 }

@@ -1,21 +1,17 @@
 package preset
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
-	"gemline/engine"
+	"gemline/engine/model/catalog"
 )
 
 // Default is the name that stands for the model when none is chosen.
 const Default = "auto"
-
-// Names of models that others stand for.
-const (
-	pro25     = "gemini-2.5-pro"
-	proLatest = "gemini-3.1-pro-preview-customtools"
-	flash     = "gemini-3.8-flash"
-	flashLite = "gemini-3.5-flash-lite"
-)
 
 // An Access is which models a credential can use. The zero Access is an API key's.
 type Access int
@@ -25,66 +21,134 @@ const (
 	ByKey     Access = iota // all of them
 	ByAccount               // Vertex AI and gateways: not the variant for tools
 	ByAssist                // Code Assist: those that were there before
+	ByRegion                // Vertex AI at a region of its own
 )
 
-func (r Access) pro() string {
-	return [...]string{proLatest, "gemini-3.1-pro-preview", "gemini-3-pro-preview"}[r]
-}
-
-func (r Access) flash() string {
-	return [...]string{flash, flash, "gemini-3-flash-preview"}[r]
-}
-
-func (r Access) flashLite() string {
-	return [...]string{flashLite, flashLite, "gemini-3.1-flash-lite"}[r]
-}
+// String returns the access as the table of models calls it.
+func (r Access) String() string { return [...]string{"key", "account", "assist", "region"}[r] }
 
 // Resolve returns the model that name stands for: an alias, an older model
 // that another has replaced, or the name itself.
-func (r Access) Resolve(name string) string {
-	switch name = strings.TrimSpace(name); name {
-	case "", "auto", "pro", "auto-gemini-3", "gemini-3-pro-preview":
-		return r.pro()
-	case "auto-gemini-2.5":
-		return pro25
-	case "flash":
-		return r.flash()
-	case "gemini-3.5-flash", "gemini-3-flash":
-		if r == ByAssist {
-			return "gemini-3-flash"
+func (r Access) Resolve(name string) string { return r.on(time.Time{}).resolve(name) }
+
+// names are what names stand for on a day.
+type names struct {
+	access Access
+	day    time.Time
+}
+
+func (r Access) on(day time.Time) names { return names{r, day} }
+
+// named returns the row of a name that stands for a model or a class.
+func named(name string) (catalog.Name, bool) {
+	all := catalog.Shipped().Names
+	i := slices.IndexFunc(all, func(n catalog.Name) bool { return n.Name == name })
+	if i < 0 {
+		return catalog.Name{}, false
+	}
+	return all[i], true
+}
+
+// resolve returns the model that name stands for.
+func (n names) resolve(name string) string {
+	if name = strings.TrimSpace(name); name == "" {
+		name = Default
+	}
+	for range 2 * len(catalog.Shipped().Models) {
+		next := n.next(name)
+		if next == "" || next == name {
+			break
 		}
-		return flash
-	case "flash-lite", "none", "gemini-3.1-flash-lite":
-		return r.flashLite()
+		name = next
 	}
 	return name
 }
 
-// after returns what can answer in the place of a model, each where those before it can't.
-// Quiet says that nobody is asked about that: the first one was the cheapest.
-func (r Access) after(name string) (models []string, quiet bool) {
-	id := strings.TrimPrefix(name, "models/")
-	switch {
-	case strings.HasPrefix(id, "gemini-") && strings.Contains(id, "flash-lite"):
-		return []string{r.Resolve("gemini-3.5-flash"), pro25}, true
-	case engine.Gemini3(id) && strings.Contains(id, "pro"):
-		return []string{r.flash()}, false
-	case id == pro25:
-		return []string{r.Resolve("gemini-3.5-flash")}, false
+// next returns what name leads to, or name itself.
+func (n names) next(name string) string {
+	if row, ok := named(name); ok {
+		if n.access == ByAssist && row.Assist != "" {
+			return row.Assist
+		}
+		return n.of(cmp.Or(row.Is, name))
 	}
-	return nil, false
+	if m := catalog.Of(name); slices.Contains(m.Replaced, n.access.String()) || n.ended(m) {
+		return n.of(m.Successor)
+	}
+	return name
 }
 
-// auto reports whether name leaves open which model is meant: a larger one, or the
-// smaller one that it returns.
-func (r Access) auto(name string) (small string, auto bool) {
-	switch name {
-	case "", Default, "auto-gemini-3":
-		return r.flash(), true
-	case "auto-gemini-2.5":
-		return r.Resolve("gemini-3.5-flash"), true
+// of returns the model that a class stands for, or the name of anything else itself.
+func (n names) of(name string) string {
+	if row, ok := named(name); ok && row.Is == "" {
+		return n.first(name, "")
 	}
-	return "", false
+	return name
+}
+
+func (n names) ended(m catalog.Model) bool {
+	_, ended := m.Ended(n.access.String(), n.day)
+	return ended
+}
+
+// first returns the most capable model of a class that can be used, and of a family, if one
+// is named.
+func (n names) first(class, family string) string {
+	for _, m := range catalog.Shipped().Models {
+		if m.Class == class && (family == "" || m.Family == family) && m.Usable(n.access.String()) && !n.ended(m) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// after returns what can answer in the place of a model, each where those before it can't.
+// Quiet says that nobody is asked about that: the first one was the cheapest.
+func (n names) after(name string) (models []string, quiet bool) {
+	m := catalog.Of(name)
+	for _, f := range m.Fallback {
+		if id := n.resolve(f); id != m.Name && !slices.Contains(models, id) {
+			models = append(models, id)
+		}
+	}
+	return models, m.Quiet
+}
+
+// beside returns the models that can be asked beside a conversation with a model, where one
+// of a class will do: of its family, then the conversation's own. Nothing of a conversation
+// with a model of no known family goes elsewhere.
+func (n names) beside(class string, m catalog.Model) (models []string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	if m.Family == "" && m.Name != "" {
+		return []string{m.Name}
+	}
+	for _, c := range slices.Compact([]string{class, "flash", "flash-lite"}) {
+		if m.Name == "" {
+			add(n.first(c, ""))
+			continue
+		}
+		id := n.first(c, m.Family)
+		if id == "" && m.Kin.Asks != "" {
+			id = n.first(c, m.Kin.Asks)
+		}
+		add(id)
+	}
+	add(m.Name)
+	add(n.first("flash", ""))
+	return models
+}
+
+// small returns the smaller model that may answer for a name that leaves open which it is.
+func (n names) small(name string) (small string, auto bool) {
+	row, _ := named(name)
+	if row.Small == "" {
+		return "", false
+	}
+	return n.resolve(row.Small), true
 }
 
 // A Choice is a model that the user may choose.
@@ -94,30 +158,63 @@ type Choice struct {
 }
 
 // choices returns the names to offer, those that stand for others first.
-func (r Access) choices() []Choice {
-	choices := []Choice{
-		{"auto", ""}, {"pro", ""}, {"flash", ""}, {"flash-lite", ""}, {"auto-gemini-2.5", ""},
+func (n names) choices() (choices []Choice) {
+	for _, row := range catalog.Shipped().Names {
+		if row.Listed {
+			choices = append(choices, Choice{row.Name, ""})
+		}
 	}
-	switch r {
-	case ByKey:
-		choices = append(choices, Choice{proLatest, "most able; for tools such as ours"})
-		fallthrough
-	case ByAccount:
-		choices = append(choices, Choice{"gemini-3.1-pro-preview", "most able"}, Choice{flash, "fast and able"},
-			Choice{"gemini-3-flash-preview", "fast, a preview"})
-	case ByAssist:
-		choices = append(choices, Choice{r.pro(), "most able"}, Choice{r.flash(), "fast, a preview"})
+	access := n.access.String()
+	for _, m := range catalog.Shipped().Models {
+		if !m.Usable(access) || slices.Contains(m.Unlisted, access) || n.ended(m) {
+			continue
+		}
+		note := m.Note
+		if on, _ := m.Ended(access, n.day); on != "" && !n.day.IsZero() {
+			note += fmt.Sprintf(", ends on %s; then %s", on, n.successor(m, on))
+		}
+		choices = append(choices, Choice{m.Name, note})
 	}
-	return append(choices, Choice{r.flashLite(), "fastest and cheapest"}, Choice{pro25, "able and proven"},
-		Choice{"gemini-2.5-flash", "fast and proven"}, Choice{"gemini-2.5-flash-lite", "cheap and proven"},
-		Choice{"gemma-4-31b-it", "open weights"}, Choice{"gemma-4-26b-a4b-it", "open weights, faster"})
+	return choices
 }
 
-// tokenLimit returns how many tokens the context of a model holds.
-func tokenLimit(name string) int {
-	switch strings.TrimSpace(name) {
-	case "gemma-4-31b-it", "gemma-4-26b-a4b-it":
-		return 256_000
+// successor returns the model that answers from the day on on which m ends.
+func (n names) successor(m catalog.Model, on string) string {
+	day, _ := time.Parse(time.DateOnly, on)
+	return n.access.on(day).resolve(m.Successor)
+}
+
+// Ending says that a name leads to a model that ends, or has ended, which one answers in its
+// place, and what that costs. It is empty for any other name.
+func (t *Table) Ending(name string) string {
+	t = t.some()
+	if t.Today.IsZero() {
+		return ""
 	}
-	return 1_048_576
+	for id, last := t.written(name), ""; id != last; id, last = t.step(id), id {
+		m := catalog.Of(id)
+		on, ended := m.Ended(t.access.String(), t.Today)
+		if on == "" {
+			continue
+		}
+		day := t.Today
+		if !ended {
+			day, _ = time.Parse(time.DateOnly, on)
+		}
+		next := t.access.on(day).resolve(m.Successor)
+		if ended {
+			return fmt.Sprintf("%s ended on %s; %s answers%s", m.Name, on, next, priced(next, day))
+		}
+		return fmt.Sprintf("%s ends on %s; from then on %s answers%s", m.Name, on, next, priced(next, day))
+	}
+	return ""
+}
+
+// priced says what the tokens of a model cost on a day, if that is known.
+func priced(name string, day time.Time) string {
+	p := catalog.Of(name).At(day)
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf(", for $%g in and $%g out per million tokens", p.Input, p.Output)
 }

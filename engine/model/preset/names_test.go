@@ -9,11 +9,11 @@ import (
 
 func TestResolve(t *testing.T) {
 	for name, want := range map[string]string{
-		"":                            "gemini-3.1-pro-preview-customtools",
-		"auto":                        "gemini-3.1-pro-preview-customtools",
-		"pro":                         "gemini-3.1-pro-preview-customtools",
-		"auto-gemini-3":               "gemini-3.1-pro-preview-customtools",
-		"gemini-3-pro-preview":        "gemini-3.1-pro-preview-customtools",
+		"":                            "gemini-4-argon",
+		"auto":                        "gemini-4-argon",
+		"pro":                         "gemini-4-argon",
+		"auto-gemini-3":               "gemini-4-argon",
+		"gemini-3-pro-preview":        "gemini-4-argon",
 		"auto-gemini-2.5":             "gemini-2.5-pro",
 		"flash":                       "gemini-3.8-flash",
 		"gemini-3.5-flash":            "gemini-3.8-flash",
@@ -42,7 +42,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestTokenLimit(t *testing.T) {
-	for name, want := range map[string]int{"auto": 1_048_576, "anything": 1_048_576, "gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000} {
+	for name, want := range map[string]int{"auto": 983_040, "anything": 1_048_576, "gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000} {
 		if got := (*preset.Table)(nil).TokenLimit(name); got != want {
 			t.Errorf("TokenLimit(%q) = %d, want %d", name, got, want)
 		}
@@ -55,7 +55,9 @@ func TestAccess(t *testing.T) {
 		reach      preset.Access
 		name, want string
 	}{
-		{preset.ByAccount, "auto", "gemini-3.1-pro-preview"},
+		{preset.ByAccount, "auto", "gemini-4-argon"},
+		{preset.ByRegion, "auto", "gemini-3.1-pro-preview"},
+		{preset.ByRegion, "flash-lite", "gemini-3.5-flash-lite"},
 		{preset.ByAccount, "flash", "gemini-3.8-flash"},
 		{preset.ByAccount, "gemini-3.5-flash", "gemini-3.8-flash"},
 		{preset.ByAccount, "flash-lite", "gemini-3.5-flash-lite"},
@@ -70,7 +72,7 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%d: %q is %q, want %q", c.reach, c.name, got, c.want)
 		}
 	}
-	for _, r := range []preset.Access{preset.ByKey, preset.ByAccount, preset.ByAssist} {
+	for _, r := range []preset.Access{preset.ByKey, preset.ByAccount, preset.ByAssist, preset.ByRegion} {
 		seen := map[string]bool{}
 		table, err := preset.New(r, nil)
 		if err != nil {
@@ -97,8 +99,8 @@ func TestChain(t *testing.T) {
 		{preset.ByAssist, "gemini-3-pro-preview", "gemini-3-pro-preview gemini-3-flash-preview", false},
 		{preset.ByKey, "gemini-2.5-pro", "gemini-2.5-pro gemini-3.8-flash", false},
 		{preset.ByAssist, "gemini-2.5-pro", "gemini-2.5-pro gemini-3-flash", false},
-		{preset.ByKey, "gemini-3.5-flash-lite", "gemini-3.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
-		{preset.ByKey, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite gemini-3.8-flash gemini-2.5-pro", true},
+		{preset.ByKey, "gemini-3.5-flash-lite", "gemini-3.5-flash-lite gemini-3.8-flash gemini-2.5-flash-lite", true},
+		{preset.ByKey, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite gemini-3.5-flash-lite gemini-3.8-flash", true},
 		{preset.ByKey, "gemini-3.8-flash", "gemini-3.8-flash", false},
 		{preset.ByKey, "gemini-2.5-flash", "gemini-2.5-flash", false},
 		{preset.ByKey, "gemma-4-31b-it", "gemma-4-31b-it", false},

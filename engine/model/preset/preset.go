@@ -2,7 +2,6 @@ package preset
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/engine"
+	"gemline/engine/model/catalog"
 )
 
 // A Preset is what a request is made with. It must not be changed: others get the
@@ -29,13 +28,17 @@ type Preset struct {
 // A Table holds the aliases and what overrides them. Nil has the built-in ones. It is
 // safe for concurrent use.
 type Table struct {
+	// Today is the day that names and models go by, set before the first use. On the zero
+	// day no model has ended.
+	Today time.Time
+
 	access    Access           // what names stand for
 	custom    map[string]alias // before the built-in ones
 	overrides []override
 	tables
 
-	mu    sync.Mutex
-	known map[key]*Preset
+	mu   sync.Mutex
+	made map[key]*Preset
 }
 
 // A key says what a Preset was made for.
@@ -43,13 +46,16 @@ type key struct {
 	name  string
 	aside bool // beside a conversation
 	again bool
+	model string // asked, whatever the name stands for, unless it is empty
 }
 
 // An alias is a name for a model and settings.
 type alias struct {
 	extends string
 	model   string
+	class   string // of models, where the model is any of it
 	config  map[string]any
+	ours    bool // built in
 }
 
 // An override changes what requests are made with that it matches.
@@ -63,7 +69,7 @@ type override struct {
 // overridden returns the overrides that are there without settings: what is asked again
 // is answered with more variety.
 func overridden() []override {
-	warm := alias{config: map[string]any{"temperature": 1.0}}
+	warm := alias{config: map[string]any{"temperature": 1.0}, ours: true}
 	return []override{{model: "chat-base", again: new(true), keys: 2, alias: warm}}
 }
 
@@ -97,8 +103,8 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 		return t, nil
 	}
 	names := t.Customs()
-	for _, r := range builtin { // which stand on the user's where these have their names
-		names = append(names, r.name)
+	for _, r := range catalog.Shipped().Aliases { // which stand on the user's where these have their names
+		names = append(names, r.Name)
 	}
 	for _, name := range names {
 		const others = 2 // that the name of a model adds
@@ -134,8 +140,35 @@ func (t *Table) Customs() []string {
 // request repeats one whose answer was none.
 func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name: model, again: again}) }
 
-// Purpose returns what is asked beside a conversation with.
-func (t *Table) Purpose(name string) *Preset { return t.find(key{name: name, aside: true}) }
+// Purpose returns what is asked beside a conversation with, where nothing is known of it.
+func (t *Table) Purpose(name string) *Preset { return t.Beside(name, "")[0] }
+
+// Beside returns what is asked beside a conversation with a model, each where those before
+// it can't answer.
+func (t *Table) Beside(name, model string) (all []*Preset) {
+	t = t.some()
+	k := key{name: name, aside: true}
+	sum := t.sum(k)
+	if _, mine := t.ids[sum.class]; sum.class == "" || mine {
+		return []*Preset{t.find(k)}
+	}
+	talk := catalog.Model{}
+	if model != "" {
+		talk = t.known(t.Chat(model, false).Model)
+	}
+	for _, k.model = range t.names().beside(sum.class, talk) {
+		all = append(all, t.find(k))
+	}
+	return all
+}
+
+// Kin returns the model of a class that is of the family of a model, or that model itself.
+func (t *Table) Kin(class, model string) string {
+	if t = t.some(); class == "" {
+		return model
+	}
+	return t.names().beside(class, t.known(t.Chat(model, false).Model))[0]
+}
 
 // some returns t, or the built-in Table.
 func (t *Table) some() *Table {
@@ -149,35 +182,25 @@ func (t *Table) find(k key) *Preset {
 	t = t.some()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.known[k]; p != nil {
+	if p := t.made[k]; p != nil {
 		return p
 	}
 	p := t.make(k)
-	if t.known == nil || len(t.known) > 1000 { // names come from outside
-		t.known = map[key]*Preset{}
+	if t.made == nil || len(t.made) > 1000 { // names come from outside
+		t.made = map[key]*Preset{}
 	}
-	t.known[k] = p
+	t.made[k] = p
 	return p
 }
 
 func (t *Table) make(k key) *Preset {
-	chain, err := t.chain(k.name)
-	if err != nil {
-		panic(err) // New has seen all of them
-	}
-	var sum alias
-	for _, l := range chain {
-		sum.over(l.alias)
-	}
-	for _, o := range t.matching(k, chain, t.model(sum.model)) {
-		sum.over(o)
-	}
-	p := &Preset{Model: t.model(sum.model), Config: &genai.GenerateContentConfig{}, Role: Main}
+	sum := t.sum(k)
+	p := &Preset{Model: t.model(cmp.Or(k.model, sum.model, sum.class)), Config: &genai.GenerateContentConfig{}, Role: Main}
 	if k.aside {
 		what := purposeOf(k.name)
 		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
 	}
-	if err := decode(sum.config, p.Config); err != nil {
+	if err := decode(fit(t.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
 		panic(err) // each part could be read, and parts keep their types
 	}
 	if t.definitions[p.Model].thoughtless {
@@ -186,10 +209,36 @@ func (t *Table) make(k key) *Preset {
 	return p
 }
 
+// A sum is what a chain of aliases and the overrides come to.
+type sum struct {
+	alias
+	theirs map[string]any // what of config the user has set
+}
+
+// sum returns what a request is made with, as far as that does not depend on its model.
+func (t *Table) sum(k key) (s sum) {
+	chain, err := t.chain(k.name)
+	if err != nil {
+		panic(err) // New has seen all of them
+	}
+	for _, l := range chain {
+		s.over(l.alias)
+	}
+	for _, o := range t.matching(k, chain, t.model(cmp.Or(k.model, s.model, s.class))) {
+		s.over(o)
+	}
+	return s
+}
+
 // over has a say what l says.
-func (a *alias) over(l alias) {
-	a.model = cmp.Or(l.model, a.model)
-	a.config = merge(a.config, l.config)
+func (s *sum) over(l alias) {
+	if l.model != "" || l.class != "" {
+		s.model, s.class = l.model, l.class
+	}
+	s.config = merge(s.config, l.config)
+	if !l.ours {
+		s.theirs = merge(s.theirs, l.config)
+	}
 }
 
 // merge returns a with the values of b, in objects in both as well.
@@ -244,24 +293,13 @@ func (t *Table) alias(name string) (alias, bool) {
 	if a, ok := t.custom[name]; ok {
 		return a, true
 	}
-	for _, r := range builtin {
-		if r.name != name {
-			continue
-		}
-		a := alias{extends: r.extends, model: r.model}
-		if r.config != "" {
-			if err := json.Unmarshal([]byte(r.config), &a.config); err != nil {
-				panic(err)
-			}
-		}
-		return a, true
-	}
-	return alias{}, false
+	return builtin(name)
 }
 
 // modelLike reports whether a name that no alias has may be a model's.
 func modelLike(name string) bool {
-	return strings.HasPrefix(name, "gemini-") || strings.HasPrefix(name, "gemma-")
+	m := catalog.Of(name)
+	return m.Class != "" || m.Family != ""
 }
 
 // matching returns what the overrides change that match k, in the order in which they
@@ -295,12 +333,16 @@ func (t *Table) matching(k key, chain []link, model string) (all []alias) {
 
 // family returns the alias that a model builds on.
 func (t *Table) family(name string) string {
-	family := cmp.Or(t.definitions[name].family, strings.TrimPrefix(name, "models/"))
-	switch {
-	case strings.HasPrefix(family, "gemini-2.5"):
-		return "chat-base-2.5"
-	case engine.Gemini3(family), strings.HasPrefix(family, "gemma-4-"):
-		return "chat-base-3"
+	return cmp.Or(t.known(name).Kin.Chat, "chat-base")
+}
+
+// known returns what is known of a model: of the family that the settings say it is of.
+func (t *Table) known(name string) catalog.Model {
+	family := t.definitions[name].family
+	if family == "" {
+		return catalog.Of(name)
 	}
-	return "chat-base"
+	m := catalog.Of(family)
+	m.Name = strings.TrimPrefix(name, "models/")
+	return m
 }

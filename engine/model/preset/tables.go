@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/engine"
+	"gemline/engine/model/catalog"
 )
 
 // tables are what the settings say of models beside what they are asked with.
@@ -87,7 +87,7 @@ func (t *Table) Chain(name string) (found []Stand) {
 		return found
 	}
 	silent := map[string]bool{"transient": true}
-	models, quiet := t.access.after(name)
+	models, quiet := t.names().after(name)
 	if quiet {
 		silent["terminal"], silent["not_found"] = true, true
 	}
@@ -123,11 +123,8 @@ func (t *Table) model(name string) string {
 
 // follow returns what a name leads to, and whether it leads somewhere.
 func (t *Table) follow(name string) (model string, ends bool) {
-	for range 2 * (len(t.ids) + 1) {
-		next := t.access.Resolve(name)
-		if r, ok := t.ids[name]; ok {
-			next = r.of(name)
-		}
+	for range 2 * (len(t.ids) + len(catalog.Shipped().Models)) {
+		next := t.step(name)
 		if next == name {
 			return name, true
 		}
@@ -136,9 +133,31 @@ func (t *Table) follow(name string) (model string, ends bool) {
 	return name, false
 }
 
+// step returns what a name leads to next, or the name itself.
+func (t *Table) step(name string) string {
+	if r, ok := t.ids[name]; ok {
+		return r.of(name)
+	}
+	return cmp.Or(t.names().next(name), name)
+}
+
+// names returns what names stand for without settings.
+func (t *Table) names() names { return t.access.on(t.Today) }
+
+// written returns the model that a name stands for as it is written, whether it answers or
+// not.
+func (t *Table) written(name string) string {
+	name = cmp.Or(strings.TrimSpace(name), Default)
+	if !t.isCustom(name) {
+		return name
+	}
+	s := t.sum(key{name: name})
+	return cmp.Or(s.model, s.class)
+}
+
 // open reports whether name leaves open which model is meant.
 func (t *Table) open(name string) bool {
-	_, auto := t.access.auto(name)
+	_, auto := t.names().small(name)
 	return auto || t.definitions[name].tier == "auto"
 }
 
@@ -150,34 +169,43 @@ func (t *Table) Auto(name string) (small string, auto bool) {
 	if t.isCustom(name) || !t.open(name) {
 		return "", false
 	}
-	small, auto = t.access.auto(name)
-	if !auto {
+	if small, auto = t.names().small(name); !auto {
 		small = "flash"
 	}
 	if class, ok := t.classes["flash"]; ok {
 		small = class.of(name)
 	}
-	small, _ = t.follow(small)
+	if small, _ = t.follow(small); small == t.model(name) { // there is nothing to choose
+		return "", false
+	}
 	return small, true
 }
 
 // Scored reports whether prompts for a model are scored, as those for newer ones are.
 func (t *Table) Scored(name string) bool {
-	id := t.Chat(name, false).Model
-	return engine.Gemini3(cmp.Or(t.some().definitions[id].family, id))
+	t = t.some()
+	return t.known(t.Chat(name, false).Model).Thinks == "level"
 }
 
 // TokenLimit returns how many tokens the context of a model holds.
 func (t *Table) TokenLimit(name string) int {
+	t = t.some()
 	id := t.Chat(name, false).Model
-	return cmp.Or(t.some().definitions[id].tokens, tokenLimit(id))
+	m := t.known(id)
+	if n := t.definitions[id].tokens; n > 0 {
+		return n
+	}
+	if m.Shared { // with the answer
+		return m.Context - m.Output
+	}
+	return m.Context
 }
 
 // Choices returns the names to offer: those that the program knows, those that the
 // settings define, and the user's aliases.
 func (t *Table) Choices() (choices []Choice) {
 	t = t.some()
-	for _, c := range t.access.choices() {
+	for _, c := range t.names().choices() {
 		if d := t.definitions[c.Name]; !d.hidden {
 			choices = append(choices, Choice{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
 		}

@@ -1,0 +1,297 @@
+// Package catalog is the dated table of models: what the program knows by a model's name.
+//
+// Everything that depends on which model it is reads it here: what names stand for, what
+// requests are made with, what tokens cost, which model answers in the place of another.
+// Begin with [Of], which knows something of every name, or with [Shipped].
+//
+// # Every name has a row
+//
+// A name that the table lacks has what its family has, and a name without a family the
+// least: it takes every setting and promises nothing.
+//
+// # Days
+//
+// Prices change and models end on a day. The table has no clock: whoever asks says which
+// day it is. The zero time is a day before all of them.
+package catalog
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+//go:embed models.toml
+var text string
+
+// A Catalog is the table. It must not be changed.
+type Catalog struct {
+	Date     string            `toml:"date"` // when its prices were read
+	Source   string            `toml:"source"`
+	Families map[string]Family `toml:"families"`
+	Models   []Model           `toml:"models"` // the most capable of each class first
+	Names    []Name            `toml:"names"`
+	Aliases  []Alias           `toml:"aliases"`
+}
+
+// A Family is what models have in common.
+type Family struct {
+	Prefix  string         `toml:"prefix"`
+	Since   float64        `toml:"since"`
+	Chat    string         `toml:"chat"`    // the alias that conversations are asked with
+	Budgets map[string]int `toml:"budgets"` // of low, medium and high
+	Schemas bool           `toml:"schemas"` // JSON schemas go together with tools
+	Media   bool           `toml:"media"`   // media stand inside of the answer to a call
+	Todos   bool           `toml:"todos"`   // a list to write to helps
+	Asks    string         `toml:"asks"`    // the family that has the classes that this one lacks
+
+	// Compression has the alias that conversations are compressed with, by class.
+	Compression map[string]string `toml:"compression"`
+	Traits
+}
+
+// Traits are what a model may have differently from its family.
+type Traits struct {
+	Thinks  string   `toml:"thinks"` // "level", "budget" or, if nothing is known, ""
+	Levels  []string `toml:"levels"` // from the lowest
+	Ignores []string `toml:"ignores"`
+	Refuses []string `toml:"refuses"`
+	Context int      `toml:"context"`
+}
+
+// What a model may refuse.
+const (
+	refusesBudget = "thinkingBudget"
+	refusesNone   = "thinkingBudget=0" // a request not to think
+)
+
+// A Model is a row.
+type Model struct {
+	Name      string            `toml:"name"`
+	Note      string            `toml:"note"`
+	Class     string            `toml:"class"`
+	Family    string            `toml:"family"`
+	Access    []string          `toml:"access"`
+	Unlisted  []string          `toml:"unlisted"`
+	Replaced  []string          `toml:"replaced"`
+	Output    int               `toml:"output"`
+	Whole     int               `toml:"whole"`
+	Shared    bool              `toml:"shared"`
+	Wait      Duration          `toml:"wait"` // 0 is as long as others
+	Resumes   bool              `toml:"resumes"`
+	Fallback  []string          `toml:"fallback"`
+	Quiet     bool              `toml:"quiet"`
+	Successor string            `toml:"successor"`
+	Ends      map[string]string `toml:"ends"`
+	Price     []Price           `toml:"price"`
+	Traits
+
+	Kin Family `toml:"-"` // its family
+}
+
+// A Price is what tokens cost on some days.
+type Price struct {
+	Rate
+	From  string `toml:"from"`
+	Until string `toml:"until"`
+	Long  struct {
+		Rate
+		Above int `toml:"above"`
+	} `toml:"long"`
+}
+
+// A Rate is US dollars for a million tokens.
+type Rate struct {
+	Input  float64 `toml:"input"`
+	Cached float64 `toml:"cached"`
+	Output float64 `toml:"output"`
+}
+
+// A Name stands for a model or a class.
+type Name struct {
+	Name   string `toml:"name"`
+	Is     string `toml:"is"`
+	Assist string `toml:"assist"` // for Code Assist, if not Is
+	Small  string `toml:"small"`  // the smaller model that may answer, too
+	Listed bool   `toml:"listed"`
+}
+
+// An Alias is what requests are made with.
+type Alias struct {
+	Name    string         `toml:"name"`
+	Extends string         `toml:"extends"`
+	Model   string         `toml:"model"`
+	Config  map[string]any `toml:"config"`
+}
+
+// A Duration is written as Go writes it.
+type Duration time.Duration
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Duration(v)
+	return err
+}
+
+// Shipped returns the table that comes with the program.
+var Shipped = sync.OnceValue(func() *Catalog {
+	c := &Catalog{}
+	if _, err := toml.Decode(text, c); err != nil {
+		panic(fmt.Sprintf("models.toml: %v", err))
+	}
+	for i := range c.Models {
+		m := &c.Models[i]
+		m.inherit(c.Families[m.Family])
+	}
+	return c
+})
+
+// Limits of a model of which nothing else is known.
+const (
+	defaultContext = 1 << 20
+	defaultOutput  = 1 << 16
+)
+
+// inherit takes over what the family has and the row does not say.
+func (m *Model) inherit(f Family) {
+	m.Kin = f
+	if m.Thinks == "" {
+		m.Thinks = f.Thinks
+	}
+	if m.Levels == nil {
+		m.Levels = f.Levels
+	}
+	if m.Ignores == nil {
+		m.Ignores = f.Ignores
+	}
+	if m.Refuses == nil {
+		m.Refuses = f.Refuses
+	}
+	if m.Context == 0 {
+		m.Context = max(f.Context, 0)
+	}
+	if m.Context == 0 {
+		m.Context = defaultContext
+	}
+	if m.Output == 0 {
+		m.Output = defaultOutput
+	}
+}
+
+// Of returns what is known of the model of that name, with or without "models/".
+func Of(name string) Model { return Shipped().Of(name) }
+
+// Of returns what is known of the model of that name.
+func (c *Catalog) Of(name string) Model {
+	name = strings.TrimPrefix(name, "models/")
+	if i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name }); i >= 0 {
+		return c.Models[i]
+	}
+	m := Model{Name: name, Family: c.family(name)}
+	m.inherit(c.Families[m.Family])
+	for _, k := range c.Models {
+		if k.Family == m.Family && k.Class != "" && len(k.Class) > len(m.Class) && strings.Contains(name, k.Class) {
+			m.Class, m.Fallback, m.Quiet = k.Class, k.Fallback, k.Quiet
+		}
+	}
+	return m
+}
+
+// Has reports whether the table has a row for a name.
+func (c *Catalog) Has(name string) bool {
+	name = strings.TrimPrefix(name, "models/")
+	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == name })
+}
+
+// family returns the name of the family of a model that has no row, which may be the name
+// of a family.
+func (c *Catalog) family(name string) (best string) {
+	for key, f := range c.Families {
+		rest, ok := strings.CutPrefix(name, f.Prefix)
+		if !ok {
+			continue
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+		if end < 0 {
+			end = len(rest)
+		} else if rest[end] != '-' {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSuffix(rest[:end], "."), 64)
+		if err == nil && v >= f.Since && (best == "" || f.Since > c.Families[best].Since) {
+			best = key
+		}
+	}
+	return best
+}
+
+// Usable reports whether classes stand for m where a credential has an access.
+func (m Model) Usable(access string) bool {
+	return m.Access == nil || slices.Contains(m.Access, access)
+}
+
+// Ended returns the first day on which the successor of m answers, and whether it is here.
+// It is empty if m does not end.
+func (m Model) Ended(access string, day time.Time) (on string, ended bool) {
+	on = m.Ends[access]
+	return on, on != "" && day.Format(time.DateOnly) >= on
+}
+
+// Answers returns the model that answers on a day where one is asked by its name.
+func (c *Catalog) Answers(name, access string, day time.Time) Model {
+	m := c.Of(name)
+	for range c.Models {
+		if _, ended := m.Ended(access, day); !ended {
+			break
+		}
+		m = c.Of(m.Successor)
+	}
+	return m
+}
+
+// At returns the price of m on a day; nil is none that is known.
+func (m Model) At(day time.Time) *Price {
+	today := day.Format(time.DateOnly)
+	for i, p := range m.Price {
+		if (p.Until == "" || today <= p.Until) && today >= p.From {
+			return &m.Price[i]
+		}
+	}
+	return nil
+}
+
+// RefusesBudget reports whether a request to think with so many tokens is an error.
+func (m Model) RefusesBudget(tokens int) bool {
+	return slices.Contains(m.Refuses, refusesBudget) || tokens == 0 && slices.Contains(m.Refuses, refusesNone)
+}
+
+// Level returns the level of thinking of m that comes nearest to a budget of tokens.
+func (m Model) Level(budget int) string {
+	n := len(m.Levels)
+	switch {
+	case n == 0 || budget < 0: // which leaves it to the model
+		return ""
+	case budget <= 512:
+		return m.Levels[0]
+	case budget <= 2048:
+		return m.nearest("low")
+	case budget <= 8192:
+		return m.nearest("medium")
+	}
+	return m.Levels[n-1]
+}
+
+// nearest returns a level, or the highest if m has none of that name.
+func (m Model) nearest(level string) string {
+	if slices.Contains(m.Levels, level) {
+		return level
+	}
+	return m.Levels[len(m.Levels)-1]
+}
