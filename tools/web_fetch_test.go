@@ -104,7 +104,7 @@ Sources:
 	}
 	req := script.Requests()[0]
 	asked := req.Contents[0].Parts[0].Text
-	if !req.OneShot || req.Model != "gemini-3-flash-preview" || *req.Config.Temperature != 0 || req.Config.Tools[0].URLContext == nil {
+	if !req.OneShot || req.Model != "gemini-3.8-flash" || req.Config.Temperature != nil || req.Config.Tools[0].URLContext == nil {
 		t.Errorf("asked %+v", req)
 	}
 	if strings.Count(asked, "</user_instructions>") != 1 || !strings.Contains(asked, "<authorized_urls>\nhttps://a.test/x\nhttps://b.test\n</authorized_urls>") {

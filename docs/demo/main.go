@@ -56,7 +56,7 @@ func demo(bin string) error {
 	} else {
 		fmt.Printf("$ go test ./...\n%s\n$ gemline\n", out)
 	}
-	cmd := exec.Command(bin, "-m", "gemini-2.5-flash", "--fake-responses", recording)
+	cmd := exec.Command(bin, "-m", "gemini-3.8-flash", "--fake-responses", recording)
 	cmd.Dir = project
 	cmd.Env = append(os.Environ(), "GEMINI_CLI_HOME="+home, "TERM=dumb", "GOFLAGS=", "CI=", "GITHUB_ACTIONS=", "GEMINI_API_KEY=", "GEMINI_CLI_TRUST_WORKSPACE=true")
 	if err := converse(cmd, []step{

@@ -5,6 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"gemline/engine/model/catalog"
 )
 
 // Try runs the hooks of e with a made-up input, in which more stands in the place of what
@@ -13,7 +15,7 @@ import (
 func (h *Hooks) Try(ctx context.Context, e Event, subject string, more map[string]any) []Call {
 	args := map[string]any{"command": "echo hello"}
 	response := map[string]any{"llmContent": "Output: hello", "returnDisplay": "hello"}
-	request := modelRequest{Model: "gemini-2.5-flash", Messages: []modelMessage{{"user", "Say hello."}}}
+	request := modelRequest{Model: catalog.Shipped().Models[0].Name, Messages: []modelMessage{{"user", "Say hello."}}}
 	answer := modelResponse{Text: "Hello.", Candidates: []modelCandidate{{FinishReason: "STOP"}}}
 	answer.Candidates[0].Content.Role, answer.Candidates[0].Content.Parts = "model", []string{"Hello."}
 	tool := cmp.Or(subject, "run_shell_command")

@@ -314,7 +314,7 @@ func TestBody(t *testing.T) {
 		`{"parts":[{"functionResponse":{"id":"c","name":"f","response":{}}}],"role":"user"}],` +
 		`"systemInstruction":{"parts":[{"text":"be <brief>"}],"role":"user"},` +
 		`"tools":[{"functionDeclarations":[{"description":"d","name":"f","parametersJsonSchema":{"type":["object","null"],"x-y":1}}]},{"googleSearch":{}}],` +
-		`"generationConfig":{"temperature":0,"topP":0.95,"topK":64,"maxOutputTokens":9,"responseMimeType":"application/json","thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}`
+		`"generationConfig":{"temperature":0,"maxOutputTokens":9,"responseMimeType":"application/json","thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}}}`
 	if got := string(s.Requests()[0].Body); got != want {
 		t.Errorf("body\n%s\nwant\n%s", got, want)
 	}

@@ -47,7 +47,7 @@ func run(dir, text string) error {
 	}
 	defer session.File.Close()
 	fmt.Fprintf(os.Stderr, "session %s, %d messages\n", session.File.ID(), len(session.History))
-	e := engine.New(engine.Config{Model: "gemini-2.5-flash",
+	e := engine.New(engine.Config{Model: "gemini-3.8-flash",
 		Generator: model.Retry(g, model.RetryOptions{}), Journal: session.File}, session.History...)
 	for ev, err := range e.Run(ctx, genai.NewPartFromText(text)) {
 		switch ev := ev.(type) {

@@ -46,7 +46,7 @@ func main() {
 	}
 	defer g.Close()
 	e := engine.New(engine.Config{
-		Model:     "gemini-2.5-flash",
+		Model:     "gemini-3.8-flash",
 		Generator: model.Retry(g, model.RetryOptions{}),
 		Tools:     engine.Tools{stock},
 		Policy:    policy.New(policy.Default), // what only reads needs no approval

@@ -99,7 +99,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer g.Close()
-	e := engine.New(engine.Config{Model: "gemini-2.5-flash",
+	e := engine.New(engine.Config{Model: "gemini-3.8-flash",
 		Generator: model.Retry(g, model.RetryOptions{}), Tools: engine.Tools{remember},
 		Policy: &webhook{Policy: policy.New(policy.Default), url: os.Args[1],
 			client: http.Client{Timeout: time.Minute}}})

@@ -57,12 +57,12 @@ func TestJSON(t *testing.T) {
 		told    string
 		took    time.Duration
 	}{
-		{"plain", []et.Reply{et.Says(`{"choice":"pro"}`).With(2, 3)}, "pro", "gemini-3-flash-preview utility_next_speaker 5", 0},
+		{"plain", []et.Reply{et.Says(`{"choice":"pro"}`).With(2, 3)}, "pro", "gemini-3.8-flash utility_next_speaker 5", 0},
 		{"fenced", []et.Reply{et.Says("```json\n{\"choice\":\"pro\"}\n```")}, "pro", "", 0},
 		{"at last", []et.Reply{et.Says("I say pro.").With(1, 1), et.Says(""), et.Fails(busy), et.Says(`{"choice":"flash"}`).With(2, 2)}, "flash",
-			"gemini-3-flash-preview utility_next_speaker 2\nthe model was to answer with JSON, and did not; asked again in 1s\n" +
-				"gemini-3-flash-preview utility_next_speaker 0\nthe model's answer is empty; asked again in 2s\n" +
-				"utility_next_speaker failed\nbusy; asked again in 1s\ngemini-3-flash-preview utility_next_speaker 4", 4 * time.Second},
+			"gemini-3.8-flash utility_next_speaker 2\nthe model was to answer with JSON, and did not; asked again in 1s\n" +
+				"gemini-3.8-flash utility_next_speaker 0\nthe model's answer is empty; asked again in 2s\n" +
+				"utility_next_speaker failed\nbusy; asked again in 1s\ngemini-3.8-flash utility_next_speaker 4", 4 * time.Second},
 		{"never", []et.Reply{et.Says("x"), et.Says("{"), et.Says("[]"), et.Says("y"), et.Says(`{"choice":"late"}`)},
 			"the model was to answer with JSON, and did not (after 4 attempts)", "", 7 * time.Second},
 		{"refused", []et.Reply{et.Fails(&model.Error{Kind: model.Quota, Final: true, Message: "no quota"})}, "no quota", "", 0},
@@ -88,8 +88,8 @@ func TestJSON(t *testing.T) {
 					t.Errorf("took %s, want %s", took, c.took)
 				}
 				r := script.Requests()[0]
-				if !r.OneShot || r.Model != "gemini-3-flash-preview" || r.Config.ResponseMIMEType != "application/json" || r.Config.ResponseJsonSchema == nil ||
-					*r.Config.Temperature != 0 || r.Config.SystemInstruction.Parts[0].Text != "Judge." {
+				if !r.OneShot || r.Model != "gemini-3.8-flash" || r.Config.ResponseMIMEType != "application/json" || r.Config.ResponseJsonSchema == nil ||
+					r.Config.Temperature != nil || r.Config.SystemInstruction.Parts[0].Text != "Judge." {
 					t.Errorf("asked %+v with %+v", r, r.Config)
 				}
 			})

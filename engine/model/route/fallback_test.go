@@ -134,7 +134,7 @@ func TestFallback(t *testing.T) {
 		{"the last resort", pro, route.Switch, nil, []et.Reply{et.Fails(noQuota), et.Fails(noQuota)},
 			"ask gemini-2.5-pro; next gemini-3.8-flash; error: the quota of requests per day is used up", ""},
 		{"a whole chain, unasked", "flash-lite", route.Ask, []engine.Answer{}, []et.Reply{et.Fails(noQuota), et.Fails(noModel), ok},
-			"ask gemini-3.5-flash-lite; next gemini-3.8-flash; next gemini-2.5-pro; Done.; by gemini-2.5-pro", ""},
+			"ask gemini-3.5-flash-lite; next gemini-3.8-flash; next gemini-2.5-flash-lite; Done.; by gemini-2.5-flash-lite", ""},
 		{"another model can't help", pro, route.Switch, nil, []et.Reply{et.Fails(badKey)}, "ask gemini-2.5-pro; error: the API key was refused", ""},
 		{"no network", pro, route.Switch, nil, []et.Reply{et.Fails(noNetwork), et.Fails(noNetwork), et.Fails(noNetwork)},
 			"ask gemini-2.5-pro; retry 1; retry 2; error: no such host (after 3 attempts)", ""},
@@ -231,7 +231,7 @@ func TestSticky(t *testing.T) {
 		}
 	}
 	told := notices(t, r.Run(c, run)(t.Context(), genai.NewPartFromText("x")))
-	const large, small = "gemini-3.1-pro-preview-customtools", "gemini-3.8-flash"
+	const large, small = "gemini-4-argon", "gemini-3.8-flash"
 	if want := []string{small, small, large, large, large, small}; !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
@@ -256,7 +256,7 @@ func TestClassifierFails(t *testing.T) {
 	if n := len(script.Requests()); n != 4 {
 		t.Errorf("the classifier was asked %d times", n)
 	}
-	if want := []string{"gemini-3.1-pro-preview-customtools answers from now on: what chooses between models has failed twice"}; !slices.Equal(told, want) {
+	if want := []string{"gemini-4-argon answers from now on: what chooses between models has failed twice"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}
 }
@@ -284,7 +284,7 @@ func TestStandInStays(t *testing.T) {
 	}
 	r.Choose("auto")
 	notices(t, r.Run(c, c.run)(t.Context(), genai.NewPartFromBytes([]byte("GIF89a"), "image/gif")))
-	if c.model != "gemini-3.1-pro-preview-customtools" || len(aside.Requests()) > 0 {
+	if c.model != "gemini-4-argon" || len(aside.Requests()) > 0 {
 		t.Errorf("%s answers about a picture, scored %d times", c.model, len(aside.Requests()))
 	}
 }

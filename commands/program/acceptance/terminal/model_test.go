@@ -31,7 +31,7 @@ func TestModelsInASession(t *testing.T) {
 	c.Term, c.Cols = "dumb", 200
 	s := teletype.Start(t, c)
 	const (
-		large    = "gemini-3.1-pro-preview-customtools"
+		large    = "gemini-4-argon"
 		small    = "gemini-3.8-flash"
 		quota    = "the quota of requests per day is used up (429 RESOURCE_EXHAUSTED); "
 		choices  = "y n a ? (a = " + small + " for the rest of the session): "

@@ -69,7 +69,7 @@ func measure(bin, term, env string, wait, idle time.Duration) teletype.Bill {
 	t := &stage{}
 	defer t.end()
 	return teletype.Measure(t, teletype.Command{
-		Path: bin, Args: []string{"-m", "gemini-2.5-flash"}, Dir: dir, Term: term, Wait: wait + time.Minute,
+		Path: bin, Args: []string{"-m", "gemini-3.8-flash"}, Dir: dir, Term: term, Wait: wait + time.Minute,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + server.URL, env},
 	}, teletype.Errand{Ready: "> ", Typed: question, Done: "done:", Idle: idle})
 }

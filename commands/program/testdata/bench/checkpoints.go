@@ -33,7 +33,7 @@ func (b *bench) checkpoints() {
 	}
 	b.server.calls(quiet, 1, 1)
 	b.settings(uncheckpointed)
-	us := func() sample { return b.runIn(tree, b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	us := func() sample { return b.runIn(tree, b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q") }
 	without := median(b.times(wall, us))
 	b.settings("")
 	all := func(xs []float64) (less []float64) {
@@ -77,7 +77,7 @@ func half(xs []float64) (less []float64) {
 // added returns what checkpoints add to one command of several. In a small folder, and on
 // a busy machine, that is mostly noise.
 func (b *bench) added(dir, call string, calls int) (xs []float64) {
-	us := func() sample { return b.runIn(dir, b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	us := func() sample { return b.runIn(dir, b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q") }
 	for range min(b.runs, 5) {
 		b.settings(uncheckpointed)
 		without := b.once(calls, call, us)

@@ -191,7 +191,7 @@ func row(what, unit string, xs []float64, against string, ys []float64) {
 
 func (b *bench) start() {
 	once := func(bin string) func() sample {
-		return func() sample { return b.run(bin, "-p", "hi", "-m", "gemini-2.5-flash") }
+		return func() sample { return b.run(bin, "-p", "hi", "-m", "gemini-3.8-flash") }
 	}
 	true_ := b.times(wall, func() sample { return b.run("true") })
 	row("--version", "ms", b.times(wall, func() sample { return b.run(b.bin, "--version") }), "true", true_)
@@ -202,7 +202,7 @@ func (b *bench) start() {
 	floor := func() sample { return b.run(b.floor, b.server.url) }
 	floorWall := b.times(wall, floor)
 	row("one recorded turn, to the first byte", "ms", b.times(first, func() sample {
-		return b.run(b.bin, "-p", "hi", "-m", "gemini-2.5-flash", "--fake-responses", fake)
+		return b.run(b.bin, "-p", "hi", "-m", "gemini-3.8-flash", "--fake-responses", fake)
 	}), "floor", floorWall)
 	row("one turn with a server, to the exit", "ms", b.times(wall, once(b.bin)), "floor", floorWall)
 	row("one turn, CPU", "ms", b.times(cpu, once(b.bin)), "floor", b.times(cpu, floor))
@@ -258,7 +258,7 @@ func (b *bench) reads() string {
 // hooks measures what a hook adds to a tool call, beside the start of its process.
 func (b *bench) hooks() {
 	const n = 100
-	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q") }
 	bash := b.times(wall, func() sample { return b.run("bash", "-c", "true") })
 	without := b.step(n, b.reads(), us)
 	b.settings(`{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"true"}]}]}}`)
@@ -275,7 +275,7 @@ func (b *bench) overhead() {
 	steps, around := []int{10, 100, 300}, 5 // each with its neighbours, of which one may be unlucky
 	last := steps[len(steps)-1] + around
 	us := func() sample {
-		return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q", "--max-turns", "1000")
+		return b.run(b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q", "--max-turns", "1000")
 	}
 	floor := func(how ...string) func() sample {
 		return func() sample { return b.run(append([]string{b.floor, b.server.url, "1000"}, how...)...) }
@@ -308,7 +308,7 @@ func (b *bench) steps() {
 	n := 100
 	step := func(call string, f func() sample) []float64 { return b.step(n, call, f) }
 	read, shell := b.reads(), `{"name":"run_shell_command","args":{"command":"true %d"}}`
-	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	us := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q") }
 	floor := step(read, func() sample { return b.run(b.floor, b.server.url, "1000") })
 	row("one read_file step", "ms", step(read, us), "floor", floor)
 	fmt.Printf("%-46s %9d bytes\n", fmt.Sprintf("request at step %d", n), b.server.last.Load())
@@ -347,7 +347,7 @@ func (b *bench) streams() {
 	cat := b.times(wall, func() sample { return b.run("cat", text) })
 	floor := b.times(wall, func() sample { return b.run(b.floor, b.server.url) })
 	for _, format := range []string{"text", "stream-json"} {
-		f := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-q", "-o", format) }
+		f := func() sample { return b.run(b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-q", "-o", format) }
 		row("20,000 chunks as "+format, "ms", b.times(wall, f), "floor", floor)
 		row("20,000 chunks as "+format+", CPU a chunk", "us", b.times(func(s sample) float64 { return cpu(s) * 1000 / n }, f), "", nil)
 		row("20,000 chunks as "+format+", peak memory", "MB", b.times(rss, f), "", nil)
@@ -361,7 +361,7 @@ func (b *bench) search() {
 	tree := filepath.Join(b.dir, "tree")
 	files := number("FILES", 20000)
 	check(plant(tree, files))
-	us := func() sample { return b.runIn(tree, b.bin, "-p", "go", "-m", "gemini-2.5-flash", "-y", "-q") }
+	us := func() sample { return b.runIn(tree, b.bin, "-p", "go", "-m", "gemini-3.8-flash", "-y", "-q") }
 	net := func(call string) []float64 {
 		var xs []float64
 		for range min(b.runs, 5) {

@@ -51,7 +51,7 @@ func (b *bench) servers() {
 
 // prompt starts a session at a terminal and waits for its prompt.
 func (b *bench) prompt() sample {
-	cmd := exec.Command(b.bin, "-m", "gemini-2.5-flash")
+	cmd := exec.Command(b.bin, "-m", "gemini-3.8-flash")
 	cmd.Dir, cmd.Env = b.project(""), b.environ()
 	began := time.Now()
 	tty, err := pty.Start(cmd)
