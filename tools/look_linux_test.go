@@ -492,10 +492,27 @@ func TestReadOnly(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
 		t.Error("it was written")
 	}
-	*l.asked = nil
-	l.prepare(runShellCommand(l.env), map[string]any{"command": "sort -o a.txt a.txt", "read_only": true}).Run(t.Context(), l)
-	if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write: a.txt" {
-		t.Errorf("a name without quotes: %+v", *l.asked)
+	for text, want := range map[string]string{ // which file the question names
+		"sort -o a.txt a.txt":        ": a.txt",
+		"echo x > out":               ": out", // and not the shell that says so
+		"printf x > 'a b.txt'":       ": a b.txt",
+		"sh -c 'echo x > sub/in'":    ": sub/in",
+		"/usr/bin/tee t </dev/null":  ": t",
+		"sed -i s/one/1/ a.txt":      ": a.txt", // and not the one that is to replace it
+		"sed -i s/x/1/ sub/c.go":     ": sub/c.go",
+		"cd sub && touch q":          ": sub/q",
+		"cd sub && echo x > q":       ": sub/q",
+		"cd sub; rm c.go":            ": sub/c.go",
+		"cd sub; cd ..; rm a.txt":    ": a.txt",
+		"mv a.txt sub/":              ": a.txt, sub/a.txt",
+		"bash -c 'echo > /etc/x'":    ": /etc/x",
+		"cat a.txt; echo x >/etc/zz": ": /etc/zz",
+	} {
+		*l.asked = nil
+		l.prepare(runShellCommand(l.env), map[string]any{"command": text, "read_only": true}).Run(t.Context(), l)
+		if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write"+want {
+			t.Errorf("%s: want %s: %+v", text, want, *l.asked)
+		}
 	}
 	l.git("git add -f .env; git commit -qm secret")
 	for _, text := range []string{"git show HEAD", "touch x; git show HEAD:.env", "eval 'git log -p'", "xargs git show HEAD </dev/null", "cat .env .git/config", "make x; git show HEAD"} {

@@ -105,14 +105,15 @@ func Complaints(output string) (network bool, refused []Refusal) {
 	return network, refused
 }
 
-// saying is who says something, at the beginning of a line.
-var saying = text.Pattern(`^\s*\S+: (line \d+: )?`)
+// saying is who says something, at the beginning of a line, and where in a script.
+var saying = text.Pattern(`^\s*\S+: ((?:line )?\d+: )?`)
 
-// pathsIn returns what may be paths in a line. Who says it is none of them, if
-// there are others.
+// pathsIn returns what may be paths in a line. Who says it is none of them, unless the
+// line is about nothing else.
 func pathsIn(line string) (paths []string) {
-	if who := saying().FindString(line); who != "" {
-		if paths = pathsIn(line[len(who):]); len(paths) > 0 {
+	if who := saying().FindStringSubmatch(line); who != nil {
+		rest := line[len(who[0]):]
+		if paths = pathsIn(rest); len(paths) > 0 || who[1] != "" || saying().MatchString(rest) {
 			return paths
 		}
 	}
@@ -183,6 +184,9 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	return described(r), refused
 }
 
+// temporary is what programs say that could not make a file that is to replace another one.
+var temporary = text.Pattern(`(?i)temporary file|temp name`)
+
 // readOnly is what programs say that could not write where nobody can.
 var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
 
@@ -201,13 +205,19 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 		}
 		tried = true
 		paths := pathsIn(line)
+		if temporary().MatchString(line) && len(paths) == 1 { // that takes the place of a file
+			beside := filepath.Dir(located(paths[0], plan))
+			paths = slices.DeleteFunc(slices.Clone(plan.Writes), func(w string) bool {
+				return filepath.Dir(located(w, plan)) != beside
+			})
+		}
 		for _, path := range plan.Writes { // which may look like no path there
 			if strings.Contains(line, " "+path+":") {
 				paths = append(paths, path)
 			}
 		}
 		for _, path := range paths {
-			path = absolute(path, plan)
+			path = located(path, plan)
 			if _, err := os.Stat(filepath.Dir(path)); err == nil {
 				wrote = adding(wrote, path)
 			}
@@ -247,6 +257,24 @@ func described(r engine.Rights) engine.Rights {
 // absolute returns path as it is taken by what plan runs.
 func absolute(path string, plan engine.Plan) string {
 	return filepath.Clean(disk.Absolute(path, plan.Dir, ""))
+}
+
+// located returns path as it is taken by what plan runs, which may have changed its directory:
+// in the last directory where it is there, or else in the last one.
+func located(path string, plan engine.Plan) string {
+	dirs := []string{plan.Dir}
+	for _, c := range plan.Commands {
+		if name, _ := c.Program(); name == "cd" && len(c.Argv) == 2 && c.Argv[1].Known {
+			dirs = append(dirs, filepath.Clean(disk.Absolute(c.Argv[1].Text, dirs[len(dirs)-1], "")))
+		}
+	}
+	for _, dir := range slices.Backward(dirs) {
+		at := filepath.Clean(disk.Absolute(path, dir, ""))
+		if _, err := os.Lstat(at); err == nil {
+			return at
+		}
+	}
+	return filepath.Clean(disk.Absolute(path, dirs[len(dirs)-1], ""))
 }
 
 // adding returns list with path, if it is not there and the list is not long.
