@@ -17,6 +17,7 @@ type Problem struct {
 
 	path  []string
 	unfit bool // it is about the value, not the key
+	unset bool // it is about a variable of an MCP server; the key counts
 }
 
 // A checker looks for keys that are none and values of the wrong type.
@@ -99,6 +100,14 @@ func (k Key) named(path []string) Key {
 
 func (c *checker) wrong(path []string, message string) {
 	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path})
+}
+
+// unset says that something in an MCP server stays unfilled, once.
+func (c *checker) unset(path []string, what string) {
+	p := Problem{Key: JoinKey(path), Message: shown(JoinKey(path)) + ": " + what, path: path, unset: true}
+	if !slices.ContainsFunc(c.problems, func(q Problem) bool { return q.Message == p.Message }) {
+		c.problems = append(c.problems, p)
+	}
 }
 
 // unfit says that a value is of the wrong type, and returns false.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,70 +90,131 @@ func unescape(s string, quote byte) string {
 	return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s)
 }
 
-// envFiles returns where a .env file is looked for, in order: in the working
-// directory and each one above it, then in the user's. Those in a project's
-// .gemini are among them only if the folder is trusted.
-func envFiles(p project.Paths, trusted bool) []string {
+// A DotEnv is what .env files set and the environment does not.
+type DotEnv struct {
+	User    map[string]EnvValue // by the user's own files; it counts as the environment does
+	Project map[string]EnvValue // by the project's file; what the project brings sees it, after consent
+}
+
+// An EnvValue is the value of a variable, and the file that sets it.
+type EnvValue struct{ Value, File string }
+
+// Lookup returns a variable as it counts for gemline itself: of a project's file
+// those that are listed in [permitted], of the user's files all.
+func (d DotEnv) Lookup(name string) (EnvValue, bool) {
+	if v, ok := d.Project[name]; ok && slices.Contains(permitted, name) {
+		return v, true
+	}
+	v, ok := d.User[name]
+	return v, ok
+}
+
+// Values returns all variables that count for gemline itself.
+func (d DotEnv) Values() map[string]string {
+	out := map[string]string{}
+	for _, vars := range []map[string]EnvValue{d.User, d.Project} {
+		for name := range vars {
+			if v, ok := d.Lookup(name); ok {
+				out[name] = v.Value
+			}
+		}
+	}
+	return out
+}
+
+// userEnvFiles returns the user's own .env files, the one that wins first.
+func userEnvFiles(p project.Paths) []string {
+	if p.Home == "" {
+		return nil
+	}
+	return []string{p.User(".env"), filepath.Join(p.Home, ".env")}
+}
+
+// projectEnvFiles returns where a project's .env file is looked for, in order: in the
+// working directory and each one above it.
+func projectEnvFiles(p project.Paths) []string {
 	var paths []string
 	for dir := p.Cwd; ; {
-		if trusted || disk.Follow(dir) == disk.Follow(p.Home) {
-			paths = append(paths, filepath.Join(dir, ".gemini", ".env"))
+		for _, path := range []string{filepath.Join(dir, ".gemini", ".env"), filepath.Join(dir, ".env")} {
+			if !p.Own(path) {
+				paths = append(paths, path)
+			}
 		}
-		paths = append(paths, filepath.Join(dir, ".env"))
 		up := filepath.Dir(dir)
 		if up == dir {
-			break
+			return paths
 		}
 		dir = up
 	}
-	if p.Home != "" {
-		paths = append(paths, p.User(".env"), filepath.Join(p.Home, ".env"))
-	}
-	return paths
 }
 
-// DotEnv returns the variables of one .env file, the first that is there, less
-// those that the environment sets already. A project's file counts only if the
-// folder is trusted, and even then it can't say whom gemline talks to, how it
-// is run, or which programs it and others start.
+// plainEnv reports whether a .env file is for other programs, too.
+func plainEnv(path string) bool { return filepath.Base(filepath.Dir(path)) != ".gemini" }
+
+// DotEnv returns the variables of the user's own .env files and of the project's, the
+// first that is there, less those that the environment sets already. The project's file
+// counts only if the folder is trusted, and even then it can't say whom gemline talks
+// to, how it is run, or which programs it and others start.
 func (s *Settings) DotEnv(p project.Paths, trusted bool,
-	lookup func(string) (string, bool)) (vars map[string]string, warnings []string) {
-	path := s.EnvFile(p, trusted)
-	if why := astray(path, filepath.Dir(path)); path != "" && !p.Own(path) && why != "" {
-		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
-	}
-	if why := disk.Foreign(path, p.Cwd); path != "" && why != "" {
-		return nil, []string{text.EscapeLine(path + " is passed over: " + why)}
-	}
-	b, err := jsonc.ReadFile(path)
-	if err != nil {
-		return nil, []string{err.Error() + "; it is not used"}
-	}
-	plain := filepath.Base(filepath.Dir(path)) != ".gemini"
-	vars = map[string]string{}
+	lookup func(string) (string, bool)) (d DotEnv, warnings []string) {
+	d = DotEnv{User: map[string]EnvValue{}, Project: map[string]EnvValue{}}
 	var refused []string
-	for _, v := range parseEnv(string(b)) {
-		_, set := lookup(v.Name)
-		switch {
-		case set, plain && slices.Contains(s.ExcludedVars, v.Name):
-		case !p.Own(path) && reserved(v.Name):
-			refused = append(refused, v.Name)
-		default:
-			vars[v.Name] = v.Value
+	add := func(to map[string]EnvValue, path string, own bool) {
+		list, warning := s.readEnv(p, path)
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+		for _, v := range list {
+			switch _, set := lookup(v.Name); {
+			case set, to[v.Name].File != "":
+			case !own && reserved(v.Name):
+				refused = append(refused, v.Name)
+			default:
+				to[v.Name] = EnvValue{v.Value, path}
+			}
 		}
 	}
+	for _, path := range userEnvFiles(p) {
+		add(d.User, path, true)
+	}
+	path := s.ProjectEnv(p)
+	if !trusted || path == "" {
+		return d, warnings
+	}
+	add(d.Project, path, false)
 	if len(refused) > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", text.EscapeLine(path),
 			text.List(refused)))
 	}
-	return vars, warnings
+	return d, warnings
 }
 
-// EnvFile returns the path of the .env file that counts, "" if none does.
-func (s *Settings) EnvFile(p project.Paths, trusted bool) string {
-	for _, path := range envFiles(p, trusted) {
-		plain := filepath.Base(filepath.Dir(path)) != ".gemini"
-		if !trusted && !p.Own(path) || plain && s.IgnoreLocalEnv && !p.Own(path) {
+// readEnv returns the variables of a .env file that count, or why it is not used. There
+// need not be such a file.
+func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warning string) {
+	why := disk.Foreign(path, p.Cwd)
+	if !p.Own(path) {
+		why = cmp.Or(astray(path, filepath.Dir(path)), why)
+	}
+	if why != "" {
+		return nil, text.EscapeLine(path + " is passed over: " + why)
+	}
+	b, err := jsonc.ReadFile(path)
+	if err != nil {
+		return nil, err.Error() + "; it is not used"
+	}
+	list = parseEnv(string(b))
+	if plainEnv(path) {
+		list = slices.DeleteFunc(list, func(v Variable) bool { return slices.Contains(s.ExcludedVars, v.Name) })
+	}
+	return list, ""
+}
+
+// ProjectEnv returns the path of the project's .env file that counts once the folder is
+// trusted, "" if none does.
+func (s *Settings) ProjectEnv(p project.Paths) string {
+	for _, path := range projectEnvFiles(p) {
+		if plainEnv(path) && s.IgnoreLocalEnv {
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -162,15 +224,31 @@ func (s *Settings) EnvFile(p project.Paths, trusted bool) string {
 	return ""
 }
 
-// EnvNames returns the variables that the text of a project's .env file sets, and
-// those that it can't.
-func EnvNames(text string) (sets, refused []string) {
-	for _, v := range parseEnv(text) {
-		if reserved(v.Name) {
-			refused = append(refused, v.Name)
-			continue
-		}
-		sets = append(sets, v.Name)
+// ownVariables returns a lookup of what the user's own .env files set. They are read when
+// the first variable is looked for.
+func ownVariables(p project.Paths) func(string) (string, bool) {
+	read := sync.OnceValue(func() DotEnv {
+		d, _ := new(Settings).DotEnv(p, false, func(string) (string, bool) { return "", false })
+		return d
+	})
+	return func(name string) (string, bool) {
+		v, ok := read().User[name]
+		return v.Value, ok
 	}
-	return sets, refused
+}
+
+// EnvNames returns the variables that the text of a project's .env file sets for gemline
+// itself, those that it sets for what the project brings, and those that it can't set.
+func EnvNames(text string) (sets, brings, refused []string) {
+	for _, v := range parseEnv(text) {
+		switch {
+		case reserved(v.Name):
+			refused = append(refused, v.Name)
+		case slices.Contains(permitted, v.Name):
+			sets = append(sets, v.Name)
+		default:
+			brings = append(brings, v.Name)
+		}
+	}
+	return sets, brings, refused
 }

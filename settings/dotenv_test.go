@@ -110,7 +110,13 @@ func TestDotEnv(t *testing.T) {
 	put(p.Workspace(".env"), "C=3\nLD_PRELOAD=x")
 	check := func(name string, s *Settings, trusted bool, lookup func(string) (string, bool), want map[string]string, warns string) {
 		t.Helper()
-		got, warnings := s.DotEnv(p, trusted, lookup)
+		d, warnings := s.DotEnv(p, trusted, lookup)
+		got := map[string]string{}
+		for _, vars := range []map[string]EnvValue{d.User, d.Project} {
+			for name, v := range vars {
+				got[name] = v.Value
+			}
+		}
 		if d := cmp.Diff(want, got); d != "" || !strings.HasSuffix(strings.Join(warnings, "\n"), warns) || (warns == "") != (warnings == nil) {
 			t.Errorf("%s: %s, %q", name, d, warnings)
 		}
@@ -120,6 +126,11 @@ func TestDotEnv(t *testing.T) {
 	check("not trusted", Default(), false, env(), none, "")
 	put(p.User(".env"), "HTTPS_PROXY=x\nDEBUG=1")
 	check("not trusted, the user's", Default(), false, env(), map[string]string{"HTTPS_PROXY": "x", "DEBUG": "1"}, "")
+	put(filepath.Join(home, ".env"), "HTTPS_PROXY=y\nDEBUG=1\nMYTOK=t")
+	check("both of the user's, and the project's", Default(), true, env("DEBUG", ""),
+		map[string]string{"HTTPS_PROXY": "x", "MYTOK": "t", "C": "3"}, ".env: a project can't set LD_PRELOAD")
+	os.Remove(filepath.Join(home, ".env"))
+	os.Remove(p.User(".env"))
 	os.Remove(p.Workspace(".env"))
 	plain := filepath.Join(p.Cwd, ".env")
 	check("plain", Default(), true, env("A", ""), map[string]string{"B": "2"}, "")
@@ -131,9 +142,9 @@ func TestDotEnv(t *testing.T) {
 		".env: a project can't set GEMINI_TELEMETRY_OTLP_ENDPOINT and GOOGLE_APPLICATION_CREDENTIALS")
 	ignoring := Default()
 	ignoring.IgnoreLocalEnv = true
-	check("ignored", ignoring, true, env(), map[string]string{"HTTPS_PROXY": "x", "DEBUG": "1"}, "")
+	check("ignored", ignoring, true, env(), none, "")
 	put(plain, strings.Repeat("A=1\n", 2<<20))
-	check("too large", Default(), true, env(), nil, "it is not used")
+	check("too large", Default(), true, env(), none, "it is not used")
 }
 
 // A project that is trusted can pay for its requests, and nothing else of what
@@ -145,14 +156,87 @@ func TestReserved(t *testing.T) {
 		GEMINI_CLI_HOME GEMINI_CLI_TRUST_WORKSPACE GEMINI_CLI_TRUSTED_FOLDERS_PATH GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_CUSTOM_HEADERS GEMINI_RESTRICTED_MODE
 		GEMINI_SANDBOX GEMINI_SANDBOX_IMAGE GEMINI_SYSTEM_MD GEMINI_WRITE_SYSTEM_MD GEMINI_DEBUG_LOG_FILE GEMINI_TELEMETRY_TARGET GEMINI_PROMPT_PREAMBLE
 		GEMINI_API_KEY_AUTH_MECHANISM GEMINI_FORCE_FILE_STORAGE OTEL_EXPORTER_OTLP_ENDPOINT GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_ACCESS_TOKEN GCE_METADATA_HOST CLOUDSDK_CONFIG
-		SANDBOX SEATBELT_PROFILE BUILD_SANDBOX HOME TMPDIR XDG_CONFIG_HOME GODEBUG JAVA_TOOL_OPTIONS CI TERM`) {
+		GOOGLE_GENAI_USE_VERTEXAI GOOGLE_GENAI_USE_GCA SANDBOX SEATBELT_PROFILE BUILD_SANDBOX HOME TMPDIR XDG_CONFIG_HOME GODEBUG JAVA_TOOL_OPTIONS CI TERM`) {
 		if !reserved(name) {
 			t.Errorf("a project can set %s", name)
 		}
 	}
-	for _, name := range strings.Fields("GEMINI_API_KEY GOOGLE_API_KEY GEMINI_MODEL GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION GOOGLE_GENAI_USE_VERTEXAI NODE_ENV DATABASE_URL PORT MY_TOKEN") {
+	for _, name := range strings.Fields("GEMINI_API_KEY GOOGLE_API_KEY GEMINI_MODEL GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION NODE_ENV DATABASE_URL PORT MY_TOKEN") {
 		if reserved(name) {
 			t.Errorf("a project can't set %s", name)
 		}
+	}
+}
+
+// Of a project's file, the names that are listed count for gemline itself; none of them
+// chooses a log-in, a provider or an address.
+func TestDotEnvLookup(t *testing.T) {
+	vars := func(list ...string) map[string]EnvValue {
+		out := map[string]EnvValue{}
+		for i := 0; i < len(list); i += 2 {
+			out[list[i]] = EnvValue{Value: list[i+1]}
+		}
+		return out
+	}
+	d := DotEnv{User: vars("GEMINI_API_KEY", "mine", "GITHUB_TOKEN", "mine", "GOOGLE_GENAI_USE_VERTEXAI", "true"),
+		Project: vars("GEMINI_API_KEY", "theirs", "GITHUB_API_URL", "http://theirs", "GITHUB_TOKEN", "theirs", "DEBUG", "1")}
+	for name, want := range map[string]string{"GEMINI_API_KEY": "theirs", "GITHUB_TOKEN": "mine",
+		"GITHUB_API_URL": "", "DEBUG": "", "GOOGLE_GENAI_USE_VERTEXAI": "true"} {
+		if v, ok := d.Lookup(name); v.Value != want || ok != (want != "") || d.Values()[name] != want {
+			t.Errorf("%s: %q, %v", name, v.Value, ok)
+		}
+	}
+}
+
+// The user's own .env files fill the servers of the user's own settings, and nothing else
+// of them. What stays unfilled is named, once.
+func TestServersFilled(t *testing.T) {
+	home := t.TempDir()
+	p := project.New(home, "", filepath.Join(home, "src"))
+	for path, text := range map[string]string{
+		p.User(".env"):               "MYTOK=a$b\nHOST=inner\n",
+		filepath.Join(home, ".env"):  "HOST=outer\nPLACE=here\n",
+		filepath.Join(p.Cwd, ".env"): "THEIRS=x\n",
+		p.Workspace("settings.json"): `{"mcpServers":{"w":{"command":"x","env":{"A":"$MYTOK"}}}}`,
+		p.User("settings.json"): `{"model":{"name":"$MYTOK"},"mcpServers":{
+			"s":{"httpUrl":"https://$HOST/${PLACE}","headers":{"A":"Bearer $MYTOK","B":"$SET"}},
+			"e":{"command":"x","args":["--a=$MYTOK","~/x","${NONE}","${NONE:-d}"],"env":{"T":"${MYTOK}","U":"${THEIRS}","V":"${env:X}","W":"{{HOME}}"}},
+			"h":{"command":"/bin/sh","args":["-c","for i in 1; do echo $i; done"]}}}`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, warnings, err := Load(Sources(p, env(), true), env("SET", "set"))
+	if err != nil || warnings != nil || s.Model != "$MYTOK" {
+		t.Fatal(s.Model, warnings, err)
+	}
+	got := map[string]Server{}
+	for _, server := range s.Servers() {
+		got[server.Name] = server
+	}
+	want := map[string]Server{
+		"s": {HTTPURL: "https://inner/here", Headers: map[string]string{"A": "Bearer a$b", "B": "set"}},
+		"e": {Args: []string{"--a=a$b", "~/x", "${NONE}", "d"},
+			Env: map[string]string{"T": "a$b", "U": "", "V": "${env:X}", "W": "{{HOME}}"},
+			Unset: []string{"mcpServers.e.args: ~ is not filled in; $NAME and ${NAME} are",
+				"mcpServers.e.args: NONE is not set", "mcpServers.e.env: THEIRS is not set",
+				"mcpServers.e.env: ${env:X} is not filled in; $NAME and ${NAME} are",
+				"mcpServers.e.env: {{HOME}} is not filled in; $NAME and ${NAME} are"}},
+		"h": {Args: []string{"-c", "for i in 1; do echo $i; done"}},
+		"w": {Env: map[string]string{"A": "$MYTOK"}},
+	}
+	for name, w := range want {
+		g := got[name]
+		g = Server{HTTPURL: g.HTTPURL, Headers: g.Headers, Args: g.Args, Env: g.Env, Unset: g.Unset}
+		if d := cmp.Diff(w, g); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if f := got["w"].Filled(env()); f.Env["A"] != "" || len(f.Unset) != 1 {
+		t.Errorf("%v, %q", f.Env, f.Unset)
 	}
 }

@@ -2,7 +2,12 @@ package settings
 
 import (
 	"errors"
+	gopath "path"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 const (
@@ -14,13 +19,20 @@ const (
 // that is not set, without a default, stays as written.
 type filler struct {
 	lookup  func(string) (string, bool)
-	filled  int // how many bytes the values that changed have by now
+	own     func(string) (string, bool)      // the same for MCP servers where lookup has nothing; may be nil
+	unset   func(path []string, what string) // is told what stays unfilled in MCP servers; may be nil
+	shell   bool                             // the server at hand is a shell, which fills in variables of its own text
+	filled  int                              // how many bytes the values that changed have by now
 	problem func(path []string, message string)
 }
 
 // tree fills in the strings below an object, in place. A value that becomes
 // too long is taken out.
 func (f *filler) tree(path []string, tree map[string]any) {
+	if n := len(path); n >= 2 && path[n-2] == "mcpServers" {
+		command, _ := tree["command"].(string)
+		f.shell = slices.Contains(shells, gopath.Base(filepath.ToSlash(command)))
+	}
 	for name, v := range sorted(tree) {
 		at := below(path, name)
 		out, err := f.value(at, v)
@@ -36,7 +48,7 @@ func (f *filler) tree(path []string, tree map[string]any) {
 func (f *filler) value(path []string, v any) (any, error) {
 	switch x := v.(type) {
 	case string:
-		out, err := expandText(x, f.lookup)
+		out, err := f.text(path, x)
 		if out != x {
 			f.filled += len(out)
 		}
@@ -57,9 +69,46 @@ func (f *filler) value(path []string, v any) (any, error) {
 	return v, nil
 }
 
+// text fills in the variables of one string. In MCP servers, what stays unfilled is told;
+// of their environment it becomes empty.
+func (f *filler) text(path []string, s string) (string, error) {
+	at := slices.Index(path, "mcpServers")
+	if at < 0 || len(path) < at+3 {
+		return expandText(s, f.lookup, nil)
+	}
+	field := path[:at+3] // of the server
+	tell := func(what string) {
+		if f.unset != nil && (field[at+2] != "args" || !f.shell) {
+			f.unset(field, what)
+		}
+	}
+	for _, found := range foreignVariable().FindAllString(s, -1) {
+		tell(strings.TrimSuffix(found, "/") + " is not filled in; $NAME and ${NAME} are")
+	}
+	return expandText(s, func(name string) (string, bool) {
+		value, ok := f.lookup(name)
+		if !ok && f.own != nil {
+			value, ok = f.own(name)
+		}
+		return value, ok
+	}, func(name, whole string) string {
+		if tell(name + " is not set"); field[at+2] == "env" {
+			return ""
+		}
+		return whole
+	})
+}
+
+var shells = strings.Fields("sh bash zsh dash ksh fish cmd cmd.exe powershell pwsh")
+
+// foreignVariable finds variables as other programs write them.
+var foreignVariable = text.Pattern(`\$\{(?:env|input):[^}]*\}|\{\{[^{}]*\}\}|^~(?:/|$)`)
+
 var errTooLong = errors.New("is too long once its variables are filled in")
 
-func expandText(s string, lookup func(string) (string, bool)) (string, error) {
+// expandText fills in the variables of s. missing, which may be nil, says what stands for a
+// variable without a value.
+func expandText(s string, lookup func(string) (string, bool), missing func(name, whole string) string) (string, error) {
 	if !strings.Contains(s, "$") {
 		return s, nil
 	}
@@ -81,6 +130,8 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 		case set:
 		case has:
 			value = fallback
+		case name != "" && missing != nil:
+			value = missing(name, whole)
 		default:
 			value = whole
 		}

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,8 +36,7 @@ type Entry struct {
 type Inputs struct {
 	Layers []Layer                     // the weakest first
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
-	DotEnv map[string]string           // what Lookup has from the .env file
-	EnvAt  string                      // where that file is, if known
+	DotEnv DotEnv                      // what Lookup has from .env files
 	Flags  *flags.Set
 }
 
@@ -282,10 +280,8 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 
 // file returns where a variable comes from if not from the environment.
 func (in Inputs) file(name string) string {
-	if _, ok := in.DotEnv[name]; ok {
-		return cmp.Or(in.EnvAt, ".env")
-	}
-	return ""
+	v, _ := in.DotEnv.Lookup(name)
+	return v.File
 }
 
 // Under returns the entries for a key, or for the keys of an object.

@@ -73,7 +73,10 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	for _, path := range l.doc.Twice {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
 	}
-	f := filler{lookup: lookup, problem: c.wrong}
+	f := filler{lookup: lookup, own: l.Own, problem: c.wrong}
+	if l.Scope != Workspace { // whose servers are filled in by whoever knows what they may see
+		f.unset = c.unset
+	}
 	f.tree(nil, tree)
 	l.moves = migrate(tree)
 	l.doc.Tree = nil // it is no longer what the file says

@@ -176,14 +176,14 @@ func FuzzExpand(f *testing.F) {
 			return
 		}
 		lookup := func(name string) (string, bool) { return value, strings.HasPrefix(name, "A") }
-		out, err := expandText(s, lookup)
+		out, err := expandText(s, lookup, nil)
 		if err == nil && len(out) > maxExpanded {
 			t.Errorf("%d bytes", len(out))
 		}
 		if !strings.Contains(s, "$") && out != s {
 			t.Errorf("%q becomes %q", s, out)
 		}
-		if unset, err := expandText(s, env()); err == nil && !strings.Contains(s, ":-") && unset != s {
+		if unset, err := expandText(s, env(), nil); err == nil && !strings.Contains(s, ":-") && unset != s {
 			t.Errorf("without any variable %q becomes %q", s, unset)
 		}
 		onlyVariables(s)

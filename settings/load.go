@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -33,6 +34,10 @@ type Source struct {
 	// Guarded files bind every user of the machine and count only if nobody
 	// but its administrator can have written them.
 	Guarded bool
+
+	// Own, if not nil, looks up what fills the file's MCP servers where the
+	// environment says nothing.
+	Own func(string) (string, bool)
 }
 
 // Sources returns the files of settings, the weakest first: the defaults of
@@ -48,7 +53,7 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
 	}
 	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true},
-		{Scope: User, Path: p.User("settings.json")}}
+		{Scope: User, Path: p.User("settings.json"), Own: ownVariables(p)}}
 	if workspace && !p.AtHome() {
 		list = append(list, Source{Scope: Workspace, Path: p.Workspace("settings.json")})
 	}
@@ -116,9 +121,10 @@ func (l *Layer) warnings() []string {
 	if l.Exposed != "" {
 		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.Exposed)))
 	}
-	for i, p := range l.Problems {
+	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset }) // with its server
+	for i, p := range told {
 		if i == maxWarnings {
-			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(l.Problems)-i))
+			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(told)-i))
 		}
 		out = append(out, path+": "+p.Message)
 	}

@@ -284,11 +284,11 @@ func TestExpand(t *testing.T) {
 		"$A": "1", "${A}b": "1b", "$Ab": "$Ab", "$": "$", "$$A": "$1", "${}": "${}", "${A": "${A", "${A:-x}": "1",
 		"${B:-x y}": "x y", "${B:-}": "", "${EMPTY:-x}": "", "${B-x}": "${B-x}", "$B": "$B", "a$EMPTY.b": "a.b", "$SELF": "$A", "${A}}": "1}",
 	} {
-		if got, err := expandText(in, lookup); got != want || err != nil {
+		if got, err := expandText(in, lookup, nil); got != want || err != nil {
 			t.Errorf("%q becomes %q, %v; want %q", in, got, err, want)
 		}
 	}
-	if _, err := expandText(strings.Repeat("$LONG", 1000), lookup); err == nil {
+	if _, err := expandText(strings.Repeat("$LONG", 1000), lookup, nil); err == nil {
 		t.Error("no limit")
 	}
 }

@@ -7,8 +7,7 @@ import (
 
 // reserved reports whether a variable is not for a project to set: it says
 // where requests and keys go, whom to trust, how gemline is run, or what a
-// program loads and starts. Of gemline's own variables a project may set those
-// that are named here, and no other.
+// program loads and starts.
 func reserved(name string) bool {
 	name = strings.ToUpper(name) // HTTPS_PROXY counts in either case
 	switch {
@@ -22,12 +21,13 @@ func reserved(name string) bool {
 	return slices.Contains(reservedNames, name)
 }
 
-// permitted are variables of a name that is otherwise reserved: whose key and
-// project a request is paid with, which a project may well say.
+// permitted are the variables of a project's .env file that count for gemline itself:
+// the model, and whose key and project a request is paid with. None of them chooses a
+// log-in, a provider or an address. NODE_ENV is for what the project brings; its name
+// is otherwise reserved.
 var permitted = []string{
 	"GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_API_KEY",
 	"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_QUOTA_PROJECT",
-	"GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
 	"NODE_ENV",
 }
 

@@ -37,6 +37,8 @@ type Server struct {
 
 	Said map[string]any // all that the file says; of a project's, with its variables as they stand there
 	Err  error          // why it can't be used
+
+	Unset []string // what stays unfilled of its variables, a sentence each
 }
 
 // serverOf returns what a file says of a server.
@@ -94,13 +96,18 @@ func (s *Settings) Servers() []Server {
 		l := &s.layers[i]
 		servers, _ := l.tree["mcpServers"].(map[string]any)
 		for name, v := range servers {
-			path := l.written([]string{"mcpServers", name})
+			written := l.written([]string{"mcpServers", name})
 			if l.Scope == Workspace { // whose variables are filled in by whoever knows what it may see
-				v = l.doc.Written(path)
+				v = l.doc.Written(written)
 			}
 			server := serverOf(name, v)
 			server.Scope, server.File = l.Scope, l.Path
-			server.Line, _ = l.doc.Position(path)
+			server.Line, _ = l.doc.Position(written)
+			for _, p := range l.Problems {
+				if p.unset && starts(p.path, []string{"mcpServers", name}) {
+					server.Unset = append(server.Unset, p.Message)
+				}
+			}
 			found[name] = server
 		}
 		if line, ok := at(l.tree, []string{"mcp", "serverCommand"}); ok {
@@ -174,13 +181,17 @@ func clone(v any) any {
 // ServersIn returns the MCP servers of an object by name, with variables filled in or, if
 // lookup is nil, as they stand there.
 func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
-	fill := filler{lookup: lookup, problem: func([]string, string) {}}
 	for name, v := range servers {
+		var c checker
+		fill := filler{lookup: lookup, problem: func([]string, string) {}, unset: c.unset}
 		var err error
 		if lookup != nil {
 			v, err = fill.value([]string{"mcpServers", name}, v)
 		}
 		s := serverOf(name, v)
+		for _, p := range c.problems {
+			s.Unset = append(s.Unset, p.Message)
+		}
 		if err != nil {
 			s.Err = err
 		}

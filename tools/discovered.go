@@ -20,9 +20,10 @@ import (
 // A Discovery is how a command says which tools there are, and another one
 // carries them out.
 type Discovery struct {
-	Command string // prints declarations of functions, as JSON
-	Call    string // is given the name of one, and its arguments on standard input
-	Dir     string // where both run
+	Command string   // prints declarations of functions, as JSON
+	Call    string   // is given the name of one, and its arguments on standard input
+	Dir     string   // where both run
+	Env     []string // NAME=value, which both see beyond what commands do
 
 	// Rights says of each run whether it has all rights of the user, or else is
 	// confined as the model's commands are. An error is why it is not to be.
@@ -80,7 +81,7 @@ func (d Discovery) run(ctx context.Context, l *launch.Launcher, command, input s
 	if err != nil {
 		return shell.Outcome{Err: err}
 	}
-	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Input: input, Apart: true, Free: free, Alone: true})
+	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Env: d.Env, Input: input, Apart: true, Free: free, Alone: true})
 }
 
 // failureOf returns how the command of o failed, nil if it did not.

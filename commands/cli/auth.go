@@ -47,6 +47,7 @@ type authReport struct {
 	BaseFrom    string      `json:"base_url_from,omitempty"`
 	Headers     []string    `json:"headers,omitempty"` // their names
 	Usable      bool        `json:"usable"`
+	Note        string      `json:"note,omitempty"` // about the log-in that was asked for
 	Problem     string      `json:"problem,omitempty"`
 	Hint        string      `json:"hint,omitempty"`
 }
@@ -60,7 +61,7 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 	}
 	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer,
 		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
-		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields()}
+		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = w.definedIn(c.From)
 	}
@@ -131,6 +132,7 @@ func (st *authReport) lines() (lines []string) {
 	for _, l := range []struct{ name, value, note string }{
 		{"type", string(st.Method), cmp.Or(st.From, "nothing is chosen")},
 		{"chosen in", st.FromPath, ""},
+		{"note", st.Note, ""},
 		{"credential", st.Credential, st.Kind},
 		{"project", project, whose},
 		{"location", st.Location, ""},

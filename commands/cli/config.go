@@ -38,11 +38,6 @@ func (w *World) inputs() (settings.Inputs, error) {
 			w.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
 		}
 	}
-	if len(w.DotEnv) > 0 {
-		s, _, _ := settings.Load(settings.Sources(w.Paths, w.environment, w.Trusted),
-			w.environment) // what is wrong was said
-		in.EnvAt = s.EnvFile(w.Paths, w.Trusted)
-	}
 	return in, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
@@ -36,7 +37,7 @@ func TestConfigReads(t *testing.T) {
 		}
 		return lookup(name)
 	}
-	w.DotEnv = map[string]string{"NAME": "from-env-file", "GEMINI_MODEL": "x"}
+	w.DotEnv.User = map[string]settings.EnvValue{"NAME": {Value: "from-env-file"}, "GEMINI_MODEL": {Value: "x", File: ".env"}}
 	real := strings.NewReplacer("USER", user, "PROJECT", project, "SYSTEM", filepath.Dir(w.Paths.Home))
 	for _, c := range []struct {
 		name, args, want string
@@ -136,10 +137,10 @@ func TestConfigNamesEnvFile(t *testing.T) {
 	at := filepath.Join(filepath.Dir(w.Paths.Cwd), ".env")
 	write(t, at, "GEMINI_MODEL=x\n")
 	lookup := w.Lookup
-	w.DotEnv = map[string]string{"GEMINI_MODEL": "x"}
+	w.DotEnv.Project = map[string]settings.EnvValue{"GEMINI_MODEL": {Value: "x", File: at}}
 	w.Lookup = func(name string) (string, bool) {
-		if v, ok := w.DotEnv[name]; ok {
-			return v, true
+		if v, ok := w.DotEnv.Lookup(name); ok {
+			return v.Value, true
 		}
 		return lookup(name)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 type Folder struct {
 	Paths  project.Paths
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
-	DotEnv map[string]string           // what Lookup has from the .env file
+	DotEnv settings.DotEnv             // what Lookup has from .env files
 	Flags  *flags.Set                  // what stood in front of the sub-command, or began the session
 
 	// Trusted reports whether the directory's own files are used.
@@ -51,8 +52,12 @@ func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Cho
 	if warning != "" {
 		notify(warning)
 	}
-	return auth.Choose(auth.Config{Selected: s.AuthType, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: key, KeyFrom: "--key-file", Getenv: f.getenv, DotEnv: f.DotEnv, GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+	at := ""
+	for _, said := range s.Said("security.auth.selectedType") {
+		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
+	}
+	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
+		Key: key, KeyFrom: "--key-file", KeyStored: func() bool { return f.keys().May(auth.Choice{}) }, Getenv: f.getenv, DotEnv: f.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 // definedIn returns the strongest file that sets a key.
@@ -77,7 +82,7 @@ func (f *Folder) userFile() settings.Source {
 // environment returns a variable of the environment alone. Files of settings
 // are filled in from it before any .env file is read.
 func (f *Folder) environment(name string) (string, bool) {
-	if _, ok := f.DotEnv[name]; ok {
+	if _, ok := f.DotEnv.Lookup(name); ok {
 		return "", false
 	}
 	return f.Lookup(name)

@@ -32,6 +32,9 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
 	d.Dir, d.Rights = o.paths.Cwd, d.free
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
+	if d.project {
+		d.Env = o.projectEnviron()
+	}
 	if d.Command != "" && d.project {
 		err = o.agreed.kept()
 	}

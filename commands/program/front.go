@@ -221,6 +221,6 @@ func (s *Session) about() []commands.Property {
 		{Name: "directory", Value: s.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.launcher.State().Name + ": " + s.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.os.Environ(), s.launcher.Shell), ", "), "none")},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.environ(), s.launcher.Shell), ", "), "none")},
 	}
 }

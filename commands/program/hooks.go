@@ -231,7 +231,11 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 		if rights != consent.All && rights != consent.Confined {
 			return hook.Outcome{Err: errChanged}
 		}
-		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: p.Env, Input: string(p.Input),
+		env := p.Env
+		if p.Hook.Source == hook.Project {
+			env = append(h.projectEnviron(), env...)
+		}
+		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: env, Input: string(p.Input),
 			Apart: true, Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
 		clean := h.secrets.Known
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }

@@ -60,7 +60,7 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 // shellSettings returns how commands run.
 func (o *Options) shellSettings() shell.Settings {
 	return shell.Settings{
-		Environ:    o.os.Environ(),
+		Environ:    o.environ(),
 		Inactivity: time.Duration(max(0, o.settings.Inactivity)) * time.Second,
 		PTY:        o.interactive && o.settings.Terminal,
 		Pager:      o.settings.Pager,

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"gemline/commands/cli"
@@ -35,7 +37,7 @@ type Options struct {
 	discovery    *discovery  // likewise
 	served       *serverSet  // likewise
 	agentSet     *agentSet   // likewise
-	dotenv       map[string]string
+	dotenv       settings.DotEnv
 	interactive  bool              // a person sits at the terminal
 	serving      *cli.Serving      // other programs; nil if it does not
 	editor       workspace.Editor  // that has files open
@@ -104,22 +106,39 @@ func (o *Options) read(dir string, managed bool) error {
 func (o *Options) load(project bool) (err error) {
 	o.settings, o.warnings, err = settings.Load(settings.Sources(o.paths, o.os.Lookup, project), o.os.Lookup)
 	vars, warnings := o.settings.DotEnv(o.paths, project, o.os.Lookup)
-	learnSecrets(o, vars)
-	o.dotenv, o.warnings = vars, append(o.warnings, warnings...)
+	o.dotenv = vars
+	learnSecrets(o)
+	o.warnings = append(o.warnings, warnings...)
 	if !project {
 		o.userSettings = o.settings
 	}
 	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
 }
 
-// lookup returns a variable of the environment or else of the .env file.
-// Commands see only the former.
+// lookup returns a variable of the environment or else of the .env files, as it counts
+// for gemline itself.
 func (o *Options) lookup(name string) (string, bool) {
 	if v, ok := o.os.Lookup(name); ok {
 		return v, true
 	}
-	v, ok := o.dotenv[name]
-	return v, ok
+	v, ok := o.dotenv.Lookup(name)
+	return v.Value, ok
+}
+
+// environ returns the user's environment: that of the process, and below it what the user's
+// own .env files set.
+func (o *Options) environ() []string { return append(envList(o.dotenv.User), o.os.Environ()...) }
+
+// projectEnviron returns what the project's own .env file sets, for what the project
+// brings and the user has agreed to.
+func (o *Options) projectEnviron() []string { return envList(o.dotenv.Project) }
+
+// envList returns variables as the environment has them.
+func envList(vars map[string]settings.EnvValue) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, name+"="+vars[name].Value)
+	}
+	return list
 }
 
 // chosen says which conversation is gone on with.

@@ -175,7 +175,7 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.os.Environ(), p.launcher.Shell)) })
+	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.environ(), p.launcher.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.servers.Close)
 	return nil
 }

@@ -74,7 +74,7 @@ func (i *interactive) setUpScreen() {
 	if !i.settings.Notifications && i.settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.os.Environ(), i.launcher.Shell),
+	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.environ(), i.launcher.Shell),
 		Terminal: i.screen.Out.Terminal(), Smart: i.screen.Mode.Smart,
 		Lookup: i.os.Lookup, Dir: i.paths.Cwd, ID: func() string { return i.journal.ID() }, Warn: func(text string) { i.notify(text) }}
 	if command := i.settings.NotifyCommand; command != "" {

@@ -15,11 +15,8 @@ import (
 // learnSecrets learns what must not be stored, told or sent: the values of
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
-func learnSecrets(o *Options, dotenv map[string]string) {
-	vars := o.os.Environ()
-	for name, value := range dotenv {
-		vars = append(vars, name+"="+value)
-	}
+func learnSecrets(o *Options) {
+	vars := append(o.environ(), o.projectEnviron()...)
 	for name, value := range shell.Secrets(vars, o.shellSettings()) {
 		o.secrets.Know(name, value)
 	}

@@ -173,6 +173,9 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	if err != nil {
 		return a, err
 	}
+	if c.Instead != "" && o.paths.Once("login-instead-told") {
+		notify(c.Instead)
+	}
 	idle := time.Duration(min(o.settings.Idle, math.MaxInt32)) * time.Second
 	if idle <= 0 {
 		idle = -1

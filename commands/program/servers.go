@@ -90,6 +90,11 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		set.list = append(set.list, mcpServer{Server: s})
 	}
 	o.blockServers(set)
+	for _, m := range set.list {
+		if m.off == "" {
+			tellUnset(m, notify)
+		}
+	}
 	for _, name := range o.flags.Servers {
 		set.known(strings.TrimSpace(name), notify)
 	}
@@ -297,11 +302,30 @@ func startable(r consent.Rights) error {
 func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
 		m.Server = m.Filled(p.seenBy(rights))
+		m.Env = merged(p.projectVars(), m.Env)
 		if err := startable(rights); err != nil {
 			m.off = err.Error()
+		} else {
+			tellUnset(m, p.notify)
 		}
 	}
 	return m
+}
+
+// tellUnset tells which variables of a server that is used stay unfilled.
+func tellUnset(m mcpServer, notify func(string)) {
+	for _, what := range m.Unset {
+		notify(text.EscapeLine(what))
+	}
+}
+
+// projectVars returns what the project's own .env file sets.
+func (o *Options) projectVars() map[string]string {
+	vars := map[string]string{}
+	for name, v := range o.dotenv.Project {
+		vars[name] = v.Value
+	}
+	return vars
 }
 
 // described returns a server as it is connected to.
@@ -343,7 +367,12 @@ func (m mcpServer) login(url string) oauth.Server {
 func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
 	env := shell.Own(p.os.Environ())
 	if r != consent.All {
-		env = p.launcher.Environ(launch.Sealed)
+		sealed := p.launcher.Shell
+		sealed.Reveal = false
+		env = shell.Inherited(p.os.Environ(), sealed)
+	}
+	if r == consent.All || r == consent.Confined {
+		env = append(p.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/trust"
 	"gemline/tools/shell/script"
@@ -55,7 +56,7 @@ func (r *run) checkOut(ctx context.Context) error {
 
 // move goes to another directory.
 func (o *Options) move(dir string) error {
-	o.warnings, o.dotenv, o.hooks, o.discovery, o.served = nil, nil, nil, nil, nil
+	o.warnings, o.dotenv, o.hooks, o.discovery, o.served = nil, settings.DotEnv{}, nil, nil, nil
 	return o.read(dir, false)
 }
 

@@ -53,7 +53,11 @@ func (e *Error) Hint() string { return e.Advice }
 // Config is what a choice depends on.
 type Config struct {
 	Selected, Enforced string // security.auth.selectedType and enforcedType
+	SelectedAt         string // the file and line of selectedType, if known
 	External           bool   // security.auth.useExternal
+
+	// KeyStored reports whether a key may be stored; nil is no.
+	KeyStored func() bool
 
 	// Key is a key that beats those of variables, and KeyFrom what gave it.
 	Key, KeyFrom string
@@ -80,6 +84,10 @@ type Choice struct {
 	// From is the setting or the variable that decided, empty if nothing
 	// was said.
 	From string
+
+	// Instead says that another log-in was asked for, which can't be had here, and what
+	// is used in its place; empty if it is the one that was asked for.
+	Instead string
 
 	// Key is the key, and KeyFrom the variable or flag that gave it. With Stored,
 	// the key is the one that the user has stored, and has to be there.
@@ -125,7 +133,7 @@ func Choose(cfg Config) (Choice, error) {
 	case APIKey:
 		c.key(cfg, get)
 	case Google:
-		err = &Error{Message: "the log-in with Google belongs to another program, whose terms do not let gemline use it", Advice: hintInstead}
+		err = &Error{Message: cmp.Or(cfg.SelectedAt, c.From) + noGoogle, Advice: hintInstead}
 	case Compute:
 		err = c.assist(cfg, get)
 	}
@@ -133,6 +141,32 @@ func Choose(cfg Config) (Choice, error) {
 		err = c.check()
 	}
 	return c, err
+}
+
+// noGoogle is why the log-in of another program is not used, behind who asks for it.
+const noGoogle = " asks for the log-in with Google, which belongs to another program, whose terms do not let gemline use it"
+
+// instead goes by the environment, or by a stored key, where the log-in that was chosen
+// can't be had here.
+func (c *Choice) instead(cfg Config, get func(string) string, why string) bool {
+	method, from := c.asked(cfg, get)
+	if method == Google {
+		method, from = c.asked(cfg, func(name string) string {
+			if name == "GOOGLE_GENAI_USE_GCA" {
+				return ""
+			}
+			return get(name)
+		})
+	}
+	used := from
+	if method == "" && cfg.KeyStored != nil && cfg.KeyStored() {
+		method, used = APIKey, "the stored key"
+	}
+	if method == "" || method == Google {
+		return false
+	}
+	c.Method, c.From, c.Instead = method, from, why+"; "+used+" is used"
+	return true
 }
 
 // What to do, by what is missing.
@@ -163,13 +197,20 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 	}
 	if cfg.Selected != "" {
 		if c.Method, known = Known(cfg.Selected); !known {
-			return unknown("security.auth.selectedType", cfg.Selected)
+			err := unknown(cmp.Or(cfg.SelectedAt, "security.auth.selectedType"), cfg.Selected)
+			if cfg.Enforced == "" && c.instead(cfg, get, err.Error()) {
+				return nil
+			}
+			return err
 		}
 		c.From = "security.auth.selectedType"
 	} else if c.Method, c.From = c.asked(cfg, get); c.Method == "" {
 		if c.Method = APIKey; enforced != "" && cfg.Enforced != "" {
 			c.Method, c.From = enforced, "security.auth.enforcedType"
 		}
+	}
+	if c.Method == Google && cfg.Enforced == "" {
+		c.instead(cfg, get, cmp.Or(cfg.SelectedAt, c.From)+noGoogle)
 	}
 	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
 		return nil

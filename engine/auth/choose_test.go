@@ -86,7 +86,8 @@ func TestChoose(t *testing.T) {
 		{"vertex without a location", "", vertex + "GOOGLE_CLOUD_PROJECT=p", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p account", "GOOGLE_CLOUD_LOCATION is not set"},
 		{"vertex with nothing", "", vertex, "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI account", "neither a project and a location nor a key"},
 		{"vertex elsewhere", "", vertex + "GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=evil.example/", "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=evil.example/ account", "not such a name"},
-		{"log-in", "", "GOOGLE_GENAI_USE_GCA=true GEMINI_API_KEY=k", "oauth-personal from=GOOGLE_GENAI_USE_GCA", "another program"},
+		{"log-in", "", "GOOGLE_GENAI_USE_GCA=true GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
+		{"log-in and nothing else", "", "GOOGLE_GENAI_USE_GCA=true", "oauth-personal from=GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_GCA asks for the log-in with Google"},
 		{"not true", "", "GOOGLE_GENAI_USE_GCA=false GOOGLE_GENAI_USE_VERTEXAI=0 CLOUD_SHELL=no GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
 		{"version", "", "GEMINI_API_KEY=k GOOGLE_GENAI_API_VERSION=v1alpha CODE_ASSIST_API_VERSION=v2", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY version=v1alpha", ""},
 		{"cloud shell", "", "CLOUD_SHELL=true", "compute-default-credentials from=CLOUD_SHELL project=cloudshell-gca account", ""},
@@ -109,10 +110,14 @@ func TestChoose(t *testing.T) {
 		{"selected gateway", "gateway", "GOOGLE_GEMINI_BASE_URL=http://localhost:1", "gateway from=security.auth.selectedType url=http://localhost:1", ""},
 		{"selected gateway with a key", "gateway", "GOOGLE_GEMINI_BASE_URL=https://a GEMINI_API_KEY=k", "gateway from=security.auth.selectedType key=k in=GEMINI_API_KEY url=https://a", ""},
 		{"selected gateway without an address", "gateway", "GEMINI_API_KEY=k", "gateway from=security.auth.selectedType", "GOOGLE_GEMINI_BASE_URL is not set"},
-		{"selected log-in", "oauth-personal", "GEMINI_API_KEY=k", "oauth-personal from=security.auth.selectedType", "another program"},
+		{"selected log-in", "oauth-personal", "GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
+		{"selected log-in and nothing else", "oauth-personal", "", "oauth-personal from=security.auth.selectedType", "another program"},
+		{"selected log-in, twice", "oauth-personal", "GOOGLE_GENAI_USE_GCA=1 GOOGLE_API_KEY=g", "gemini-api-key from=GOOGLE_API_KEY key=g in=GOOGLE_API_KEY", ""},
+		{"selected log-in, Vertex AI in the environment", "oauth-personal", vertex + place, "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=l account", ""},
 		{"selected machine", "compute-default-credentials", "", "compute-default-credentials from=security.auth.selectedType account", ""},
 		{"selected by its old name", "cloud-shell", "GEMINI_API_KEY=k", "compute-default-credentials from=security.auth.selectedType account", ""},
-		{"selected nonsense", "api-key", "GEMINI_API_KEY=k", "api-key", `says "api-key"`},
+		{"selected nonsense", "api-key", "GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
+		{"selected nonsense and nothing else", "api-key", "", "api-key", `says "api-key"`},
 
 		// What makes no sense.
 		{"key with a quote", "", "GEMINI_API_KEY=ä", "gemini-api-key from=GEMINI_API_KEY key=ä in=GEMINI_API_KEY", "the key in GEMINI_API_KEY holds characters"},
@@ -165,6 +170,8 @@ func TestEnforced(t *testing.T) {
 		{"selected another", "gemini-api-key", "vertex-ai", false, key + place, auth.APIKey, "allows only vertex-ai, and security.auth.selectedType says gemini-api-key"},
 		{"environment another", "", "vertex-ai", false, key + place, auth.APIKey, "allows only vertex-ai, and GEMINI_API_KEY says gemini-api-key"},
 		{"nothing said", "", "vertex-ai", false, place, auth.Vertex, ""},
+		{"log-in", "oauth-personal", "oauth-personal", false, key, auth.Google, "another program"},
+		{"selected log-in", "oauth-personal", "vertex-ai", false, key + place, auth.Google, "allows only vertex-ai"},
 		{"nonsense", "", "vertex", false, key, "", `security.auth.enforcedType says "vertex"`},
 		{"old name", "compute-default-credentials", "cloud-shell", false, key, auth.Compute, ""},
 		{"external machine", "cloud-shell", "", true, "", auth.Compute, ""},
@@ -179,6 +186,37 @@ func TestEnforced(t *testing.T) {
 			}
 			checkError(t, err, c.err)
 		})
+	}
+}
+
+// TestInstead sees that a key at hand is used in place of a log-in that can't be had here,
+// and said, and that no other choice is replaced.
+func TestInstead(t *testing.T) {
+	stored := func() bool { return true }
+	for _, c := range []struct {
+		cfg  auth.Config
+		vars string
+		want string
+	}{
+		{auth.Config{Selected: "oauth-personal", SelectedAt: "security.auth.selectedType in a.json:3"}, "GEMINI_API_KEY=k",
+			"gemini-api-key: security.auth.selectedType in a.json:3 asks for the log-in with Google, which belongs to another program, " +
+				"whose terms do not let gemline use it; GEMINI_API_KEY is used"},
+		{auth.Config{Selected: "oauth-personal", KeyStored: stored}, "",
+			"gemini-api-key: security.auth.selectedType asks for the log-in with Google, which belongs to another program, " +
+				"whose terms do not let gemline use it; the stored key is used"},
+		{auth.Config{Selected: "login_with_google", KeyStored: stored}, "",
+			`gemini-api-key: security.auth.selectedType says "login_with_google", which is not a way to sign in; the stored key is used`},
+		{auth.Config{Key: "k", KeyFrom: "--key-file"}, "GOOGLE_GENAI_USE_GCA=true",
+			"gemini-api-key: GOOGLE_GENAI_USE_GCA asks for the log-in with Google, which belongs to another program, " +
+				"whose terms do not let gemline use it; --key-file is used"},
+		{auth.Config{KeyStored: stored}, "GEMINI_API_KEY=k", "gemini-api-key: "},
+		{auth.Config{Selected: "vertex-ai", KeyStored: stored}, "GEMINI_API_KEY=k GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=l", "vertex-ai: "},
+	} {
+		c.cfg.Getenv = env(c.vars)
+		got, err := auth.Choose(c.cfg)
+		if said := string(got.Method) + ": " + got.Instead; said != c.want || err != nil {
+			t.Errorf("%s, %v\nwant %s", said, err, c.want)
+		}
 	}
 }
 

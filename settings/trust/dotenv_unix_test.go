@@ -57,7 +57,7 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 			}
 			vars, warnings := settings.Default().DotEnv(p, true, env())
 			told := strings.Contains(strings.Join(warnings, "\n"), "belongs to another user")
-			if used := vars["GEMINI_MODEL"] != ""; used != c.used || told == c.used {
+			if used := vars.Project["GEMINI_MODEL"].Value != ""; used != c.used || told == c.used {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
 			}
 			listed := slices.ContainsFunc(Survey(p, settings.Default()), func(i Item) bool { return i.Kind == "context file" })

@@ -354,8 +354,8 @@ func (v *view) commands(dir, end, runs string) {
 
 // dotEnv names the variables of the .env file that would count.
 func (v *view) dotEnv(p project.Paths, s *settings.Settings) {
-	file := s.EnvFile(p, true)
-	if file == "" || p.Own(file) {
+	file := s.ProjectEnv(p)
+	if file == "" {
 		return
 	}
 	root, err := os.OpenRoot(filepath.Dir(file))
@@ -378,14 +378,17 @@ func (v *view) dotEnv(p project.Paths, s *settings.Settings) {
 // envNames names the variables that the text of a .env file sets.
 func envNames(file string) string {
 	var out []string
-	names, refused := settings.EnvNames(file)
-	for _, list := range [][]string{names, refused} {
+	names, brings, refused := settings.EnvNames(file)
+	for _, list := range [][]string{names, brings, refused} {
 		for i := range list {
 			list[i] = cut(list[i], maxName)
 		}
 	}
 	if len(names) > 0 {
 		out = append(out, "sets "+text.List(names))
+	}
+	if len(brings) > 0 {
+		out = append(out, "sets "+text.List(brings)+" for what the folder brings")
 	}
 	if len(refused) > 0 {
 		out = append(out, "would set "+text.List(refused)+", which no project can")

@@ -49,7 +49,7 @@ func TestLinksOutOfFolder(t *testing.T) {
 	}
 	s, said, err := settings.Load(settings.Sources(p, env(), true), env())
 	vars, more := s.DotEnv(p, true, env())
-	if err != nil || s.Model != "" || len(vars) > 0 || len(said)+len(more) != 2 {
+	if err != nil || s.Model != "" || len(vars.Project) > 0 || len(said)+len(more) != 2 {
 		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
 	}
 	for name, text := range map[string]string{".gemini/settings.json": `{"model": {"name": "own"}}`, ".env": "GEMINI_MODEL=own\n"} {
@@ -60,7 +60,7 @@ func TestLinksOutOfFolder(t *testing.T) {
 		}
 	}
 	s, said, err = settings.Load(settings.Sources(p, env(), true), env())
-	if vars, more = s.DotEnv(p, true, env()); err != nil || s.Model != "own" || vars["GEMINI_MODEL"] != "own" || len(said)+len(more) > 0 {
+	if vars, more = s.DotEnv(p, true, env()); err != nil || s.Model != "own" || vars.Project["GEMINI_MODEL"].Value != "own" || len(said)+len(more) > 0 {
 		t.Errorf("%q, %v, %q, %v", s.Model, vars, append(said, more...), err)
 	}
 }

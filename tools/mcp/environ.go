@@ -4,13 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"gemline/engine/text"
-	"gemline/tools/launch"
 )
-
-// variable finds one in a value.
-var variable = text.Pattern(`\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})`)
 
 // misleading are the variables that have programs run something else than they are, as the
 // Gemini CLI names them.
@@ -19,20 +13,16 @@ PYTHONPATH PYTHONSTARTUP RUBYOPT RUBYLIB PERL5OPT PERL5LIB PERL5DB LD_PRELOAD LD
 DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_FALLBACK_FRAMEWORK_PATH DYLD_PRINT_TO_FILE
 BASH_ENV ENV JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH DOTNET_STARTUP_HOOKS CORECLR_PROFILER_PATH CORECLR_ENABLE_PROFILING`)
 
-// environment returns the variables of a server beyond the usual ones, in which these may
-// stand, and the names of those that it may not have.
-func environment(wanted map[string]string, usual []string) (env, left []string) {
+// environment returns the variables of a server beyond the usual ones, and the names of
+// those that it may not have.
+func environment(wanted map[string]string) (env, left []string) {
 	env = []string{"GEMINI_CLI=1"}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if slices.Contains(misleading, strings.ToUpper(name)) || strings.ContainsAny(name, "=\x00") || name == "" {
 			left = append(left, name)
 			continue
 		}
-		value := variable().ReplaceAllStringFunc(wanted[name], func(found string) string {
-			value, _ := launch.Lookup(usual, strings.Trim(found, "${}"))
-			return value
-		})
-		env = append(env, name+"="+value)
+		env = append(env, name+"="+wanted[name])
 	}
 	return env, left
 }

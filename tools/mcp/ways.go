@@ -82,7 +82,7 @@ func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
 			return nil, nil, err
 		}
 	}
-	env, left := environment(l.Env, l.set.Launcher.Environ(launch.Sealed))
+	env, left := environment(l.Env)
 	for _, name := range left {
 		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
 	}

@@ -207,7 +207,7 @@ var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH
 	"CREDS", "PRIVATE", "COOKIE"}
 
 // secretEnds make a name sound like one that end it.
-var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "_PAT", "_PW", "WEBHOOK", "WEBHOOK_URL"}
+var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "TOK", "_PAT", "_PW", "WEBHOOK", "WEBHOOK_URL"}
 
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
