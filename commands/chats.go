@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -94,7 +95,7 @@ func resume(ctx context.Context, app *App, arg string) error {
 	}
 	s, err := journal.Find(list, arg)
 	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
-		return app.pickFound(ctx, arg, nf)
+		return app.pickFound(ctx, list, arg, nf)
 	} else if err != nil {
 		return &Error{Message: err.Error()}
 	}
@@ -128,14 +129,23 @@ func (app *App) pick(ctx context.Context, list []journal.Session) error {
 	return app.choose(ctx, list, numbers)
 }
 
-// pickFound lists the sessions that hold words and goes on with the one that is chosen.
-func (app *App) pickFound(ctx context.Context, words string, none *journal.NotFoundError) error {
-	found, err := journal.Search(app.Sessions.Dir, words)
-	if err != nil {
-		return err
-	}
+// pickFound goes on with the session whose title has all words, or else with the one that holds
+// them. If there are several, they are listed, and the user chooses.
+func (app *App) pickFound(ctx context.Context, all []journal.Session, words string, none *journal.NotFoundError) error {
+	current := func(f journal.Found) bool { return f.ID == app.Journal.ID() }
+	found := slices.DeleteFunc(titled(all, words), current)
 	if len(found) == 0 {
-		return misused("%s, and none in which that was said; /resume lists them", none.Error())
+		var err error
+		if found, err = journal.Search(app.Sessions.Dir, words); err != nil {
+			return err
+		}
+		found = slices.DeleteFunc(found, current)
+	}
+	switch len(found) {
+	case 0:
+		return misused("%s, and no other in which that was said; /resume lists them", none.Error())
+	case 1:
+		return app.resume(ctx, found[0].Session)
 	}
 	var list []journal.Session
 	var numbers []int
@@ -148,6 +158,18 @@ func (app *App) pickFound(ctx context.Context, words string, none *journal.NotFo
 		return err
 	}
 	return app.choose(ctx, list, numbers)
+}
+
+// titled returns the sessions whose title has all words, in any order and case.
+func titled(all []journal.Session, words string) (found []journal.Found) {
+	for i, s := range all {
+		title := strings.ToLower(s.Title)
+		if !slices.ContainsFunc(strings.Fields(strings.ToLower(words)),
+			func(w string) bool { return !strings.Contains(title, w) }) {
+			found = append(found, journal.Found{Session: s, Number: i + 1})
+		}
+	}
+	return found
 }
 
 // choose asks for the number of a session that was listed, and goes on with it.

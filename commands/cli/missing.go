@@ -8,16 +8,76 @@ import (
 	"gemline/settings/flags"
 )
 
-// Missing returns why the words of a command line are no sub-command, if they are gemma,
-// which is one of the Gemini CLI's: the name alone, or with how it goes on. Other words that
-// begin so are for the model.
+// instead says what to do for words that other programs and a session have as commands, and the
+// command line has not.
+var instead = []struct {
+	names string
+	what  string
+}{
+	{"gemma", "this version runs no local models"},
+	{"usage stats cost", "a session says what it used with /stats, and a run in its record, with -o json"},
+	{"login signin", "gemline auth signin stores a key"},
+	{"logout signout", "gemline auth signout forgets the key"},
+	{"version", "gemline --version says it"},
+	{"update upgrade", "gemline does not replace itself; gemline --version says which one this is"},
+	{"resume continue", "gemline --resume goes on with the last session"},
+	{"history", "gemline sessions lists the sessions"},
+	{"settings", "gemline config list shows them"},
+	{"init", "gemline -i /init writes a context file"},
+	{"quit exit", "a session ends with /quit"},
+}
+
+// gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.
+var gemmas = []string{"setup", "start", "stop", "status", "logs"}
+
+// Missing returns why the words of a command line are no sub-command, if they look like one: a
+// word alone that is a command elsewhere, or nearly one here. Other words are for the model,
+// which is paid for.
 func Missing(args []string) error {
-	_, words, found := flags.Subcommand(args, []string{"gemma"})
-	actions := []string{"setup", "start", "stop", "status", "logs"}
-	if !found || len(words) > 1 && !slices.Contains(actions, words[1]) && !strings.HasPrefix(words[1], "-") {
+	var like []string
+	for _, arg := range args {
+		if why(arg) != "" {
+			like = append(like, arg)
+		}
+	}
+	_, words, found := flags.Subcommand(args, like)
+	if !found {
 		return nil
 	}
-	return &flags.UsageError{Message: "gemline " +
-		text.EscapeLine(shorten(strings.Join(words[:min(2, len(words))], " "))) +
-		": this version runs no local models; behind -- the words would be a prompt"}
+	said := words[:1]
+	for i, w := range words[1:] {
+		switch {
+		case strings.HasPrefix(w, "-"), strings.HasPrefix(words[i], "-"): // a flag, or its value
+		case words[0] == "gemma" && slices.Contains(gemmas, words[1]):
+			said = words[:2]
+		default:
+			return nil
+		}
+	}
+	return &flags.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(said, " "))) +
+		" is no command: " + why(words[0]) + "; behind -- the words would be a prompt"}
+}
+
+// why says what to do instead of using a word as a sub-command, "" if it is not like one.
+func why(word string) string {
+	for _, row := range instead {
+		if slices.Contains(strings.Fields(row.names), word) {
+			return row.what
+		}
+	}
+	const shortest, longest = 6, 20 // of a word that may be misspelled
+	names := Names()
+	if slices.Contains(names, word) {
+		return ""
+	}
+	near := ""
+	if plural := word + "s"; slices.Contains(names, plural) {
+		near = plural
+	} else if len(word) >= shortest && len(word) <= longest {
+		near = text.Nearest(word, names)
+	}
+	if near == "" || near[0] != word[0] {
+		return ""
+	}
+	return "did you mean gemline " + near + "?"
 }

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// What is a sub-command of the Gemini CLI is no prompt; what only begins like
-// one is.
+// What is a sub-command of the Gemini CLI, or a command of sessions, or a misspelled
+// sub-command, is no prompt; what only begins like one is.
 func TestMissing(t *testing.T) {
 	for words, want := range map[string]string{
 		"mcp list":                  "",
-		"gemma":                     "gemline gemma: this version runs no local models",
-		"gemma setup now":           "gemline gemma setup: this",
-		"--json gemma status":       "gemline gemma status: this",
-		"gemma --json":              "gemline gemma --json: this",
+		"gemma":                     "gemline gemma is no command: this version runs no local models",
+		"gemma setup now":           "gemline gemma setup is no command: this",
+		"--json gemma status":       "gemline gemma status is no command: this",
+		"gemma --json":              "gemline gemma is no command: this",
 		"extension install x":       "",
 		"gemma status":              "no local models",
 		"gemma models are what":     "",
@@ -24,6 +24,33 @@ func TestMissing(t *testing.T) {
 		"-p gemma":                  "",
 		"what gemma":                "",
 		"":                          "",
+		"usage --json":              "gemline usage is no command: a session says what it used with /stats",
+		"--json usage":              "gemline usage is no",
+		"usage -o json":             "gemline usage is no",
+		"-o json usage":             "gemline usage is no",
+		"-m flash usage --json":     "gemline usage is no",
+		"stats":                     "/stats",
+		"login":                     "gemline auth signin",
+		"version":                   "gemline --version",
+		"resume":                    "gemline --resume",
+		"modles --json":             "did you mean gemline models?",
+		"model":                     "did you mean gemline models?",
+		"session":                   "did you mean gemline sessions?",
+		"extention":                 "did you mean gemline extension?",
+		"usage of tar":              "",
+		"usage: tar":                "",
+		"-- usage":                  "",
+		"-p usage":                  "",
+		"-i usage --json":           "",
+		"resume the work":           "",
+		"session 3":                 "",
+		"hello":                     "",
+		"test":                      "",
+		"summarize":                 "",
+		"explain":                   "",
+		"review --json":             "",
+		"thanks":                    "",
+		"refactor":                  "",
 	} {
 		err := Missing(strings.Fields(words))
 		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
