@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"slices"
@@ -19,6 +20,29 @@ var skipSignature = func() []byte {
 	}
 	return b
 }()
+
+// WithoutSignatures returns c with a placeholder, which the API takes instead of checking, in
+// the place of each signature that refused reports; c itself if there is none. It is not asked
+// about the placeholder.
+func WithoutSignatures(c *genai.Content, refused func(signature []byte) bool) *genai.Content {
+	if c == nil {
+		return nil
+	}
+	out := c
+	for i, p := range c.Parts {
+		if p == nil || len(p.ThoughtSignature) == 0 || bytes.Equal(p.ThoughtSignature, skipSignature) ||
+			!refused(p.ThoughtSignature) {
+			continue
+		}
+		if out == c {
+			out = &genai.Content{Role: c.Role, Parts: slices.Clone(c.Parts)}
+		}
+		q := *p
+		q.ThoughtSignature = skipSignature
+		out.Parts[i] = &q
+	}
+	return out
+}
 
 // interruption stands where the model's answer would have been.
 const interruption = "[The previous response was interrupted before it completed.]"

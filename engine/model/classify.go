@@ -2,10 +2,12 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +40,7 @@ type detail struct {
 	RetryDelay string
 	Reason     string
 	Domain     string
-	Violations []struct{ QuotaID string }
+	Violations []struct{ QuotaID, QuotaValue string }
 	Metadata   map[string]any
 	Links      []struct{ Description, URL string }
 }
@@ -143,11 +145,20 @@ func (f *failure) classify(model string) *Error {
 		e.Message = fmt.Sprintf("the server answered %d with a web page: %s", f.code, f.page)
 	}
 	switch code := f.code; {
+	case f.unpaid():
+		e.Kind, e.Code, e.Final, e.Advice = Auth, CodeNoCredit, true, f.help(cmp.Or(link(f.message), hintCredit))
+		e.Message = "nothing is left to pay with: " + sentence(e.Message)
+	case f.abroad():
+		e.Kind, e.Final, e.Advice = Auth, true, hintLocation
+		e.Message = "the model's server refuses requests from where this one came from: " + sentence(e.Message)
 	case f.page != "" && code < 400:
 		e.Kind, e.Final, e.Advice = Unavailable, true, hintWebPage
 	case code >= 300 && code < 400:
 		e.Kind, e.Final, e.Advice = Config, true, "set GOOGLE_GEMINI_BASE_URL to where the API really is"
 		e.Message = fmt.Sprintf("the server answered with a redirect (%d), which is not followed", code)
+	case code < 500 && closed(f.message):
+		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
+		e.Message = fmt.Sprintf("model %s is closed to this user: %s", model, sentence(e.Message))
 	case code == http.StatusNotFound:
 		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
 		e.Message = fmt.Sprintf("model %s: %s", model, e.Message)
@@ -166,6 +177,9 @@ func (f *failure) classify(model string) *Error {
 		f.busy(e)
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Advice = Unavailable, hintServer
+	case code == http.StatusBadRequest && hasAny(f.message, "thought signature", "thought_signature", "thoughtsignature"):
+		e.Kind, e.Code, e.Final, e.Advice = BadRequest, CodeSignature, true, hintSignature
+		e.Message = "the request was refused: " + e.Message
 	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	default:
@@ -194,7 +208,7 @@ func (f *failure) busy(e *Error) {
 	}
 	cloudcode := f.errorInfo(func(d detail) bool { return strings.Contains(d.Domain, "cloudcode-pa") })
 	switch used := f.used(); {
-	case strings.Contains(f.message, "limit: 0"):
+	case f.noQuota():
 		e.Message = "there is no quota for this model" // on the free tier, say
 	case used != "":
 		e.Message = used
@@ -202,7 +216,9 @@ func (f *failure) busy(e *Error) {
 		e.Message = "the server refused: " + sentence(e.Message)
 	}
 	switch {
-	case strings.Contains(f.message, "limit: 0"), f.quota("PerDay"), f.quota("Daily"):
+	case f.noQuota():
+		e.Kind, e.Final, e.Advice = Quota, true, hintNoQuota
+	case f.quota("PerDay"), f.quota("Daily"):
 		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 	case f.reason("MODEL_CAPACITY_EXHAUSTED"), f.reason("MODEL_CAPACITY_EXCEEDED"), len(f.details) == 0 && capacity(f.message):
 		e.Kind, e.Code, e.Advice = Unavailable, CodeCapacity, hintServer
@@ -213,6 +229,61 @@ func (f *failure) busy(e *Error) {
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
 		e.RetryAfter, e.Hinted = time.Minute, true // which is what the name of the quota says
 	}
+}
+
+// unpaid reports whether nothing is left to pay with: no credit, or no more than the owner of
+// the project allows to spend. The server answers so in the words of a busy one.
+func (f *failure) unpaid() bool {
+	return f.code == http.StatusPaymentRequired || f.code < 500 && hasAny(f.message,
+		"credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap", "prepay", "pre-pay",
+		"prepaid", "insufficient credit", "insufficient funds", "out of credit", "no credit")
+}
+
+// abroad reports whether the API is not offered where the request came from.
+func (f *failure) abroad() bool {
+	return f.code < 500 && hasAny(f.message, "location is not supported", "location not supported",
+		"country is not supported", "region is not supported", "not available in your country",
+		"not available in your region", "not available in your location")
+}
+
+// closed reports whether message says that a model is there for others, or was once.
+func closed(message string) bool {
+	return hasAny(message, "no longer available", "not available to new users", "closed to new users",
+		"has been retired", "has been shut down", "has been discontinued") && hasAny(message, "model")
+}
+
+// noQuota reports whether the quota that is used up has never held anything.
+func (f *failure) noQuota() bool {
+	_, rest, ok := strings.Cut(f.message, "limit: 0")
+	if ok && (rest == "" || !strings.ContainsAny(rest[:1], "0123456789.") || strings.HasPrefix(rest, ". ") || rest == ".") {
+		return true
+	}
+	for _, d := range f.details {
+		for _, v := range d.Violations {
+			if v.QuotaValue == "0" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// link returns the first address in message, without the marks behind it.
+func link(message string) string {
+	_, rest, ok := strings.Cut(message, "https://")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, " \"'<>)"); i >= 0 {
+		rest = rest[:i]
+	}
+	return "https://" + strings.TrimRight(rest, ".,;:")
+}
+
+// hasAny reports whether message holds one of words, in letters of any case.
+func hasAny(message string, words ...string) bool {
+	m := strings.ToLower(message)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(m, w) })
 }
 
 // used says in words which quota is used up, "" if f does not name it.
@@ -249,8 +320,7 @@ func perMinute(d detail) bool {
 // capacity reports whether message says that the model, not the user, is at
 // its limit.
 func capacity(message string) bool {
-	m := strings.ToLower(message)
-	return strings.Contains(m, "capacity") || strings.Contains(m, "overloaded")
+	return hasAny(message, "capacity", "overloaded")
 }
 
 // overlong reports whether message says that too much was sent.

@@ -38,6 +38,9 @@ func (k Kind) String() string {
 // CodeCapacity is the code of a model that is at its capacity, whoever asks.
 const CodeCapacity = "MODEL_CAPACITY_EXHAUSTED"
 
+// CodeNoCredit is the code of a request that nothing is left to pay for.
+const CodeNoCredit = "NO_CREDIT"
+
 // An Error is a request that was not answered.
 type Error struct {
 	Kind Kind
@@ -85,19 +88,23 @@ func (e *Error) Hint() string { return e.Advice }
 
 // What to do, by what happened.
 const (
-	hintKey      = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
-	hintAccount  = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"
-	hintAccess   = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
-	hintModel    = "choose another model with -m or /model"
-	hintDaily    = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
-	hintWait     = "wait a little, or choose another model with -m or /model"
-	hintServer   = "the fault is the server's: try again later, or choose another model with -m or /model"
-	hintFiles    = "allow more with ulimit -n 1024; a batch needs fewer with less --jobs"
-	hintNetwork  = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
-	hintCA       = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
-	hintWebPage  = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
-	hintRephrase = "say it in other words"
-	hintTooLong  = engine.HintTooLong
+	hintKey       = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
+	hintAccount   = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"
+	hintAccess    = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
+	hintModel     = "choose another model with -m or /model"
+	hintDaily     = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
+	hintCredit    = "see https://ai.studio/projects for credit and caps, then ask again; or use another key"
+	hintLocation  = "see https://ai.google.dev/gemini-api/docs/available-regions, or use Vertex AI"
+	hintNoQuota   = "choose another model with -m or /model, or turn on billing for the key's project at https://aistudio.google.com/apikey"
+	hintSignature = "/clear begins a new conversation"
+	hintWait      = "wait a little, or choose another model with -m or /model"
+	hintServer    = "the fault is the server's: try again later, or choose another model with -m or /model"
+	hintFiles     = "allow more with ulimit -n 1024; a batch needs fewer with less --jobs"
+	hintNetwork   = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintCA        = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
+	hintWebPage   = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintRephrase  = "say it in other words"
+	hintTooLong   = engine.HintTooLong
 )
 
 // oneLine puts s on one line and cuts it to what a person reads.

@@ -1,0 +1,104 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// CodeSignature is the code of a request whose thought signatures the server refuses.
+const CodeSignature = "THOUGHT_SIGNATURE"
+
+// heal returns a Generator that asks g once more when the server refuses the thought
+// signatures of a request. A signature is bound to the account, the route and the model that
+// made it: a conversation that goes on with another one holds signatures that nobody takes.
+// The signatures of the refused request are left out from then on, and the user is told.
+func heal(g engine.Generator) engine.Generator {
+	return &healer{Generator: g, refused: map[string]bool{}}
+}
+
+type healer struct {
+	engine.Generator
+	mu      sync.Mutex
+	refused map[string]bool                   // signatures
+	healed  map[*genai.Content]*genai.Content // of the last request, so that the same is the same again
+}
+
+// Generate implements [engine.Generator].
+func (h *healer) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		if !h.attempt(ctx, h.request(req), yield) {
+			return
+		}
+		if req.Notify != nil {
+			req.Notify(engine.Notice{Text: "the model's server refused the conversation's thought signatures, " +
+				"which another key, project or model has made; asking again without them"})
+		}
+		h.attempt(ctx, h.request(req), yield)
+	}
+}
+
+// Count implements [engine.Generator].
+func (h *healer) Count(ctx context.Context, req *engine.Request) (int, error) {
+	return h.Generator.Count(ctx, h.request(req))
+}
+
+// attempt makes a request, and reports whether it was refused for its signatures. Nothing
+// has been yielded then.
+func (h *healer) attempt(ctx context.Context, asked *engine.Request,
+	yield func(*genai.GenerateContentResponse, error) bool) (refused bool) {
+	begun := false
+	for chunk, err := range h.Generator.Generate(ctx, asked) {
+		if !begun && h.learn(asked, err) {
+			refused = true
+			break
+		}
+		begun = true
+		if !yield(chunk, err) {
+			break
+		}
+	}
+	return refused
+}
+
+// learn takes note of the signatures that asked was refused for, and reports whether there
+// are any.
+func (h *healer) learn(asked *engine.Request, err error) (found bool) {
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeSignature {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.healed = nil
+	for _, c := range asked.Contents {
+		engine.WithoutSignatures(c, func(signature []byte) bool {
+			h.refused[string(signature)], found = true, true
+			return false
+		})
+	}
+	return found
+}
+
+// request returns req without the signatures that were refused before.
+func (h *healer) request(req *engine.Request) *engine.Request {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.refused) == 0 {
+		return req
+	}
+	asked, known := *req, h.healed
+	asked.Contents, h.healed = make([]*genai.Content, len(req.Contents)), map[*genai.Content]*genai.Content{}
+	for i, c := range req.Contents {
+		healed := known[c]
+		if healed == nil {
+			healed = engine.WithoutSignatures(c, func(signature []byte) bool { return h.refused[string(signature)] })
+		}
+		asked.Contents[i], h.healed[c] = healed, healed
+	}
+	return &asked
+}
