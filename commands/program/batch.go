@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/auth"
 	"gemline/engine/limit"
+	"gemline/engine/model"
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/report"
@@ -48,9 +50,10 @@ func (r *run) batch(ctx context.Context) (err error) {
 		Ask: func(ctx context.Context, t batch.Task) error {
 			return r.item(ctx, p,
 				t)
-		}, Schema: r.itemSchema, Spent: spent, Outcome: r.outcome,
+		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.os.Stderr, "", r.flags.Quiet), Quiet: r.flags.Quiet,
 	}
+	r.count.Cost = p.cost
 	if r.store.Temp != "" {
 		c.State.Dir = filepath.Join(r.store.Temp, "batches")
 	}
@@ -102,6 +105,13 @@ func (r *run) shape() string {
 func spent(err error) bool {
 	var over *limit.Error
 	return errors.As(err, &over) && over.Unsent
+}
+
+// refused reports whether the model's server refuses the key, or has no credit for it.
+func refused(err error) bool {
+	var e *model.Error
+	var none *auth.Error
+	return errors.As(err, &none) || errors.As(err, &e) && e.Kind == model.Auth
 }
 
 // itemSchema returns what the answer to an item of a batch must hold.

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,10 +17,13 @@ import (
 //	calls TOOL NAME=VALUE ...
 //	uses PROMPT OUTPUT
 //	ends REASON
+//	token TEXT
+//	breaks
 //
 // TEXT is the rest of the line, or a JSON string. VALUE is JSON, or else a word.
 // PROMPT and OUTPUT are numbers of tokens. REASON is a finish reason of the API.
-// A second text in a reply comes in a chunk of its own.
+// A second text in a reply comes in a chunk of its own. A token is one that an answer can
+// go on with. What breaks, breaks the connection behind what was said so far.
 func Conversation(text string) ([]Reply, error) {
 	var all []Reply
 	for line := range strings.Lines(text) {
@@ -74,8 +78,13 @@ func (r *Reply) add(line string) error {
 		*r = r.With(prompt, output)
 	case "ends":
 		last.Candidates[0].FinishReason = genai.FinishReason(rest)
+	case "token":
+		last.Candidates[0].ContinuationToken = []byte(rest)
+	case "breaks":
+		last.Candidates[0].FinishReason = ""
+		r.Err = errors.New("the connection broke")
 	default:
-		return fmt.Errorf("a reply says, thinks, calls, uses or ends")
+		return fmt.Errorf("a reply says, thinks, calls, uses, ends, has a token or breaks")
 	}
 	return nil
 }

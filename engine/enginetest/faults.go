@@ -59,6 +59,33 @@ func BadKey() Reply {
 			"reason": "API_KEY_INVALID", "domain": "googleapis.com"})
 }
 
+// NoCredit is the 429 of a project that has nothing left to pay with.
+func NoCredit() Reply {
+	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted. "+
+		"Please go to AI Studio at https://ai.studio/projects to manage your project and billing.")
+}
+
+// NoFreeTier is the 429 of a model that the free tier has none of.
+func NoFreeTier() Reply {
+	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "You exceeded your current quota.\n"+
+		"* Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, model: gemini-4-argon\n"+
+		"Please retry in 5.2s.")
+}
+
+// Abroad is the 400 of a place that the API is not offered in.
+func Abroad() Reply {
+	return Status(http.StatusBadRequest, "FAILED_PRECONDITION", "User location is not supported for the API use.")
+}
+
+// Closed is the 404 of a model that new users have none of.
+func Closed(model string) Reply {
+	return Status(http.StatusNotFound, "NOT_FOUND", "This model models/"+model+" is no longer available to new users. "+
+		"Please update your code to use a newer model.")
+}
+
+// BadSignature is the 400 of a conversation that another key has signed.
+func BadSignature() Reply { return BadRequest("Corrupted thought signature.") }
+
 // Forbidden is a 403.
 func Forbidden() Reply {
 	return Status(http.StatusForbidden, "PERMISSION_DENIED",

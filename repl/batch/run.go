@@ -89,8 +89,16 @@ type Config struct {
 	// was not begun, and no other is.
 	Spent func(error) bool
 
+	// Refused, if not nil, reports whether an error means that the server would answer
+	// no other item either: the key or the credit is the cause. Nothing more is begun
+	// then, the batch ends with that error, and the next run begins the item again.
+	Refused func(error) bool
+
 	// Outcome classifies an error of Ask's.
 	Outcome func(error) report.Outcome
+
+	// Tally, if not nil, counts what all items take.
+	Tally *tally.Tally
 
 	// Out gets a line for each item, in one Write. Broken, if not nil, is
 	// told when that fails.
@@ -255,6 +263,8 @@ type ending struct {
 	cut   bool  // it was stopped, and has not ended at all
 	panic bool  // it was cut by one
 	spent error // it was not begun, as nothing is left to spend
+	end   error // of the batch: the item was refused, as all would be
+	tally *tally.Tally
 }
 
 // work reads items and carries them out until there are no more.
@@ -286,7 +296,9 @@ func (r *runner) work(ctx context.Context, first read) error {
 			if r.running--; e.panic {
 				r.open, r.failure = false, errPanic
 			}
-			r.keep(e)
+			if r.keep(e); e.end != nil {
+				r.open, r.failure = false, cmp.Or(r.failure, e.end)
+			}
 		case <-tick.C:
 			r.progress()
 		case <-stopped(ctx, r.open):
@@ -351,7 +363,8 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	t.Trial = trial
 	m := &noteWriter{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
 	sh := newItemReport(report.Config{Err: m, Tally: t.Tally, Schema: t.Schema, Quiet: r.Quiet})
-	if p, ok := g.(*replay); ok {
+	p, fetched := g.(*replay)
+	if fetched {
 		sh.job = p.job
 	}
 	t.Reporter = sh
@@ -359,17 +372,23 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 		err = r.Ask(ctx, t)
 	}
 	if err != nil && ctx.Err() != nil || trial && c.request != nil {
-		return ending{Item: it, entry: e, cut: true}
+		return ending{Item: it, entry: e, cut: true, tally: t.Tally}
+	}
+	if err != nil && !fetched && r.Refused != nil && r.Refused(err) {
+		return ending{Item: it, entry: e, cut: true, end: err, tally: t.Tally}
 	}
 	if err != nil && r.Spent != nil && r.Spent(err) && t.Tally.Tokens() == 0 {
 		return ending{Item: it, entry: e, spent: err}
 	}
 	m.release()
-	return ending{Item: it, entry: sh.finish(it, e, r.Outcome(err))}
+	return ending{Item: it, entry: sh.finish(it, e, r.Outcome(err)), tally: t.Tally}
 }
 
 // keep keeps the record of an item that has ended, and has it printed.
 func (r *runner) keep(e ending) {
+	if r.Tally != nil && e.tally != nil {
+		r.Tally.Add(e.tally)
+	}
 	switch {
 	case e.cut:
 		return

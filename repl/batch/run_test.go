@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"gemline/engine"
+	"gemline/engine/tally"
 	"gemline/repl/report"
 	"gemline/repl/schema"
 )
@@ -445,4 +446,54 @@ type writerFunc func([]byte)
 func (f writerFunc) Write(b []byte) (int, error) {
 	f(bytes.Clone(b))
 	return len(b), nil
+}
+
+// TestRefused has the server refuse the key in the middle of a batch: nothing more is
+// begun, the batch ends with that error, and the next run does what is left.
+func TestRefused(t *testing.T) {
+	errKey := errors.New("the key was refused")
+	for _, jobs := range []int{1, 3} {
+		t.Run(fmt.Sprint(jobs), func(t *testing.T) {
+			var mu sync.Mutex
+			var asked []string
+			refusing := true
+			c, out, _ := newBatch(prompts("one", "two", "three", "four", "five", "six"))
+			c.Jobs, c.State.File, c.Tally = jobs, filepath.Join(t.TempDir(), "state"), &tally.Tally{}
+			c.Refused = func(err error) bool { return errors.Is(err, errKey) }
+			c.Ask = func(ctx context.Context, task Task) error {
+				mu.Lock()
+				defer mu.Unlock()
+				asked = append(asked, task.Prompt)
+				now := time.Unix(0, 0)
+				task.Tally.Observe(engine.Requested{Model: "m"}, now)
+				if refusing && len(asked) > 1 {
+					task.Tally.End(errKey, now)
+					return fmt.Errorf("item: %w", errKey)
+				}
+				task.Tally.Observe(engine.Usage{Model: "m", Prompt: 10, Output: 2}, now)
+				return echo(ctx, task)
+			}
+			if err := Run(t.Context(), *c); !errors.Is(err, errKey) {
+				t.Errorf("the batch ended with %v", err)
+			}
+			if len(asked) > jobs+1 || len(show(t, out)) != 1 {
+				t.Errorf("asked %q, records %+v", asked, show(t, out))
+			}
+			if n := c.Tally.Tokens(); n != 12 {
+				t.Errorf("%d tokens", n)
+			}
+			refusing = false
+			c2, out2, notes := newBatch(prompts("one", "two", "three", "four", "five", "six"))
+			c2.State, c2.Ask, c2.Refused = c.State, c.Ask, c.Refused
+			if err := Run(t.Context(), *c2); err != nil {
+				t.Error(err)
+			}
+			if all := show(t, out2); len(all) != 6 || all[5].Response != "six" {
+				t.Errorf("records %+v", all)
+			}
+			if !strings.Contains(strings.Join(notes.writes, "\n"), "1 item done before") {
+				t.Errorf("told %q", notes.writes)
+			}
+		})
+	}
 }

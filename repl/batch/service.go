@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,7 +131,7 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 	req, end := c.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
 	if req == nil {
 		c.keep(end)
-		return ctx.Err()
+		return cmp.Or(ctx.Err(), end.end)
 	}
 	g := c.groups[req.Model]
 	size := weight(req)
@@ -170,6 +171,9 @@ func (c *client) submit(ctx context.Context, g *group) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if c.Refused != nil && c.Refused(err) {
+			return err
 		}
 		if refused(err) {
 			return c.settle(ctx, j, model.Job{Err: err})
@@ -333,7 +337,7 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 		}
 		e := c.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})
 		if t.item = nil; e.cut {
-			return ctx.Err()
+			return cmp.Or(ctx.Err(), e.end)
 		}
 		c.keep(e)
 	}

@@ -256,6 +256,11 @@ var Faults = map[string]func() et.Reply{
 	"halfquota": func() et.Reply { return et.ErrorInStream(et.Streams("half ", "an answer"), et.DailyQuota()) },
 	"badkey":    et.BadKey,
 	"401":       et.Unauthenticated,
+	"credit":    et.NoCredit,
+	"freetier":  et.NoFreeTier,
+	"abroad":    et.Abroad,
+	"closed":    func() et.Reply { return et.Closed("gemini-2.5-pro") },
+	"signature": et.BadSignature,
 	"404":       func() et.Reply { return et.NotFound("gemini-x") },
 	"400":       func() et.Reply { return et.BadRequest("contents is not specified") },
 	"toolong": func() et.Reply {
@@ -417,12 +422,24 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// arrives waits until the server is asked for something.
+// arrives waits until the server is asked for something, so often if there is a number.
 //
-//	arrives METHOD
+//	arrives METHOD [N]
 func arrives(ts *testscript.TestScript, neg bool, args []string) {
-	s := *ts.Value(serving{}).(**et.Server)
-	for !slices.ContainsFunc(s.Requests(), func(r et.Received) bool { return r.Action == args[0] }) {
+	s, most := *ts.Value(serving{}).(**et.Server), 1
+	if len(args) > 1 {
+		fmt.Sscan(args[1], &most)
+	}
+	for {
+		n := 0
+		for _, r := range s.Requests() {
+			if r.Action == args[0] {
+				n++
+			}
+		}
+		if n >= most {
+			return
+		}
 		<-s.Arrived()
 	}
 }
