@@ -518,13 +518,19 @@ func TestA2AMetadata(t *testing.T) {
 func TestA2AStopped(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	a := servedIn(t, home, dir, et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "x")))
+	writes := func(id, name string) et.Reply { return et.Says("", et.Call(id, "write_file", "file_path", name, "content", "x")) }
+	a := servedIn(t, home, dir, writes("1", "a.txt"), writes("2", "b.txt"))
 	h := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words("write it"))))
+	other := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words("write b"))))
 	a.stop()
 	b := servedIn(t, home, dir, et.Says("Written."))
 	again := hear(t, b.ResubscribeToTask(t.Context(), &protocol.TaskIDParams{ID: h.info.TaskID}))
 	if again.asked == nil || again.state != protocol.TaskStateInputRequired {
 		t.Fatalf("%+v", again)
+	}
+	if no := hear(t, b.SendStreamingMessage(t.Context(), said(other, other.reply("cancel")))); !no.final ||
+		no.state != protocol.TaskStateInputRequired || len(b.script.Requests()) > 0 {
+		t.Errorf("cancelled: %+v, %d requests", no, len(b.script.Requests()))
 	}
 	if again = hear(t, b.SendStreamingMessage(t.Context(), said(again, again.reply("proceed_once")))); again.text != "Written." {
 		t.Errorf("%+v", again)
