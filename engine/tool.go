@@ -271,6 +271,15 @@ type Result struct {
 	Changes []Change      // the files that were changed
 	Cut     Cut           // of Text
 	Verdict string        // how it went, for the user; "" is ok
+	Tails   []TailCall    // the calls that took its place, in order
+}
+
+// A TailCall is one that took the place of another, whose result it has.
+type TailCall struct {
+	Name    string
+	Args    map[string]any
+	State   CallState
+	Display string // for the user
 }
 
 // A Cut says how much of an output the model is given. It is zero if that is all.

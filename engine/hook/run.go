@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/genai"
@@ -102,7 +103,8 @@ type Config struct {
 
 // Hooks are the hooks of a conversation. Nil are none.
 type Hooks struct {
-	cfg Config
+	cfg   Config
+	tails atomic.Int64 // calls that took the place of others
 
 	mu      sync.Mutex
 	notices []engine.Notice // that the user has not read yet

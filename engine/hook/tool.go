@@ -3,8 +3,11 @@ package hook
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -142,11 +145,11 @@ func (o observed) after(
 	}
 	next := after.object("tailToolCallRequest")
 	if next != nil && tails > 0 {
-		name, _ := next["name"].(string)
-		args, _ := next["args"].(map[string]any)
-		res, err := o.tail(ctx, host, name, args, original, tails-1)
-		res.Changes = append(r.res.Changes, res.Changes...)
-		return res, err
+		tc := tailCall{}
+		tc.name, _ = next["name"].(string)
+		tc.args, _ = next["args"].(map[string]any)
+		tc.id = fmt.Sprintf("%s__tail_%d", tc.name, o.tails.Add(1))
+		return o.replace(ctx, host, r, tc, original, tails-1)
 	}
 	if next != nil {
 		o.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
@@ -157,23 +160,93 @@ func (o observed) after(
 	return r.res, r.err
 }
 
+// A tailCall is one that takes the place of another.
+type tailCall struct {
+	id, name string
+	args     map[string]any
+}
+
+// replace has a call take the place of r, one of the tool original. Like any other it is told
+// of, so that it is counted, recorded and shown.
+func (o observed) replace(
+	ctx context.Context, host engine.Host, r ran, tc tailCall, original string, tails int,
+) (engine.Result, error) {
+	h := tailHost{host, tc.id}
+	host.Emit(engine.Called{ID: tc.id, Name: tc.name, Args: tc.args})
+	f := o.tail(ctx, h, tc, original, tails)
+	state := engine.Outcome(f.Err)
+	host.Emit(engine.State{ID: tc.id, Name: tc.name, State: state})
+	host.Emit(f)
+	res := f.Result
+	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // those of the other are counted with it
+	res.Display = text.OneLine("a hook had "+tc.name+" take its place", longest)
+	last := engine.TailCall{Name: tc.name, Args: f.Args, State: state, Display: f.Result.Display}
+	var err error
+	if f.Err != nil { // which is told of with that call; of this one it is not known
+		last.Display = engine.DisplayError(f.Err)
+		err = &engine.CallError{Type: engine.ExecutionFailed, Message: f.Err.Error(), Display: res.Display + ": " + last.Display}
+	}
+	res.Tails = append([]engine.TailCall{last}, res.Tails...)
+	return res, err
+}
+
 // tail carries out the call that takes the place of one of the tool original.
 func (o observed) tail(
-	ctx context.Context, host engine.Host, name string, args map[string]any, original string, tails int,
-) (engine.Result, error) {
-	for _, t := range o.tools.Tools() {
-		if t.Name() != name {
-			continue
-		}
-		p := engine.Proposal{Tool: o.tool(t, original, tails), Args: args}
-		s, err := engine.Settle(ctx, p, o.policy, host, func() error { return nil })
-		if err = cmp.Or(err, s.Err); err != nil {
-			return engine.Result{}, err
-		}
-		return s.Run(ctx, host)
+	ctx context.Context, h tailHost, tc tailCall, original string, tails int,
+) (f engine.Finished) {
+	f = engine.Finished{ID: tc.id, Name: tc.name, Args: tc.args}
+	at := func(s engine.CallState) { h.Emit(engine.State{ID: tc.id, Name: tc.name, State: s}) }
+	at(engine.Validating)
+	all := o.tools.Tools()
+	i := slices.IndexFunc(all, func(t engine.Tool) bool { return t.Name() == tc.name })
+	if i < 0 {
+		f.Err = &engine.CallError{Type: engine.ToolNotRegistered,
+			Message: "A hook asks for the tool " + tc.name + ", which is not there."}
+		return f
 	}
-	return engine.Result{}, &engine.CallError{Type: engine.ToolNotRegistered,
-		Message: "A hook asks for the tool " + name + ", which is not there."}
+	p := engine.Proposal{ID: tc.id, Tool: o.tool(all[i], original, tails), Args: tc.args}
+	s, err := engine.Settle(ctx, p, o.policy, h, func() error {
+		f.Asked = true
+		at(engine.AwaitingApproval)
+		return nil
+	})
+	f.Intent = s.Intent
+	if f.Err = cmp.Or(err, s.Err); f.Err != nil {
+		return f
+	}
+	f.Args = s.Args
+	at(engine.Scheduled)
+	at(engine.Executing)
+	h.Emit(engine.Started{ID: tc.id, Name: tc.name, Intent: s.Intent})
+	began := time.Now()
+	f.Result, f.Err = s.Run(ctx, h)
+	f.Took = time.Since(began)
+	return f
+}
+
+// A tailHost is the host of a call that takes the place of another.
+type tailHost struct {
+	engine.Host
+	id string
+}
+
+// Emit implements [engine.Host].
+func (h tailHost) Emit(ev engine.Event) {
+	switch e := ev.(type) {
+	case engine.Output:
+		e.ID = cmp.Or(e.ID, h.id)
+		ev = e
+	case engine.Nested:
+		e.ID = cmp.Or(e.ID, h.id)
+		ev = e
+	}
+	h.Host.Emit(ev)
+}
+
+// Approve implements [engine.Host].
+func (h tailHost) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+	p.ID = cmp.Or(p.ID, h.id)
+	return h.Host.Approve(ctx, p)
 }
 
 // appended returns the result of a call with a text below it.

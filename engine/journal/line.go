@@ -63,6 +63,15 @@ type toolCall struct {
 	Description            string         `json:"description"`
 	ResultDisplay          string         `json:"resultDisplay"`
 	RenderOutputAsMarkdown bool           `json:"renderOutputAsMarkdown"`
+	TailCalls              []tailCall     `json:"tailCalls,omitempty"` // of hooks
+}
+
+// A tailCall is one that took the place of another.
+type tailCall struct {
+	Name          string         `json:"name"`
+	Args          map[string]any `json:"args"`
+	Status        string         `json:"status"`
+	ResultDisplay string         `json:"resultDisplay"`
 }
 
 // A resultLine is how a call ended whose message has others that have not. Other
@@ -173,6 +182,9 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 		}
 		if out[i].Args == nil {
 			out[i].Args = map[string]any{}
+		}
+		for _, t := range r.Result.Tails {
+			out[i].TailCalls = append(out[i].TailCalls, tailCall{t.Name, t.Args, string(t.State), t.Display})
 		}
 	}
 	return out

@@ -61,7 +61,12 @@ func (c cleaned) call(r engine.CallRecord) engine.CallRecord {
 	r.Intent.Title = c.clean(r.Intent.Title)
 	r.Result = engine.Result{Text: c.clean(r.Result.Text), Display: c.clean(r.Result.Display),
 		Changes: r.Result.Changes,
-		Media:   cleanParts(r.Result.Media, c.clean)}
+		Media:   cleanParts(r.Result.Media, c.clean),
+		Tails:   slices.Clone(r.Result.Tails)}
+	for i, t := range r.Result.Tails {
+		r.Result.Tails[i].Args, _ = Args(t.Args, c.clean)
+		r.Result.Tails[i].Display = c.clean(t.Display)
+	}
 	r.Err = cleanError(r.Err, c.clean)
 	return r
 }
