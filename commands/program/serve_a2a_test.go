@@ -518,7 +518,9 @@ func TestA2AMetadata(t *testing.T) {
 func TestA2AStopped(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	writes := func(id, name string) et.Reply { return et.Says("", et.Call(id, "write_file", "file_path", name, "content", "x")) }
+	writes := func(id, name string) et.Reply {
+		return et.Says("", et.Call(id, "write_file", "file_path", name, "content", "x"))
+	}
 	a := servedIn(t, home, dir, writes("1", "a.txt"), writes("2", "b.txt"))
 	h := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words("write it"))))
 	other := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words("write b"))))
