@@ -44,7 +44,7 @@ func (p places) hooks() (dir string) {
 
 // hidden returns what commands can't read.
 func (p places) hidden() []string {
-	list := secret.Files(p.Home, p.User(), p.env)
+	list := append(secret.Files(p.Home, p.User(), p.env), secret.Held(p.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, p.place(path))

@@ -99,13 +99,10 @@ func kept(name string) bool {
 // and below gemline's own there, also where variables say that they lie
 // elsewhere. Commands have no business with them.
 func Files(home, own string, getenv func(string) string) (list []string) {
-	path := func(dir, name string) string {
-		return filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, "_/_", " ")))
-	}
 	if home != "" {
 		for _, e := range table {
 			for name := range strings.FieldsSeq(e.home) {
-				list = append(list, path(home, name))
+				list = append(list, below(home, name))
 			}
 		}
 	}
@@ -113,7 +110,7 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 		variable, from, _ := strings.Cut(move, "=")
 		for _, to := range filepath.SplitList(getenv(variable)) {
 			to = filepath.Clean(to)
-			if !filepath.IsAbs(to) || strings.HasPrefix(to, "/dev/") || to == path(home, from) {
+			if !filepath.IsAbs(to) || strings.HasPrefix(to, "/dev/") || to == below(home, from) {
 				continue
 			}
 			const end = string(filepath.Separator)
@@ -121,7 +118,7 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 			for _, e := range table {
 				for name := range strings.FieldsSeq(e.home) {
 					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok && (rest != "" || !all) {
-						list = append(list, path(to, rest))
+						list = append(list, below(to, rest))
 					} else if strings.HasPrefix(from, name+"/") && !all {
 						list = append(list, to)
 					}
@@ -131,7 +128,7 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 	}
 	if own != "" {
 		for name := range strings.FieldsSeq(ours) {
-			list = append(list, path(own, name))
+			list = append(list, below(own, name))
 		}
 	}
 	return list

@@ -12,24 +12,9 @@ type entry struct {
 // ours are gemline's own, below its directory.
 const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
 
-// Not below the home directory, though passwords may stand there, is what a
-// program reads at every run and ends with an error if it can't: nothing would
-// be built in confinement.
-//   - Maven: ~/.m2/settings.xml; an empty one fails as well. What decrypts the
-//     passwords in it is hidden.
-//   - Gradle: ~/.gradle/gradle.properties.
-//   - Yarn: ~/.yarnrc and ~/.yarnrc.yml. (Version 1 fails without ~/.npmrc, too.
-//     That is hidden nevertheless: npm keeps its tokens there, and npm, pnpm, bun
-//     and later Yarns go on without.)
-//   - pnpm 12: ~/.config/pnpm/config.yaml, where it keeps tokens. Older ones have
-//     auth.ini and rc, and go on without.
-//   - Bundler: ~/.bundle/config.
-//   - NuGet: ~/.nuget/NuGet/NuGet.Config and ~/.config/NuGet/NuGet.Config.
-//   - Composer: ~/.composer/auth.json and ~/.config/composer/auth.json.
-//   - Poetry: ~/.config/pypoetry/auth.toml.
-//   - Dart: ~/.config/dart/pub-tokens.json.
-//   - conda: ~/.condarc. Its tokens have files of their own.
-//   - Julia: ~/.julia/logs, where Pkg writes down what is in use, but for the history.
+// Not below the home directory is what a program reads at every run and ends with an error
+// if it can't: that is in the table of [Held]. Nor is Julia's ~/.julia/logs, where Pkg writes
+// down what is in use, but for the history.
 //
 // pip's configuration says where packages come from, which is no secret: who
 // builds without it may get another package by the same name.
