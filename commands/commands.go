@@ -23,6 +23,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agnivade/levenshtein"
 	"google.golang.org/genai"
@@ -224,20 +225,38 @@ func Builtin() Set {
 	}
 }
 
-// Find returns the command that line names, without its slash, and the rest
-// of the line, with single spaces between words. A command is called by its
-// name or an alias, in exactly its spelling.
+// Find returns the command that line names, without its slash, and the rest of the
+// line: as it was typed for a command that becomes a prompt, else with single spaces
+// between words. A command is called by its name or an alias, in exactly its spelling.
 func (s Set) Find(line string) (*Command, string) {
-	words := strings.Fields(line)
 	var found *Command
-	for len(words) > 0 {
-		c := s.named(words[0])
+	for {
+		line = strings.TrimLeftFunc(line, unicode.IsSpace)
+		n := strings.IndexFunc(line, unicode.IsSpace)
+		if n < 0 {
+			n = len(line)
+		}
+		c := s.named(line[:n])
 		if c == nil {
 			break
 		}
-		found, s, words = c, c.Sub, words[1:]
+		found, s, line = c, c.Sub, line[n:]
+		if c.Prompt != nil {
+			return c, typed(line)
+		}
 	}
-	return found, strings.Join(words, " ")
+	return found, strings.Join(strings.Fields(line), " ")
+}
+
+// typed returns what follows the name of a command: without the blanks between them, but
+// with the indentation of a line below.
+func typed(rest string) string {
+	if blank, below, ok := strings.Cut(rest, "\n"); ok && strings.TrimSpace(blank) == "" {
+		rest = below
+	} else {
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+	}
+	return strings.TrimRightFunc(rest, unicode.IsSpace)
 }
 
 func (s Set) named(name string) *Command {
@@ -304,7 +323,10 @@ func Step(app *App) input.Step {
 // path returns the name of the command that a line begins with, and that of c if it is
 // one of that command's own.
 func (s Set) path(line string, c *Command) []string {
-	word, _, _ := strings.Cut(line, " ")
+	word := ""
+	if words := strings.Fields(line); len(words) > 0 {
+		word = words[0]
+	}
 	if top := s.named(word); top != nil && top != c {
 		return []string{top.Name, c.Name}
 	}

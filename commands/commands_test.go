@@ -361,6 +361,21 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// What becomes a prompt keeps its lines and blanks.
+func TestArgumentsAsTyped(t *testing.T) {
+	prompt := func(context.Context, *commands.App, string, string) ([]*genai.Part, error) { return nil, nil }
+	set := commands.Set{{Name: "t", Prompt: prompt}, {Name: "top", Sub: commands.Set{{Name: "t", Prompt: prompt}}},
+		{Name: "plain", Run: func(context.Context, *commands.App, string) error { return nil }}}
+	for line, want := range map[string]string{
+		"t": "", "t ": "", "t a": "a", "t  a  b ": "a  b", "t line1\n  line2": "line1\n  line2", "t\n  in\n\n\tdeeper\n": "  in\n\n\tdeeper",
+		"t \t\r\n\tx": "\tx", "t\u00a0x": "x", "top t a\n b": "a\n b", "plain a  b\n c": "a b c", "t --- a\n+++ b\n@@ -1 +1 @@\n": "--- a\n+++ b\n@@ -1 +1 @@",
+	} {
+		if c, rest := set.Find(line); c == nil || rest != want {
+			t.Errorf("%q: got %q; want %q", line, rest, want)
+		}
+	}
+}
+
 func FuzzFind(f *testing.F) {
 	f.Add("stats model x")
 	f.Add("  directory\tadd \x00")
@@ -374,7 +389,7 @@ func FuzzFind(f *testing.F) {
 		}
 		words := strings.Fields(line)
 		at := len(words) - len(strings.Fields(rest))
-		if at < 1 || strings.Join(words[at:], " ") != rest || words[at-1] != c.Name && !slices.Contains(c.Aliases, words[at-1]) {
+		if said := strings.Join(strings.Fields(rest), " "); at < 1 || strings.Join(words[at:], " ") != said || c.Prompt == nil && said != rest || words[at-1] != c.Name && !slices.Contains(c.Aliases, words[at-1]) {
 			t.Errorf("%q is %s with %q", line, c.Name, rest)
 		}
 		if further, _ := c.Sub.Find(rest); further != nil {

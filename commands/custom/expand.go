@@ -31,7 +31,7 @@ type World struct {
 // An Invocation is how a command was called.
 type Invocation struct {
 	Line string // all that was typed, with the slash
-	Args string // what follows the name, with single spaces between words
+	Args string // what follows the name, as it was typed
 }
 
 // A piece is a part of a prompt: bare text, or what is replaced.

@@ -107,7 +107,8 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 		}
 		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
 	}
-	dir, isDir := strings.CutSuffix(target.Text, "/**")
+	info, serr := f.workspace.Stat(target.Names[0])
+	dir, isDir := f.workspace.Rel(target.Names[0]), serr == nil && info.IsDir()
 	read, err := files.Read(ctx, target.Names)
 	if err != nil {
 		return nil, err

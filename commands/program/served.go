@@ -27,9 +27,8 @@ func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) 
 	if !ok || text.EscapeLine(ref.Name) != ref.Name {
 		return input.Target{}, nil
 	}
-	less := strings.TrimRight(uri, ".:'\"*_>`") // of the sentence around it
-	name := server + ":" + less
-	return input.Target{Text: name, Names: []string{name}, Less: len(uri) - len(less)}, nil
+	uri = strings.TrimRight(uri, ".:'\"*_>`") // of the sentence around it
+	return input.Target{Names: []string{server + ":" + uri}}, nil
 }
 
 // Read implements [input.Source].

@@ -62,24 +62,39 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 		return Target{}, nil
 	}
 	for _, name := range readings(r) {
-		t := f.look(ctx, r, name)
-		if t.Less = len(r.Name) - len(name); len(t.Names) > 0 || t.Told {
+		if t := f.look(ctx, r, name); len(t.Names) > 0 || t.Told {
 			return t, ctx.Err()
 		}
 	}
-	if f.Search && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
+	if f.Search && r.guess && r.path() && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
 		return f.search(ctx, r.Name), ctx.Err()
 	}
 	return Target{}, ctx.Err()
 }
 
-// readings returns what r may name: all of it, or less what belongs to the
-// sentence around it, as in "see @main.go: it fails" or "@main.go:12".
-func readings(r Ref) []string {
-	names := []string{r.Name}
+// sentence are the characters that may follow the name of a file without belonging to it.
+const sentence = ":'\"*_>`,;.!?()[]{}"
+
+// readings returns what r may name, the longest first: all up to the next blank, as in
+// "@app/[id]/page.tsx", or less, what belongs to the sentence around it, as in
+// "see @main.go: it fails" or "(@main.go:12)".
+func readings(r Ref) (names []string) {
 	if r.literal {
+		return []string{r.Name}
+	}
+	for all := r.Name + r.rest; len(all) > len(r.Name); all = all[:len(all)-1] {
+		if len(names) > 20 {
+			break
+		}
+		names = append(names, all)
+		if strings.IndexByte(sentence, all[len(all)-1]) < 0 {
+			break
+		}
+	}
+	if r.goesOn() {
 		return names
 	}
+	names = append(names, r.Name)
 	if less := strings.TrimRight(r.Name, ":'\"*_>`"); less != "" && less != r.Name {
 		names = append(names, less)
 	}
@@ -87,6 +102,18 @@ func readings(r Ref) []string {
 		names = append(names, r.Name[:i])
 	}
 	return names
+}
+
+// goesOn reports whether the path of r goes on behind its name, as in "@app/[id]/page.tsx".
+func (r Ref) goesOn() bool {
+	return strings.HasSuffix(r.Name, "/") && r.rest != "" && strings.IndexByte("[({", r.rest[0]) >= 0
+}
+
+// path reports whether r looks like a path: it has a slash, an ending or a wildcard.
+func (r Ref) path() bool {
+	name := strings.TrimRight(r.Name, sentence)
+	dot := strings.LastIndexByte(name, '.')
+	return strings.ContainsAny(name, "/*") || dot >= 0 && dot < len(name)-1
 }
 
 // sane reports whether r can name a file.
@@ -111,6 +138,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	} else if dir, ok := strings.CutSuffix(plain, "/**"); ok {
 		plain = cmp.Or(dir, "/")
 	}
+	plain = f.Workspace.Spelled(plain)
 	for _, root := range f.Workspace.Roots() {
 		path := plain
 		if !filepath.IsAbs(plain) {
@@ -154,28 +182,15 @@ func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return refuse("it is not an ordinary file")
 	}
-	name := f.Workspace.Rel(path)
-	if info.IsDir() {
-		name += "/**"
-	}
-	if !quotable(name) {
-		return refuse("its name could be taken for a command")
-	}
-	return Target{Text: name, Names: []string{path}}
-}
-
-// quotable reports whether name can stand in a prompt without making a
-// !{command} there, be it with the text that follows.
-func quotable(name string) bool {
-	return !strings.Contains(name, "!{") && !strings.HasSuffix(name, "!")
+	return Target{Names: []string{path}}
 }
 
 // glob returns all files that pattern matches, the roots in order.
 func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
-	if !doublestar.ValidatePattern(filepath.ToSlash(pattern)) || !quotable(pattern) {
+	if !doublestar.ValidatePattern(filepath.ToSlash(pattern)) {
 		return Target{}
 	}
-	t, private := Target{Text: filepath.ToSlash(pattern)}, 0
+	t, private := Target{}, 0
 	for _, root := range f.Workspace.Roots() {
 		want := filepath.ToSlash(filepath.Clean(pattern))
 		if filepath.IsAbs(pattern) {
@@ -217,7 +232,7 @@ func (f Files) search(ctx context.Context, name string) Target {
 			return ok && err == nil
 		})
 		found = slices.DeleteFunc(found, func(e workspace.Entry) bool {
-			return e.Info == nil || !quotable(f.Workspace.Rel(e.Path)) || f.Workspace.Private(e.Path)
+			return e.Info == nil || f.Workspace.Private(e.Path)
 		})
 		if len(found) == 0 {
 			continue
@@ -225,13 +240,12 @@ func (f Files) search(ctx context.Context, name string) Target {
 		best := slices.MaxFunc(found, func(a, b workspace.Entry) int {
 			return cmp.Or(a.Info.ModTime().Compare(b.Info.ModTime()), cmp.Compare(b.Path, a.Path))
 		})
-		t := Target{Text: f.Workspace.Rel(best.Path), Names: []string{best.Path}}
-		if len(found) == 1 {
-			say(f.Notify, "@%s: taken to mean %s", name, t.Text)
+		if meant := f.Workspace.Rel(best.Path); len(found) == 1 {
+			say(f.Notify, "@%s: taken to mean %s", name, meant)
 		} else {
-			say(f.Notify, "@%s: taken to mean %s, the last changed of %d files", name, t.Text, len(found))
+			say(f.Notify, "@%s: taken to mean %s, the last changed of %d files", name, meant, len(found))
 		}
-		return t
+		return Target{Names: []string{best.Path}}
 	}
 	return Target{}
 }

@@ -47,7 +47,8 @@ func project(t testing.TB, names ...string) string {
 
 func TestFiles(t *testing.T) {
 	dir := project(t, ".geminiignore", "a.txt", "my file.txt", "src/b.txt", "src/c.go", "sub/deep/d.md", "sub/d.md", "secret.txt", ".env", ".git/config", "sub/server.key",
-		"comma,name", "x!{evil}y.md", "bang!", "empty/")
+		"comma,name", "x!{evil}y.md", "bang!", "empty/",
+		"app/[id]/p.tsx", "app/(group)/q.tsx", "foo?bar.txt", "r\u00e9sum\u00e9.txt", "d\u0065\u0301j\u0061\u0300/vu.txt", "Makefile", "src/OverrideTest.java")
 	other := project(t, "there.txt")
 	outside := project(t, "out.txt")
 	if runtime.GOOS != "windows" {
@@ -58,51 +59,80 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		line  string
-		query string   // the line if empty
-		read  []string // relative to dir
-		told  string   // in a notice; none if empty
+		line string
+		read []string // relative to dir
+		told string   // in a notice; none if empty
 	}{
 		{line: "hi"},
 		{line: "@a.txt", read: []string{"a.txt"}},
-		{line: "(@a.txt)", query: "( @a.txt)", read: []string{"a.txt"}},
-		{line: `see (@my\ file.txt), and @src plus @nothere.`, query: "see ( @my file.txt), and @src/** plus @nothere.",
-			read: []string{"my file.txt", "src"}, told: "@nothere: there is no such file"},
-		{line: `@"my file.txt"`, query: "@my file.txt", read: []string{"my file.txt"}},
-		{line: "@src/", query: "@src/**", read: []string{"src"}},
+		{line: "(@a.txt)", read: []string{"a.txt"}},
+		{line: `see (@my\ file.txt), and @src plus @nothere.`,
+			read: []string{"my file.txt", "src"}},
+		{line: `@"my file.txt"`, read: []string{"my file.txt"}},
+		{line: "@src/", read: []string{"src"}},
 		{line: "@src/**", read: []string{"src"}},
-		{line: "@.", query: "@."}, // a dot at the end belongs to the sentence
-		{line: "@./src", query: "@src/**", read: []string{"src"}},
+		{line: "@."}, // a dot at the end belongs to the sentence
+		{line: "@./src", read: []string{"src"}},
 		{line: "@a.txt @a.txt", read: []string{"a.txt"}},
-		{line: "@" + filepath.ToSlash(dir) + "/a.txt", query: "@a.txt", read: []string{"a.txt"}},
-		{line: "@there.txt", query: "@" + filepath.Join(other, "there.txt"), read: []string{filepath.Join(other, "there.txt")}},
+		{line: "@" + filepath.ToSlash(dir) + "/a.txt", read: []string{"a.txt"}},
+		{line: "@there.txt", read: []string{filepath.Join(other, "there.txt")}},
 		{line: "@src/*.txt", read: []string{"src/b.txt"}},
-		{line: "@*/*", read: []string{"src/b.txt", "src/c.go", "sub/d.md"}, told: "3 files"},
+		{line: "@s*/*.*d", read: []string{"sub/d.md"}},
+		{line: "@s*/?.*", read: []string{"src/b.txt", "src/c.go", "sub/d.md"}, told: "3 files"},
 		{line: "@**/*.md", read: []string{"sub/d.md", "sub/deep/d.md", "x!{evil}y.md"}, told: "3 files"},
-		{line: "@none*", told: "no such file"},
-		{line: "@deep/d", query: "@sub/deep/d.md", read: []string{"sub/deep/d.md"}, told: "taken to mean sub/deep/d.md"},
-		{line: "@d.md", query: "@sub/d.md", read: []string{"sub/d.md"}, told: "the last changed of 2 files"},
-		{line: `@comma\,name`, query: "@comma,name", read: []string{"comma,name"}},
+		{line: "@none*"},
+		{line: "@none*.md", told: "no such file"},
+		{line: "@deep/d", read: []string{"sub/deep/d.md"}, told: "taken to mean sub/deep/d.md"},
+		{line: "@d.md", read: []string{"sub/d.md"}, told: "the last changed of 2 files"},
+		{line: `@comma\,name`, read: []string{"comma,name"}},
 		{line: `\@a.txt`},
-		{line: "me@a.txt", query: "me @a.txt", read: []string{"a.txt"}},
+		{line: "me@a.txt", read: []string{"a.txt"}},
 		{line: "me@example.org"},
-		{line: "see @a.txt: it", query: "see @a.txt: it", read: []string{"a.txt"}},
+		{line: "see @a.txt: it", read: []string{"a.txt"}},
 		{line: "see @a.txt:12", read: []string{"a.txt"}},
-		{line: "`@a.txt`", query: "` @a.txt`", read: []string{"a.txt"}},
+		{line: "`@a.txt`", read: []string{"a.txt"}},
 		{line: "@secret.txt", told: "an ignore file names it"},
 		{line: "@.env", read: []string{".env"}}, // named by the user
 		{line: "@.git/config", told: "must not be read"},
 		{line: "@.env*", told: "@.env*: 1 left out that may hold secrets"},
 		{line: "@a*", read: []string{"a.txt"}},
-		{line: "@env", told: "no such file"}, // what is guessed is not named
-		{line: "@key", told: "no such file"},
+		{line: "@x/env.y", told: "no such file"}, // what is guessed is not named
+		{line: "@server.ke", told: "no such file"},
 		{line: "@" + filepath.ToSlash(outside) + "/out.txt", told: "not in the workspace"},
 		{line: "@../" + filepath.Base(outside), told: "not in the workspace"},
-		{line: "@bang\\!", told: "could be taken for a command"},
-		{line: "@evil", told: "no such file"},
+		{line: "@bang\\!", read: []string{"bang!"}},
+		{line: "@evil"},
 		{line: "@" + strings.Repeat("x", 300)},
 		{line: "@a\\\x01b"},
 		{line: "!{cat @a.txt}"},
+
+		// Code and prose with an @ that means no file.
+		{line: "class A { @Override public void f() {} }"},
+		{line: "@Injectable() and @media and @types"},
+		{line: "see @Makefile.", read: []string{"Makefile"}},
+		{line: "use @angular/core and @nestjs/common", told: "@angular/core, @nestjs/common: there are no such files; sent as text"},
+		{line: "import x from '@types/node'", told: "@types/node': there is no such file"},
+		{line: "```java\n@a.txt @Override.java\n```\nsee @src/c.go", read: []string{"src/c.go"}},
+		{line: "~~~~\n@a.txt\n~~~\n@a.txt\n~~~~\n@src/b.txt", read: []string{"src/b.txt"}},
+		{line: "> ```\n> @a.txt\n> ```"},
+		{line: "```\n@a.txt and no end"},
+		{line: "fix\n--- a/a.txt\n+++ b/@a.txt\n@@ -1,2 +1,2 @@ @a.txt\n @a.txt\n-@src/b.txt\n+@src/c.go\nsee @sub/d.md", read: []string{"sub/d.md"}},
+		{line: "@@ -1 +1 @@\n-@a.txt\n+@src/b.txt\n- @src/c.go", read: []string{"src/c.go"}},
+		{line: "two lines\n@deep/d.md", told: "no such file"}, // pasted, most likely: no guess
+		{line: "two lines\n@sub/d.md", read: []string{"sub/d.md"}},
+		{line: "look at @a.x @b.x @c.x @d.x", told: "@a.x, @b.x, @c.x and 1 more: there are no such files"},
+
+		// Names with what ends others, and in other spellings.
+		{line: "read (@a.txt) and @app/[id]/p.tsx", read: []string{"a.txt", "app/[id]/p.tsx"}},
+		{line: "(see @app/[id]/p.tsx), @app/(group)/q.tsx; and @foo?bar.txt?", read: []string{"app/[id]/p.tsx", "app/(group)/q.tsx", "foo?bar.txt"}},
+		{line: "@app/[id]", read: []string{"app/[id]"}},
+		{line: "@app/[none]/p.tsx", told: "@app/[none]/p.tsx: there is no such file"},
+		{line: "[@a.txt](@src/b.txt)", read: []string{"a.txt", "src/b.txt"}},
+		{line: "@src/*.{go,txt}", read: []string{"src/b.txt", "src/c.go"}, told: "2 files"},
+		{line: "(@src/*.go)", read: []string{"src/c.go"}},
+		{line: "see @re\u0301sume\u0301.txt", read: []string{"r\u00e9sum\u00e9.txt"}},
+		{line: "see @d\u00e9j\u00e0/vu.txt", read: []string{"d\u0065\u0301j\u0061\u0300/vu.txt"}},
+		{line: "@~/none.txt", told: "no such file"},
 	}
 	if runtime.GOOS != "windows" {
 		tests = append(tests, tests[0])
@@ -127,11 +157,7 @@ func TestFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			query := test.query
-			if query == "" {
-				query = test.line
-			}
-			want := []string{query}
+			want := []string{test.line}
 			if test.read != nil {
 				want = append(append(append(want, filesBegin), test.read...), filesEnd)
 			}
@@ -161,7 +187,7 @@ func (s *server) Find(_ context.Context, r Ref) (Target, error) {
 	if !ok || s.down {
 		return Target{}, nil
 	}
-	return Target{Text: r.Name, Names: []string{name}}, nil
+	return Target{Names: []string{name}}, nil
 }
 
 func (s *server) Read(_ context.Context, names []string) ([]*genai.Part, error) {
@@ -179,10 +205,10 @@ func TestSources(t *testing.T) {
 	s := &server{down: true}
 	f := Files{Workspace: ws, Contents: func(context.Context, []string) ([]*genai.Part, error) { return line("from the disk"), nil }}
 	expand := Chain(References{Sources: func() []Source { return []Source{s, f} }, Notify: func(text string) { told = append(told, text) }}.Step)
-	const said = "compare @a.txt with @srv:b, and @srv:c with @srv:b."
+	const said = "compare @a.txt with @srv:x/b, and @srv:x/c with @srv:x/b."
 	for _, want := range [][]string{
 		{said, filesBegin, "from the disk", filesEnd},
-		{said, filesBegin, "from the server: b, c", "from the disk", filesEnd},
+		{said, filesBegin, "from the server: x/b, x/c", "from the disk", filesEnd},
 	} {
 		parts, err := expand(t.Context(), line(said))
 		if diff := cmp.Diff(want, texts(parts)); diff != "" || err != nil {
@@ -190,7 +216,7 @@ func TestSources(t *testing.T) {
 		}
 		s.down = false
 	}
-	if want := []string{"@srv:b: there is no such file; sent as text", "@srv:c: there is no such file; sent as text"}; !slices.Equal(told, want) {
+	if want := []string{"@srv:x/b, @srv:x/c: there are no such files; sent as text"}; !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
 	}
 }

@@ -2,8 +2,12 @@ package input
 
 import "strings"
 
-// breaks are the characters that end a reference unless they are escaped.
-const breaks = " \t\r\n\v\f,;!?()[]{}"
+// breaks are the characters that end a reference unless they are escaped, or are part of
+// the name of a file that is there. A blank always ends one.
+const (
+	blanks = " \t\r\n\v\f"
+	breaks = blanks + ",;!?()[]{}"
+)
 
 // Partial returns where the reference begins that reaches to the end of text,
 // and the name so far, without escapes. It reports false if text ends in none.

@@ -21,16 +21,14 @@ type Source interface {
 
 // A Target is what a reference stands for. The zero Target is nothing.
 type Target struct {
-	Text  string   // what the reference is called in the prompt, without the @
 	Names []string // for the source to read
-	Note  string   // for the model, where the reference is no content: it stays as it is
-	Less  int      // how many bytes at the end of the reference are not meant
+	Note  string   // for the model, where the reference is no content
 	Told  bool     // if it is nothing: the user was told why
 	why   string
 }
 
-// References is the step that adds the contents of what a prompt refers to by an @.
-// What it can't use stays in the text and is told.
+// References is the step that puts the contents of what a prompt refers to by an @ beside
+// it. The prompt stays as it is. What looks like a path and leads to nothing is told.
 type References struct {
 	// Sources returns those that there are at the moment. The first one that
 	// has what is named answers.
@@ -65,41 +63,42 @@ func (rs References) Step(next Processor) Processor {
 
 func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 	s, sources := text(parts), rs.Sources()
-	var query strings.Builder
 	names := make([][]string, len(sources)) // to be read, by the source
-	known := map[string]answer{}
+	known := map[string]bool{}
 	var notes []*genai.Part
-	at := 0
+	var nothing []string
+	found := false
 	for _, r := range refs(s) {
-		a, ok := known[s[r.start:r.end]]
-		if !ok {
-			var err error
-			if a, err = rs.find(ctx, sources, r); err != nil {
-				return nil, err
-			}
-			if known[s[r.start:r.end]] = a; a.Note != "" {
-				notes = append(notes, genai.NewPartFromText(a.Note))
-			}
-		}
-		if len(a.Names) == 0 {
+		if known[s[r.start:r.end]+r.rest] {
 			continue
 		}
-		query.WriteString(s[at:r.start])
-		if n := query.Len(); n > 0 && !strings.HasSuffix(query.String()[n-1:], " ") {
-			query.WriteByte(' ')
+		known[s[r.start:r.end]+r.rest] = true
+		a, err := rs.find(ctx, sources, r)
+		if err != nil {
+			return nil, err
 		}
-		query.WriteString("@" + a.Text)
-		at = r.end - a.Less
+		if a.Note != "" {
+			notes = append(notes, genai.NewPartFromText(a.Note))
+		} else if len(a.Names) == 0 && !a.Told && !r.Mail && r.sane() && r.path() {
+			name := "@" + r.Name
+			if r.goesOn() {
+				name += r.rest
+			}
+			if !slices.Contains(nothing, name) {
+				nothing = append(nothing, name)
+			}
+		}
 		for _, name := range a.Names {
+			found = true
 			if !slices.Contains(names[a.source], name) {
 				names[a.source] = append(names[a.source], name)
 			}
 		}
 	}
-	if at == 0 {
+	rs.tell(nothing)
+	if !found {
 		return append(parts, notes...), nil
 	}
-	query.WriteString(s[at:])
 	contents, err := read(ctx, sources, names)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -111,8 +110,20 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		say(rs.Notify, "nothing that the prompt refers to could be read")
 		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
 	}
-	parts = append(withText(parts, query.String()), Referenced(contents)...)
-	return append(parts, notes...), nil
+	return slices.Concat(parts, Referenced(contents), notes), nil
+}
+
+// tell says in one line which references are nothing.
+func (rs References) tell(nothing []string) {
+	const most = 3
+	switch n := len(nothing); {
+	case n == 1:
+		say(rs.Notify, "%s: there is no such file; sent as text", nothing[0])
+	case n > most:
+		say(rs.Notify, "%s and %d more: there are no such files; sent as text", strings.Join(nothing[:most], ", "), n-most)
+	case n > 0:
+		say(rs.Notify, "%s: there are no such files; sent as text", strings.Join(nothing, ", "))
+	}
 }
 
 // Referenced returns contents as they stand behind a prompt that refers to them, nothing if
@@ -140,9 +151,6 @@ func (rs References) find(ctx context.Context, sources []Source, r Ref) (answer,
 		if err != nil || len(t.Names) > 0 || t.Note != "" || t.Told {
 			return answer{t, i}, err
 		}
-	}
-	if !r.Mail && r.sane() {
-		say(rs.Notify, "@%s: there is no such file; sent as text", r.Name)
 	}
 	return answer{}, nil
 }

@@ -7,12 +7,15 @@ type Ref struct {
 	Name       string // without the @, quotes and escapes
 	As         string // how it is written, where that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
+	rest       string // what follows up to the next blank
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
 	Mail       bool   // it follows a letter or digit, as in an address
+	guess      bool   // parts of names may be meant: it stands in a prompt of one line
 }
 
 // refs returns the references in text, in order and apart from each other.
-// What stands inside !{...} belongs to the shell.
+// What stands inside !{...} belongs to the shell, and nothing in a code fence or a diff is
+// a reference.
 func refs(text string) []Ref {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -21,8 +24,17 @@ func refs(text string) []Ref {
 	if err != nil {
 		spans = nil
 	}
+	pasted := quoted(text)
+	single := !strings.Contains(strings.TrimSpace(text), "\n")
 	var found []Ref
 	for i := 0; i < len(text); {
+		if len(pasted) > 0 && i >= pasted[0].start {
+			i, pasted = max(i, pasted[0].end), pasted[1:]
+			continue
+		}
+		for len(spans) > 0 && spans[0].start < i {
+			spans = spans[1:]
+		}
 		if len(spans) > 0 && i == spans[0].start {
 			i, spans = spans[0].end, spans[1:]
 			continue
@@ -36,7 +48,7 @@ func refs(text string) []Ref {
 			limit = spans[0].start
 		}
 		r := scanRef(text[:limit], i)
-		if r.end > i+1 {
+		if r.guess = single; r.end > i+1 {
 			found = append(found, r)
 		}
 		i = r.end
@@ -68,9 +80,9 @@ scan:
 			name.WriteString(text[i+1 : i+1+n])
 			r.literal = true
 			i += n + 2
-		case strings.IndexByte(" \t\r\n\v\f,;!?()[]{}", c) >= 0:
+		case strings.IndexByte(breaks, c) >= 0:
 			break scan
-		case c == '.' && (i+1 == len(text) || strings.IndexByte(" \t\r\n\v\f", text[i+1]) >= 0):
+		case c == '.' && (i+1 == len(text) || strings.IndexByte(blanks, text[i+1]) >= 0):
 			break scan
 		default:
 			name.WriteByte(c)
@@ -80,6 +92,11 @@ scan:
 	r.end, r.Name = i, name.String()
 	if r.Name == "" {
 		r.end = start + 1
+		return r
+	}
+	r.rest = text[i:]
+	if n := strings.IndexAny(r.rest, blanks); n >= 0 {
+		r.rest = r.rest[:n]
 	}
 	return r
 }

@@ -1,0 +1,70 @@
+package input
+
+import (
+	"strconv"
+	"strings"
+
+	lazy "gemline/engine/text"
+)
+
+var (
+	fence = lazy.Pattern("^[ \t>]*(`{3,}|~{3,})")
+	hunk  = lazy.Pattern(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+	head  = lazy.Pattern(`^(diff --git |diff -|--- |\+\+\+ |Index: |@@@* )`)
+)
+
+// quoted returns the code fences and diffs in a prompt, in order. A fence without an end goes
+// to the end of it.
+func quoted(prompt string) (spans []span) {
+	at, open := 0, ""
+	old, new := 0, 0 // lines that a hunk still has
+	for line := range strings.Lines(prompt) {
+		inside := true
+		m := fence().FindStringSubmatch(line)
+		switch {
+		case open != "":
+			if m != nil && strings.HasPrefix(m[1], open) && strings.Trim(line, "`~> \t\r\n") == "" {
+				open = ""
+			}
+		case old > 0 || new > 0:
+			old, new, inside = counted(line, old, new)
+		case m != nil:
+			open = m[1]
+		default:
+			h := hunk().FindStringSubmatch(line)
+			if inside = h != nil || head().MatchString(line); h != nil {
+				old, new = lines(h[1]), lines(h[2])
+			}
+		}
+		if inside {
+			spans = append(spans, span{start: at, end: at + len(line)})
+		}
+		at += len(line)
+	}
+	return spans
+}
+
+// counted returns how many lines a hunk has left behind line. It reports false if that is
+// none of its lines.
+func counted(line string, old, new int) (int, int, bool) {
+	switch line[0] {
+	case '-':
+		return old - 1, new, true
+	case '+':
+		return old, new - 1, true
+	case '\\':
+		return old, new, true
+	case ' ', '\n', '\r':
+		return old - 1, new - 1, true
+	}
+	return 0, 0, false
+}
+
+// lines returns how many lines a hunk has by its head, one if that does not say.
+func lines(count string) int {
+	if count == "" {
+		return 1
+	}
+	n, _ := strconv.Atoi(count)
+	return n
+}
