@@ -39,7 +39,7 @@ type job struct {
 func newJob(tools []Tool, fc *genai.FunctionCall) *job {
 	j := &job{fc: fc}
 	j.tool, _ = find(tools, fc.Name)
-	fc.Args, j.note = j.tool.fitted(fc.Args)
+	fc.Args, j.note = j.tool.Fitted(fc.Args)
 	j.tool = j.tool.of(fc.Args)
 	return j
 }
@@ -176,7 +176,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 	waiting func() error) (s Settled, err error) {
 	agreed := false
 	for {
-		p.Args, _ = p.Tool.fitted(p.Args)
+		p.Args, _ = p.Tool.Fitted(p.Args)
 		call, err := p.Tool.Prepare(ctx, p.Args)
 		if err != nil {
 			s.Intent.Title, s.Err = cmp.Or(call.Intent.Title, s.Intent.Title), err

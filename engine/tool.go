@@ -59,9 +59,9 @@ func (t Tool) of(args map[string]any) Tool {
 	return t
 }
 
-// fitted returns args in the form that t takes, and the note about what was left out. What
+// Fitted returns args in the form that t takes, and the note about what was left out. What
 // has no such form stays as it is: Prepare says what is wrong with it.
-func (t Tool) fitted(args map[string]any) (map[string]any, string) {
+func (t Tool) Fitted(args map[string]any) (map[string]any, string) {
 	if t.Fit == nil {
 		return args, ""
 	}

@@ -85,8 +85,20 @@ type hit struct {
 	time time.Time
 }
 
-// find looks for the files below dirs.
+// find looks for the files below dirs. Brackets are names of folders, such as [id], if
+// there are files in these.
 func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []string) (engine.Result, error) {
+	if strings.Contains(a.Pattern, "[") {
+		if r, n, err := a.look(ctx, ws, dirs, true); err == nil && n > 0 || ctx.Err() != nil {
+			return r, err
+		}
+	}
+	r, _, err := a.look(ctx, ws, dirs, false)
+	return r, err
+}
+
+// look looks for the files below dirs, once, and counts them.
+func (a globArgs) look(ctx context.Context, ws *workspace.Workspace, dirs []string, names bool) (engine.Result, int, error) {
 	rules := filtering{a.Git, a.Gemini}.rules(ws)
 	var hits []hit
 	ignored := 0
@@ -94,9 +106,9 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 	seen := map[string]bool{} // roots may hold each other
 	for _, dir := range dirs {
 		without.below(ws, dir)
-		g, err := compileGlob(ws, a.Pattern, dir, a.Exact)
+		g, err := compileGlob(ws, a.Pattern, dir, a.Exact, names)
 		if err != nil {
-			return engine.Result{}, because(err, "glob_execution_error",
+			return engine.Result{}, 0, because(err, "glob_execution_error",
 				fmt.Sprintf("Error during glob search operation: %v", err))
 		}
 		o := workspace.WalkOptions{Rules: &rules, Ignored: true, Under: true, Info: true,
@@ -105,7 +117,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 		}
 		for e, err := range ws.Walk(ctx, dir, o) {
 			if ctx.Err() != nil || e.Path == dir {
-				return engine.Result{}, because(err, "glob_execution_error",
+				return engine.Result{}, 0, because(err, "glob_execution_error",
 					fmt.Sprintf("Error during glob search operation: %v", err))
 			}
 			if err != nil || len(dirs) > 1 && seen[e.Path] {
@@ -122,7 +134,7 @@ func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []stri
 			}
 		}
 	}
-	return without.tell(a.report(hits, ignored, dirs)), nil
+	return without.tell(a.report(hits, ignored, dirs)), len(hits) + ignored, nil
 }
 
 // vendored reports whether directories of this name are never looked into.
@@ -192,8 +204,9 @@ type globber struct {
 }
 
 // compileGlob reads a pattern that is relative to dir, or absolute and below
-// it. A pattern that names a file there means just that file.
-func compileGlob(ws *workspace.Workspace, pattern, dir string, exact bool) (*globber, error) {
+// it. A pattern that names a file there means just that file. Where names is true, brackets
+// are names.
+func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool) (*globber, error) {
 	g := &globber{prefix: dir, fold: !exact}
 	if !strings.HasSuffix(g.prefix, string(filepath.Separator)) {
 		g.prefix += string(filepath.Separator)
@@ -201,6 +214,8 @@ func compileGlob(ws *workspace.Workspace, pattern, dir string, exact bool) (*glo
 	pattern = strings.TrimPrefix(pattern, g.prefix)
 	if _, err := ws.Lstat(g.prefix + pattern); err == nil {
 		pattern = escapeGlob(filepath.ToSlash(pattern))
+	} else {
+		pattern = bracketNames(ws, dir, pattern, names)
 	}
 	if g.pattern = path.Clean(pattern); g.fold {
 		g.pattern = strings.ToLower(g.pattern)
@@ -216,6 +231,30 @@ func compileGlob(ws *workspace.Workspace, pattern, dir string, exact bool) (*glo
 		g.parts = append(g.parts, part)
 	}
 	return g, nil
+}
+
+// bracketNames returns a pattern below dir in which folders such as [id], that are there,
+// are names and no sets of letters. Behind a wildcard it is not known whether they are:
+// then all is true if they are to be.
+func bracketNames(ws *workspace.Workspace, dir, pattern string, all bool) string {
+	if !strings.Contains(pattern, "[") {
+		return pattern
+	}
+	parts := strings.Split(filepath.ToSlash(pattern), "/")
+	for i, part := range parts {
+		known := dir != ""
+		if known {
+			_, err := ws.Lstat(filepath.Join(dir, part))
+			known = err == nil
+		}
+		if strings.Contains(part, "[") && (known || all && !strings.ContainsAny(part, "*?\\")) {
+			parts[i] = escapeGlob(part)
+		}
+		if dir = filepath.Join(dir, part); !known {
+			dir = ""
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 // escapeGlob returns the pattern that matches s only.

@@ -35,6 +35,11 @@ func TestGlob(t *testing.T) {
 		{`{"pattern":"app/[id]/page.tsx"}`, `Found 1 file(s) matching "app/[id]/page.tsx" within $, sorted by modification time (newest first):` + "\n$/app/[id]/page.tsx"},
 		{`{"pattern":"app/[ij]/*"}`, `Found 1 file(s) matching "app/[ij]/*" within $, sorted by modification time (newest first):` + "\n$/app/i/page.tsx"},
 		{`{"pattern":"` + p.dir + `/src/c.go"}`, `Found 1 file(s) matching "$/src/c.go" within $, sorted by modification time (newest first):` + "\n$/src/c.go"},
+		{`{"pattern":"app/[id]/**"}`, `Found 1 file(s) matching "app/[id]/**" within $, sorted by modification time (newest first):` + "\n$/app/[id]/page.tsx"},
+		{`{"pattern":"app/[id]/[op]*.tsx"}`, `Found 1 file(s) matching "app/[id]/[op]*.tsx" within $, sorted by modification time (newest first):` + "\n$/app/[id]/page.tsx"},
+		{`{"pattern":"**/[id]/*"}`, `Found 1 file(s) matching "**/[id]/*" within $, sorted by modification time (newest first):` + "\n$/app/[id]/page.tsx"},
+		{`{"pattern":"[ij]/*","dir_path":"app"}`, `Found 1 file(s) matching "[ij]/*" within $/app, sorted by modification time (newest first):` + "\n$/app/i/page.tsx"},
+		{`{"pattern":"[id]/*","dir_path":"app"}`, `Found 1 file(s) matching "[id]/*" within $/app, sorted by modification time (newest first):` + "\n$/app/[id]/page.tsx"},
 		{`{"pattern":"out/**"}`, `No files found matching pattern "out/**" within $ (1 files were ignored)`},
 		{`{"pattern":"out/**","respect_git_ignore":false}`, `Found 1 file(s) matching "out/**" within $, sorted by modification time (newest first):` + "\n$/out/f.go"},
 		{`{"pattern":"**/d.go","respect_gemini_ignore":false}`, `Found 1 file(s) matching "**/d.go" within $, sorted by modification time (newest first):` + "\n$/src/deep/d.go"},
@@ -110,7 +115,7 @@ func FuzzGlob(f *testing.F) {
 		if strings.ContainsRune(pattern+rel, 0) {
 			return
 		}
-		g, err := compileGlob(ws, pattern, dir, exact)
+		g, err := compileGlob(ws, pattern, dir, exact, false)
 		if err != nil || !g.match(g.prefix+rel) {
 			return
 		}

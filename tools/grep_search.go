@@ -214,52 +214,46 @@ func grepError(format string, args ...any) error {
 		Message: "Error during grep search operation: " + text, Display: text}
 }
 
-// skip returns what is left out of a search below a directory: hidden
-// directories and, unless everything is wanted, what is usually not written by
-// hand. Hidden files are left to shown, which counts some of them.
+// skip returns what is left out of a search below a directory, unless everything is wanted
+// or the filter names it: what is usually not written by hand.
 func (g *grep) skip() func(string, bool) bool {
+	named := strings.Split(g.args.Include, "/")
 	return func(path string, dir bool) bool {
 		name := filepath.Base(path)
-		if name[0] == '.' {
-			return dir
-		}
-		if g.args.NoIgnore {
+		switch {
+		case g.args.NoIgnore || slices.Contains(named, name):
 			return false
+		case dir:
+			return generated(name)
 		}
-		return dir && generated(name) || !dir && (strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".tmp"))
+		ext := filepath.Ext(name)
+		return (ext == ".log" || ext == ".tmp") && !strings.HasSuffix(g.args.Include, ext)
 	}
 }
 
-// keep returns which files are searched, nil for all.
+// keep returns which files are searched.
 func (g *grep) keep() func(string) bool {
 	include := strings.TrimPrefix(strings.TrimPrefix(g.args.Include, "./"), "/")
 	include, not := strings.CutPrefix(include, "!")
 	if include == "" {
-		return g.shown
+		return func(path string) bool { return !g.without.leaves(path) }
 	}
-	base := !strings.Contains(include, "/")
+	patterns := []string{bracketNames(g.ws, g.path, include, false), bracketNames(g.ws, g.path, include, true),
+		bracketNames(g.ws, g.ws.Roots()[0], include, false)}
+	match := func(name string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool {
+			ok, err := doublestar.Match(pattern, name)
+			return ok && err == nil
+		})
+	}
 	wanted := func(path string) bool {
-		if base {
-			ok, err := doublestar.Match(include, filepath.Base(path))
-			return (ok && err == nil) != not
+		if !strings.Contains(include, "/") {
+			return match(filepath.Base(path)) != not
 		}
 		rel, err := filepath.Rel(g.path, path)
-		if err != nil {
-			return false
-		}
-		for _, name := range []string{filepath.ToSlash(rel), g.ws.Rel(path)} {
-			if ok, err := doublestar.Match(include, name); ok && err == nil {
-				return !not
-			}
-		}
-		return not
+		return err == nil && (match(filepath.ToSlash(rel)) || match(g.ws.Rel(path))) != not
 	}
-	return func(path string) bool { return wanted(path) && g.shown(path) }
-}
-
-// shown reports whether a file is neither hidden nor may hold secrets.
-func (g *grep) shown(path string) bool {
-	return !g.without.leaves(path) && filepath.Base(path)[0] != '.'
+	return func(path string) bool { return wanted(path) && !g.without.leaves(path) }
 }
 
 // candidates asks rg, which is faster where no word is known that all matches
@@ -271,7 +265,7 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	}
 	// What is ignored is left to us: rg may see more than we do, not less.
 	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude",
-		"--no-messages", "--files-with-matches", "--null", "--crlf"}
+		"--no-messages", "--files-with-matches", "--null", "--crlf", "--hidden"}
 	if !g.args.Exact {
 		args = append(args, "--ignore-case")
 	}

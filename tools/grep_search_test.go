@@ -16,9 +16,22 @@ import (
 func grepPlace(t testing.TB) place {
 	return newPlace(t, map[string]string{
 		"a.go": "package a\n\nfunc Needle() {}\n", "src/b.go": "// needle\nx\nneedle2\n", "src/c_test.go": "NEEDLE(\n", "n.txt": numbered(200), "crlf.txt": "one\r\ntwo end\r\n",
-		"out/d.go": "needle", "dist/e.go": "needle", "x.log": "needle", ".hid/f.go": "needle", ".g.go": "needle", "node_modules/h.go": "needle", ".git/i": "needle",
+		"out/d.go": "needle", "dist/e.go": "needle", "x.log": "needle", ".hid/f.go": "thorn", ".g.go": "thorn", ".github/workflows/ci.yml": "on: push\n", ".vscode/s.json": "thorn", ".venv/x.py": "thorn", "app/[id]/p.tsx": "thorn", "app/i/p.tsx": "thorn", "node_modules/h.go": "needle", ".git/i": "needle",
 		".gitignore": "out/\n", ".geminiignore": "hidden*\n", "hidden.go": "needle", "bin": "needle\x00", "wide.txt": strings.Repeat("w", 3000) + "\n", "sp.txt": "größe 10\n", "bad\nname": "odd\n",
 	})
+}
+
+// Hidden files are searched, but for those that may hold secrets.
+func TestGrepHiddenSecrets(t *testing.T) {
+	p := newPlace(t, map[string]string{".env": "thorn", ".aws/credentials": "thorn", ".ssh/id_rsa": "thorn", ".docker/config.json": "thorn",
+		".netrc": "thorn", "a/.env.local": "thorn", ".kube/config": "thorn", ".git-credentials": "thorn", ".eslintrc": "thorn"})
+	for _, args := range []string{`{"pattern":"thorn","names_only":true}`, `{"pattern":"thorn","names_only":true,"no_ignore":true}`,
+		`{"pattern":"thorn","names_only":true,"include_pattern":"**/.*"}`, `{"pattern":"thorn","names_only":true,"include_pattern":"{.env,.aws/*,.eslintrc}"}`} {
+		_, r, err := p.do(grepSearch(p.env), args)
+		if err != nil || !strings.HasPrefix(r.Text, "Found 1 files") || !strings.Contains(r.Text, "\n.eslintrc\n(") {
+			t.Errorf("%s: got %s, %v", args, r.Text, err)
+		}
+	}
 }
 
 func TestGrepSearch(t *testing.T) {
@@ -48,6 +61,13 @@ func TestGrepSearch(t *testing.T) {
 		{`{"pattern":"needle","total_max_matches":2,"context":0}`, `Found 2 matches for pattern "needle" in path "." (results limited to 2 matches for performance):` + "\n---\nFile: a.go\nL3: func Needle() {}\n---\nFile: src/b.go\nL1: // needle\n---"},
 		{`{"pattern":"needle","no_ignore":true,"names_only":true}`, `Found 6 files with matches for pattern "needle" in path ".":` + "\na.go\ndist/e.go\nout/d.go\nsrc/b.go\nsrc/c_test.go\nx.log"},
 		{`{"pattern":"NEEDLE(","fixed_strings":true,"case_sensitive":true}`, `Found 1 match for pattern "NEEDLE(" in path ".":` + "\n---\nFile: src/c_test.go\nL1: NEEDLE(\n---"},
+		{`{"pattern":"thorn","names_only":true}`, `Found 4 files with matches for pattern "thorn" in path ".":` + "\n.g.go\n.hid/f.go\napp/[id]/p.tsx\napp/i/p.tsx"},
+		{`{"pattern":"on:","include_pattern":".github/**","names_only":true}`, `Found 1 files with matches for pattern "on:" in path "." (filter: ".github/**"):` + "\n.github/workflows/ci.yml"},
+		{`{"pattern":"on:","include_pattern":"*.yml","dir_path":".github","names_only":true}`, `Found 1 files with matches for pattern "on:" in path ".github" (filter: "*.yml"):` + "\n.github/workflows/ci.yml"},
+		{`{"pattern":"thorn","include_pattern":".vscode/*","names_only":true}`, `Found 1 files with matches for pattern "thorn" in path "." (filter: ".vscode/*"):` + "\n.vscode/s.json"},
+		{`{"pattern":"needle","include_pattern":"*.log","names_only":true}`, `Found 1 files with matches for pattern "needle" in path "." (filter: "*.log"):` + "\nx.log"},
+		{`{"pattern":"thorn","include_pattern":"app/[id]/**","names_only":true}`, `Found 1 files with matches for pattern "thorn" in path "." (filter: "app/[id]/**"):` + "\napp/[id]/p.tsx"},
+		{`{"pattern":"thorn","include_pattern":"**/[id]/*.tsx","names_only":true}`, `Found 2 files with matches for pattern "thorn" in path "." (filter: "**/[id]/*.tsx"):` + "\napp/[id]/p.tsx\napp/i/p.tsx"},
 		{`{"pattern":"^line 100$"}`, `Found 1 match for pattern "^line 100$" in path ".":` + "\n---\nFile: n.txt\n" + around(50, 150, 100) + "---"},
 		{`{"pattern":"^line (100|110)$","after":1}`, `Found 2 matches for pattern "^line (100|110)$" in path ".":` + "\n---\nFile: n.txt\nL100: line 100\nL101- line 101\nL110: line 110\nL111- line 111\n---"},
 		{`{"pattern":"^line 5$","context":2,"before":1}`, `Found 1 match for pattern "^line 5$" in path ".":` + "\n---\nFile: n.txt\n" + around(4, 7, 5) + "---"},

@@ -76,7 +76,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		return engine.Result{}, because(err, "path_is_not_a_directory", "Error: Path is not a directory: "+dir)
 	}
 	if err != nil {
-		return engine.Result{}, because(err, "ls_execution_error", fmt.Sprintf("Error listing directory: %v", err))
+		return engine.Result{}, because(err, "ls_execution_error", fmt.Sprintf("Error listing directory: %v%s", err, hint(ws, dir)))
 	}
 	if len(entries) == 0 {
 		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)),

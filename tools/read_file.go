@@ -128,6 +128,9 @@ type content struct {
 // [*engine.CallError].
 func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (content, error) {
 	b, _, err := ws.ReadBytes(path, workspace.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content{}, because(err, "file_not_found", "File not found: "+path+hint(ws, path))
+	}
 	if err != nil {
 		return content{}, unread(path, err)
 	}

@@ -201,7 +201,8 @@ func reason(err error) string {
 // written by hand.
 func generated(name string) bool {
 	switch name {
-	case ".vscode", ".idea", "dist", "build", "coverage", "__pycache__":
+	case ".vscode", ".idea", "dist", "build", "coverage", "__pycache__",
+		".venv", ".tox", ".nox", ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".next", ".nuxt", ".gradle", ".terraform":
 		return true
 	}
 	return vendored(name)

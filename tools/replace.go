@@ -140,7 +140,7 @@ func (r *revision) search(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return missing("")
+		return missing(hint(r.ws, r.path))
 	case len(found) > 1:
 		return missing(". It may be one of: " + strings.Join(found, ", "))
 	}

@@ -141,6 +141,8 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 			didYouMean(name, names), strings.Join(names, ", "))}
 	}
 	if args != nil {
+		args, _ = q.Tool.Fitted(args)
+		q.Args = args
 		call, err := q.Tool.Prepare(ctx, args)
 		if err != nil {
 			return fmt.Errorf("the call would fail: %w", err)
