@@ -11,7 +11,7 @@ import (
 // A policy that notes what it is asked about.
 type notingPolicy struct{ seen []engine.Proposal }
 
-func (n *notingPolicy) Offers(engine.Tool) bool                     { return true }
+func (n *notingPolicy) Offers(engine.Tool) bool                { return true }
 func (n *notingPolicy) Learn(engine.Grant, engine.Scope) error { return nil }
 func (n *notingPolicy) Judge(_ context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
 	n.seen = append(n.seen, p)
