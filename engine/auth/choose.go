@@ -171,8 +171,8 @@ func (c *Choice) instead(cfg Config, get func(string) string, why string) bool {
 
 // What to do, by what is missing.
 const (
-	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key), Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true), or Code Assist with an account of your own (GEMINI_CLI_USE_COMPUTE_ADC=true); gemline auth use TYPE keeps the choice"
-	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_VERTEXAI=true; keys are made at https://aistudio.google.com/apikey"
+	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key), Vertex AI (GOOGLE_GENAI_USE_ENTERPRISE=true), or Code Assist with an account of your own (GEMINI_CLI_USE_COMPUTE_ADC=true); gemline auth use TYPE keeps the choice"
+	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_ENTERPRISE=true; keys are made at https://aistudio.google.com/apikey"
 	hintProject = "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..., or GOOGLE_API_KEY=... with an express key"
 )
 
@@ -229,14 +229,16 @@ func unknown(key, value string) error {
 // asked returns the method that the environment or a given key asks for, and
 // what says so.
 func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
+	vertex, vertexFrom := asksVertex(get)
 	keyed := cfg.Key != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
 	for _, v := range []struct {
 		on     bool
 		method Method
 		from   string
 	}{
+		{tokenGiven(get), Compute, accessToken},
 		{on(get("GOOGLE_GENAI_USE_GCA")), Google, "GOOGLE_GENAI_USE_GCA"},
-		{on(get("GOOGLE_GENAI_USE_VERTEXAI")), Vertex, "GOOGLE_GENAI_USE_VERTEXAI"},
+		{vertex, Vertex, vertexFrom},
 		{get("GOOGLE_GEMINI_BASE_URL") != "" && !keyed && len(c.Header) > 0, Gateway, "GOOGLE_GEMINI_BASE_URL"},
 		{cfg.Key != "", APIKey, cfg.KeyFrom},
 		{get("GEMINI_API_KEY") != "", APIKey, "GEMINI_API_KEY"},
@@ -249,6 +251,26 @@ func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
 		}
 	}
 	return "", ""
+}
+
+// accessToken is the variable with the token of an account, which counts together with
+// GOOGLE_GENAI_USE_GCA.
+const accessToken = "GOOGLE_CLOUD_ACCESS_TOKEN"
+
+// tokenGiven reports whether Code Assist is to be asked with a token that is there.
+func tokenGiven(get func(string) string) bool {
+	return on(get("GOOGLE_GENAI_USE_GCA")) && get(accessToken) != ""
+}
+
+// asksVertex reports whether a variable asks for Vertex AI, and which one decides: the
+// newer name counts, whatever the older one says.
+func asksVertex(get func(string) string) (asks bool, from string) {
+	for _, from = range []string{"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI"} {
+		if value := get(from); value != "" {
+			return on(value), from
+		}
+	}
+	return false, from
 }
 
 func on(value string) bool { return strings.EqualFold(value, "true") || value == "1" }
@@ -276,7 +298,8 @@ func (c *Choice) given(cfg Config, get func(string) string) {
 	if c.Key, c.KeyFrom = cfg.Key, cfg.KeyFrom; c.Key != "" {
 		return
 	}
-	if c.Key, c.KeyFrom = named("GEMINI_API_KEY", get); c.Key == "" && !on(get("GOOGLE_GENAI_USE_VERTEXAI")) {
+	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
+	if vertex, _ := asksVertex(get); c.Key == "" && !vertex {
 		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
 	}
 }
@@ -337,7 +360,11 @@ func (c *Choice) assist(cfg Config, get func(string) string) error {
 		return &Error{Config: true, Message: fmt.Sprintf("%s gives a key, but %s says %s, which has none", cfg.KeyFrom, c.From, c.Method),
 			Advice: "leave out " + cfg.KeyFrom + ", or choose another way with gemline auth use gemini-api-key"}
 	}
-	if !c.External {
+	switch {
+	case tokenGiven(get):
+		c.Key, c.KeyFrom = named(accessToken, get)
+		c.Bearer = true
+	case !c.External:
 		c.Account = account(cfg, get)
 	}
 	shell := on(get("CLOUD_SHELL"))

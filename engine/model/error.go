@@ -90,6 +90,7 @@ func (e *Error) Hint() string { return e.Advice }
 const (
 	hintKey       = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
 	hintAccount   = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"
+	hintToken     = "a token lasts an hour: export GOOGLE_CLOUD_ACCESS_TOKEN=$(gcloud auth print-access-token), and check what the account may do"
 	hintAccess    = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
 	hintModel     = "choose another model with -m or /model"
 	hintDaily     = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"

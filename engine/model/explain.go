@@ -35,12 +35,7 @@ func (g *Genai) explain(x *exchange, err error) error {
 		return known
 	case errors.As(err, &said):
 		e = said.classify(x.model)
-		if e.Kind == Auth && g.opts.Account != nil {
-			e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
-			if e.Advice == hintKey || e.Advice == hintAccess {
-				e.Advice = hintAccount
-			}
-		}
+		g.explainAccount(e)
 	case errors.As(err, &broken):
 		beginning := g.redact.Text(string(broken.data[:min(len(broken.data),
 			logged)])) // of which no half of a secret is shown
@@ -54,6 +49,22 @@ func (g *Genai) explain(x *exchange, err error) error {
 	e.Message = g.redact.Text(e.Message)
 	e.Advice = g.redact.Text(strings.ReplaceAll(e.Advice, "GOOGLE_GEMINI_BASE_URL", variable))
 	return e
+}
+
+// explainAccount has an error of the credentials speak of an account, where it is one that
+// pays.
+func (g *Genai) explainAccount(e *Error) {
+	if e.Kind != Auth || g.opts.Account == nil && !g.opts.CodeAssist {
+		return
+	}
+	e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
+	switch {
+	case e.Advice != hintKey && e.Advice != hintAccess:
+	case g.opts.Account == nil:
+		e.Advice = hintToken
+	default:
+		e.Advice = hintAccount
+	}
 }
 
 // failure reads the body of an error, in which the server may say again what it

@@ -220,22 +220,22 @@ func checkProxy(c httpproxy.Config) error {
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() == "" {
 			return &Error{Kind: Config, Final: true, Message: "the address of the proxy is not a URL",
-				Advice: "HTTPS_PROXY is an address such as http://proxy.example.com:3128"}
+				Advice: "HTTPS_PROXY (or ALL_PROXY) is an address such as http://proxy.example.com:3128"}
 		}
 		switch u.Scheme {
 		case "http", "https", "socks5", "socks5h":
 		default:
 			return &Error{Kind: Config, Final: true, Message: fmt.Sprintf("a %s:// proxy is not supported", u.Scheme),
-				Advice: "HTTPS_PROXY begins with http://, https:// or socks5://"}
+				Advice: "HTTPS_PROXY (or ALL_PROXY) begins with http://, https:// or socks5://"}
 		}
 	}
 	return nil
 }
 
 // ProxyFrom returns the proxy that an environment asks for: the first of
-// HTTPS_PROXY, https_proxy, HTTP_PROXY and http_proxy, whatever is asked for
-// through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
-// their http://.
+// HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, ALL_PROXY and all_proxy, whatever is
+// asked for through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
+// their http://; desktops write socks:// for socks5://.
 func ProxyFrom(getenv func(string) string) httpproxy.Config {
 	first := func(names ...string) string {
 		for _, name := range names {
@@ -245,7 +245,10 @@ func ProxyFrom(getenv func(string) string) httpproxy.Config {
 		}
 		return ""
 	}
-	proxy := first("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
+	proxy := first("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+	if rest, ok := strings.CutPrefix(proxy, "socks://"); ok {
+		proxy = "socks5://" + rest
+	}
 	return httpproxy.Config{HTTPSProxy: proxy, HTTPProxy: proxy, NoProxy: first("NO_PROXY", "no_proxy")}
 }
 

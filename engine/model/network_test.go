@@ -33,6 +33,11 @@ func TestProxyFrom(t *testing.T) {
 			httpproxy.Config{HTTPSProxy: "a", HTTPProxy: "a", NoProxy: "x"}},
 		{"lower case", map[string]string{"https_proxy": "b", "HTTP_PROXY": "c", "no_proxy": "y"},
 			httpproxy.Config{HTTPSProxy: "b", HTTPProxy: "b", NoProxy: "y"}},
+		{"for everything", map[string]string{"ALL_PROXY": "socks5://e:1080", "all_proxy": "f", "NO_PROXY": "x"},
+			httpproxy.Config{HTTPSProxy: "socks5://e:1080", HTTPProxy: "socks5://e:1080", NoProxy: "x"}},
+		{"for everything, in lower case", map[string]string{"all_proxy": "f:1"}, httpproxy.Config{HTTPSProxy: "f:1", HTTPProxy: "f:1"}},
+		{"for everything, and another", map[string]string{"ALL_PROXY": "socks5://e:1080", "http_proxy": "d"}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
+		{"a desktop's", map[string]string{"all_proxy": "socks://e:1080/"}, httpproxy.Config{HTTPSProxy: "socks5://e:1080/", HTTPProxy: "socks5://e:1080/"}},
 		{"last", map[string]string{"http_proxy": " d "}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
 	} {
 		got := model.ProxyFrom(func(k string) string { return c.env[k] })

@@ -200,7 +200,8 @@ func (k *Container) mounts(m masks, look bool) []string {
 var passed = []string{"GEMINI_CLI", "TERM", "NO_COLOR", "PAGER", "GIT_PAGER", "GIT_EDITOR", "GIT_TERMINAL_PROMPT",
 	"GH_PROMPT_DISABLED", "DEBIAN_FRONTEND", "CI", "TZ", "LANG", "LANGUAGE", "NODE_ENV"}
 
-var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
 // caches are those that name a directory, which a container sees if it is
 // written to.
