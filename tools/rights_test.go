@@ -150,11 +150,11 @@ func TestAskedAgain(t *testing.T) {
 	}{
 		{"network", offline, engine.Allowed{}, "the network",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Network: true}
 			}, "Could not resolve"},
 		{"network, by one that is silent", "curl -s x:; test -e ok || { touch ok; exit 6; }", engine.Allowed{}, "the network",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Network: true}
 			}, ""},
 		{"refused", offline, engine.Refused{Note: "use the cache"}, "the network", nil,
 			"The command failed; it probably needs the network, which it was not given. The user said: use the cache"},
@@ -162,47 +162,47 @@ func TestAskedAgain(t *testing.T) {
 			"The command failed; it probably needs the network, which it was not given: A rule would."},
 		{"write", "echo \"touch: cannot touch '$OUT/a': Read-only file system\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "cannot touch"},
 		{"read", "echo \"cat: $KEY/key: Permission denied\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "reading the file $KEY/key",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret + "/other"}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret + "/other"}}
 			}, ""},
 		{"a file that it makes", "test -e ok && exec echo x > $OUT/a; touch ok; echo \"bash: $OUT/a: Read-only file system\"; exit 1", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, ""},
 		{"protected", "echo 'error: could not lock config file .git/config: Read-only file system'; mkdir -p .git; touch .git/config; test -e ok || { touch ok; exit 1; }",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Unprotected: true}
 			}, "could not lock"},
 		{"protected, and made", "mkdir -p .git; test -e ok || { touch ok; echo 'bash: .git/x: Read-only file system'; exit 1; }; echo x > .git/x",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Unprotected: true}
 			}, ""},
 		{"made and undone", "echo 'gemline: sandbox: \".git\" was made or changed, which commands may not do; it is now called \"git.put-aside-1\"'; test -e ok || { touch ok; exit 125; }",
 			engine.Allowed{}, "writing to all that is protected in the workspace (.git, .gemini)",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Unprotected: true}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Unprotected: true}
 			}, "put-aside"},
 		{"taken away", "test -e ok && exec rm -f $OUT/a; touch ok; echo \"rm: cannot remove '$OUT/a': Read-only file system\"; exit 1", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, ""},
 		{"the network, and then a file", "test -e ok && { curl -so $OUT/a x:; exit 0; }; touch ok; echo 'curl: (6) Could not resolve host: example.org'; exit 6", engine.Allowed{}, "the network and writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Network: true, Write: []string{h.outside}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Network: true, Write: []string{h.outside}}
 			}, ""},
 		{"no reason", "echo hm; exit 1", engine.Allowed{}, "", nil, "hm"},
 		{"hidden with the temporary directory", "echo \"bash: $OUT/a: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "writing to the directory $OUT and everything below it",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, Write: []string{h.outside}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, Write: []string{h.outside}}
 			}, "No such file"},
 		{"read where the temporary directory hides it", "echo \"cat: $OUT/there: No such file or directory\"; test -e ok || { touch ok; exit 1; }", engine.Allowed{}, "reading the file $OUT/there",
 			func(h held) sandbox.Profile {
-				return sandbox.Profile{Root: h.dir, Hidden: []string{h.secret}, ReadOnly: []string{h.outside + "/there"}}
+				return sandbox.Profile{Root: h.dir, Loopback: true, Hidden: []string{h.secret}, ReadOnly: []string{h.outside + "/there"}}
 			}, "No such file"},
 		{"not ours to give", "echo 'cat: /proc/1/mem: Permission denied'; exit 1", engine.Allowed{}, "", nil, "Permission denied"},
 		{"it has it", "echo 'rm: sub: Permission denied'; exit 1", engine.Allowed{}, "", nil, "Permission denied"},

@@ -122,7 +122,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	if c.looks {
 		return c.look(ctx, tool, host)
 	}
-	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.undoable()
 	if !unasked || c.records() {
 		cmd.Rights = c.opened(c.rights)
@@ -258,11 +258,22 @@ func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Comman
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
 	text := fmt.Sprintf("Command moved to background (PID: %d).", pid)
-	r := engine.Result{Text: text + " Output hidden. Use read_background_output to view it.", Display: text}
+	r := engine.Result{Text: text + " Output hidden. Use read_background_output to view it." + env.ports(c), Display: text}
 	if j.Output != "" {
 		r.Text += "\nOutput so far:\n" + untrusted(j.Output) + env.denials(shell.Outcome{Output: j.Output})
 	}
 	return r, nil
+}
+
+// ports says who reaches a server that a background command is.
+func (env Env) ports(c launch.Command) string {
+	switch st := env.State(); {
+	case !st.Network || c.Rights.Network:
+		return ""
+	case st.Loopback:
+		return " Later commands of this session reach the ports that it listens on at 127.0.0.1; nothing outside does."
+	}
+	return " No other command reaches the ports that it listens on."
 }
 
 // delay returns how long a tool waits that was asked to wait for ms

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"net"
 	"net/http"
 	"net/url"
@@ -19,8 +20,6 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
-
-	"gemline/engine/auth"
 )
 
 // defaultBase is where Google's API is.
@@ -191,7 +190,7 @@ func parseBase(o Options) (*url.URL, error) {
 		return nil, bad(fmt.Sprintf("%q names no server", publicAddress(u)))
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", publicAddress(u)))
-	case u.Scheme == "http" && !auth.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !text.Loopback(u.Hostname()):
 		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", publicAddress(u)))
 	}
 	return u, nil

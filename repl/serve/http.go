@@ -117,8 +117,7 @@ func here(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return text.Loopback(strings.Trim(host, "[]"))
 }
 
 func hereFrom(origin string) bool {

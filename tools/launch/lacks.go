@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,8 @@ import (
 )
 
 // Dialers returns the programs among commands that are known to want a network,
-// each once, with the sub-command that says so.
+// each once, with the sub-command that says so. A program that is given a loopback
+// address, and no other, wants none: servers of the session are reached without.
 func Dialers(commands []engine.Command) (names []string) {
 	for _, c := range commands {
 		name, known := c.Program()
@@ -29,11 +31,37 @@ func Dialers(commands []engine.Command) (names []string) {
 		}
 		with, dials := program.Find(name).DialsAt(words)
 		name = strings.TrimSpace(name + " " + with)
-		if known && dials && !slices.Contains(names, name) {
+		if known && dials && !loopbackOnly(c.Argv) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// loopbackOnly reports whether words of a command line name a loopback address, and
+// no address elsewhere by a URL. Of a word that is known only when the command runs, what
+// stands before the first expansion counts, if the host ends there.
+func loopbackOnly(words []engine.Word) bool {
+	here := false
+	for _, word := range words {
+		w := word.Text
+		isURL := strings.Contains(w, "://")
+		if !isURL {
+			w = "//" + w
+		}
+		if at := strings.IndexAny(w, "$`"); at >= 0 && !word.Known {
+			if w = w[:at]; !strings.HasSuffix(w, "/") && !strings.HasSuffix(w, ":") {
+				return false
+			}
+		}
+		switch u, err := url.Parse(w); {
+		case err == nil && text.Loopback(u.Hostname()):
+			here = true
+		case isURL:
+			return false
+		}
+	}
+	return here
 }
 
 // What programs say for want of a network, and what they may say who are known

@@ -13,6 +13,8 @@ func TestDialers(t *testing.T) {
 		"git push origin main": "git push", "git -C sub lfs pull": "git pull", "git commit -m x": "", "gh repo clone a/b": "gh, git clone",
 		"go get ./... && go test": "go get", "go mod tidy": "go mod", "go build": "", "npm ci --silent": "npm ci", "npm test": "",
 		"composer install": "composer install", "dotnet restore": "dotnet restore", "terraform init": "terraform init", "terraform fmt": "", "curl x | sh": "curl",
+		"curl -s http://127.0.0.1:8080/x": "", "wget -q localhost:3000": "", "curl http://[::1]:80/ -o x": "", "curl -H 'Host: a' app.localhost": "",
+		"curl http://127.0.0.1/ https://a.example/": "curl", "curl https://127.0.0.1.a.example/": "curl", "curl $URL": "curl", "curl http://127.0.0.1:$PORT/x": "", "curl http://127.0.0.1$X/": "curl", "curl http://localhost/$(cat x)": "",
 	} {
 		if got := strings.Join(Dialers(script.Read(text).Commands), ", "); got != want {
 			t.Errorf("%s: %q; want %q", text, got, want)

@@ -23,11 +23,14 @@ type Command struct {
 
 	// Free gives it all rights of the user, whose it is. Else it is confined,
 	// has the Rights beyond what all confined commands have, or is held to
-	// looking at what Look shows. Alone ends what it has left running with it.
-	Free   bool
-	Rights engine.Rights
-	Look   *Look
-	Alone  bool
+	// looking at what Look shows. Alone ends what it has left running with it. With
+	// Loopback it reaches servers of other commands with that, on this machine's
+	// loopback addresses; nothing else does.
+	Free     bool
+	Rights   engine.Rights
+	Look     *Look
+	Alone    bool
+	Loopback bool
 
 	Vars Vars     // the environment
 	Env  []string // NAME=value, beyond that
@@ -151,7 +154,7 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 // profile returns what confines c.
 func (l *Launcher) profile(c Command) sandbox.Profile {
 	p := l.Given(c.Rights)
-	p.EndLeftovers = c.Alone
+	p.EndLeftovers, p.Loopback = c.Alone, c.Loopback
 	if c.Look != nil {
 		p.Look, p.EndLeftovers = true, true
 		p.ReadOnly = slices.Concat(p.ReadOnly, c.Look.Shown)

@@ -33,6 +33,8 @@ type Kernel struct {
 	layers []string // in force
 	state  State
 
+	loopback loopback
+
 	mu    sync.Mutex
 	temp  *temp          // holds what commands see as the temporary directory; made when needed
 	sweep sync.WaitGroup // removes those of others
@@ -44,6 +46,7 @@ func New(o Options) *Kernel { return &Kernel{options: o} }
 // Close removes what commands have left in their temporary directory, which all
 // commands of a Kernel share.
 func (k *Kernel) Close() error {
+	k.loopback.close()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sweep.Wait()
@@ -69,11 +72,18 @@ func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
 		return nil, cmd.Err
 	}
 	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), k.layers
-	return k.stage(cmd, spec)
+	var files []*os.File
+	if p.Loopback && k.state.Loopback && !p.Look && !p.Network {
+		if files, err = k.shared(); err != nil {
+			return nil, err
+		}
+		spec.Joined = true
+	}
+	return k.stage(cmd, spec, files...)
 }
 
-// stage has cmd begin with the first stage.
-func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec) (release func(), err error) {
+// stage has cmd begin with the first stage, which gets more files.
+func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec, more ...*os.File) (release func(), err error) {
 	k.helper.Do(k.load)
 	if k.helperErr != nil {
 		return nil, k.helperErr
@@ -83,7 +93,7 @@ func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec) (release func(), err err
 		return nil, fmt.Errorf("tell the helper what to do: %w", err)
 	}
 	number := 3 + len(cmd.ExtraFiles)
-	cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), file)
+	cmd.ExtraFiles = append(append(slices.Clip(cmd.ExtraFiles), file), more...)
 	cmd.Args = append([]string{stage.Name, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
 	cmd.Path = k.path
 	if k.program != nil {
@@ -357,6 +367,7 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 	s.Step = strings.Join(step, ", ")
 	s.Files = on(stage.Namespaces) || on(stage.Landlock)
 	s.Network = on(stage.NetNamespace) || on(stage.Seccomp)
+	s.Loopback = on(stage.UserNamespace) && on(stage.NetNamespace)
 	s.Masks = s.Files
 	s.Looks = s.Confined() && on(stage.Namespaces)
 	if len(step) == 0 {

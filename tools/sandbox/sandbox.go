@@ -16,6 +16,7 @@ type Profile struct {
 	Below        string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
 	Hooks        string   // a directory of the user's, whose hooks new repositories may have
 	Network      bool     // the network of this machine can be reached
+	Loopback     bool     // servers of other commands with this can be reached, on addresses of this machine that nothing else reaches
 	Unprotected  bool     // nothing is protected below Root and Write: the user was asked
 	Look         bool     // nothing is written but temporary files of its own, and there is no network; what does not come with the system is seen only where Root, Write and ReadOnly say so
 	EndLeftovers bool     // what the command leaves running ends with it: nobody is there who could end it later
@@ -50,13 +51,14 @@ var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // A State is what a Sandbox does on this system.
 type State struct {
-	Name    string  // such as "kernel", "docker"; "none" if nothing confines
-	Step    string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
-	Files   bool    // writes elsewhere are prevented
-	Network bool    // the network is out of reach of a command whose Profile has none
-	Looks   bool    // a command whose Profile says so is held to looking
-	Masks   bool    // a command can't run what its Profile masks, but for links
-	Layers  []Layer // in the order in which they are put on
+	Name     string  // such as "kernel", "docker"; "none" if nothing confines
+	Step     string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
+	Files    bool    // writes elsewhere are prevented
+	Network  bool    // the network is out of reach of a command whose Profile has none
+	Looks    bool    // a command whose Profile says so is held to looking
+	Loopback bool    // commands whose Profiles say so share a loopback interface
+	Masks    bool    // a command can't run what its Profile masks, but for links
+	Layers   []Layer // in the order in which they are put on
 }
 
 // A Layer is one of the means of a Sandbox.

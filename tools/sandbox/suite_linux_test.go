@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"os/exec"
 	"slices"
 	"testing"
 
@@ -19,4 +20,13 @@ func TestKernelSuite(t *testing.T) {
 		t.Skip("without namespaces what is protected is put back, not held: ", k.State().Step)
 	}
 	sandboxtest.Test(t, k, sandboxtest.Features{Signals: true})
+	t.Run("loopback", func(t *testing.T) { sandboxtest.Test(t, sharing{k}, sandboxtest.Features{Signals: true}) })
+}
+
+// sharing is a Sandbox whose commands share a loopback interface.
+type sharing struct{ sandbox.Sandbox }
+
+func (s sharing) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
+	p.Loopback = true
+	return s.Sandbox.Confine(cmd, p)
 }

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"io"
 	"log/slog"
 	"net"
@@ -28,8 +29,6 @@ import (
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
 	"cloud.google.com/go/auth/credentials/idtoken"
-
-	ours "gemline/engine/auth"
 )
 
 // Platform is the scope of everything in Google's cloud.
@@ -93,7 +92,7 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 	if !known {
 		return Token{}, Unusable(fmt.Sprintf("credentials of the type %q are not understood", file.Type))
 	}
-	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !ours.Loopback(u.Hostname()) {
+	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !text.Loopback(u.Hostname()) {
 		return Token{}, Unusable("token_uri must begin with https://")
 	}
 	var creds *auth.Credentials

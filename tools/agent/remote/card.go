@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"gemline/engine/auth"
 	"gemline/engine/text"
 )
 
@@ -107,7 +106,7 @@ func origin(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	host := strings.ToLower(u.Hostname())
-	if auth.Loopback(host) {
+	if text.Loopback(host) {
 		host = "localhost"
 	}
 	return host + ":" + port

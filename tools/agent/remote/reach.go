@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"gemline/engine/auth"
 	"gemline/engine/text"
 	"gemline/tools/web"
 )
@@ -30,7 +29,7 @@ func newReach(cfg Config) *reach {
 	}
 	if cfg.Own {
 		for _, u := range cfg.Server.places() {
-			if auth.Loopback(u.Hostname()) {
+			if text.Loopback(u.Hostname()) {
 				r.named[origin(u)] = true
 			}
 		}
@@ -58,7 +57,7 @@ func (r *reach) check(u *url.URL) error {
 		return fmt.Errorf("%q is no address of an agent", text.OneLine(u.Redacted(), longestSaid))
 	case u.Scheme == "https", u.Scheme == "http" && r.named[origin(u)]:
 		return nil
-	case u.Scheme == "http" && auth.Loopback(u.Hostname()):
+	case u.Scheme == "http" && text.Loopback(u.Hostname()):
 		return r.unnamed(u, "an address of this machine")
 	}
 	return fmt.Errorf("%s is not https://", text.OneLine(u.Redacted(), longestSaid))

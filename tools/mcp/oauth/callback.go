@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine/auth"
+	"gemline/engine/text"
 )
 
 // callbackPath is where browsers are sent with the code.
@@ -86,7 +87,7 @@ func (c *Client) listen() (*callback, error) {
 					c.server.Name, to.uri)}
 		}
 		to.path = u.Path
-		if port == "" && auth.Loopback(u.Hostname()) {
+		if port == "" && text.Loopback(u.Hostname()) {
 			port = u.Port()
 		}
 		if port == "" {

@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/engine/auth/google"
+	"gemline/engine/text"
 )
 
 // impersonation is where tokens of service accounts are made.
@@ -36,7 +37,7 @@ func newGoogle(cfg Config, s Server) (*googleServer, error) {
 			" " + fmt.Sprintf(format, args...)}
 	}
 	u, err := url.Parse(s.URL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !auth.Loopback(u.Hostname()) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && !text.Loopback(u.Hostname()) {
 		return nil, wrong("wants a server at an https:// address")
 	}
 	host := strings.ToLower(u.Hostname())

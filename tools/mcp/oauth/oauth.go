@@ -194,7 +194,7 @@ func (c *Client) send(req *http.Request, held *Credential) (*http.Response, erro
 }
 
 // plain reports whether a token would travel unencrypted.
-func (c *Client) plain() bool { return c.url.Scheme == "http" && !auth.Loopback(c.url.Hostname()) }
+func (c *Client) plain() bool { return c.url.Scheme == "http" && !text.Loopback(c.url.Hostname()) }
 
 func drop(resp *http.Response) {
 	io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again

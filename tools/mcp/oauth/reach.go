@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gemline/engine/auth"
+	"gemline/engine/text"
 	"gemline/tools/web"
 )
 
@@ -32,7 +33,7 @@ type reach struct {
 }
 
 func newReach(cfg Config, s Server, u *url.URL) *reach {
-	r := &reach{server: s.Name, local: auth.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
+	r := &reach{server: s.Name, local: text.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
 		direct: cfg.Transport}
 	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
 		if u, err := url.Parse(name); err == nil && u.Host != "" {
@@ -64,7 +65,7 @@ func (r *reach) parse(what, s string, base *url.URL) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
 		return nil, r.violation("%s is %q, which is no address", what, said(s))
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !r.local || !auth.Loopback(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !r.local || !text.Loopback(u.Hostname())) {
 		return nil, r.violation("%s is %s, which is not https://", what, said(s))
 	}
 	return u, nil

@@ -57,7 +57,7 @@ func (in *innerStage) run() error {
 		return &layerError{Namespaces, err}
 	}
 	go in.watch()
-	if in.spec.has(NetNamespace) && !in.spec.Network {
+	if in.spec.has(NetNamespace) && !in.spec.Network && !in.spec.Joined {
 		if err := loopback(); err != nil {
 			return &layerError{NetNamespace, err}
 		}

@@ -27,6 +27,9 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 	if len(args) < 3 || args[0] != Name {
 		return 0, false
 	}
+	if args[1] == Holder {
+		syscall.Exit(runHolder())
+	}
 	fd, err := strconv.Atoi(args[2])
 	if err != nil || fd < 3 {
 		return 0, false
@@ -150,11 +153,15 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 	}
 	number := len(how.Files)
 	how.Files = append(how.Files, uintptr(o.fd), theirs.Fd(), life.Fd())
-	if err := o.spec.namespaces(how.Sys); err != nil {
-		return 0, nil, nil, err
-	}
 	argv := append([]string{Name, inner, strconv.Itoa(number)}, args...)
-	pid, err = syscall.ForkExec("/proc/self/exe", argv, how)
+	if o.spec.Joined {
+		pid, err = join(o.fd+1, o.fd+2, argv, how.Env, how.Files)
+	} else {
+		if err := o.spec.namespaces(how.Sys); err != nil {
+			return 0, nil, nil, err
+		}
+		pid, err = syscall.ForkExec("/proc/self/exe", argv, how)
+	}
 	if err != nil {
 		layer := Namespaces
 		if o.spec.has(UserNamespace) {
@@ -197,10 +204,7 @@ func (s *Spec) namespaces(how *syscall.SysProcAttr) error {
 		return nil
 	}
 	how.Cloneflags |= syscall.CLONE_NEWUSER
-	// Rights in the new namespace are lost by starting a program, unless
-	// they are ambient: a user stays who it is and does not become root.
-	// One is for directories that the kernel lets nobody into, see unlock.
-	how.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
+	how.AmbientCaps = rights
 	uids, gids := []syscall.SysProcIDMap{same(os.Geteuid())}, []syscall.SysProcIDMap{same(os.Getegid())}
 	if os.Geteuid() == 0 {
 		if all, err := ids("/proc/self/uid_map"); err == nil {

@@ -12,10 +12,11 @@ import (
 // the number of the file that holds the Spec; the command's follow.
 const Name = "gemline-sandbox"
 
-// What a stage is called.
+// What a stage is called. A holder is no stage: see [HolderAttr].
 const (
-	Outer = "outer"
-	inner = "inner"
+	Outer  = "outer"
+	Holder = "holder"
+	inner  = "inner"
 )
 
 // A Spec says what is to run and how it is confined. All paths are absolute
@@ -34,6 +35,7 @@ type Spec struct {
 	Hooks        string   // a directory with hooks that may stay; none of Root and Write holds it
 	Temp         string   // a directory that the command sees as the temporary one
 	Network      bool
+	Joined       bool // two files follow the Spec's: namespaces of users and of networks, to run in
 	Unprotected  bool
 	Look         bool     // nothing is written but to temporary directories that are the command's alone
 	Veiled       []string // directories of which the command sees what the Spec names, and else nothing
@@ -76,6 +78,7 @@ func (s *Spec) Encode() []byte {
 	add("hooks", s.Hooks)
 	add("temp", s.Temp)
 	add("network", strconv.FormatBool(s.Network))
+	add("joined", strconv.FormatBool(s.Joined))
 	add("unprotected", strconv.FormatBool(s.Unprotected))
 	add("look", strconv.FormatBool(s.Look))
 	add("veiled", s.Veiled...)
@@ -120,6 +123,8 @@ func decode(b []byte) (*Spec, error) {
 			s.Temp = v
 		case "network":
 			s.Network = v == "true"
+		case "joined":
+			s.Joined = v == "true"
 		case "unprotected":
 			s.Unprotected = v == "true"
 		case "look":

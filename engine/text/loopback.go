@@ -1,4 +1,4 @@
-package auth
+package text
 
 import (
 	"net"
@@ -8,6 +8,6 @@ import (
 // Loopback reports whether host is this machine by its name or its address: the only one to
 // which a secret may go unencrypted.
 func Loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	ip, name := net.ParseIP(host), strings.ToLower(host)
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
 }
