@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"gemline/commands/program"
 )
@@ -15,4 +16,4 @@ var (
 	date    string // of the commit, RFC 3339
 )
 
-func main() { os.Exit(program.Main(version, commit, date)) }
+func main() { os.Exit(program.Main(version, commit, date, time.Now())) }

@@ -12,11 +12,11 @@ import (
 )
 
 func models() *Command {
-	return &Command{Name: "model", Usual: true, Args: "[NAME] [--persist]",
-		Summary: "say which models there are, or change to one",
+	return &Command{Name: "model", Usual: true, Args: "[NAME] [--thinking LEVEL] [--persist]",
+		Summary: "list the models, or change to one",
 		Run:     useModel, Sub: Set{
-			{Name: "set", Args: "NAME [--persist]",
-				Summary: "change the model for this session; --persist for later ones, too",
+			{Name: "set", Args: "NAME [--thinking LEVEL] [--persist]",
+				Summary: "change the model, or how much it thinks (low, medium, high); --persist for later sessions, too",
 				Run: func(ctx context.Context, app *App, args string) error {
 					if args == "" {
 						return misused("which model? /model set NAME")
@@ -31,40 +31,97 @@ type Models struct {
 	Presets *preset.Table  // what names stand for
 	Chosen  func() string  // the one that is, or a name such as auto
 	Choose  func(n string) // changes it
+	Think   func(l string) // changes how much it thinks: low, medium or high
 }
 
 // listTimeout is how long a server may take to list its models.
 const listTimeout = 5 * time.Second
 
 func useModel(ctx context.Context, app *App, args string) error {
-	words := strings.Fields(args)
-	given := len(words)
-	words = slices.DeleteFunc(words, func(w string) bool { return w == "--persist" })
-	persist := len(words) < given
+	asked, err := modelArgs(args)
 	switch {
-	case len(words) == 0 && persist:
-		return misused("which model? /model set NAME --persist")
-	case len(words) == 0:
+	case err != nil:
+		return err
+	case asked == (modelChange{}):
 		return listModels(app)
 	}
-	name := words[0]
-	if len(words) > 1 || strings.ContainsAny(name, "/?#") || strings.HasPrefix(name, "-") {
-		return misused("%q is not the name of a model", strings.Join(words, " "))
+	if asked.name == "" {
+		app.Model.Think(asked.thinking)
+		if err := sentences(app.Out, "thinking: "+asked.thinking); err != nil {
+			return err
+		}
+		return asked.keep(ctx, app)
 	}
-	resolved := app.Model.Presets.Resolve(name)
+	resolved := app.Model.Presets.Resolve(asked.name)
 	checked, err := checkModel(ctx, app, resolved)
 	if err != nil {
 		return err
 	}
-	app.Model.Choose(name)
+	app.Model.Choose(asked.name)
 	shown := resolved
-	if _, auto := app.Model.Presets.Auto(name); auto {
+	if _, auto := app.Model.Presets.Auto(asked.name); auto {
 		shown = app.Model.Chosen()
 	}
-	if err := sentences(app.Out, "model: "+shown+checked); err != nil || !persist {
+	lines := []string{"model: " + shown + checked}
+	if ending := app.Model.Presets.Ending(asked.name); ending != "" {
+		lines = append(lines, ending)
+	}
+	if asked.thinking != "" {
+		app.Model.Think(asked.thinking)
+		lines = append(lines, "thinking: "+asked.thinking)
+	}
+	if err := sentences(app.Out, lines...); err != nil {
 		return err
 	}
-	return app.Manage(ctx, "config", "set", "--holds", "--", "model.name", name)
+	return asked.keep(ctx, app)
+}
+
+// A modelChange is what the arguments of /model ask for.
+type modelChange struct {
+	name, thinking string // "" stays as it is
+	persist        bool
+}
+
+// modelArgs reads the arguments of /model.
+func modelArgs(args string) (c modelChange, err error) {
+	words := strings.Fields(args)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		level, has := strings.CutPrefix(word, "--thinking=")
+		switch {
+		case word == "--persist":
+			c.persist = true
+		case word == "--thinking" || has:
+			if !has && i+1 < len(words) {
+				i++
+				level = words[i]
+			}
+			if c.thinking = level; !slices.Contains([]string{"low", "medium", "high"}, level) {
+				return c, misused("how much shall it think? --thinking low, medium or high")
+			}
+		case c.name != "" || strings.ContainsAny(word, "/?#") || strings.HasPrefix(word, "-"):
+			return c, misused("%q is not the name of a model", strings.TrimSpace(c.name+" "+word))
+		default:
+			c.name = word
+		}
+	}
+	if c.persist && c.name == "" && c.thinking == "" {
+		return c, misused("which model? /model set NAME --persist")
+	}
+	return c, nil
+}
+
+// keep puts what was asked for into the user's settings, if that was asked for, too.
+func (c modelChange) keep(ctx context.Context, app *App) error {
+	for _, pair := range [][2]string{{"model.name", c.name}, {"model.thinking", c.thinking}} {
+		if !c.persist || pair[1] == "" {
+			continue
+		}
+		if err := app.Manage(ctx, "config", "set", "--holds", "--", pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listModels says which model it is, and which there are.

@@ -12,6 +12,8 @@ type Settings struct {
 	Check        string `key:"check"`
 	Fallback     string `key:"model.fallback"`
 	Routing      bool   `key:"model.routing"`
+	Unscored     string `key:"model.unscored"`
+	ThinkLevel   string `key:"model.thinking"`
 	PlanRouting  bool   `key:"general.plan.modelRouting"`
 	NoLoopCheck  bool   `key:"model.disableLoopDetection"`
 	ApprovalMode string `key:"general.defaultApprovalMode"`

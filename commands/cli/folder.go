@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"gemline/engine/auth"
 	"gemline/settings"
@@ -19,6 +20,9 @@ type Folder struct {
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv settings.DotEnv             // what Lookup has from .env files
 	Flags  *flags.Set                  // what stood in front of the sub-command, or began the session
+
+	// Today is the day by which prices change and models end.
+	Today time.Time
 
 	// Trusted reports whether the directory's own files are used.
 	Trusted bool

@@ -19,8 +19,11 @@ type modelsCommand struct {
 	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and what they stand for."`
 }
 
-// Access returns which models a way to pay can use.
-func Access(m auth.Method) preset.Access {
+// Access returns which models a way to pay can use, at a location of Vertex AI.
+func Access(m auth.Method, location string) preset.Access {
+	if m == auth.Vertex && !slices.Contains([]string{"", "global", "us", "eu"}, location) {
+		return preset.ByRegion
+	}
 	return map[auth.Method]preset.Access{auth.Vertex: preset.ByAccount,
 		auth.Gateway: preset.ByAccount, auth.Compute: preset.ByAssist}[m]
 }
@@ -51,7 +54,7 @@ type price struct {
 
 // addPrices adds the prices that are known.
 func (w *Folder) addPrices(list []listedModel) error {
-	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), time.Now())
+	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), w.Today)
 	if err != nil {
 		return err
 	}
@@ -137,7 +140,10 @@ func (w *World) model() (string, *preset.Table, error) {
 	}
 	c, _ := w.choose() // what is wrong with it, auth status says
 	configs, _ := s.Merged["modelConfigs"].(map[string]any)
-	names, err := preset.New(Access(c.Method), configs)
+	names, err := preset.New(Access(c.Method, c.Location), configs)
+	if err == nil {
+		names.Today = w.Today
+	}
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }
 

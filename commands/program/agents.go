@@ -83,6 +83,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	judge := t.Policy(s.judge)
 	env := s.env
 	env.Topics, env.Tell, env.Model = false, t.Tell, func() string { return e.Model() }
+	env.Asker = s.asker.For(env.Model)
 	if env.Todos != nil {
 		env.Todos = &tools.Todos{}
 	}

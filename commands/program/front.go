@@ -174,7 +174,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose}
+	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
 		Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
@@ -209,6 +209,12 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 func (s *Session) choose(name string) {
 	s.router.Choose(name)
 	s.engine.SetModel(s.router.Model())
+}
+
+// think changes how much models think, in the conversations after this one, too.
+func (s *Session) think(level string) {
+	s.Choice.Thinking = level
+	s.router.Think(level)
 }
 
 func (s *Session) about() []commands.Property {

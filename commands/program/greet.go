@@ -11,6 +11,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine/journal"
+	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/repl/output"
 )
@@ -37,7 +38,11 @@ func (i *interactive) greet() {
 	if i.unpaid {
 		room -= around + len(keyless)
 	}
-	i.screen.Out.Line(output.Info, "%s", greeting(i.router.Shown(), i.folder(), room))
+	model := i.router.Shown()
+	if model == preset.Default { // which is the name of an approval mode, too
+		model = "model " + model
+	}
+	i.screen.Out.Line(output.Info, "%s", greeting(model, i.folder(), room))
 	if i.unpaid {
 		i.screen.Out.Line(output.Warning, keyless)
 	}

@@ -2,6 +2,7 @@ package program
 
 import (
 	"os"
+	"time"
 
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -20,9 +21,10 @@ func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
 // Main is the process: it runs the program with the process's own arguments,
 // streams and environment, and returns the exit code. The version, the commit
-// and its date (RFC 3339) are those of the build. No other file touches the
-// process, so that a test binary that calls Main is the program.
-func Main(version, commit, date string) int {
+// and its date (RFC 3339) are those of the build; today is the day by which prices
+// change and models end. No other file touches the process, so that a test binary
+// that calls Main is the program.
+func Main(version, commit, date string, today time.Time) int {
 	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
 		return code
 	}
@@ -34,6 +36,6 @@ func Main(version, commit, date string) int {
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
 		Environ: os.Environ, Lookup: os.LookupEnv,
 		Exit: os.Exit, Stray: stray,
-		Version: version, Commit: commit, Date: date,
+		Version: version, Commit: commit, Date: date, Today: today,
 	})
 }

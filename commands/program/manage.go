@@ -73,7 +73,7 @@ func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 
 // folder returns the directory as sub-commands see it.
 func (o *Options) folder() *cli.Folder {
-	return &cli.Folder{Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
+	return &cli.Folder{Today: o.os.Today, Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
 		Trusted: o.trust.State == trust.Trusted, Unused: o.unused}
 }
 

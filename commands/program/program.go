@@ -69,6 +69,7 @@ type Process struct {
 	Exit                  func(code int)                            // ends the process at once
 	Stray                 func(*os.File)                            // sends somewhere else what libraries write to standard output and error
 	Version, Commit, Date string                                    // of the build; Date is that of the commit, RFC 3339
+	Today                 time.Time                                 // by which prices change and models end; zero is before all that
 }
 
 func (p Process) getenv(name string) string {

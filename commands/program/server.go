@@ -70,7 +70,7 @@ func (p *Project) newBudget() error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(p.paths.User("prices.toml"), time.Now())
+		return limit.LoadPrices(p.paths.User("prices.toml"), p.os.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
@@ -145,6 +145,7 @@ func (p *Project) newGenerator() error {
 	if err != nil {
 		return err
 	}
+	presets.Today = p.os.Today
 	setup.API.Presets, p.presets = presets, presets
 	p.setup = setup
 	g, stop, err := model.Open(setup)
@@ -180,7 +181,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	if idle <= 0 {
 		idle = -1
 	}
-	a.access, a.method = cli.Access(c.Method), string(c.Method)
+	a.access, a.method = cli.Access(c.Method, c.Location), string(c.Method)
 	a.API = model.Options{Idle: idle,
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,

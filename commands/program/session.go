@@ -39,6 +39,7 @@ type Choice struct {
 	journal.Choice
 	Directories []string             // that are worked in beside the project's
 	Model       string               // "" is that of the settings
+	Thinking    string               // likewise
 	MaxTurns    int                  // 0 is that of the settings
 	System      string               // the system instruction, if not our own
 	Generator   engine.Generator     // answers in place of the model, without tools
@@ -181,7 +182,8 @@ func (s *Session) newGenerator() {
 	}
 	s.attempt = s.hooks.Generator(attempt)
 	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
-		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts}
+		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts,
+			Health: &s.health, Model: s.modelName}
 	}
 	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.settings.Model), s.Approver)
 	if s.generator = s.attempt; s.Generator == nil {
@@ -199,13 +201,17 @@ func (s *Session) routed(r *route.Router) engine.Generator {
 // newRouter makes what decides which model answers, where a model is wanted. Nothing is
 // asked about a prompt that is a trial, or whose answer is there.
 func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Presets: s.presets,
+	cfg := route.Config{Model: wanted, Presets: s.presets, Thinking: cmp.Or(s.Choice.Thinking, s.settings.ThinkLevel),
+		Small:  cmp.Or(s.settings.Unscored, unscored(approver)) == "smaller",
 		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
 	}
 	if s.settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
+	}
+	if s.setup.Fake == "" {
+		cfg.List = s.models
 	}
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
@@ -216,6 +222,15 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 		return m
 	}
 	return route.New(cfg)
+}
+
+// unscored returns which model answers a prompt without a score, if the settings don't say:
+// where nobody watches, the dearer one is not taken by accident.
+func unscored(approver engine.Approver) string {
+	if approver == nil {
+		return "smaller"
+	}
+	return "larger"
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the

@@ -54,8 +54,13 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 	s.env.Skills.Restore(past)
 }
 
-// modelName returns the name of the model that is asked.
-func (s *Session) modelName() string { return s.engine.Model() }
+// modelName returns the name of the model that is asked, "" before there is a conversation.
+func (s *Session) modelName() string {
+	if s.engine == nil {
+		return ""
+	}
+	return s.engine.Model()
+}
 
 // prompt is what the system instruction and the opening message depend on, as
 // it is at the moment.

@@ -10,6 +10,11 @@
 // the caller has an error and goes on without an answer. Delays between attempts are
 // shorter than those of a conversation.
 //
+// # No single model
+//
+// Where a model can't answer, the next one does that the table has for the purpose, beside
+// a conversation with the model that it is.
+//
 // # Nothing is shown
 //
 // Of an answer only the whole counts. What it took is told as an [engine.Usage] with
@@ -55,9 +60,31 @@ type Asker struct {
 	// Presets says what each purpose is asked with.
 	Presets *preset.Table
 
+	// Model, if not nil, returns the model of the conversation, whose family is asked.
+	Model func() string
+
+	// Health, if not nil, knows which models can't answer.
+	Health Health
+
 	// Attempts is how often a question is asked at most: 5 times if it is 0 or more
 	// than that, and never more often than its purpose is worth.
 	Attempts int
+}
+
+// A Health knows which models can't answer. It is safe for concurrent use.
+type Health interface {
+	Down(model string) bool
+	Missing(model string) // notes that there is no such model
+}
+
+// For returns an Asker beside a conversation with another model.
+func (a *Asker) For(model func() string) *Asker {
+	if a == nil {
+		return nil
+	}
+	other := *a
+	other.Model = model
+	return &other
 }
 
 // A Question is what is asked.
@@ -102,9 +129,64 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	if a == nil || a.Generator == nil {
 		return nil, errNobody
 	}
-	p := a.Presets.Purpose(q.Purpose)
-	bounded, cancel := context.WithTimeout(ctx, p.Limit)
+	models := a.models(q.Purpose)
+	bounded, cancel := context.WithTimeout(ctx, models[0].Limit)
 	defer cancel()
+	var first error
+	for i, p := range models {
+		answer, err := a.try(bounded, q, p, i < len(models)-1, with, read)
+		if first = cmp.Or(first, err); err == nil {
+			return answer, nil
+		}
+		if bounded.Err() != nil && ctx.Err() == nil {
+			return nil, &model.Error{Kind: model.Unavailable, Err: err,
+				Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
+		}
+		if ctx.Err() != nil || !a.elsewhere(p.Model, err) {
+			break
+		}
+		if q.Tell != nil && i < len(models)-1 {
+			q.Tell(engine.Notice{Text: fmt.Sprintf("%v; %s is asked instead", err, models[i+1].Model)})
+		}
+	}
+	return nil, first
+}
+
+// models returns what a purpose is asked with: the models that are known to be unable to
+// answer only if there is no other.
+func (a *Asker) models(purpose string) []*preset.Preset {
+	talk := ""
+	if a.Model != nil {
+		talk = a.Model()
+	}
+	all := a.Presets.Beside(purpose, talk)
+	if a.Health != nil {
+		down := func(p *preset.Preset) bool { return a.Health.Down(p.Model) }
+		if able := slices.DeleteFunc(slices.Clone(all), down); len(able) > 0 {
+			return able
+		}
+	}
+	return all
+}
+
+// elsewhere reports whether another model may answer where one has failed so.
+func (a *Asker) elsewhere(name string, err error) bool {
+	var e *model.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	if e.Kind == model.NotFound && a.Health != nil {
+		a.Health.Missing(name)
+	}
+	return e.Kind == model.NotFound || e.Kind == model.Quota || e.Kind == model.Unavailable && e.HTTP != 0
+}
+
+// tried is how often a model is asked that others can stand in for.
+const tried = 3
+
+// try asks one model.
+func (a *Asker) try(ctx context.Context, q Question, p *preset.Preset, others bool,
+	with func(*genai.GenerateContentConfig), read func(*genai.Candidate) error) (*genai.Candidate, error) {
 	config := *p.Config
 	if q.With != nil {
 		q.With(&config)
@@ -115,20 +197,18 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	t := teller{tell: q.Tell, usage: engine.NewUsage(p.Model)}
 	t.usage.Role = p.Role
 	checked := &checking{Generator: a.Generator, read: read, teller: &t}
-	attempts := cmp.Or(p.Attempts, maxAttempts)
+	options := model.RetryOptions{Attempts: cmp.Or(p.Attempts, maxAttempts), Delay: firstDelay}
 	if a.Attempts > 0 {
-		attempts = min(attempts, a.Attempts)
+		options.Attempts = min(options.Attempts, a.Attempts)
 	}
-	g := model.Retry(checked, model.RetryOptions{Attempts: attempts, Delay: firstDelay})
+	if others {
+		options.Attempts = min(options.Attempts, tried)
+	}
+	g := model.Retry(checked, options)
 	req := &engine.Request{Model: p.Model, Contents: q.Contents, Config: &config, OneShot: true, Role: p.Role,
 		Notify: t.notify}
-	for _, err := range g.Generate(bounded, req) {
-		switch {
-		case err == nil:
-		case bounded.Err() != nil && ctx.Err() == nil:
-			return nil, &model.Error{Kind: model.Unavailable, Err: err,
-				Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
-		default:
+	for _, err := range g.Generate(ctx, req) {
+		if err != nil {
 			return nil, empty(err)
 		}
 	}

@@ -64,7 +64,7 @@ func TestJSON(t *testing.T) {
 				"gemini-3.8-flash utility_next_speaker 0\nthe model's answer is empty; asked again in 2s\n" +
 				"utility_next_speaker failed\nbusy; asked again in 1s\ngemini-3.8-flash utility_next_speaker 4", 4 * time.Second},
 		{"never", []et.Reply{et.Says("x"), et.Says("{"), et.Says("[]"), et.Says("y"), et.Says(`{"choice":"late"}`)},
-			"the model was to answer with JSON, and did not (after 4 attempts)", "", 7 * time.Second},
+			"the model was to answer with JSON, and did not (after 3 attempts)", "", 3 * time.Second},
 		{"refused", []et.Reply{et.Fails(&model.Error{Kind: model.Quota, Final: true, Message: "no quota"})}, "no quota", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

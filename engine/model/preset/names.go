@@ -137,9 +137,42 @@ func (n names) beside(class string, m catalog.Model) (models []string) {
 		}
 		add(id)
 	}
-	add(m.Name)
+	if class != "flash-lite" { // else the conversation's own would cost more than the answer is worth
+		add(m.Name)
+	}
 	add(n.first("flash", ""))
 	return models
+}
+
+// Nearest returns the model of the table that comes nearest to one that is missing, of those
+// that are there, which may be nil if that is not known: its successor, another of its class,
+// or else of any. It is empty for a name that the table does not have, and where the settings
+// say what stands in for the model.
+func (t *Table) Nearest(name string, there []string) string {
+	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
+		return ""
+	}
+	n, m := t.names(), catalog.Of(name)
+	is := func(id string) bool {
+		return id != "" && id != m.Name && (there == nil || slices.Contains(there, id))
+	}
+	for next := m; next.Successor != ""; next = catalog.Of(n.of(next.Successor)) {
+		id := n.of(next.Successor)
+		if is(id) {
+			return id
+		}
+		if id == next.Name || id == m.Name {
+			break
+		}
+	}
+	for _, class := range []string{m.Class, "flash", "flash-lite", "pro"} {
+		for _, other := range catalog.Shipped().Models {
+			if other.Class == class && is(other.Name) && other.Usable(n.access.String()) && !n.ended(other) {
+				return other.Name
+			}
+		}
+	}
+	return ""
 }
 
 // small returns the smaller model that may answer for a name that leaves open which it is.
@@ -171,7 +204,7 @@ func (n names) choices() (choices []Choice) {
 		}
 		note := m.Note
 		if on, _ := m.Ended(access, n.day); on != "" && !n.day.IsZero() {
-			note += fmt.Sprintf(", ends on %s; then %s", on, n.successor(m, on))
+			note += fmt.Sprintf(", until %s; then %s", on, n.successor(m, on))
 		}
 		choices = append(choices, Choice{m.Name, note})
 	}

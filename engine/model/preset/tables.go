@@ -76,14 +76,7 @@ func (s Stand) State(way string) string { return s.states[way] }
 // place.
 func (t *Table) Chain(name string) (found []Stand) {
 	t = t.some()
-	best := 0
-	for _, chain := range t.chains {
-		i := slices.IndexFunc(chain, func(s Stand) bool { return t.Chat(s.Model, false).Model == name })
-		if i >= 0 && (found == nil || i < best) {
-			found, best = chain[i:], i
-		}
-	}
-	if found != nil {
+	if found = t.chained(name); found != nil {
 		return found
 	}
 	silent := map[string]bool{"transient": true}
@@ -93,6 +86,19 @@ func (t *Table) Chain(name string) (found []Stand) {
 	}
 	for _, m := range append([]string{name}, models...) {
 		found = append(found, Stand{Model: m, silent: silent, states: map[string]string{"transient": Sticky}})
+	}
+	return found
+}
+
+// chained returns the models from the one of that name on in a chain of the user's, nil if
+// it is in none.
+func (t *Table) chained(name string) (found []Stand) {
+	best := 0
+	for _, chain := range t.chains {
+		i := slices.IndexFunc(chain, func(s Stand) bool { return t.Chat(s.Model, false).Model == name })
+		if i >= 0 && (found == nil || i < best) {
+			found, best = chain[i:], i
+		}
 	}
 	return found
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -12,6 +13,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
+	"gemline/engine/text"
 )
 
 // An Action is what happens when a model can't answer and another one could.
@@ -66,9 +68,6 @@ func failureOf(err error) failure {
 // answer. Retried returns a Generator that makes so many attempts of a request, or, for
 // 0, as many as usual.
 func (r *Router) Generator(retried func(attempts int) engine.Generator) engine.Generator {
-	if r.cfg.Action == Off {
-		return retried(0)
-	}
 	return fallback{retried(0), r, retried}
 }
 
@@ -85,17 +84,18 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 		name := f.r.cfg.Presets.Chat(req.Model, false).Model
 		a := f.r.first(name)
 		for {
+			asked.Config = f.r.thinking(req.Config, asked.Model)
 			next, heard, err := f.attempt(ctx, &asked, a, yield)
-			if next == "" {
+			if next == nil {
 				if err != nil {
 					yield(nil, err)
 				}
 				return
 			}
 			if req.Notify != nil {
-				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(a.Model, err), Restart: heard, Model: next})
+				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(a.Model, err), Restart: heard, Model: next.Model})
 			}
-			asked.Model, a = next, attempt{a.rest[0], a.rest[1:]}
+			asked.Model, a = next.Model, *next
 		}
 	}
 }
@@ -106,10 +106,10 @@ type attempt struct {
 	rest []preset.Stand // the models that can stand in for it
 }
 
-// attempt asks one model. It returns the model to ask instead, "" if there is none; the
-// error is then left to be yielded.
+// attempt asks one model. It returns what to try instead, nil if there is nothing; the error
+// is then left to be yielded.
 func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
-	yield func(*genai.GenerateContentResponse, error) bool) (next string, heard bool, err error) {
+	yield func(*genai.GenerateContentResponse, error) bool) (next *attempt, heard bool, err error) {
 	health, g := f.r.cfg.Health, f.Generator
 	switch {
 	case len(a.rest) > 0 && health.failing(a.Model):
@@ -125,34 +125,84 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		}
 		heard = true
 		if !yield(chunk, nil) {
-			return "", true, nil
+			return nil, true, nil
 		}
 	}
 	why := failureOf(err)
+	if why == missing && ctx.Err() == nil {
+		a, err = f.r.living(ctx, a, err)
+	}
 	switch {
 	case err == nil:
 		health.recovered(a.Model)
-	case why == other && !a.Covers() || ctx.Err() != nil:
+	case why == other && !a.Covers() || ctx.Err() != nil || f.r.cfg.Action == Off:
 	case len(a.rest) == 0:
 		health.mark(a.Model, a.made(why)) // for prompts that leave the choice open
 	default:
 		goOn, always, aerr := f.r.may(ctx, a, err, why)
 		if aerr != nil {
-			return "", heard, aerr
+			return nil, heard, aerr
 		}
 		if goOn {
 			f.r.took(a, why, always)
-			return a.rest[0].Model, heard, err
+			return &attempt{a.rest[0], a.rest[1:]}, heard, err
 		}
 	}
-	return "", heard, err
+	return nil, heard, err
+}
+
+// living returns the attempt of a model that the server does not have, with those that can
+// stand in for it and that the server has, the nearest first. Where the name is none that is
+// known, the error names the one that is spelled like it.
+func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, error) {
+	there := r.cfg.Health.models(ctx, r.cfg.List)
+	var rest []preset.Stand
+	near := r.cfg.Presets.Nearest(a.Model, there)
+	if near != "" && (there != nil || len(a.rest) == 0) {
+		rest = []preset.Stand{{Model: near}}
+	}
+	for _, s := range a.rest {
+		id := r.cfg.Presets.Chat(s.Model, false).Model
+		if there == nil || id != near && slices.Contains(there, strings.TrimPrefix(id, "models/")) {
+			rest = append(rest, s)
+		}
+	}
+	if a.rest = rest; len(rest) > 0 && r.cfg.Action != Off {
+		return a, err
+	}
+	if near = text.Nearest(a.Model, there); len(rest) > 0 {
+		near = rest[0].Model
+	}
+	var e *model.Error
+	if near == "" || !errors.As(err, &e) {
+		return a, err
+	}
+	named := *e
+	named.Advice = "there is " + near + "; choose it with -m or /model"
+	return a, &named
+}
+
+// thinking returns what a request to a model is made with, so that it thinks as much as the
+// user wants, if the request does not say how much.
+func (r *Router) thinking(c *genai.GenerateContentConfig, name string) *genai.GenerateContentConfig {
+	if r.cfg.Thinking == "" || c != nil && c.ThinkingConfig != nil {
+		return c
+	}
+	config := genai.GenerateContentConfig{}
+	if c != nil {
+		config = *c
+	}
+	config.ThinkingConfig = r.cfg.Presets.Thinking(name, r.cfg.Thinking)
+	return &config
 }
 
 // first returns the attempt of a model, and those that can answer in its place.
 func (r *Router) first(name string) attempt {
 	chain := r.cfg.Presets.Chain(name)
 	a := attempt{Stand: chain[0]}
-	a.Model = name
+	if a.Model = name; r.cfg.Action == Off {
+		return attempt{Stand: preset.Stand{Model: name}}
+	}
 	var last []preset.Stand
 	for _, s := range chain[1:] {
 		switch id := r.cfg.Presets.Chat(s.Model, false).Model; {

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -15,7 +16,43 @@ type Health struct {
 	down   map[string]time.Time // until when a model can't answer; zero is for good
 	sticky map[string]bool      // models that failed last time, and get one attempt
 	vain   int                  // how often the classifier has failed since it last answered
+	said   map[string]bool      // what users were told once
+
+	list  sync.Once
+	there []string // the models that the server has, nil if it did not say
 }
+
+// news reports whether users have not been told something yet, and notes that they are.
+func (h *Health) news(text string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.said[text] {
+		return false
+	}
+	if h.said == nil {
+		h.said = map[string]bool{}
+	}
+	h.said[text] = true
+	return true
+}
+
+// models returns which models the server has, which it is asked once; nil if it does not say.
+func (h *Health) models(ctx context.Context, list func(context.Context) ([]string, error)) []string {
+	if list == nil {
+		return nil
+	}
+	h.list.Do(func() {
+		ctx, stop := context.WithTimeout(ctx, listTimeout)
+		defer stop()
+		if names, err := list(ctx); err == nil {
+			h.there = names
+		}
+	})
+	return h.there
+}
+
+// listTimeout is how long a server may take to list its models.
+const listTimeout = 5 * time.Second
 
 // Down reports whether a model can't answer.
 func (h *Health) Down(model string) bool {
@@ -24,6 +61,9 @@ func (h *Health) Down(model string) bool {
 	until, ok := h.down[model]
 	return ok && (until.IsZero() || time.Now().Before(until))
 }
+
+// Missing notes that there is no such model.
+func (h *Health) Missing(model string) { h.mark(model, missing) }
 
 // forget has a model be tried again, and the classifier.
 func (h *Health) forget(model string) {

@@ -34,6 +34,15 @@ type Config struct {
 	// Mode returns what the conversation is at. Nil is nothing special.
 	Mode func() Mode
 
+	// Small has the smaller model answer where no score came.
+	Small bool
+
+	// Thinking is how much models think: low, medium or high; empty is as the presets say.
+	Thinking string
+
+	// List asks the server which models it has, where one is missing. Nil asks nobody.
+	List func(context.Context) ([]string, error)
+
 	// Decided, if not nil, is told of each decision.
 	Decided func(Decision)
 }
@@ -58,6 +67,7 @@ type Router struct {
 	wanted string
 	talk   Conversation // nil before the first prompt
 	last   string       // the model that was told last
+	late   string       // what is told when an answer comes
 }
 
 // New returns a Router.
@@ -77,6 +87,9 @@ func (r *Router) Choose(name string) {
 	r.wanted, r.last = name, ""
 	r.cfg.Health.forget(r.Model())
 }
+
+// Think changes how much models think: low, medium, high, or as the presets say.
+func (r *Router) Think(level string) { r.cfg.Thinking = level }
 
 // Model returns the model that answers where nothing speaks for another one.
 func (r *Router) Model() string { return r.cfg.Presets.Resolve(r.wanted) }
@@ -98,7 +111,8 @@ type Decision struct {
 	Took   time.Duration
 	Err    error // why the classifier could not decide, nil if it could or was not asked
 
-	quiet bool // it is not told
+	quiet bool   // it is not told
+	late  string // why, which is told when an answer comes, "" if nothing is
 }
 
 // The strategies.
@@ -125,6 +139,9 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 				r.take(r.decide(ctx, mode, parts, tell), tell)
 			}
 			changed := func() bool { return r.cfg.Mode() != mode }
+			if ending := r.cfg.Presets.Ending(r.wanted); ending != "" && r.cfg.Health.news(ending) {
+				tell(engine.Notice{Text: ending})
+			}
 			if !decided {
 				choose(parts)
 			} else if changed() {
@@ -134,7 +151,11 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 				return
 			}
 			for ev, err := range run(ctx, parts...) {
-				if !yield(ev, err) {
+				if err == nil && r.late != "" && answers(ev) {
+					tell(engine.Notice{Text: r.late, Info: true})
+					r.late = ""
+				}
+				if left || !yield(ev, err) {
 					return
 				}
 				if _, over := ev.(engine.Finished); over && changed() {
@@ -148,8 +169,17 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 	}
 }
 
-// take has the model of a decision asked. A change is told; the first choice is one if it
-// is not what the user may expect. How hard a prompt is, only users are told that watch.
+// answers reports whether an event is of an answer, so that the request has not failed.
+func answers(ev engine.Event) bool {
+	switch ev.(type) {
+	case engine.Text, engine.Thought, engine.Answered, engine.Finished:
+		return true
+	}
+	return false
+}
+
+// take has the model of a decision asked. A change is told, if somebody watches; the first
+// choice is one if it is not what the user may expect.
 func (r *Router) take(d Decision, tell func(engine.Event)) {
 	if d.Model == "" {
 		return
@@ -158,9 +188,12 @@ func (r *Router) take(d Decision, tell func(engine.Event)) {
 		r.cfg.Decided(d)
 	}
 	r.talk.SetModel(d.Model)
+	if d.late != "" {
+		r.late = d.Model + " answers: " + d.late
+	}
 	if was := cmp.Or(r.last, r.Model()); was != d.Model && !d.quiet {
 		why := ""
-		if d.Reason != "" {
+		if d.Reason != "" && d.Source != fromScore {
 			why = ": " + d.Reason
 		}
 		tell(engine.Notice{Text: d.Model + " answers" + why, Info: true})
@@ -193,7 +226,7 @@ func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tel
 		d = r.byClass(ctx, parts, large, small, tell)
 	}
 	if r.cfg.Health.Down(d.Model) {
-		return Decision{Model: large, Source: fromDefault}
+		return Decision{Model: large, Source: fromDefault, Err: d.Err, late: d.late, quiet: d.quiet}
 	}
 	return d
 }
@@ -211,23 +244,26 @@ func (r *Router) instead(name string) (Decision, bool) {
 	return Decision{Model: rest[0].Model, Source: fromFallback, Reason: id + " can't at the moment"}, true
 }
 
-// byClass decides by how hard the prompt is. Who can't say has the larger model answer.
+// byClass decides by how hard the prompt is.
 func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string,
 	tell func(engine.Event)) Decision {
 	d := Decision{Model: large, Source: fromDefault, quiet: r.cfg.Approver == nil}
-	if r.cfg.Asker == nil || !r.cfg.Health.classifies() || textOf(parts) == "" {
+	if r.cfg.Asker == nil || textOf(parts) == "" {
 		return d
+	}
+	if !r.cfg.Health.classifies() {
+		return r.unscored(large, small)
 	}
 	hard, reason, err := r.hard(ctx, parts, r.cfg.Presets.Scored(large), tell)
 	if ctx.Err() != nil {
 		return d
 	}
-	if last := r.cfg.Health.classified(err == nil); err != nil {
-		if last && !d.quiet {
-			tell(engine.Notice{Info: true,
-				Text: large + " answers from now on: what chooses between models has failed twice"})
+	last := r.cfg.Health.classified(err == nil)
+	if err != nil {
+		d = r.unscored(large, small)
+		if d.Err, d.late = err, "the router gave no score"; last {
+			d.late = "the router has failed twice, and is not asked again"
 		}
-		d.Err = err
 		return d
 	}
 	d.Reason, d.Source = reason, fromScore
@@ -235,6 +271,15 @@ func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small 
 		d.Source = fromChoice
 	}
 	if !hard {
+		d.Model = small
+	}
+	return d
+}
+
+// unscored decides where no score comes.
+func (r *Router) unscored(large, small string) Decision {
+	d := Decision{Model: large, Source: fromDefault, quiet: true}
+	if r.cfg.Small {
 		d.Model = small
 	}
 	return d

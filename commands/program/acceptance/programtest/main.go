@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -34,7 +35,8 @@ func Main(m *testing.M) {
 		uuid.SetRand(newFaultySource(rand.Reader, how))
 	}
 	if os.Getenv(AsProgram) != "" {
-		os.Exit(program.Main("dev", "", ""))
+		day, _ := time.Parse(time.DateOnly, os.Getenv("GEMLINE_TEST_DAY")) // else before all days
+		os.Exit(program.Main("dev", "", "", day))
 	}
 	if err := os.Chdir(top()); err != nil {
 		panic(err)
