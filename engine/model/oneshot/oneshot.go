@@ -93,6 +93,9 @@ type Question struct {
 	System   string // the instruction, may be empty
 	Contents []*genai.Content
 
+	// Once says that an answer that is empty or can't be read is not asked for again.
+	Once bool
+
 	// With, if not nil, changes what the purpose is asked with.
 	With func(*genai.GenerateContentConfig)
 
@@ -111,12 +114,19 @@ func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
 }
 
 // JSON has the question answered with JSON that fits a schema, and reads the answer
-// into a value. An answer that can't be read so is asked for again.
+// into a value. An answer that can't be read so is asked for again, unless the question is
+// asked once.
 func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
+	var unread error
 	_, err := a.ask(ctx, q, func(c *genai.GenerateContentConfig) {
 		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", schema
-	}, func(c *genai.Candidate) error { return json.Unmarshal(unfenced(Words(c)), into) })
-	return err
+	}, func(c *genai.Candidate) error {
+		if unread = json.Unmarshal(unfenced(Words(c)), into); q.Once {
+			return nil
+		}
+		return unread
+	})
+	return cmp.Or(err, unread)
 }
 
 // Ask returns the answer, which says something.
@@ -196,7 +206,7 @@ func (a *Asker) try(ctx context.Context, q Question, p *preset.Preset, others bo
 	}
 	t := teller{tell: q.Tell, usage: engine.NewUsage(p.Model)}
 	t.usage.Role = p.Role
-	checked := &checking{Generator: a.Generator, read: read, teller: &t}
+	checked := &checking{Generator: a.Generator, read: read, once: q.Once, teller: &t}
 	options := model.RetryOptions{Attempts: cmp.Or(p.Attempts, maxAttempts), Delay: firstDelay}
 	if a.Attempts > 0 {
 		options.Attempts = min(options.Attempts, a.Attempts)
@@ -250,6 +260,7 @@ type checking struct {
 	engine.Generator
 	*teller
 	read   func(*genai.Candidate) error
+	once   bool
 	answer *genai.Candidate
 	begun  *genai.Candidate // what came of the answer before this request
 }
@@ -294,7 +305,11 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 		g.begun = c
 		return nil
 	}
-	if Words(c) == "" {
+	switch {
+	case Words(c) == "" && g.once:
+		return &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Final: true, Answering: true,
+			Message: "the model's answer has no text"}
+	case Words(c) == "":
 		return nil // which is known below as no answer
 	}
 	if err := g.read(c); err != nil {

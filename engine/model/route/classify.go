@@ -20,52 +20,39 @@ var scoreDoc string
 //go:embed choice.md
 var choiceDoc string
 
-// A grade is how the classifier of the newer models answers.
-type grade struct {
-	Score int
-}
-
+// scoreSchema is how the classifier of the newer models is to answer.
 var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_reasoning":{"type":"string"},` +
 	`"complexity_score":{"type":"integer","minimum":1,"maximum":100}},` +
 	`"required":["complexity_reasoning","complexity_score"]}`)
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is no score is an error.
-func (s *grade) UnmarshalJSON(b []byte) error {
-	var v struct {
-		Reasoning *string `json:"complexity_reasoning"`
-		Score     int     `json:"complexity_score"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
-	if v.Reasoning == nil || v.Score < 1 || v.Score > 100 {
-		return errors.New("no score from 1 to 100")
-	}
-	s.Score = v.Score
-	return nil
-}
-
-// A choice is how the classifier of older models answers.
-type choice struct {
-	Model string
-}
-
+// choiceSchema is how that of older models is to answer.
 var choiceSchema = json.RawMessage(`{"type":"object","properties":{"reasoning":{"type":"string"},` +
 	`"model_choice":{"type":"string","enum":["flash","pro"]}},"required":["reasoning","model_choice"]}`)
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is no choice is an error.
-func (c *choice) UnmarshalJSON(b []byte) error {
+// A grade is how hard a prompt is, as either classifier says it: in a recording it may be
+// another one than the one that is asked.
+type grade struct {
+	Score int // 0 if there is a choice instead
+	Hard  bool
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. What is no score and no choice is an error.
+func (g *grade) UnmarshalJSON(b []byte) error {
 	var v struct {
-		Reasoning *string `json:"reasoning"`
-		Model     string  `json:"model_choice"`
+		Score  float64 `json:"complexity_score"`
+		Choice string  `json:"model_choice"`
 	}
 	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
-	if v.Reasoning == nil || v.Model != "flash" && v.Model != "pro" {
-		return errors.New("no choice")
+	switch {
+	case v.Score >= 1 && v.Score <= 100:
+		*g = grade{Score: int(v.Score), Hard: v.Score >= Threshold}
+	case v.Choice == "flash" || v.Choice == "pro":
+		*g = grade{Hard: v.Choice == "pro"}
+	default:
+		return errors.New("no score from 1 to 100, and no choice")
 	}
-	c.Model = v.Model
 	return nil
 }
 

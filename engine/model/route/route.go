@@ -289,19 +289,19 @@ func (r *Router) unscored(large, small string) Decision {
 // scored.
 func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool,
 	tell func(engine.Event)) (hard bool, score string, err error) {
-	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Tell: func(ev engine.Event) {
+	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Once: true, Tell: func(ev engine.Event) {
 		if _, counts := ev.(engine.Usage); counts { // what fails costs the user nothing but the choice
 			tell(ev)
 		}
 	}}
-	if !scored {
-		q.System, q.Contents = choiceDoc, excerpt(r.talk.History(), 20, 4, parts)
-		var c choice
-		err = r.cfg.Asker.JSON(ctx, q, choiceSchema, &c)
-		return c.Model == "pro", "", err
-	}
+	schema := scoreSchema
 	q.Contents = excerpt(r.talk.History(), 8, 8, parts)
-	var s grade
-	err = r.cfg.Asker.JSON(ctx, q, scoreSchema, &s)
-	return s.Score >= Threshold, fmt.Sprintf("complexity %d of 100", s.Score), err
+	if !scored {
+		schema, q.System, q.Contents = choiceSchema, choiceDoc, excerpt(r.talk.History(), 20, 4, parts)
+	}
+	var g grade
+	if err = r.cfg.Asker.JSON(ctx, q, schema, &g); err == nil && g.Score > 0 {
+		score = fmt.Sprintf("complexity %d of 100", g.Score)
+	}
+	return g.Hard, score, err
 }

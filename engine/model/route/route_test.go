@@ -50,6 +50,8 @@ func classifier(t testing.TB, says string) []et.Reply {
 			answer = fmt.Sprintf(`{"reasoning":"so it is","model_choice":%q}`, value)
 		}
 		return []et.Reply{et.Says(answer), {Stall: true}}
+	case "says":
+		return []et.Reply{et.Says(value), {Stall: true}}
 	case "nothing":
 		return []et.Reply{et.Fails(errors.New("no more mock responses"))}
 	case "silence":
@@ -130,6 +132,9 @@ func TestRouting(t *testing.T) {
 				}
 				if took := time.Since(start); took > 3*time.Second {
 					t.Errorf("it took %s", took)
+				}
+				if n := len(script.Requests()); n > 1 && f[4] != "silence" && f[4] != "refusal" {
+					t.Errorf("the classifier was asked %d times", n)
 				}
 				if want := f[4] != ""; (len(script.Requests()) > 0) != want && !strings.Contains(f[2], "pro") {
 					t.Errorf("the classifier was asked %d times", len(script.Requests()))
