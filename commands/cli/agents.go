@@ -228,7 +228,7 @@ func (c *agentsValidate) Run(w *World) error {
 		}
 		list, wrong = append(list, found...), append(wrong, errs...)
 	}
-	bad, lines, none := []badAgent{}, []string{}, 0
+	bad, notes, lines, none := []badAgent{}, []badAgent{}, []string{}, 0
 	for _, err := range wrong {
 		b := badAgent{Message: err.Error()}
 		if fe := (*agent.FileError)(nil); errors.As(err, &fe) {
@@ -237,6 +237,11 @@ func (c *agentsValidate) Run(w *World) error {
 		}
 		bad, lines = append(bad, b), append(lines, err.Error())
 	}
+	for _, d := range list {
+		for _, n := range d.Notes {
+			notes, lines = append(notes, badAgent{n.File, n.Line, n.Message}), append(lines, n.Error())
+		}
+	}
 	if lines = append(lines, fmt.Sprintf("agents that can be read: %d", len(list))); len(wrong) == 0 {
 		lines = append(lines, "nothing is wrong with them")
 	}
@@ -244,7 +249,8 @@ func (c *agentsValidate) Run(w *World) error {
 		OK       bool       `json:"ok"`
 		Agents   int        `json:"agents"`
 		Problems []badAgent `json:"problems"`
-	}{len(wrong) == 0, len(list), bad}, lines...)
+		Notes    []badAgent `json:"notes"` // of agents that work all the same
+	}{len(wrong) == 0, len(list), bad, notes}, lines...)
 	switch {
 	case err != nil || len(wrong) == 0:
 		return err

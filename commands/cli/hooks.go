@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"gemline/commands/custom"
 	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -341,23 +338,6 @@ func written[V any](src settings.Source, path ...string) (v V, err error) {
 	return v, err
 }
 
-// The words of Claude Code for events and tools.
-var (
-	claudeEvents = map[string]hook.Event{
-		"PreToolUse":       hook.BeforeTool,
-		"PostToolUse":      hook.AfterTool,
-		"UserPromptSubmit": hook.BeforeAgent,
-		"Stop":             hook.AfterAgent,
-		"SubagentStop":     hook.AfterAgent,
-		"SubAgentStop":     hook.AfterAgent,
-		"PreCompact":       hook.PreCompress,
-		"SessionStart":     hook.SessionStart,
-		"SessionEnd":       hook.SessionEnd,
-		"Notification":     hook.Notification,
-	}
-	claudeTool = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
-)
-
 // Run writes the hooks of Claude Code's settings into the project's.
 func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 	var doc *jsonc.Document
@@ -430,7 +410,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 	hooks = map[hook.Event][]any{}
 	events, _ := tree["hooks"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(events)) {
-		e, known := claudeEvents[name]
+		e, known := hook.ClaudeEvents[name]
 		if !known {
 			notes = append(notes, "there is no event for "+text.EscapeLine(name)+"; its hooks are left out")
 			continue
@@ -479,13 +459,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 func fromClaudeMatcher(e hook.Event, matcher string) (matchers, unknown []string) {
 	switch e {
 	case hook.BeforeTool, hook.AfterTool:
-		moved := claudeTool.ReplaceAllStringFunc(matcher, func(name string) string {
-			tool := custom.Tool(name)
-			if tool == "" {
-				unknown = append(unknown, name)
-			}
-			return cmp.Or(tool, name)
-		})
+		moved, unknown := hook.ToolMatcher(matcher)
 		return []string{moved}, unknown
 	case hook.SessionStart, hook.SessionEnd, hook.PreCompress:
 		return strings.Split(matcher, "|"), nil

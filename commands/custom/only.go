@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/policy"
 )
 
 // Only are the tools that may be called for a command. Nil are all tools.
@@ -17,26 +18,9 @@ type Allowed struct {
 	Prefixes []string
 }
 
-// tools are the names that other agents have for what gemline has, in small letters.
-var tools = map[string]string{
-	"bash":      "run_shell_command",
-	"edit":      "replace",
-	"multiedit": "replace",
-	"write":     "write_file",
-	"read":      "read_file",
-	"glob":      "glob",
-	"grep":      "grep_search",
-	"ls":        "list_directory",
-	"list":      "list_directory",
-	"webfetch":  "web_fetch",
-	"websearch": "google_web_search",
-	"todowrite": "write_todos",
-	"todoread":  "write_todos",
-}
-
 // Tool returns what gemline calls a tool of other agents, such as Bash; "" if it has
 // none.
-func Tool(name string) string { return tools[strings.ToLower(name)] }
+func Tool(name string) string { return policy.ToolOf(name) }
 
 // parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". The unknown ones
 // are those that there are not; a tool of gemline's may go by its own name.

@@ -98,7 +98,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if s.Approver == nil { // nobody can be asked which model is to stand in for another
 		approver = nil
 	}
-	router := s.newRouter(cmp.Or(t.Agent.Model, s.presets.Kin(t.Agent.Class, t.Model)), approver)
+	router := s.newRouter(s.agentModel(t), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
@@ -181,6 +181,20 @@ func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
 		return extension.Extension{}, false
 	}
 	return list[i], true
+}
+
+// agentModel returns the model that an agent begins with: its own, unless that is one of
+// another vendor and no alias of the user's.
+func (s *Session) agentModel(t *agent.Task) string {
+	own := t.Agent.Model
+	if agent.OtherVendor(own) && agent.OtherVendor(s.presets.Purpose(own).Model) {
+		s.vendorOnce.Do(func() {
+			s.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, longestName))})
+		})
+		own = ""
+	}
+	return cmp.Or(own, s.presets.Kin(t.Agent.Class, t.Model))
 }
 
 // agentPrompt is what an agent is told before its task.

@@ -54,6 +54,7 @@ type Project struct {
 	waitOnce     sync.Once         // says until when they are, all in all
 	waitUntil    time.Time
 	agentsOnce   sync.Once           // says what is wrong with agents
+	vendorOnce   sync.Once           // says that an agent asks for another vendor's model
 	check        string              // the command that checks the work, "" if there is none
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together

@@ -95,7 +95,10 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 	p := parser{file: file}
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		groups, ok := value[name].([]any)
-		p.event, p.path = Event(name), []string{name}
+		p.event, p.path, p.seconds = Event(name), []string{name}, false
+		if e := ClaudeEvents[name]; e != "" && string(e) != name {
+			p.event, p.seconds = e, true
+		}
 		switch {
 		case slices.Contains([]string{"enabled", "disabled", "notifications"}, name): // of older versions
 			continue
@@ -116,10 +119,11 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 
 // A parser reads the hooks of a file, and keeps what is wrong.
 type parser struct {
-	file  File
-	event Event
-	path  []string // of what is read
-	wrong []Problem
+	file    File
+	event   Event
+	path    []string // of what is read
+	seconds bool     // the event has Claude Code's name, whose hooks say their time in seconds
+	wrong   []Problem
 }
 
 // complain keeps a problem with what stands at the path, or at a key of it.
@@ -148,12 +152,19 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 	}
 	sequential, _ := group["sequential"].(bool)
 	for _, v := range list {
+		if p.seconds {
+			v = inMilliseconds(v)
+		}
 		h, err := parse(v)
 		if err != nil {
 			p.complain(false, "item %d: %v", n, err)
 			continue
 		}
-		h.Event, h.Matcher, h.Sequential, h.Source, h.File = p.event, matcher, sequential, source, p.file.Path
+		h.Event, h.Matcher = p.event, matcher
+		if h.byName() {
+			h.Matcher, _ = ToolMatcher(matcher)
+		}
+		h.Sequential, h.Source, h.File = sequential, source, p.file.Path
 		if why := hasty(h, v); why != "" {
 			p.complain(true, "item %d: %s", n, why)
 		}
@@ -182,6 +193,18 @@ func hasty(h Hook, value any) string {
 		}
 		return fmt.Sprintf("its timeout %.40q is no number of ms; it has %d ms", fmt.Sprint(said), ms)
 	}
+}
+
+// inMilliseconds returns a hook whose time is in seconds as one whose time is not.
+func inMilliseconds(value any) any {
+	h, _ := value.(map[string]any)
+	seconds, err := milliseconds(h["timeout"])
+	if err != nil {
+		return value
+	}
+	h = maps.Clone(h)
+	h["timeout"] = 1000 * seconds
+	return h
 }
 
 // milliseconds returns the number that a timeout is.

@@ -41,10 +41,11 @@ type Definition struct {
 	Label       string // the name that people read, may be empty
 	Description string // for the model that may call it
 
-	Source string // who brings it: built-in, project, user, or the name of an extension
-	File   string // empty if it is built in
-	Print  string // what tells the contents of the file from others
-	Off    string // why it can't be called, empty if it can
+	Source string       // who brings it: built-in, project, user, or the name of an extension
+	File   string       // empty if it is built in
+	Print  string       // what tells the contents of the file from others
+	Off    string       // why it can't be called, empty if it can
+	Notes  []*FileError // what of the file has no effect, or another than it says
 
 	// Prompt is the system instruction; ${query} and the like in it are replaced by what
 	// [Task.Instruction] says. Core has gemline's own stand before it.
@@ -52,6 +53,7 @@ type Definition struct {
 	Core   bool
 
 	Tools   []string       // names and patterns of those that it may call; nil is all
+	Except  []string       // names and patterns of those that it may not
 	Servers map[string]any // MCP servers of its own, as settings have them
 	Given   map[string]any // those that the user's settings give it, which come first
 

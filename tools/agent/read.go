@@ -30,8 +30,8 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", text.EscapeLine(e.File), e.Line, e.Message)
 }
 
-// Parse reads the agents of a file: one, or several that live on other servers. It is
-// strict: what it does not know is an error, a [*FileError].
+// Parse reads the agents of a file: one, or several that live on other servers. A value
+// that makes no sense is an error, a [*FileError]. What has no effect is in the Notes.
 func Parse(file, source string) ([]Definition, error) {
 	r := &reader{file: file}
 	if !utf8.ValidString(source) {
@@ -42,7 +42,14 @@ func Parse(file, source string) ([]Definition, error) {
 		return nil, r.fail(nil, "it does not begin with a line --- and, further down, another one; what an agent is stands between them")
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
+	err := yaml.Unmarshal([]byte(head), &doc)
+	if err != nil {
+		var mended yaml.Node // of words behind a key that hold a colon
+		if yaml.Unmarshal([]byte(text.QuoteFrontMatter(head)), &mended) == nil {
+			doc, err = mended, nil
+		}
+	}
+	if err != nil {
 		return nil, r.syntax(&yaml.Node{Line: 1}, err)
 	}
 	if len(doc.Content) == 0 {
@@ -75,14 +82,19 @@ type reader struct {
 }
 
 func (r *reader) fail(n *yaml.Node, format string, args ...any) error {
+	if r.err == nil {
+		r.err = r.problem(n, format, args...)
+	}
+	return r.err
+}
+
+// problem returns what is to be said about the file at n.
+func (r *reader) problem(n *yaml.Node, format string, args ...any) *FileError {
 	line := 1
 	if n != nil {
 		line += n.Line
 	}
-	if r.err == nil {
-		r.err = &FileError{r.file, line, fmt.Sprintf(format, args...)}
-	}
-	return r.err
+	return &FileError{r.file, line, fmt.Sprintf(format, args...)}
 }
 
 var yamlLine = text.Pattern(`^yaml: (?:line (\d+): )?`)
@@ -139,7 +151,7 @@ func (r *reader) unknown(key *yaml.Node, keys []string) {
 
 var (
 	localKeys = []string{"kind", "name", "description", "display_name", "tools", "mcp_servers",
-		"model", "temperature", "max_turns", "timeout_mins"}
+		"model", "temperature", "max_turns", "timeout_mins", exceptKey}
 	remoteKeys = []string{"kind", "name", "description", "display_name", "agent_card_url", "agent_card_json", "auth"}
 	serverKeys = []string{"command", "args", "env", "cwd", "url", "http_url", "headers", "tcp",
 		"type", "timeout", "trust", "description",
@@ -156,13 +168,16 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 			keys, d.Remote = remoteKeys, &remote.Server{}
 		}
 	})
+	var odd []*yaml.Node
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
-		if !slices.Contains(keys, key.Value) {
-			r.unknown(key, keys)
+		name := cmp.Or(sameKeys[key.Value], key.Value)
+		if !slices.Contains(keys, name) {
+			odd = append(odd, key)
 			return
 		}
-		r.fact(key.Value, value, d)
+		r.fact(name, value, d)
 	})
+	r.oddKeys(odd, d, keys)
 	for _, want := range []struct{ key, value string }{{"name", d.Name}, {"description", d.Description}} {
 		if want.value == "" && (d.Remote == nil || want.key == "name") {
 			r.fail(r.real(n), "%s is missing", want.key)
@@ -182,6 +197,11 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 	}
 }
 
+// slugOf returns a name as people write it, such as Code Reviewer, as an agent's name.
+func slugOf(name string) string {
+	return strings.Join(strings.Fields(strings.ToLower(name)), "-")
+}
+
 var slug = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
 // fact reads the value of a key.
@@ -192,7 +212,11 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 			r.fail(n, "kind is local or remote")
 		}
 	case "name":
-		if d.Name = r.text(key, n); !slug.MatchString(d.Name) {
+		said := r.text(key, n)
+		if d.Name = slugOf(said); d.Name != said {
+			r.note(n, d, "it is called %s: a name is made of small letters, digits, - and _", d.Name)
+		}
+		if !slug.MatchString(d.Name) {
 			r.fail(n, "name is made of small letters, digits, - and _, at most 64")
 		}
 	case "description":
@@ -200,11 +224,16 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 	case "display_name":
 		d.Label = r.text(key, n)
 	case "model":
-		if d.Model = r.text(key, n); d.Model == "inherit" {
+		if d.Model = r.text(key, n); d.Model == "inherit" || d.Model == "default" {
 			d.Model = ""
 		}
+		if OtherVendor(d.Model) {
+			r.note(n, d, "the model %s is another vendor's; the model of the conversation answers", d.Model)
+		}
 	case "tools":
-		d.Tools = r.patterns(n)
+		d.Tools = r.names(key, n, d)
+	case exceptKey:
+		d.Except = r.names(key, n, d)
 	case "mcp_servers":
 		d.Servers = map[string]any{}
 		r.each(n, key, func(name, value *yaml.Node) { d.Servers[name.Value] = r.server(value) })
@@ -256,24 +285,6 @@ func (r *reader) whole(key string, n *yaml.Node, most int) int {
 }
 
 var toolPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_.:-]+\*?)$`)
-
-// patterns reads the names of tools.
-func (r *reader) patterns(n *yaml.Node) []string {
-	list := []string{} // which is not none said
-	if n.Kind != yaml.SequenceNode {
-		r.fail(n, "tools is no list of names, such as [read_file, grep_search]")
-		return list
-	}
-	for _, item := range n.Content {
-		name := r.text("the name of a tool", r.real(item))
-		if r.err == nil && !toolPattern.MatchString(name) {
-			r.fail(item, "%s is no name of a tool; a * stands for any ending",
-				strconv.Quote(text.OneLine(name, longestTitle)))
-		}
-		list = append(list, name)
-	}
-	return list
-}
 
 // server reads an MCP server, as settings have it.
 func (r *reader) server(n *yaml.Node) map[string]any {

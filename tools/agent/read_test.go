@@ -22,11 +22,11 @@ max_turns: 5
 You review.
 `)
 	fmt.Println(list[0].Name, list[0].Tools, list[0].Turns(), list[0].Limit(), list[0].Prompt, err)
-	_, err = agent.Parse("reviewer.md", "---\nname: reviewer\ndescription: x\nmax_turn: 5\n---\n")
-	fmt.Println(err)
+	list, err = agent.Parse("reviewer.md", "---\nname: reviewer\ndescription: x\nmax_turn: 5\n---\n")
+	fmt.Println(list[0].Notes[0], err)
 	// Output:
 	// reviewer [read_file mcp_git_*] 5 10m0s You review. <nil>
-	// reviewer.md:4: unknown key "max_turn"; did you mean max_turns?
+	// reviewer.md:4: unknown, and without effect: max_turn (did you mean max_turns?) <nil>
 }
 
 func TestParse(t *testing.T) {
@@ -52,14 +52,11 @@ func TestParse(t *testing.T) {
 		"---\njust words\n---\n":                                 "f:2: what stands between the lines --- is no mapping",
 		"---\nname: x\n---\n":                                    "f:2: description is missing",
 		"---\ndescription: x\n---\n":                             "f:2: name is missing",
-		"---\nname: X\ndescription: x\n---":                      "f:2: name is made of small letters",
 		"---\nname: ../x\n---":                                   "f:2: name is made of small letters",
 		"---\nname: 12\n---":                                     "f:2: name is no text",
 		"---\nname: x\nname: y\n---":                             "f:3: name stands there twice",
-		"---\nname: x\ntool: [a]\n---":                           "f:3: unknown key \"tool\"; did you mean tools?",
-		"---\nname: x\ncolour: red\n---":                         "f:3: unknown key \"colour\"; there are kind, name",
-		"---\nname: x\ntools: read_file\n---":                    "f:3: tools is no list of names",
-		"---\nname: x\ntools:\n  - a b\n---":                     "f:4: \"a b\" is no name of a tool",
+		"---\nname: x\ntools: {a: b}\n---":                       "f:3: tools is no list of names",
+		"---\nname: x\ntools: 5\n---":                            "f:3: tools is no list of names",
 		"---\nname: x\ntools: [1]\n---":                          "f:3: the name of a tool is no text",
 		"---\nname: x\nmax_turns: 0\n---":                        "f:3: max_turns is no number from 1",
 		"---\nname: x\nmax_turns: 1.5\n---":                      "f:3: max_turns is no whole number",
@@ -161,5 +158,60 @@ func TestLoad(t *testing.T) {
 	put(filepath.Join(dir, "_late.md"), "")
 	if list, _ := l.Find(); reads != 2 || len(list) != 202 {
 		t.Errorf("%d agents, read %d times", len(list), reads)
+	}
+}
+
+// Files that were written for other agents are used, with their lists, names of tools and
+// models; what has no effect is noted.
+func TestParseForeign(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ head, want string }{
+		"Claude Code's": {"name: r\ndescription: Use when: asked\ntools: Read, Grep\nmodel: opus\ncolor: red",
+			"r [read_file grep_search] not [] opus | f:5: the model opus is another vendor's; the model of the conversation answers | f:6: unknown, and without effect: color"},
+		"all of its keys": {"name: r\ndescription: x\ndisallowedTools: Write, Edit\npermissionMode: plan\nmaxTurns: 7\nskills:\n  - a\nmemory: user\nhooks: {}\nmodel: inherit",
+			"r nil not [write_file replace] | f:5: unknown, and without effect: permissionMode, skills, memory and hooks"},
+		"its tools": {"name: r\ndescription: x\ntools: Bash(git *), Bash(*), mcp__git__log, mcp__db, Task(a, b), NotebookEdit, TodoWrite, LS, WebFetch",
+			`r [run_shell_command mcp_git_log mcp_db_* write_todos list_directory web_fetch] not [] | f:4: "Bash(git *)" is left out: an agent has a tool as a whole, and rules say for what | ` +
+				`f:4: "Task(a, b)" is left out: an agent has a tool as a whole, and rules say for what | f:4: "NotebookEdit" is no tool here, and left out`},
+		"blanks":         {"name: r\ndescription: x\ntools: Read Glob\n", "r [read_file glob] not []"},
+		"no list":        {"name: r\ndescription: x\ntools:\n", "r nil not []"},
+		"all":            {"name: r\ndescription: x\ntools: '*'\n", "r [*] not []"},
+		"a list":         {"name: r\ndescription: x\ntools:\n  - Read\n  - mcp_git_*\n  - a b\n", `r [read_file mcp_git_*] not [] | f:7: "a b" is no name of a tool, and left out; a * stands for any ending`},
+		"a name":         {"name: Code Reviewer\ndescription: x", "code-reviewer nil not [] | f:2: it is called code-reviewer: a name is made of small letters, digits, - and _"},
+		"other keys":     {"name: r\ndescription: x\nallowed-tools: Read\ncolour: red", "r [read_file] not [] | f:5: unknown, and without effect: colour"},
+		"a colon":        {"name: r\ndescription: Examples: <example>Context: a \"b\" it's</example>\nmax_turns: 3\ntools: [read_file]", "r [read_file] not []"},
+		"Google's model": {"name: r\ndescription: x\nmodel: gemini-of-the-day", "r nil not [] gemini-of-the-day"},
+	} {
+		list, err := agent.Parse("f", "---\n"+c.head+"\n---\nP")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		d := list[0]
+		got := fmt.Sprintf("%s %v not %v %s", d.Name, d.Tools, d.Except, d.Model)
+		if d.Tools == nil {
+			got = fmt.Sprintf("%s nil not %v %s", d.Name, d.Except, d.Model)
+		}
+		got = strings.TrimSpace(got)
+		for _, n := range d.Notes {
+			got += " | " + n.Error()
+		}
+		if got != c.want || d.Prompt != "P" || d.Description == "" {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+func TestOtherVendor(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"opus": true, "Sonnet": true, "haiku": true, "sonnet[1m]": true, "opusplan": true, "claude-x-1": true, "anthropic/claude-x": true,
+		"gpt-9": true, "gpt9-codex": true, "o3": true, "o4-mini": true, "openai/o1": true, "deepseek-chat": true, "qwen3-coder": true, "llama3": true,
+		"": false, "pro": false, "flash": false, "auto": false, "gemini-9": false, "models/gemini-9": false, "gemma-9": false,
+		"o365": false, "novel": false, "opuscule": false, "my-alias": false, "globus": false,
+	} {
+		if got := agent.OtherVendor(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

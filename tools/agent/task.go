@@ -215,13 +215,19 @@ func unauthorized(name string) func(context.Context, map[string]any) (engine.Cal
 // allows reports whether the agent may call a tool.
 func (d Definition) allows(t engine.Tool) bool {
 	switch {
-	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic":
+	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic",
+		matches(d.Except, t.Name()):
 		return false
 	case d.Tools == nil, t.Server != "" && (d.Servers[t.Server] != nil || d.Given[t.Server] != nil):
 		return true
 	}
-	return slices.ContainsFunc(d.Tools, func(pattern string) bool {
-		ok, _ := path.Match(pattern, t.Name())
+	return matches(d.Tools, t.Name())
+}
+
+// matches reports whether one of the patterns stands for a name.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
 		return ok
 	})
 }

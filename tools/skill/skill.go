@@ -182,6 +182,9 @@ func (d Dir) read(path string) (s Skill, err error) {
 	}
 	s = Skill{Name: h.name, Description: text.OneLine(h.description, maxDescription),
 		Source: d.Source, From: d.From, File: path, fill: d.Fill}
+	if dir := filepath.Dir(path); s.Name == "" && dir != d.Path {
+		s.Name = fileName(filepath.Base(dir)) // as others have it
+	}
 	switch {
 	case s.Name == "":
 		return s, errors.New("its front matter has no name")

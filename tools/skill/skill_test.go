@@ -70,16 +70,17 @@ func FuzzParse(f *testing.F) {
 // Of those of one name the later one counts, and what can't be used is a note.
 func TestLoad(t *testing.T) {
 	top := plant(t, map[string]string{
-		"user/a/SKILL.md":    "---\nname: a\ndescription: user's ${x}\n---\nBody ${x}",
-		"user/b/SKILL.md":    "---\nname: b\n---",
-		"user/c/README.md":   "",
-		"user/SKILL.md":      "---\nname: direct\ndescription: itself\n---",
-		"ours/x/SKILL.md":    "---\nname: A\ndescription: ours\n---",
-		"ours/s/SKILL.md":    "---\nname: skill-creator\ndescription: in the place of the program's\n---",
-		"away/SKILL.md":      "---\nname: away\ndescription: elsewhere\n---",
-		"ours/up/SKILL.md":   "---\nname: ..\ndescription: in the place of all\n---",
-		"ours/here/SKILL.md": "---\nname: .\ndescription: likewise\n---",
-		"ours/bell/SKILL.md": "---\nname: \"a\\u001b[2J\"\ndescription: rings\n---",
+		"user/a/SKILL.md":     "---\nname: a\ndescription: user's ${x}\n---\nBody ${x}",
+		"user/b/SKILL.md":     "---\nname: b\n---",
+		"user/c/README.md":    "",
+		"user/named/SKILL.md": "---\ndescription: by its folder\n---",
+		"user/SKILL.md":       "---\nname: direct\ndescription: itself\n---",
+		"ours/x/SKILL.md":     "---\nname: A\ndescription: ours\n---",
+		"ours/s/SKILL.md":     "---\nname: skill-creator\ndescription: in the place of the program's\n---",
+		"away/SKILL.md":       "---\nname: away\ndescription: elsewhere\n---",
+		"ours/up/SKILL.md":    "---\nname: ..\ndescription: in the place of all\n---",
+		"ours/here/SKILL.md":  "---\nname: .\ndescription: likewise\n---",
+		"ours/bell/SKILL.md":  "---\nname: \"a\\u001b[2J\"\ndescription: rings\n---",
 	})
 	if err := os.Symlink(filepath.Join(top, "away"), filepath.Join(top, "ours", "link")); err != nil {
 		t.Skip(err)
@@ -91,7 +92,7 @@ func TestLoad(t *testing.T) {
 	for _, s := range list {
 		got = append(got, s.Name+": "+s.Description)
 	}
-	if want := "A: ours|direct: itself|skill-creator: in the place of the program's"; strings.Join(got, "|") != want {
+	if want := "A: ours|direct: itself|named: by its folder|skill-creator: in the place of the program's"; strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
 	}
 	all := strings.Join(notes, "\n")

@@ -1,0 +1,41 @@
+package hook
+
+import (
+	"cmp"
+
+	"gemline/engine/policy"
+	"gemline/engine/text"
+)
+
+// ClaudeEvents are the names that Claude Code has for events. Its hooks say their time in
+// seconds.
+var ClaudeEvents = map[string]Event{
+	"PreToolUse":       BeforeTool,
+	"PostToolUse":      AfterTool,
+	"UserPromptSubmit": BeforeAgent,
+	"Stop":             AfterAgent,
+	"SubagentStop":     AfterAgent,
+	"SubAgentStop":     AfterAgent,
+	"PreCompact":       PreCompress,
+	"SessionStart":     SessionStart,
+	"SessionEnd":       SessionEnd,
+	"Notification":     Notification,
+}
+
+var (
+	claudeTool   = text.Pattern(`\b[A-Z][A-Za-z]+\b`)
+	claudeServer = text.Pattern(`\bmcp__(\w+?)__`)
+)
+
+// ToolMatcher returns a matcher with the names that gemline has for tools of Claude Code,
+// and those of its tools that there are not.
+func ToolMatcher(matcher string) (moved string, unknown []string) {
+	moved = claudeTool().ReplaceAllStringFunc(matcher, func(name string) string {
+		tool := policy.ToolOf(name)
+		if tool == "" {
+			unknown = append(unknown, name)
+		}
+		return cmp.Or(tool, name)
+	})
+	return claudeServer().ReplaceAllString(moved, "mcp_${1}_"), unknown
+}

@@ -1,0 +1,24 @@
+package policy
+
+import "strings"
+
+// foreignTools are the names that other agents have for what gemline has, in small letters.
+var foreignTools = map[string]string{
+	"bash":      Shell,
+	"edit":      "replace",
+	"multiedit": "replace",
+	"write":     "write_file",
+	"read":      "read_file",
+	"glob":      "glob",
+	"grep":      "grep_search",
+	"ls":        "list_directory",
+	"list":      "list_directory",
+	"webfetch":  "web_fetch",
+	"websearch": "google_web_search",
+	"todowrite": "write_todos",
+	"todoread":  "write_todos",
+}
+
+// ToolOf returns what gemline calls a tool of other agents, such as Bash; "" if it has
+// none.
+func ToolOf(name string) string { return foreignTools[strings.ToLower(name)] }

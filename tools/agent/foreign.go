@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine/policy"
+	"gemline/engine/text"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// sameKeys are the names that other agents' files have for keys of ours.
+var sameKeys = map[string]string{"maxTurns": "max_turns", "displayName": "display_name",
+	"tool": "tools", "allowedTools": "tools", "allowed-tools": "tools", "allowed_tools": "tools",
+	"disallowed-tools": exceptKey, "disallowed_tools": exceptKey}
+
+// exceptKey is the key of Claude Code for tools that an agent may not call.
+const exceptKey = "disallowedTools"
+
+// names reads a list of tools: a list of YAML, or words with commas between them as Claude
+// Code has them. An entry that is not understood allows nothing, and is noted.
+func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
+	list := []string{} // which is not none said
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		return nil
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
+		for _, name := range words(n.Value) {
+			list = append(list, r.toolNames(n, name, d)...)
+		}
+		return list
+	case n.Kind != yaml.SequenceNode:
+		r.fail(n, "%s is no list of names, such as [read_file, grep_search]", key)
+	}
+	for _, item := range n.Content {
+		if name := r.text("the name of a tool", r.real(item)); r.err == nil {
+			list = append(list, r.toolNames(item, name, d)...)
+		}
+	}
+	return list
+}
+
+// toolNames returns the tools that an entry stands for, none if it is not understood.
+func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
+	name, limits, limited := strings.Cut(entry, "(")
+	limits = strings.TrimSuffix(limits, ")")
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		server, tool, _ := strings.Cut(rest, "__")
+		name = "mcp_" + server + "_" + tool
+		if tool == "" {
+			name += "*"
+		}
+	}
+	ours := policy.ToolOf(name)
+	switch {
+	case limited && strings.Trim(limits, ":*") != "":
+		r.note(n, d, "%.100q is left out: an agent has a tool as a whole, and rules say for what", entry)
+		return nil
+	case ours != "":
+		return []string{ours}
+	case !toolPattern.MatchString(name):
+		r.note(n, d, "%.100q is no name of a tool, and left out; a * stands for any ending", entry)
+		return nil
+	case name != strings.ToLower(name) && !strings.HasPrefix(name, "mcp_"):
+		if !slices.Contains(callers, name) {
+			r.note(n, d, "%.100q is no tool here, and left out", name)
+		}
+		return nil
+	}
+	return []string{name}
+}
+
+// callers are tools of Claude Code that no agent has here.
+var callers = []string{"Task", "Agent", "AskUserQuestion", "ExitPlanMode"}
+
+// words splits a text at commas and blanks outside of parentheses.
+func words(s string) []string {
+	depth := 0
+	return strings.FieldsFunc(s, func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth <= 0 && strings.ContainsRune(", \t\n", c)
+	})
+}
+
+// note keeps what is to be known about an agent that works all the same.
+func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
+	d.Notes = append(d.Notes, r.problem(n, format, args...))
+}
+
+// OtherVendor reports whether a model is one that Google has not made, by its name.
+func OtherVendor(model string) bool {
+	name := strings.ToLower(model)
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return slices.ContainsFunc(otherFamilies, func(family string) bool {
+		rest, ok := strings.CutPrefix(name, family)
+		const letters, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+		more := letters
+		if strings.ContainsAny(family, digits) {
+			more += digits
+		}
+		return ok && (rest == "" || !strings.ContainsAny(rest[:1], more))
+	})
+}
+
+// otherFamilies are what the names of other vendors' models begin with.
+var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
+mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
+
+// oddKeys notes the keys that mean nothing here, on one line.
+func (r *reader) oddKeys(odd []*yaml.Node, d *Definition, keys []string) {
+	if len(odd) == 0 {
+		return
+	}
+	names := make([]string, len(odd))
+	for i, key := range odd {
+		names[i] = text.OneLine(key.Value, longestTitle)
+		if near := text.Nearest(key.Value, keys); near != "" && key.Value != "hooks" { // which is no tools
+			names[i] += " (did you mean " + near + "?)"
+		}
+	}
+	r.note(odd[0], d, "unknown, and without effect: %s", text.List(names))
+}
