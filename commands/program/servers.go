@@ -113,6 +113,9 @@ func (o *Options) brought(x extension.Extension, s settings.Server) settings.Ser
 		if v, ok := values[name]; ok {
 			return v, true
 		}
+		if shell.Credential(name) {
+			return "", false
+		}
 		return o.lookup(name)
 	})
 	s.Env = merged(values, s.Env)

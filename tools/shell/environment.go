@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/engine/redact"
+	"gemline/engine/text"
 )
 
 // Settings say how commands run.
@@ -80,6 +81,10 @@ func Own(base []string) []string {
 	return slices.DeleteFunc(slices.Clone(base),
 		func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
 }
+
+// Credential reports whether a variable of that name holds a credential of the program's
+// own, which nothing that it starts is given.
+func Credential(name string) bool { return slices.Contains(credentials, strings.ToUpper(name)) }
 
 // Secrets returns the values in base that look like secrets, by the names of
 // their variables: the program's own credentials, and what s keeps from
@@ -193,6 +198,8 @@ var harmless = []string{
 	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE",
 	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA",
 	"PROGRAMDATA", "PROGRAMFILES", "SYSTEMDRIVE", "USERNAME", "COMPUTERNAME",
+	"HOSTNAME", "DBUS_SESSION_BUS_ADDRESS", "INVOCATION_ID", "JOURNAL_STREAM", "SESSION_MANAGER", "LS_COLORS", "TERMCAP",
+	"PS1", "PS2", "XDG_SESSION_ID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "WINDOWID", "TMUX", "STY",
 }
 
 // telling variables say where secrets are or whose they are.
@@ -207,7 +214,7 @@ var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH
 	"CREDS", "PRIVATE", "COOKIE"}
 
 // secretEnds make a name sound like one that end it.
-var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "TOK", "_PAT", "_PW", "WEBHOOK", "WEBHOOK_URL"}
+var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "TOK", "_PAT", "PW", "JWT", "_DSN", "WEBHOOK", "WEBHOOK_URL"}
 
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
@@ -229,7 +236,52 @@ func (s Settings) secret(name, value string) bool {
 	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix("_"+name, end) }) && !strings.HasSuffix(name, "BYPASS") && !strings.HasSuffix(name, "COMPASS") ||
 		slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
 		// A file of certificates is no secret, and programs can't do without.
-		strings.Contains(name, "CERT") && !filepath.IsAbs(value)
+		strings.Contains(name, "CERT") && !filepath.IsAbs(value) ||
+		looksSecret(value)
+}
+
+// longRun matches what may be a key: letters and digits without a word's usual breaks.
+var longRun = text.Pattern(`[0-9A-Za-z]{16,}`)
+
+// assigned matches a secret within a value, as connection strings have it.
+var assigned = text.Pattern(`(?i)(password|passwd|pwd|secret|accountkey|accesskey|sharedaccesskey|apikey|token|sig|signature)=[^;&\s]`)
+
+// looksSecret reports whether a value looks like a secret, whatever its variable is
+// called: it holds a password, or a run of letters and digits that no word and no sum
+// of a commit or a file is. Paths are none.
+func looksSecret(value string) bool {
+	if filepath.IsAbs(value) {
+		return false
+	}
+	return assigned().MatchString(value) || slices.ContainsFunc(longRun().FindAllString(value, -1), looksRandom)
+}
+
+// looksRandom reports whether letters and digits look drawn by lot: digits among
+// letters, or capitals where no word would begin.
+func looksRandom(s string) bool {
+	letter := func(r rune) bool { return r|0x20 >= 'a' }
+	digits, capitals := 0, 0
+	for _, r := range s {
+		switch {
+		case !letter(r):
+			digits++
+		case r < 'a':
+			capitals++
+		}
+	}
+	const word = 3 // letters in the shortest word of a name in camel case
+	switch {
+	case digits == len(s), isSum(s):
+		return false
+	case digits > 0:
+		return true
+	}
+	return capitals > 0 && capitals < len(s) && len(s) < word*capitals
+}
+
+// isSum reports whether s may be the sum of a commit or of a file.
+func isSum(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // variable returns the name that kv sets, in capitals, since Windows does not

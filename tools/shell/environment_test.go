@@ -44,6 +44,16 @@ func TestEnvironment(t *testing.T) {
 			lacks: "REDIS A B C D"},
 		{name: "harmless addresses", base: "A=https://hooks.slack.com/\nB=https://user@host/x\nC=http://:8080/\nD=https://discord.com/api/webhooks/\nE=http://[::1]:80/@x",
 			has: "A=https://hooks.slack.com/\nB=https://user@host/x\nC=http://:8080/\nD=https://discord.com/api/webhooks/\nE=http://[::1]:80/@x"},
+		{name: "secrets by their looks", base: "AZURE_STORAGE_CONNECTION_STRING=DefaultEndpointsProtocol=https;AccountName=a;AccountKey=Zm9vYmFyYmF6;EndpointSuffix=core\n" +
+			"ConnectionStrings__Default=Server=db;User Id=sa;Password=pw;\nSENTRY_DSN=https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/1\n" +
+			"LDAP_BINDPW=hunter2\nRAILS_MASTER=0123456789abcdef0123456789abcdef\nJWT=a.b.c\nSESSION=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc\n" +
+			"VAPID=BNbxGYNMhEIi9zrneh7mqV4oUanjLUK3m\nSTRIPE=rk1234567890abcdefgh\nSALT=QwErTyUiOpAsDfGhJk\nODBC=Driver=x;UID=u;PWD=p\nSAS=https://a.example/c?se=2026&sig=abc",
+			lacks: "AZURE_STORAGE_CONNECTION_STRING ConnectionStrings__Default SENTRY_DSN LDAP_BINDPW RAILS_MASTER JWT SESSION VAPID STRIPE SALT ODBC SAS"},
+		{name: "harmless looks", base: "GIT_COMMIT=0123456789abcdef0123456789abcdef01234567\nDIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n" +
+			"JAVA_TOOL_OPTIONS=-XX:+UseContainerSupport -Dfile.encoding=UTF-8\nTRACE=6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0\nSTAMP=1764201600000000000\n" +
+			"NAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nDBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus,guid=0123456789abcdef0123456789abcdef\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z",
+			has: "GIT_COMMIT=0123456789abcdef0123456789abcdef01234567\nJAVA_TOOL_OPTIONS=-XX:+UseContainerSupport -Dfile.encoding=UTF-8\nTRACE=6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0\nSTAMP=1764201600000000000\n" +
+				"NAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z"},
 		{name: "harmless values", base: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ",
 			has: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ"},
 		{name: "what a shell begins with", base: "BASH_ENV=/x\nENV=/x\nBASH_FUNC_ls%%=() { rm; }\nBASH_FUNC_a()=() { rm; }\nSHELLOPTS=xtrace\nBASHOPTS=expand_aliases\nPS4=$(x)\nPROMPT_COMMAND=x\nCDPATH=/x\nIFS=x\nLD_LIBRARY_PATH=/own\nGIT_EXTERNAL_DIFF=own",
