@@ -31,6 +31,7 @@ type Entry struct {
 	Model    string
 	Thoughts []string // one for each thought, as the model wrote it
 	Usage    *Usage   // nil if the API did not say
+	Cited    []Reference
 
 	// For a message that answers calls: how each went, in order.
 	Calls []CallRecord

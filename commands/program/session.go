@@ -17,6 +17,7 @@ import (
 	"gemline/engine/hook"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
+	"gemline/engine/media"
 	"gemline/engine/loop"
 	"gemline/engine/memory"
 	"gemline/engine/model"
@@ -275,7 +276,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
-	run := s.hints.Run(s.engine, s.telling(s.engine.Run))
+	run := s.hints.Run(s.engine, s.telling(media.Keep(s.engine.Run, s.engine.History, s.outputs)))
 	if !s.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}

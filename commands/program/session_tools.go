@@ -15,6 +15,14 @@ import (
 	"gemline/tools/mcp"
 )
 
+// outputs returns the directory of files that belong to the session, "" if there is none.
+func (s *Session) outputs() string {
+	if s.store.Temp == "" {
+		return ""
+	}
+	return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID())
+}
+
 // newTools makes the tools, the memory and who judges calls, and returns who is asked
 // about them.
 func (s *Session) newTools() (asker engine.Approver) {
@@ -42,7 +50,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		s.env.Todos = &tools.Todos{}
 	}
 	if s.store.Temp != "" {
-		s.env.Outputs = func() string { return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID()) }
+		s.env.Outputs = s.outputs
 	}
 	if s.settings.Tracker && s.store.Temp != "" {
 		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }

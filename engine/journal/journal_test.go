@@ -86,7 +86,8 @@ func calls() []engine.Entry {
 	answer := []*genai.Part{answerPart("read_file", "c1", "text of a")}
 	return []engine.Entry{
 		{Content: said, Model: "m", Thoughts: []string{"**Plan** read it", "no title"},
-			Usage: &engine.Usage{Prompt: 10, Output: 1, Total: 11}},
+			Usage: &engine.Usage{Prompt: 10, Output: 1, Total: 11},
+			Cited: []engine.Reference{{Title: "A page", URI: "https://example.com/a"}, {URI: "https://example.com/b"}}},
 		{Content: genai.NewContentFromParts(answer, genai.RoleUser), Calls: []engine.CallRecord{{
 			ID: "read_file__c1", Tool: engine.Tool{Label: "ReadFile"}, Name: "read_file",
 			Args: map[string]any{"file_path": "a<b"}, Intent: engine.Intent{Title: "read a<b"}, Answer: answer,
@@ -130,9 +131,9 @@ func TestForm(t *testing.T) {
 {"$set":{"lastUpdated":"2026-11-20T21:46:39.000Z","messages":[{"id":"d04923d38bb0f6017037e74183378ef4","timestamp":"2026-11-20T21:46:39.000Z","type":"user","content":[{"text":"<session_context>\nhere"}]}]}}
 {"id":"id-1","timestamp":"2026-11-20T21:46:40.000Z","type":"user","content":[{"text":"what is a?"}]}
 {"$set":{"lastUpdated":"2026-11-20T21:46:40.000Z"}}
-{"id":"id-2","timestamp":"2026-11-20T21:46:41.000Z","type":"gemini","content":"looking","thoughts":[{"subject":"Plan","description":"read it","timestamp":"2026-11-20T21:46:41.000Z"},{"subject":"","description":"no title","timestamp":"2026-11-20T21:46:41.000Z"}],"tokens":{"input":10,"output":1,"cached":0,"thoughts":0,"tool":0,"total":11},"model":"m","parts":[{"text":"looking"},{"functionCall":{"id":"read_file__c1","args":{"file_path":"a<b"},"name":"read_file"},"thoughtSignature":"c2ln"}]}
+{"id":"id-2","timestamp":"2026-11-20T21:46:41.000Z","type":"gemini","content":"looking","thoughts":[{"subject":"Plan","description":"read it","timestamp":"2026-11-20T21:46:41.000Z"},{"subject":"","description":"no title","timestamp":"2026-11-20T21:46:41.000Z"}],"tokens":{"input":10,"output":1,"cached":0,"thoughts":0,"tool":0,"total":11},"model":"m","citations":[{"title":"A page","uri":"https://example.com/a"},{"uri":"https://example.com/b"}],"parts":[{"text":"looking"},{"functionCall":{"id":"read_file__c1","args":{"file_path":"a<b"},"name":"read_file"},"thoughtSignature":"c2ln"}]}
 {"$set":{"lastUpdated":"2026-11-20T21:46:41.000Z"}}
-{"id":"id-2","timestamp":"2026-11-20T21:46:41.000Z","type":"gemini","content":"looking","thoughts":[{"subject":"Plan","description":"read it","timestamp":"2026-11-20T21:46:41.000Z"},{"subject":"","description":"no title","timestamp":"2026-11-20T21:46:41.000Z"}],"tokens":{"input":10,"output":1,"cached":0,"thoughts":0,"tool":0,"total":11},"model":"m","toolCalls":[{"id":"read_file__c1","name":"read_file","args":{"file_path":"a<b"},"result":[{"functionResponse":{"id":"read_file__c1","name":"read_file","response":{"output":"text of a"}}}],"status":"success","timestamp":"2026-11-20T21:46:39.005Z","displayName":"ReadFile","description":"read a<b","resultDisplay":"1 line","renderOutputAsMarkdown":false}],"parts":[{"text":"looking"},{"functionCall":{"id":"read_file__c1","name":"read_file"},"thoughtSignature":"c2ln"}]}
+{"id":"id-2","timestamp":"2026-11-20T21:46:41.000Z","type":"gemini","content":"looking","thoughts":[{"subject":"Plan","description":"read it","timestamp":"2026-11-20T21:46:41.000Z"},{"subject":"","description":"no title","timestamp":"2026-11-20T21:46:41.000Z"}],"tokens":{"input":10,"output":1,"cached":0,"thoughts":0,"tool":0,"total":11},"model":"m","toolCalls":[{"id":"read_file__c1","name":"read_file","args":{"file_path":"a<b"},"result":[{"functionResponse":{"id":"read_file__c1","name":"read_file","response":{"output":"text of a"}}}],"status":"success","timestamp":"2026-11-20T21:46:39.005Z","displayName":"ReadFile","description":"read a<b","resultDisplay":"1 line","renderOutputAsMarkdown":false}],"citations":[{"title":"A page","uri":"https://example.com/a"},{"uri":"https://example.com/b"}],"parts":[{"text":"looking"},{"functionCall":{"id":"read_file__c1","name":"read_file"},"thoughtSignature":"c2ln"}]}
 {"id":"id-3","timestamp":"2026-11-20T21:46:42.000Z","type":"user","content":[{"functionResponse":{"id":"read_file__c1","name":"read_file","response":{"output":"text of a"}}}]}
 {"$set":{"lastUpdated":"2026-11-20T21:46:42.000Z"}}
 {"id":"id-4","timestamp":"2026-11-20T21:46:43.000Z","type":"gemini","content":"It is text.","thoughts":[],"model":"m"}

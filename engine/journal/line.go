@@ -32,9 +32,16 @@ type messageLine struct {
 	Tokens    *tokens    `json:"tokens,omitempty"`
 	Model     string     `json:"model,omitempty"`
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
+	Citations []citation `json:"citations,omitempty"` // other programs pass over them
 
 	// Parts are the model's message as it was, if it is more than the text.
 	Parts []*genai.Part `json:"parts,omitempty"`
+}
+
+// A citation is a page or the like that the message rests on.
+type citation struct {
+	Title string `json:"title,omitempty"`
+	URI   string `json:"uri"`
 }
 
 type thought struct {
@@ -103,6 +110,9 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 	if u := e.Usage; u != nil {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}
+	}
+	for _, r := range e.Cited {
+		l.Citations = append(l.Citations, citation(r))
 	}
 	if !isText(e.Content) {
 		l.Parts = withNamedIDs(e.Content.Parts)

@@ -35,6 +35,10 @@ func (c cleaned) Record(e engine.Entry) error {
 		thoughts[i] = c.clean(t)
 	}
 	e.Thoughts = thoughts
+	e.Cited = slices.Clone(e.Cited)
+	for i, r := range e.Cited {
+		e.Cited[i] = engine.Reference{Title: c.clean(r.Title), URI: c.clean(r.URI)}
+	}
 	calls := make([]engine.CallRecord, len(e.Calls))
 	for i, r := range e.Calls {
 		calls[i] = c.call(r)

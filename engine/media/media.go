@@ -1,0 +1,133 @@
+// Package media keeps the images, sounds and films that a model answers with as files, so
+// that an answer in pictures is seen. [Keep] is a wrapper of a Run.
+//
+// What the user is shown is a line of the answer with the path of the file, where the model
+// has put the picture or behind its text. The conversation itself stays as it is.
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+)
+
+// errNowhere is the error of a session that has no directory.
+var errNowhere = errors.New("this session keeps no files")
+
+// Keep returns a Run around another that keeps what answers hold beside text in the
+// directory that dir returns, which is "" where nothing is kept. The history is that of the
+// engine below.
+func Keep(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			line := true // what was shown ends with its line
+			for ev, err := range run(ctx, parts...) {
+				switch said := ev.(type) {
+				case engine.Text:
+					line = strings.HasSuffix(said.Delta, "\n")
+				case engine.Requested:
+					line = true
+				case engine.Answered:
+					for _, told := range keep(history(), dir(), line) {
+						if !yield(told, nil) {
+							return
+						}
+					}
+				}
+				if !yield(ev, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// keep writes what the last message of a history holds beside text, and returns what is
+// shown of it.
+func keep(history []*genai.Content, dir string, line bool) (shown []engine.Event) {
+	if len(history) == 0 {
+		return nil
+	}
+	c := history[len(history)-1]
+	for _, p := range c.Parts {
+		if c.Role != genai.RoleModel || p == nil || p.Thought || p.InlineData == nil && p.FileData == nil {
+			continue
+		}
+		name, kind := "", ""
+		if p.FileData != nil {
+			name, kind = p.FileData.FileURI, p.FileData.MIMEType
+		} else {
+			kind = p.InlineData.MIMEType
+			var err error
+			if name, err = write(dir, noun(kind), ending(kind), p.InlineData.Data); err != nil {
+				shown = append(shown, engine.Notice{Text: fmt.Sprintf("the %s of the answer is not kept: %v", noun(kind), err)})
+				continue
+			}
+		}
+		text := noun(kind) + ": " + strings.Join(strings.Fields(name), " ") + "\n"
+		if !line {
+			text = "\n" + text
+		}
+		shown, line = append(shown, engine.Text{Delta: text}), true
+	}
+	return shown
+}
+
+// write writes a file that only the user may read, under the first number that is free, and
+// returns its path.
+func write(dir, name, ending string, data []byte) (path string, err error) {
+	if dir == "" {
+		return "", errNowhere
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", disk.Cause(err)
+	}
+	for n := 1; err == nil; n++ {
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, n, ending))
+		_, err = os.Lstat(path)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", disk.Cause(err)
+	}
+	if err := disk.Replace(path, data, 0o600); err != nil {
+		return "", disk.Cause(err)
+	}
+	return path, nil
+}
+
+// noun says in a word what a MIME type is.
+func noun(kind string) string {
+	switch word, _, _ := strings.Cut(strings.ToLower(kind), "/"); word {
+	case "image", "audio", "video":
+		return word
+	}
+	return "file"
+}
+
+// endings are those of the types that models answer with. The system's table, which differs
+// by machine, is not asked.
+var endings = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif", "image/svg+xml": ".svg",
+	"audio/wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac", "audio/aac": ".aac",
+	"video/mp4": ".mp4", "video/webm": ".webm", "application/pdf": ".pdf", "application/json": ".json",
+	"text/plain": ".txt", "text/html": ".html", "text/csv": ".csv",
+}
+
+// ending returns the ending of files of a MIME type.
+func ending(kind string) string {
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
+	if e, ok := endings[strings.TrimSpace(kind)]; ok {
+		return e
+	}
+	return ".bin"
+}
