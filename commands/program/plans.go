@@ -48,17 +48,33 @@ func (s *Session) planDir() string {
 	if dir != "" {
 		root := s.workspace.Roots()[0]
 		at := filepath.Join(root, dir)
-		hidden := strings.Contains("/"+filepath.ToSlash(filepath.Clean(dir)), "/.")
-		if filepath.IsLocal(dir) && at != root && !hidden && disk.Follow(at) == at {
+		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && disk.Follow(at) == at {
 			return at
 		}
-		s.notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one; "+
+		s.notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
 			"plans are kept with the session", whose, text.EscapeLine(dir)))
 	}
 	if temp := s.workspace.Temp(); temp != "" {
 		return filepath.Join(temp, s.journal.ID(), "plans")
 	}
 	return ""
+}
+
+// readLater are the folders below .gemini whose files steer sessions to come.
+var readLater = []string{"agents", "commands", "extensions", "history", "hooks", "policies", "skills", "tmp", "worktrees"}
+
+// holdsPlans reports whether a folder of the project may hold plans: one that is not hidden, or
+// one below .gemini in which nothing is looked for.
+func holdsPlans(dir string) bool {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
+	if parts[0] == ".gemini" && len(parts) > 1 {
+		isRead := func(name string) bool { return strings.EqualFold(name, parts[1]) }
+		if slices.ContainsFunc(readLater, isRead) {
+			return false
+		}
+		parts = parts[1:]
+	}
+	return !slices.ContainsFunc(parts, func(name string) bool { return strings.HasPrefix(name, ".") })
 }
 
 // modesAfterPlan returns the approval mode that plan mode was entered from, and the others
