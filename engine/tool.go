@@ -81,6 +81,10 @@ type Call struct {
 	// model gave.
 	Args map[string]any
 
+	// Idle reports that the call has nothing to do, since all is as it is to be. Unless a
+	// rule denies it, it runs without a question.
+	Idle bool
+
 	// Run does it. An error is for the model to read and never ends the
 	// conversation; a Result beside an error holds what was done before it.
 	// Run must not use host after it has returned.

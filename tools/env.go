@@ -103,4 +103,6 @@ type Env struct {
 	// Model returns the name of the model that is asked, by which a tool
 	// may be there or not. Nil means that all are.
 	Model func() string
+
+	seen *sight // what the model knows of files
 }

@@ -100,6 +100,7 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 	case c.instead != "":
 		return engine.Result{Text: c.instead, Display: c.display}, nil
 	}
+	env.seen.look(ws, path, c.raw, c.format)
 	v := look(c.text, start, end)
 	if v.whole() {
 		return engine.Result{Text: v.text}, nil
@@ -119,6 +120,8 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 // or media, or what is said instead.
 type content struct {
 	text             string
+	raw              string // the text with its line ends and secrets
+	format           workspace.Format
 	media            *genai.Part
 	instead, display string
 }
@@ -156,7 +159,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 		return content{instead: "Cannot display content of binary file: " + rel,
 			display: "Skipped binary file: " + rel}, nil
 	}
-	return content{text: secrets.Known(strings.ReplaceAll(text, "\r\n", "\n"))}, nil
+	return content{text: secrets.Known(strings.ReplaceAll(text, "\r\n", "\n")), raw: text, format: format}, nil
 }
 
 // audible reports whether the API takes sounds of this type.

@@ -42,13 +42,13 @@ func replace(env Env) engine.Tool {
 			if strings.Trim(a.Path, "\x00") == "" {
 				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")
 			}
-			if !a.Modified && edit.HasPlaceholder(a.Old, a.New) {
-				return engine.Call{}, misuse("`new_string` contains an omission placeholder " +
-					"(for example 'rest of methods ...'). Provide exact literal replacement text.")
-			}
 			r, err := revise(env.Workspace, a.Path, "edit_preparation_failure")
 			if err != nil {
 				return engine.Call{}, err
+			}
+			if !a.Modified && r.omits(cmp.Or(a.Old, "\n"), a.New) {
+				return engine.Call{}, misuse("`new_string` contains an omission placeholder " +
+					"(for example 'rest of methods ...'). Provide exact literal replacement text.")
 			}
 			if r.file == nil && a.Old != "" {
 				if err := r.search(ctx, a.Path); err != nil {
@@ -68,6 +68,7 @@ func replace(env Env) engine.Tool {
 					if err := r.write(ctx); err != nil {
 						return engine.Result{}, err
 					}
+					env.seen.note(r.place.Path(), r.text, r.format())
 					return r.result(a.said(r, found)), nil
 				},
 			}, nil

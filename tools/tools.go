@@ -11,6 +11,7 @@ func New(env Env) engine.Tools {
 	if env.Launcher == nil {
 		env.Launcher = &launch.Launcher{}
 	}
+	env.seen = &sight{}
 	list := engine.Tools{
 		updateTopic(env),
 		listDirectory(env),

@@ -37,12 +37,15 @@ func writeFile(env Env) engine.Tool {
 			if strings.Trim(a.Path, "\x00") == "" {
 				return engine.Call{}, misuse(`Missing or empty "file_path"`)
 			}
-			if !a.Modified && edit.HasPlaceholder("", a.Content) {
+			r, err := revise(env.Workspace, a.Path, "file_write_failure")
+			if err != nil {
+				return engine.Call{}, err
+			}
+			if !a.Modified && r.omits("", a.Content) {
 				return engine.Call{}, misuse("`content` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide complete file content.")
 			}
-			r, err := revise(env.Workspace, a.Path, "file_write_failure")
-			if err != nil {
+			if err := env.seen.changed(r); err != nil && !a.Modified && !r.private() {
 				return engine.Call{}, err
 			}
 			text := fresh(a.Content)
@@ -58,10 +61,17 @@ func writeFile(env Env) engine.Tool {
 				}
 				return map[string]any{"file_path": r.path, "content": text, "modified_by_user": true}
 			})
+			if r.same() && !r.private() {
+				return engine.Call{Intent: intent, Idle: true, Run: func(context.Context, engine.Host) (engine.Result, error) {
+					return engine.Result{Text: "The file already holds exactly this, so nothing was written: " + r.path + ".",
+						Display: "already so", Verdict: "already so"}, nil
+				}}, nil
+			}
 			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 				if err := r.write(ctx); err != nil {
 					return engine.Result{}, err
 				}
+				env.seen.note(r.place.Path(), r.text, r.format())
 				said := fmt.Sprintf("Successfully overwrote file: %s.", r.path)
 				if r.file == nil {
 					said = fmt.Sprintf("Successfully created and wrote to new file: %s.", r.path)
@@ -236,6 +246,35 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		in.Detail = "no line changes"
 	}
 	return in
+}
+
+// same reports whether there is a file, and it holds the proposed text.
+func (r *revision) same() bool { return r.file != nil && r.text == r.file.Text }
+
+// omits reports whether text, which takes the place of old, leaves something out in words
+// such as "rest of code ...". In Markdown, code that is shown may.
+func (r *revision) omits(old, text string) bool {
+	if old == "" {
+		old = r.before()
+	}
+	if ext := strings.ToLower(filepath.Ext(r.path)); ext == ".md" || ext == ".mdx" || ext == ".markdown" {
+		text = unfenced(text)
+	}
+	return edit.HasPlaceholder(old, text)
+}
+
+// unfenced returns a Markdown text without its blocks of code.
+func unfenced(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		if mark := strings.TrimLeft(line, " >\t"); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
+			inside = !inside
+		} else if !inside {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // private reports whether there is a file, and it may hold secrets.

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -531,4 +532,92 @@ func TestFileChangedMeanwhile(t *testing.T) {
 			t.Error("written")
 		}
 	})
+}
+
+// A file that somebody else has changed since the model saw it is not replaced unread.
+func TestWriteFileThatWasChanged(t *testing.T) {
+	p := newPlace(t, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "b\n", "new.txt": "n\n", ".env": "KEY=1\n"})
+	tools := map[string]engine.Tool{}
+	for _, tool := range New(p.env) {
+		tools[tool.Name()] = tool
+	}
+	change := func(name, text string) {
+		if err := os.WriteFile(p.path(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do := func(tool, args, want string) {
+		t.Helper()
+		_, r, err := p.do(tools[tool], args)
+		if got := fmt.Sprint(r.Text, err); !strings.Contains(p.short(got), want) {
+			t.Errorf("%s %s: got %s; want %s", tool, args, p.short(got), want)
+		}
+	}
+	write := func(name, text string) string { return `{"file_path":"` + name + `","content":"` + text + `"}` }
+
+	do("write_file", write("new.txt", "x"), "Successfully overwrote") // which it never saw
+	do("read_file", `{"file_path":"a.txt"}`, "one\ntwo")
+	change("a.txt", "one\ntwo\nmine\n")
+	do("write_file", write("a.txt", "1\\n2\\n"), "changed since you last saw it, so nothing was written: $/a.txt. Keep what was changed, unless it is to go:\n--- when you saw it\n+++ now\n@@ -1,2 +1,3 @@\n one\n two\n+mine\n")
+	do("write_file", write("a.txt", "1\\n2\\nmine\\n"), "Successfully overwrote") // it was told
+	do("write_file", write("a.txt", "3\\n"), "Successfully overwrote")            // it wrote the last one
+	do("replace", `{"file_path":"a.txt","instruction":"i","old_string":"3","new_string":"4"}`, "Successfully modified")
+	do("write_file", write("a.txt", "5\\n"), "Successfully overwrote")
+	change("a.txt", "6\n")
+	do("replace", `{"file_path":"a.txt","instruction":"i","old_string":"6","new_string":"7"}`, "Successfully modified") // of what is there
+	change("a.txt", "5\n")
+	do("write_file", write("./a.txt", "8\\n"), "changed since you last saw it")
+	do("read_file", `{"file_path":"b.txt","start_line":1,"end_line":1}`, "b")
+	change("b.txt", strings.Repeat("long\n", 20_000))
+	do("write_file", write("b.txt", "8\\n"), "Read it again before you replace it.")
+	if err := os.Remove(p.path("b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	do("write_file", write("b.txt", "8\\n"), "Successfully created")
+}
+
+// What a file holds already is not written, and nobody is asked about it.
+func TestWriteFileThatIsSo(t *testing.T) {
+	p := newPlace(t, map[string]string{"a.txt": "one\r\ntwo\r\n", ".env": "KEY=1\n"})
+	for _, test := range []struct {
+		name, text, verdict string
+		idle                bool
+	}{
+		{"a.txt", `one\ntwo\n`, "already so", true}, // with the line ends of the file
+		{"a.txt", `one\ntwo`, "", false},
+		{"none.txt", "", "", false},
+		{".env", `KEY=1\n`, "", false}, // that would tell what is in it
+	} {
+		before, err := os.Stat(p.path(test.name))
+		call, r, rerr := p.do(writeFile(p.env), `{"file_path":"`+test.name+`","content":"`+test.text+`"}`)
+		if rerr != nil || call.Idle != test.idle || r.Verdict != test.verdict || (len(r.Changes) == 0) != test.idle {
+			t.Errorf("%s: %v, %+v, %v", test.name, call.Idle, r, rerr)
+		}
+		if after, aerr := os.Stat(p.path(test.name)); test.idle && (err != nil || aerr != nil || !after.ModTime().Equal(before.ModTime())) {
+			t.Errorf("%s was written", test.name)
+		}
+	}
+}
+
+// Words that stand for what was left out are no content; those that were there before are.
+func TestOmissions(t *testing.T) {
+	const left = `function a() {}\n// ... existing code ...\n`
+	p := newPlace(t, map[string]string{"a.js": "function a() {}\nfunction b() {}\n", "has.js": "// ... existing code ...\n", "README.md": "x\n"})
+	for _, test := range []struct{ name, text, want string }{
+		{"a.js", left, "omission placeholder"},
+		{"new.js", left, "omission placeholder"},
+		{"has.js", left, ""},
+		{"README.md", "# A\\n```js\\n// ... existing code ...\\n```\\n", ""},
+		{"README.md", "# A\\n\\n<!-- ... rest of the document ... -->\\n", "omission placeholder"},
+	} {
+		test.text = strings.ReplaceAll(test.text, `\\n`, `\n`)
+		_, _, err := p.do(writeFile(p.env), `{"file_path":"`+test.name+`","content":"`+test.text+`"}`)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %s: %v", test.name, test.text, err)
+		}
+	}
+	_, _, err := p.do(replace(p.env), `{"file_path":"a.js","instruction":"i","old_string":"function b() {}","new_string":"// ... existing code ..."}`)
+	if err == nil || !strings.Contains(err.Error(), "omission placeholder") {
+		t.Errorf("replace: %v", err)
+	}
 }

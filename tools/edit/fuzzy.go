@@ -63,10 +63,10 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 		starts = append(starts, c.line)
 	}
 	slices.Sort(starts)
-	at := offsets(lines)
+	at, unit := offsets(lines), unit(lines)
 	return func(yield func(span) bool) {
 		for _, i := range starts {
-			if !yield(q.over(at[i], lines[i:i+n])) {
+			if !yield(q.over(at[i], lines[i:i+n], unit)) {
 				return
 			}
 		}

@@ -34,6 +34,7 @@ func exact(text, old, with string) iter.Seq[span] {
 // A quotation is what whole lines are compared with.
 type quotation struct {
 	lines []string // of what was quoted, without endings
+	unit  string   // one level of the indentation of what was quoted and what takes its place
 
 	inner, final *insertion // instead of lines that end, and of the last one of a text that does not
 }
@@ -50,6 +51,7 @@ func quote(old, with string) quotation {
 	}
 	return quotation{
 		lines: strings.Split(old, "\n"),
+		unit:  unit(strings.Split(old+"\n"+with, "\n")),
 		inner: newInsertion(with, true, end),
 		final: newInsertion(with, true, ""),
 	}
@@ -61,8 +63,9 @@ func (q quotation) blank() bool {
 	return !slices.ContainsFunc(q.lines, func(l string) bool { return strings.TrimSpace(l) != "" })
 }
 
-// over returns the span that replaces lines, which begin at the offset start.
-func (q quotation) over(start int, lines []string) span {
+// over returns the span that replaces lines, which begin at the offset start, of a text
+// that is indented by unit.
+func (q quotation) over(start int, lines []string, unit string) span {
 	size := 0
 	for _, l := range lines {
 		size += len(l)
@@ -71,7 +74,7 @@ func (q quotation) over(start int, lines []string) span {
 	if strings.HasSuffix(lines[len(lines)-1], "\n") {
 		how = q.inner
 	}
-	return span{start, start + size, how, indentation(lines)}
+	return span{start, start + size, how, q.placing(lines, unit)}
 }
 
 // flexible finds whole lines that are those of old but for space at their
@@ -103,10 +106,10 @@ func flexible(text, old, with string) iter.Seq[span] {
 			return none
 		}
 	}
-	at := offsets(lines)
+	at, unit := offsets(lines), unit(lines)
 	return func(yield func(span) bool) {
 		for i := range occurrences(in, want) {
-			if !yield(q.over(at[i], lines[i:i+len(want)])) {
+			if !yield(q.over(at[i], lines[i:i+len(want)], unit)) {
 				return
 			}
 		}
@@ -171,6 +174,7 @@ func regex(text, old, with string) iter.Seq[span] {
 		return none
 	}
 	whole := strings.HasSuffix(old, "\n")
+	from, to := unit(strings.Split(old+"\n"+with, "\n")), unit(split(text))
 	as, bare := newInsertion(with, true, ""), newInsertion(with, true, "")
 	if whole { // at the end of a text that does not end its last line
 		bare = newInsertion(strings.TrimSuffix(with, "\n"), true, "")
@@ -181,7 +185,7 @@ func regex(text, old, with string) iter.Seq[span] {
 		end, ok := follow(text, at, words)
 		steps += end - at + 1
 		if ok {
-			sp := span{start: at, end: end, how: bare, indent: indentOf(text[at:])}
+			sp := span{start: at, end: end, how: bare, place: placing{base: indentOf(text[at:]), from: from, to: to}}
 			if end = skip(text, end, blankSpace); whole && end < len(text) && text[end] == '\n' {
 				sp.end, sp.how = end+1, as
 			}
@@ -266,21 +270,3 @@ func indentation(lines []string) string {
 }
 
 func indentOf(line string) string { return line[:skip(line, 0, blankSpace)] }
-
-// reindent moves the lines of text so that the first begins with indent and
-// the others keep their place relative to it. A line that was further left is
-// put below the first. Blank lines become empty.
-func reindent(text, indent string) string {
-	lines := strings.Split(text, "\n")
-	base := indentation(lines)
-	for i, l := range lines {
-		if strings.TrimSpace(l) == "" {
-			lines[i] = ""
-		} else if rest, ok := strings.CutPrefix(l, base); ok {
-			lines[i] = indent + rest
-		} else {
-			lines[i] = indent + strings.TrimLeftFunc(l, unicode.IsSpace)
-		}
-	}
-	return strings.Join(lines, "\n")
-}

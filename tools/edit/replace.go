@@ -19,6 +19,7 @@ type Strategy string
 const (
 	Exact    Strategy = "exact"    // byte for byte
 	Flexible Strategy = "flexible" // whole lines, whatever their indentation
+	Kinds    Strategy = "kinds"    // the same but for kinds of quotation marks, dashes and blanks
 	Regex    Strategy = "regex"    // the same words and signs, whatever the space between
 	Fuzzy    Strategy = "fuzzy"    // whole lines that differ in a few characters
 )
@@ -48,12 +49,12 @@ func Replace(content, old, with string, all bool) (Result, error) {
 	for _, s := range []struct {
 		name Strategy
 		find func(text, old, with string) iter.Seq[span]
-	}{{Exact, exact}, {Flexible, flexible}, {Regex, regex}, {Fuzzy, fuzzy}} {
+	}{{Exact, exact}, {Flexible, flexible}, {Kinds, kinds}, {Regex, regex}, {Fuzzy, fuzzy}} {
 		spans := s.find(text, old, with)
 		size := len(content)
 		for sp := range spans {
 			r.Count++
-			size += sp.how.size(sp.indent) - (sp.end - sp.start)
+			size += sp.how.size(sp.place) - (sp.end - sp.start)
 		}
 		if r.Count == 0 {
 			continue
@@ -75,36 +76,47 @@ func Replace(content, old, with string, all bool) (Result, error) {
 type span struct {
 	start, end int
 	how        *insertion
-	indent     string // of the first line that is inserted
+	place      placing
 }
 
-func (s span) text() string { return s.how.text(s.indent) }
+func (s span) text() string { return s.how.text(s.place) }
 
 // An insertion is what takes the place of something found. It is made anew at
 // each place: all of them together may be too much to keep.
 type insertion struct {
 	with     string
 	lines    int
+	blanks   int    // at the beginnings of lines
 	indented bool   // lines follow the indentation of the place
 	end      string // follows the last line
 }
 
 func newInsertion(with string, indented bool, end string) *insertion {
-	return &insertion{with: with, lines: 1 + strings.Count(with, "\n"), indented: indented, end: end}
+	in := &insertion{with: with, lines: 1 + strings.Count(with, "\n"), indented: indented, end: end}
+	if indented {
+		for line := range strings.Lines(with) {
+			in.blanks += len(indentOf(line))
+		}
+	}
+	return in
 }
 
-func (in *insertion) text(indent string) string {
+func (in *insertion) text(place placing) string {
 	if in.indented {
-		return reindent(in.with, indent) + in.end
+		return place.indent(in.with) + in.end
 	}
 	return in.with + in.end
 }
 
 // size returns how long the text is at most.
-func (in *insertion) size(indent string) int {
+func (in *insertion) size(place placing) int {
 	n := len(in.with) + len(in.end)
 	if in.indented {
-		n += in.lines * len(indent)
+		deepest := len(place.base)
+		for _, found := range place.as {
+			deepest = max(deepest, len(found))
+		}
+		n += in.lines*deepest + in.blanks*max(1, len(place.to))
 	}
 	return n
 }

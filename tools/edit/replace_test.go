@@ -59,7 +59,7 @@ func TestReplace(t *testing.T) {
 		{"indentation missing", fn, "if x {\ny()\n}", "if z {\n\ty()\n}", false,
 			Result{"func f() {\n\tif z {\n\t\ty()\n\t}\n}\n", 1, Flexible, []Range{{2, 4}}}},
 		{"spaces for tabs", fn, "    if x {\n        y()\n    }\n", "    if x {\n        z()\n    }\n", false,
-			Result{"func f() {\n\tif x {\n\t    z()\n\t}\n}\n", 1, Flexible, []Range{{2, 4}}}},
+			Result{"func f() {\n\tif x {\n\t\tz()\n\t}\n}\n", 1, Flexible, []Range{{2, 4}}}},
 		{"trailing space", "a \nb\t\nc\n", "a\nb\n", "x\n", false, Result{"x\nc\n", 1, Flexible, []Range{{1, 2}}}},
 		{"further left than the first line", fn, "  if x {\n    y()\n  }", "  if x {\n  y()\nz()\n  }", false,
 			Result{"func f() {\n\tif x {\n\ty()\n\tz()\n\t}\n}\n", 1, Flexible, []Range{{2, 4}}}},
@@ -120,10 +120,51 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// What a forgiving edit writes is as the rest of the file: its unit of indentation, and its
+// kinds of quotation marks, dashes and blanks.
+func TestReplaceInTheFilesOwnWay(t *testing.T) {
+	for _, test := range []struct {
+		name, content, old, with, want string
+		by                             Strategy
+	}{
+		{"tabs", "def f():\n\tif x:\n\t\treturn 1\n", "    if x:\n        return 1", "    if x:\n        return 2", "def f():\n\tif x:\n\t\treturn 2\n", Flexible},
+		{"tabs, deeper", "def f():\n\tif x:\n\t\treturn 1\n", "    if x:\n        return 1", "    if x:\n        if y:\n            return 2", "def f():\n\tif x:\n\t\tif y:\n\t\t\treturn 2\n", Flexible},
+		{"tabs, one line becomes more", "def f():\n\tif x:\n\t\treturn 1\n", "        return 1", "        if y:\n          return 1", "def f():\n\tif x:\n\t\tif y:\n\t\t\treturn 1\n", Flexible},
+		{"tabs, two spaces a level", "a {\n\tb {\n\t\tc\n\t}\n}\n", "  b {\n    c\n  }", "  b {\n    d {\n      e\n    }\n  }", "a {\n\tb {\n\t\td {\n\t\t\te\n\t\t}\n\t}\n}\n", Flexible},
+		{"makefile", "all: x\n\tgo build\n\tgo vet\n", "    go build\n    go vet", "    go build\n    go test\n    go vet", "all: x\n\tgo build\n\tgo test\n\tgo vet\n", Flexible},
+		{"aligned behind tabs", "\tf(a,\n\t  b)\n\tg()\n", "    f(a,\n      b)\n    g()", "    f(a,\n      c)\n    g()", "\tf(a,\n\t  c)\n\tg()\n", Flexible},
+		{"spaces for tabs from the model", "a:\n    b:\n        c\n", "\tb:\n\t\tc", "\tb:\n\t\td:\n\t\t\te", "a:\n    b:\n        d:\n            e\n", Flexible},
+		{"two for four", "a:\n  b:\n    c\n", "    b:\n        c", "    b:\n        d:\n            e", "a:\n  b:\n    d:\n      e\n", Flexible},
+		{"in CRLF", "a\r\n\tb\r\n\t\tc\r\n", "    b\n        c", "    b\n        d", "a\r\n\tb\r\n\t\td\r\n", Flexible},
+		{"words", "x\n\tf(a,b)\n", "f( a, b )", "if y {\n    g(a)\n}", "x\n\tif y {\n\t\tg(a)\n\t}\n", Regex},
+		{"near miss", "x\n\tcounter.increment(value)\n", "    counter.incremant(value)", "    if y {\n        counter.add(value)\n    }", "x\n\tif y {\n\t\tcounter.add(value)\n\t}\n", Fuzzy},
+
+		{"curly marks in the file", "He said \u201chello\u201d to \u2018us\u2019.\n", `said "hello" to`, `said "hello, you" to`, "He said \u201chello, you\u201d to \u2018us\u2019.\n", Kinds},
+		{"apostrophe", "it\u2019s one\n", "it's one", "it's two", "it\u2019s two\n", Kinds},
+		{"straight marks in the file", `say("a", 'b')` + "\n", "say(\u201ca\u201d, \u2018b\u2019)", "say(\u201cc\u201d, \u2018b\u2019)", `say("c", 'b')` + "\n", Kinds},
+		{"new marks are those of the model", "a \u201cb\u201d\n", `a "b"`, `a "b" and "c"`, "a \u201cb\u201d and \"c\"\n", Kinds},
+		{"a dash", "from 1\u20132 \u2014 or\n", "from 1-2 - or", "from 1-3 - or", "from 1\u20133 \u2014 or\n", Kinds},
+		{"a dash that is meant", "1\u20132\n", "1-2", "1\u20142", "1\u20142\n", Kinds},
+		{"a blank that does not break", "10\u00a0km, \u00ab\u202fx\u202f\u00bb\n", "10 km, \u00ab x \u00bb", "12 km, \u00ab x \u00bb", "12\u00a0km, \u00ab\u202fx\u202f\u00bb\n", Kinds},
+		{"in lines of another depth", "\ta(\u201cx\u201d)\n\tb()\n", "  a(\"x\")\n  b()", "  a(\"y\")\n  c()", "\ta(\u201cy\u201d)\n\tc()\n", Kinds},
+		{"of both kinds in the file", "\u201ca\u201d \"a\" b\n", `"a" "a" b`, `"a" "a" c`, "\u201ca\u201d \"a\" c\n", Kinds},
+		{"behind letters of several bytes", "\u00e4\u4e16 \u201cx\u201d \u00f6\n", `"x"`, `"y"`, "\u00e4\u4e16 \u201cy\u201d \u00f6\n", Kinds},
+		{"as it stands in the file", "\u201ca\u201d \"a\"\n", `"a"`, `"b"`, "\u201ca\u201d \"b\"\n", Exact},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Replace(test.content, test.old, test.with, false)
+			if err != nil || got.Text != test.want || got.Strategy != test.by || got.Count != 1 {
+				t.Errorf("got %q, %d by %s, %v; want %q", got.Text, got.Count, got.Strategy, err, test.want)
+			}
+		})
+	}
+}
+
 func FuzzReplace(f *testing.F) {
 	f.Add("a\r\nb\n", "a", "b\nc", true)
 	f.Add("func f( a ) {\n\n}", "func f(a){}", "$1", false)
 	f.Add("the first line here\nthe first line here!\n", "the first lime here", "x\n", true)
+	f.Add("\u201ca\u201d \xff\u00a0b\n\t\u2014c\n", "\"a\"", "'b'\n    c", true)
 	f.Add("\ta\n\tb\r\n\xff", "  a\n  b\n", "", false)
 	f.Fuzz(func(t *testing.T, content, old, with string, all bool) {
 		got, err := Replace(content, old, with, all)

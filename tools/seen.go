@@ -1,0 +1,75 @@
+package tools
+
+import (
+	"crypto/sha256"
+	"sync"
+
+	"gemline/engine"
+	"gemline/tools/edit"
+	"gemline/tools/workspace"
+)
+
+// longestSeen bounds the diff that tells what was changed by somebody else.
+const longestSeen = 4000
+
+// A sight keeps what files held when the model last read or wrote them. It is safe for
+// concurrent use. A nil sight keeps nothing.
+type sight struct {
+	mu    sync.Mutex
+	files map[string]seen // by real path
+}
+
+type seen struct {
+	sum  [sha256.Size]byte
+	text string // "" if it is long
+}
+
+// note keeps what the file at a real path holds.
+func (s *sight) note(path, text string, f workspace.Format) {
+	b, err := f.Encode(text)
+	if s == nil || err != nil {
+		return
+	}
+	is := seen{sum: sha256.Sum256(b)}
+	if len(text) < 1<<16 {
+		is.text = text
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil {
+		s.files = map[string]seen{}
+	}
+	s.files[path] = is
+}
+
+// look notes what the model reads of a file, which is a text.
+func (s *sight) look(ws *workspace.Workspace, path, text string, f workspace.Format) {
+	if p, err := ws.Place(path); err == nil {
+		s.note(p.Path(), text, f)
+	}
+}
+
+// changed tells the model, once, that a file which it is about to replace as a whole was
+// changed by somebody else since it saw it, and how.
+func (s *sight) changed(r *revision) error {
+	if s == nil || r.file == nil {
+		return nil
+	}
+	s.mu.Lock()
+	was, known := s.files[r.place.Path()]
+	s.mu.Unlock()
+	b, err := r.file.Format.Encode(r.file.Text)
+	if !known || err != nil || was.sum == sha256.Sum256(b) {
+		return nil
+	}
+	s.note(r.place.Path(), r.file.Text, r.file.Format)
+	how := " Read it again before you replace it."
+	if was.text != "" {
+		if diff, _ := edit.Diff("when you saw it", "now", was.text, r.file.Text); len(diff) <= longestSeen {
+			how = " Keep what was changed, unless it is to go:\n" + diff
+		}
+	}
+	return &engine.CallError{Type: r.class,
+		Message: "The file was changed since you last saw it, so nothing was written: " + r.path + "." + how,
+		Display: "nothing written: the file was changed since the model saw it"}
+}
