@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gemline/engine/text"
 )
@@ -16,6 +17,11 @@ const (
 	mostPeriods = 5    // different texts between them
 	window      = 5000 // characters that are looked back
 )
+
+// patience is how many characters may repeat themselves where that may be what was asked
+// for: rows of numbers, equal statements, refrains. A model that is stuck goes on to the
+// limit of its answer.
+const patience = 20_000
 
 // slots is for how many digests there is room. One that takes the place of another costs
 // one of the many chunks that a text which repeats itself has.
@@ -53,6 +59,8 @@ type chant struct {
 type held struct {
 	n      int // characters so far
 	from   int // the first that counts
+	began  int // where the present repetition was noticed first
+	latest int // and last; 0 is never
 	hash   uint64
 	text   [window]rune
 	hashes [window]uint64 // of the chunk that begins there
@@ -118,7 +126,31 @@ func (h *held) add(r rune) bool {
 		before = -1
 	}
 	*slot, h.hashes[start%window], h.prev[start%window] = start+1, h.hash, before
-	return before >= h.from && h.repeats(start)
+	return before >= h.from && h.repeats(start) && h.stuck(start, before)
+}
+
+// stuck reports whether a repetition, of which the last rounds begin at two positions, can't
+// be what was asked for: it is talk in one line, or goes on for long.
+func (h *held) stuck(start, before int) bool {
+	if h.latest == 0 || h.n-h.latest > farApart || h.began < h.from {
+		h.began = h.n
+	}
+	h.latest = h.n
+	return h.talk(before, start) || h.n-h.began > patience
+}
+
+// talk reports whether the text between two positions is words in one line.
+func (h *held) talk(from, to int) bool {
+	letters := 0
+	for p := from; p < to; p++ {
+		switch r := h.text[p%window]; {
+		case r == '\n':
+			return false
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	return 2*letters > to-from
 }
 
 // repeats reports whether the chunk at a position is one too many.

@@ -9,8 +9,9 @@
 // somewhere. Twenty calls in a row that are alike are a loop, whatever came back.
 //
 // A text is a loop when the same fifty characters come ten times, close to each other,
-// and what stands between them repeats, too. Code is not looked at, and a list, a table,
-// a heading or a quote begins anew.
+// and what stands between them repeats, too. Equal lines and rows of numbers may be what was
+// asked for: these are a loop after 20,000 characters. Code is not looked at, and a list, a
+// table, a heading or a quote begins anew.
 //
 // After thirty requests for one prompt a model is asked now and then whether the turn gets
 // anywhere; another one has to be of the same opinion. One that does not answer, twice in a

@@ -275,6 +275,42 @@ func TestChant(t *testing.T) {
 	}
 }
 
+// Rows of numbers, equal statements and refrains may be what was asked for; nobody asks for
+// them without end.
+func TestHonestRepetition(t *testing.T) {
+	t.Parallel()
+	const refrain = "Row, row, row your boat, gently down the stream,\nmerrily, merrily, merrily, merrily, life is but a dream.\n\n"
+	for name, row := range map[string]string{
+		"zeros":     "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		"one row":   "0, 0, 0, 0, ",
+		"csv":       "2026-01-01,0.00,0.00,0.00,N/A,0.00,0.00,0.00\n",
+		"inserts":   "INSERT INTO items (name, price) VALUES ('widget', 9.99);\n",
+		"refrain":   refrain,
+		"hex":       "00 ff 00 ff 00 ff 00 ff 00 ff 00 ff 00 ff 00 ff ",
+		"paragraph": "All work and no play makes Jack a dull boy.\n",
+	} {
+		for size, errs := range map[int]int{15_000: 0, 60_000: 1} {
+			pieces := et.Streams(times(size/len(row), row)...)
+			e, _ := conversation(t, pieces, pieces, et.Says("Never said."))
+			r := et.Record(loop.New(loop.Config{}).Run(e.Run)(t.Context(), genai.NewPartFromText("go")))
+			if len(r.Errs) != errs {
+				t.Errorf("%s, %d characters: %v", name, size, r.Errs)
+			}
+			et.CheckHistory(t, e.History())
+		}
+	}
+	// What repeats for a while, is left and comes back, begins anew.
+	texts := times(150, refrain)
+	for i := range 40 {
+		texts = append(texts, fmt.Sprintf("Verse %d is about the number %d and what follows it.\n", i, i*i))
+	}
+	texts = append(texts, times(150, refrain)...)
+	e, _ := conversation(t, et.Streams(texts...), et.Says("Done."))
+	if r := et.Record(loop.New(loop.Config{}).Run(e.Run)(t.Context(), genai.NewPartFromText("go"))); len(r.Errs) != 0 {
+		t.Error(r.Errs)
+	}
+}
+
 // What hooks and checks have the model do about its answer belongs to the same prompt, and
 // the user's next one does not.
 func TestRounds(t *testing.T) {
