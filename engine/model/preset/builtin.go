@@ -38,7 +38,7 @@ type purpose struct {
 // for: a whole prompt waits for the classifier, while a compression takes the time
 // that the reading of a long conversation does.
 var purposes = [...]purpose{
-	{"classifier", "utility_router", 3 * time.Second, 0},
+	{"classifier", "utility_router", 3 * time.Second, 1},
 	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0},
 	{"fast-ack-helper", "utility_fast_ack_helper", 5 * time.Second, 0},
 	{"next-speaker-checker", "utility_next_speaker", 15 * time.Second, 0},

@@ -35,25 +35,50 @@ func fit(m catalog.Model, config, theirs map[string]any) map[string]any {
 	set, _ := theirs[thinking].(map[string]any)
 	is := maps.Clone(was)
 	config[thinking] = is
-	_, budgeted := was[budget]
-	if said, ok := was[level].(string); ok && set[level] == nil && m.Thinks != "level" {
-		delete(is, level)
-		if n, ok := m.Kin.Budgets[strings.ToLower(said)]; ok && !budgeted {
-			is[budget] = n
+	switch m.Thinks {
+	case "level":
+		levelled(m, is, set)
+	case "budget":
+		budgeted(m, is, set)
+	default: // of which nothing is known
+		for _, key := range []string{level, budget} {
+			if set[key] == nil {
+				delete(is, key)
+			}
 		}
 	}
-	if !budgeted || m.Thinks == "budget" || m.Thinks == "" && set[budget] != nil {
-		return config
+	return config
+}
+
+// levelled has thinking be set by a level. A budget stays that the user has set and that the
+// model takes; both at once are an error.
+func levelled(m catalog.Model, is, set map[string]any) {
+	if is[budget] == nil {
+		return
 	}
-	tokens := number(was[budget])
-	if _, chosen := set[budget]; chosen && !m.RefusesBudget(tokens) {
-		return config
+	tokens := number(is[budget])
+	if set[budget] != nil && set[level] == nil && !m.RefusesBudget(tokens) {
+		delete(is, level)
+		return
 	}
 	delete(is, budget)
 	if l := m.Level(tokens); l != "" && set[level] == nil {
 		is[level] = strings.ToUpper(l)
 	}
-	return config
+}
+
+// budgeted has thinking be set by a budget.
+func budgeted(m catalog.Model, is, set map[string]any) {
+	said, _ := is[level].(string)
+	delete(is, level)
+	if said == "" || set[budget] != nil || is[budget] != nil && set[level] == nil {
+		return
+	}
+	tokens, ok := m.Kin.Budgets[strings.ToLower(said)]
+	if !ok { // it is less than low
+		tokens = m.Kin.Budgets["low"]
+	}
+	is[budget] = tokens
 }
 
 // number returns the value of a budget, which may be of any of the types that files of

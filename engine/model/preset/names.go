@@ -227,7 +227,7 @@ func (t *Table) Ending(name string) string {
 	for id, last := t.written(name), ""; id != last; id, last = t.step(id), id {
 		m := catalog.Of(id)
 		on, ended := m.Ended(t.access.String(), t.Today)
-		if on == "" {
+		if _, mine := t.ids[id]; mine || on == "" {
 			continue
 		}
 		day := t.Today
