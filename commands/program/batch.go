@@ -65,6 +65,9 @@ func (r *run) batch(ctx context.Context) (err error) {
 		defer g.Close()
 		c.Service = g
 	}
+	if _, auto := p.presets.Auto(p.settings.Model); auto && p.settings.Routing && !r.flags.BatchAPI {
+		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
+	}
 	return batch.Run(ctx, c)
 }
 

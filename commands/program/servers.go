@@ -19,6 +19,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/policy"
 	"gemline/engine/text"
@@ -447,7 +448,7 @@ func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Samp
 			if q.Most > 0 && q.Most <= most {
 				cfg.MaxOutputTokens = int32(q.Most + thoughts)
 			}
-			if q.Temperature > 0 {
+			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.presets.Chat(model, false).Model).Ignores, "temperature") {
 				cfg.Temperature = new(float32(q.Temperature))
 			}
 			cfg.StopSequences = q.Stop

@@ -235,7 +235,9 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 		p := g.opts.Presets.Chat(req.Model, req.Again)
 		model, config = p.Model, p.Config
 	}
-	return model, body{req.Contents, Merge(config, req.Config), g.redact}
+	config = Merge(config, req.Config)
+	config.ThinkingConfig = preset.Allowed(model, config.ThinkingConfig)
+	return model, body{req.Contents, config, g.redact}
 }
 
 // receive reads the stream of x.

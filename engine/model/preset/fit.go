@@ -81,6 +81,19 @@ func budgeted(m catalog.Model, is, set map[string]any) {
 	is[budget] = tokens
 }
 
+// Allowed returns c with a level in the place of a budget that a model refuses.
+func Allowed(model string, c *genai.ThinkingConfig) *genai.ThinkingConfig {
+	m := catalog.Of(model)
+	if c == nil || c.ThinkingBudget == nil || !m.RefusesBudget(int(*c.ThinkingBudget)) {
+		return c
+	}
+	allowed := *c
+	if allowed.ThinkingBudget = nil; c.ThinkingLevel == "" {
+		allowed.ThinkingLevel = genai.ThinkingLevel(strings.ToUpper(m.Level(int(*c.ThinkingBudget))))
+	}
+	return &allowed
+}
+
 // number returns the value of a budget, which may be of any of the types that files of
 // settings and tables are read as.
 func number(v any) (n int) {

@@ -1,8 +1,11 @@
 package preset_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"google.golang.org/genai"
 
 	"gemline/engine/model/preset"
 )
@@ -121,6 +124,39 @@ func TestChain(t *testing.T) {
 		}
 		if got := strings.Join(chain, " "); got != c.want {
 			t.Errorf("%d: %s; want %s", c.access, got, c.want)
+		}
+	}
+}
+
+// Thinking is set in the way that a model takes, whoever asks.
+func TestThinking(t *testing.T) {
+	say := func(c *genai.ThinkingConfig) string {
+		switch {
+		case c == nil:
+			return "as it is"
+		case c.ThinkingBudget != nil:
+			return fmt.Sprint(*c.ThinkingBudget, c.ThinkingLevel)
+		}
+		return string(c.ThinkingLevel)
+	}
+	for _, c := range []struct{ model, level, want string }{
+		{"gemini-4-argon", "low", "LOW"}, {"auto", "high", "HIGH"}, {"gemini-3.8-flash", "medium", "MEDIUM"},
+		{"gemini-2.5-pro", "low", "1024"}, {"gemini-2.5-flash", "high", "24576"}, {"my-model", "high", "as it is"}, {"gemini-2.0-flash", "low", "as it is"},
+	} {
+		if got := say((*preset.Table)(nil).Thinking(c.model, c.level)); got != c.want {
+			t.Errorf("%s thinks %s as %s, want %s", c.model, c.level, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		model  string
+		budget int32
+		want   string
+	}{
+		{"gemini-4-argon", 0, "LOW"}, {"gemini-4-argon", 2000, "LOW"}, {"gemini-4-argon", 8192, "MEDIUM"}, {"gemini-4-argon", 9000, "HIGH"}, {"gemini-4-argon", -1, ""},
+		{"gemini-3.5-flash-lite", 0, "MINIMAL"}, {"gemini-3.5-flash-lite", 1, "1"}, {"gemini-2.5-flash", 0, "0"}, {"gemini-3.8-flash", 100, "100"}, {"my-model", 0, "0"},
+	} {
+		if got := say(preset.Allowed(c.model, &genai.ThinkingConfig{ThinkingBudget: &c.budget})); got != c.want {
+			t.Errorf("%s thinks with %d tokens as %s, want %s", c.model, c.budget, got, c.want)
 		}
 	}
 }

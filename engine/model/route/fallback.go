@@ -203,6 +203,9 @@ func (r *Router) first(name string) attempt {
 	if a.Model = name; r.cfg.Action == Off {
 		return attempt{Stand: preset.Stand{Model: name}}
 	}
+	if next := r.cfg.Health.stands(name); next != "" {
+		chain = slices.Insert(slices.Clone(chain), 1, preset.Stand{Model: next})
+	}
 	var last []preset.Stand
 	for _, s := range chain[1:] {
 		switch id := r.cfg.Presets.Chat(s.Model, false).Model; {
@@ -260,6 +263,9 @@ func because(name string, err error) error {
 func (r *Router) took(a attempt, why failure, always bool) {
 	if always {
 		r.cfg.Health.mark(a.Model, a.made(why))
+	}
+	if always && why == missing {
+		r.cfg.Health.stand(a.Model, a.rest[0].Model)
 	}
 	if r.last = a.rest[0].Model; r.talk != nil {
 		r.talk.SetModel(r.last)

@@ -18,6 +18,8 @@ type Health struct {
 	vain   int                  // how often the classifier has failed since it last answered
 	said   map[string]bool      // what users were told once
 
+	instead map[string]string // what answers for a model that the server does not have
+
 	list  sync.Once
 	there []string // the models that the server has, nil if it did not say
 }
@@ -65,6 +67,24 @@ func (h *Health) Down(model string) bool {
 // Missing notes that there is no such model.
 func (h *Health) Missing(model string) { h.mark(model, missing) }
 
+// stand notes which model answers for one that the server does not have.
+func (h *Health) stand(model, next string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.instead == nil {
+		h.instead = map[string]string{}
+	}
+	h.instead[model] = next
+}
+
+// stands returns the model that answers for one that the server does not have, "" if none
+// is known.
+func (h *Health) stands(model string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.instead[model]
+}
+
 // forget has a model be tried again, and the classifier.
 func (h *Health) forget(model string) {
 	h.mu.Lock()
@@ -72,6 +92,7 @@ func (h *Health) forget(model string) {
 	h.vain = 0
 	delete(h.down, model)
 	delete(h.sticky, model)
+	delete(h.instead, model)
 }
 
 // mostVain is how often the classifier may fail in a row before prompts no longer wait
