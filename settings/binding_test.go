@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -38,19 +39,19 @@ func TestUnclear(t *testing.T) {
 	for _, c := range []struct{ name, user, project, want string }{
 		{"nothing", ``, ``, ""},
 		{"a list", `{"tools":{"exclude":["glob"]}}`, ``, ""},
-		{"a name for a list", "{\"tools\":{\n  \"exclude\":\"glob\"}}", ``, `:2:3: tools.exclude must be a list of strings, not "glob"; what it forbids would run`},
-		{"a list with something else", `{"tools":{"core":["glob",5]}}`, ``, `:1:11: tools.core must be a list of strings, not a list; `},
+		{"an object for a list", "{\"tools\":{\n  \"exclude\":{}}}", ``, `:2:3: tools.exclude must be a list of strings, not an object; what it forbids would run`},
+		{"a name for a list", `{"tools":{"exclude":"glob","core":["glob",5],"allowed":"ls"},"mcp":{"excluded":"hub"},"policyPaths":"rules.toml"}`, ``, ""},
+		{"what is allowed", `{"tools":{"allowed":5}}`, ``, ""},
+		{"files of rules", `{"policyPaths":5}`, ``, `:1:2: policyPaths must be `},
+		{"the administrator's", `{"adminPolicyPaths":true}`, ``, `:1:2: adminPolicyPaths must be `},
+		{"servers", `{"mcp":{"excluded":5}}`, ``, `:1:9: mcp.excluded must be `},
+		{"a switch", `{"security":{"disableYoloMode":"on"}}`, ``, ""},
+		{"an older name", `{"excludeTools":5}`, ``, `:1:2: tools.exclude must be `},
+		{"of a project", ``, `{"tools":{"exclude":5}}`, `:1:11: tools.exclude must be `},
 		{"what is asked about", `{"tools":{"confirmationRequired":true}}`, ``, `:1:11: tools.confirmationRequired must be `},
-		{"what is allowed, which denies the rest", `{"tools":{"allowed":"run_shell_command(ls)"}}`, ``, `:1:11: tools.allowed must be `},
-		{"files of rules", `{"policyPaths":"rules.toml"}`, ``, `:1:2: policyPaths must be `},
-		{"the administrator's", `{"adminPolicyPaths":"rules.toml"}`, ``, `:1:2: adminPolicyPaths must be `},
-		{"servers", `{"mcp":{"excluded":"hub"}}`, ``, `:1:9: mcp.excluded must be `},
-		{"a switch", `{"security":{"disableYoloMode":"on"}}`, ``, `:1:14: security.disableYoloMode must be true or false, not "on"; `},
 		{"what holds them all", `{"tools":["exclude"]}`, ``, `:1:2: tools must be an object, not a list; `},
-		{"an older name", `{"excludeTools":"glob"}`, ``, `:1:2: tools.exclude must be `},
 		{"nothing to keep", `{"tools":{"useRipgrep":"perhaps"},"security":{"auth":5}}`, ``, ""},
 		{"a name that is none", `{"tools":{"excluded":"glob"}}`, ``, ""},
-		{"of a project", ``, `{"tools":{"exclude":"glob"}}`, `:1:11: tools.exclude must be `},
 		{"of a project, which can't say it", ``, `{"tools":{"allowed":"glob"},"policyPaths":5}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,6 +61,31 @@ func TestUnclear(t *testing.T) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// What can be made of a value of the wrong type counts, and is said.
+func TestSalvaged(t *testing.T) {
+	for text, want := range map[string]struct{ key, value, said string }{
+		`{"tools":{"exclude":"glob"}}`:              {"tools.exclude", `["glob"]`, `tools.exclude must be a list of strings, not "glob"; it counts as a list of 1`},
+		`{"tools":{"exclude":"glob, ls"}}`:          {"tools.exclude", `["glob","ls"]`, `; it counts as a list of 2`},
+		`{"tools":{"core":["glob",5]}}`:             {"tools.core", `["glob"]`, `tools.core must be a list of strings, and 5 in it is passed over`},
+		`{"tools":{"core":[{}]}}`:                   {"tools.core", `[]`, `and an object in it is passed over`},
+		`{"context":{"includeDirectories":"../x"}}`: {"context.includeDirectories", `null`, `context.includeDirectories must be a list of strings, not "../x"`},
+		`{"security":{"disableYoloMode":"on"}}`:     {"security.disableYoloMode", `true`, `security.disableYoloMode must be true or false, not "on"; it counts as true`},
+		`{"tools":{"useRipgrep":"perhaps"}}`:        {"tools.useRipgrep", `null`, `tools.useRipgrep must be true or false, not "perhaps"`},
+		`{"tools":{"allowed":5}}`:                   {"tools.allowed", `null`, `tools.allowed must be a list of strings, not 5`},
+	} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, warnings, err := Load([]Source{{Path: path, Scope: User}}, env())
+		v, _ := at(s.Merged, strings.Split(want.key, "."))
+		b, _ := json.Marshal(v)
+		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], want.said) || string(b) != want.value {
+			t.Errorf("%s: %v, %q, %s", text, err, warnings, b)
+		}
 	}
 }
 

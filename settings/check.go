@@ -23,7 +23,8 @@ type Problem struct {
 // A checker looks for keys that are none and values of the wrong type.
 type checker struct {
 	problems []Problem
-	suggest  int // how many times yet to look for the nearest key, which takes time
+	exact    bool // nothing is made of a value of the wrong type
+	suggest  int  // how many times yet to look for the nearest key, which takes time
 }
 
 // tree returns what counts of a tree.
@@ -54,9 +55,15 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	tree, holds := v.(map[string]any)
 	switch {
 	case n.key != nil && !(holds && n.key.is(isObject)):
-		out, err := n.key.named(path).coerce(v)
+		key := n.key.named(path)
+		out, err := key.coerce(v)
 		if err != nil {
-			return nil, c.unfit(path, err)
+			out, said, ok := key.salvage(v)
+			if !ok || c.exact {
+				return nil, c.unfit(path, err)
+			}
+			c.wrong(path, said)
+			return out, true
 		}
 		return out, true
 	case !holds:

@@ -84,7 +84,7 @@ func (k Key) Check(v any) error {
 	if err != nil {
 		return err
 	}
-	c := checker{suggest: 1}
+	c := checker{suggest: 1, exact: true}
 	if c.check(path, v); len(c.problems) > 0 {
 		return fmt.Errorf("%s", c.problems[0].Message)
 	}

@@ -51,7 +51,7 @@ func TestMergeStrategies(t *testing.T) {
 		{"excluded servers", []string{`{"mcp":{"excluded":["a"]}}`, `{"mcp":{"excluded":["a","b"]}}`}, `{"mcp":{"excluded":["a","a","b"]}}`},
 		{"the administrator's keys", []string{`{"admin":{"mcp":{"enabled":false}},"model":{"name":"a"}}`}, `{"model":{"name":"a"}}`},
 		{"names of JavaScript", []string{`{"__proto__":{"x":1},"mcpServers":{"constructor":{"command":"x"},"a":{"env":{"prototype":"y","z":"1"}}}}`}, `{"mcpServers":{"a":{"env":{"z":"1"}}}}`},
-		{"mistakes hide nothing", []string{`{"tools":{"exclude":["a"]},"mcpServers":{"a":{"command":"x"}}}`, `{"tools":{"exclude":"b"},"mcpServers":["c"]}`}, `{"mcpServers":{"a":{"command":"x"}},"tools":{"exclude":["a"]}}`},
+		{"mistakes hide nothing", []string{`{"tools":{"exclude":["a"]},"mcpServers":{"a":{"command":"x"}}}`, `{"tools":{"exclude":"b"},"mcpServers":["c"]}`}, `{"mcpServers":{"a":{"command":"x"}},"tools":{"exclude":["a","b"]}}`},
 		{"unknown keys", []string{`{"nonsense":{"a":1}}`}, `{}`},
 	} {
 		if got := together(t, c.files...); got != c.want {

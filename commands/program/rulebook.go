@@ -1,8 +1,6 @@
 package program
 
 import (
-	"cmp"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"gemline/engine/policy"
 	"gemline/settings"
 	"gemline/settings/extension"
-	"gemline/settings/flags"
 	"gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
@@ -28,7 +25,7 @@ type rulebook struct {
 	tell     func(string) // of what is no warning
 }
 
-// policy returns what judges calls by the rules. A file that is not understood is
+// policy returns what judges calls by the rules. A file that is not one of rules is
 // an error, since nobody knows what it would deny.
 func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	if b.loadError != nil {
@@ -41,17 +38,13 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, err := b.listed(unattended)
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, listed...)
+	all = append(all, b.listed(unattended)...)
 	if given := b.flags.AllowedTools; len(given) > 0 {
-		more, err := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
-		if wrong := (*policy.FileError)(nil); errors.As(err, &wrong) {
-			return nil, &flags.UsageError{Message: wrong.Message}
+		more, wrong := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
+		for _, w := range wrong {
+			b.warn(w)
 		}
-		if slices.ContainsFunc(given, func(entry string) bool { return strings.Contains(entry, "(") }) {
+		if slices.ContainsFunc(more, func(r policy.Rule) bool { return r.Verdict == engine.Deny }) {
 			b.warn("commands that --allowed-tools does not name are denied (policy files say more: gemline help policy)")
 		}
 		all = append(all, more...)
@@ -87,10 +80,13 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 }
 
 // listed returns the rules that settings stand for, each with its place.
-func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
+func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
-		all, err = append(all, more...), cmp.Or(err, wrong)
+		for _, w := range wrong {
+			b.warn(w)
+		}
+		all = append(all, more...)
 	}
 	say := func(tier policy.Tier, key string, said []settings.Said) {
 		for _, one := range said {
@@ -108,7 +104,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule, err error) {
 	}
 	b.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
-	return all, err
+	return all
 }
 
 // served adds rules that let tools of MCP servers run unasked, as the user's
@@ -209,9 +205,9 @@ func (s *Session) allowing(q engine.Proposal) string {
 	}
 	mode := s.policy.Mode()
 	for _, list := range policy.Entries(q) {
-		rules, err := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
+		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
 		flag := "--allowed-tools " + flagList(list)
-		if err == nil && len(flag) <= longestFlag && allows(mode, rules...) {
+		if wrong == nil && len(flag) <= longestFlag && allows(mode, rules...) {
 			return flag
 		}
 	}

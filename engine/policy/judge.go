@@ -67,8 +67,8 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 func (r *Rule) allowsByArgs() bool { return r != nil && r.Tier.deniesFirst() && r.Args != nil }
 
 // decide finds the rule that counts. Denials of the user and of the
-// administrator come first; then the strongest rule counts, and after it
-// whatever projects and extensions narrow.
+// administrator come first, but for what is denied [Rule.byDefault]; then the strongest
+// rule counts, and after it whatever projects and extensions narrow.
 //
 // In plan mode no rule but one that denies is about a call that may change
 // something other than plans.
@@ -98,7 +98,7 @@ func strongest(rules []*Rule, look bool, counts func(*Rule) bool) Ruling {
 	for _, r := range rules {
 		switch {
 		case !counts(r):
-		case r.Verdict == engine.Deny && r.Tier.deniesFirst():
+		case r.Verdict == engine.Deny && r.Tier.deniesFirst() && !r.byDefault():
 			deny = stronger(deny, r)
 		case r.Tier.narrows():
 			narrow = stricter(narrow, r)
@@ -130,10 +130,11 @@ func (p *Policy) script(u question) Explanation {
 	rules := p.about(&u)
 	whole := decide(rules, &u)
 	worst := whole
-	if len(u.Intent.Plan.Commands) > 0 && whole.Verdict != engine.Deny {
+	unknown := u.Intent.Plan.Class == engine.Opaque
+	byDefault := whole.Rule != nil && whole.Rule.byDefault() // unless a rule about commands says otherwise
+	if len(u.Intent.Plan.Commands) > 0 && (whole.Verdict != engine.Deny || byDefault && !unknown) {
 		worst = Ruling{Verdict: engine.Allow}
 	}
-	unknown := u.Intent.Plan.Class == engine.Opaque
 	harmless := false // what is the worst so far
 	if r := whole.Rule; r != nil && r.Args != nil && strictness(whole.Verdict) > strictness(worst.Verdict) {
 		worst = whole
@@ -162,6 +163,10 @@ func (p *Policy) script(u question) Explanation {
 	}
 	e.Ruling.Command, e.Ruling.Inside = "", ""
 	if e.Verdict == engine.Deny {
+		return e
+	}
+	if unknown && byDefault {
+		e.Ruling = whole
 		return e
 	}
 	if unknown {
@@ -292,13 +297,40 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.As(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	look := u.mode != Plan || looks(t.Kind)
-	ruling := strongest(p.about(&u), look, func(r *Rule) bool {
+	ruling := strongest(p.aboutAny(&u), look, func(r *Rule) bool {
 		if r.Verdict == engine.Deny {
-			return !r.bounded()
+			return r.deniesAll(&u)
 		}
 		return look || r.Safe && p.confined() || t.Kind == engine.Edit && p.Plans != nil && !r.Safe
 	})
 	return ruling.Verdict != engine.Deny
+}
+
+// aboutAny is [Policy.about] for a tool of which no call is known: whatever agent it calls,
+// and whatever agent calls it, if a rule lets it run.
+func (p *Policy) aboutAny(u *question) (list []*Rule) {
+	for i := range p.rules {
+		r := &p.rules[i]
+		any := *r
+		if any.Agent = ""; r.Verdict == engine.Deny {
+			any.Agent = r.Agent
+		}
+		agents := u.Tool.Name() == invokeAgent && r.Verdict != engine.Deny && slices.ContainsFunc(r.Tools, agentName)
+		if agents {
+			any.Tools = []string{invokeAgent}
+		}
+		if any.concerns(u) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// deniesAll reports whether a rule that denies is about every call of a tool.
+func (r *Rule) deniesAll(u *question) bool {
+	bare := *r
+	bare.except = nil
+	return !bare.bounded() && !slices.ContainsFunc(r.except, func(e Rule) bool { return e.concerns(u) })
 }
 
 // confined reports whether commands that are safe may run in plan mode.

@@ -523,8 +523,9 @@ func TestTargets(t *testing.T) {
 func TestReadsRulesOfServers(t *testing.T) {
 	for target, good := range map[string]bool{"mcp_ev_get-sum": true, "mcp_ev_*": false, "*": false, "run_shell_command": false} {
 		text := fmt.Sprintf("[[rule]]\ntoolName = %q\ntarget = \"tool x\"\ndecision = \"allow\"\npriority = 100\n", target)
-		if _, _, err := policy.Parse("x.toml", policy.User, []byte(text)); (err == nil) != good {
-			t.Errorf("%s: %v", target, err)
+		rules, warnings, err := policy.Parse("x.toml", policy.User, []byte(text))
+		if err != nil || (len(rules) == 1) != good || (warnings == nil) != good {
+			t.Errorf("%s: %v %v", target, err, warnings)
 		}
 	}
 }

@@ -27,9 +27,10 @@ type Lists struct {
 }
 
 // Rules returns the rules that the lists stand for. Of a tier that can only
-// narrow they are those that do. The error, a [FileError], names from, which
-// says where the lists come from.
-func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
+// narrow they are those that do. The warnings are about entries that are not understood:
+// what should be allowed is not, and of what should be denied the whole tool is. They name
+// from, which says where the lists come from.
+func (l Lists) Rules(tier Tier, from string) (rules []Rule, warnings []string) {
 	b := builder{tier: tier, from: from, line: l.Line, column: l.Column}
 	for _, s := range l.Excluded {
 		b.server(s, Rule{Verdict: engine.Deny, Priority: 900, text: "mcp.excluded " + quoted(s)})
@@ -59,19 +60,19 @@ func (l Lists) Rules(tier Tier, from string) ([]Rule, error) {
 		}
 		b.add(Rule{Tools: []string{"*"}, Verdict: engine.Deny, Priority: 240, except: core, text: "tools.core"})
 	}
-	return b.rules, b.err
+	return b.rules, b.warnings
 }
 
 // acting are the modes in which something may be done.
 var acting = []Mode{Default, AutoEdit, Auto, Yolo}
 
-// A builder collects rules, and keeps the first mistake.
+// A builder collects rules.
 type builder struct {
 	tier         Tier
 	from         string
 	line, column int
 	rules        []Rule
-	err          error
+	warnings     []string
 }
 
 func (b *builder) add(r Rule) {
@@ -114,34 +115,91 @@ func (b *builder) allowed(key string, entries []string) {
 
 // list returns a rule for each entry.
 func (b *builder) list(key string, entries []string, v engine.Verdict, priority int) (rules []Rule) {
-	for _, entry := range entries {
-		r := Rule{Verdict: v, Priority: priority, text: key + " " + quoted(entry)}
-		name, rest, command := strings.Cut(strings.TrimSpace(entry), "(")
-		problem := ""
-		if command {
-			inner, closed := strings.CutSuffix(rest, ")")
-			var words []string
-			switch words, problem = split(inner); {
-			case !closed:
-				problem = "lacks a closing parenthesis"
-			case !sameTool(name, Shell):
-				problem = fmt.Sprintf("has a command, and only %s runs commands", Shell)
-			case problem == "":
-				r.Prefixes = [][]string{words}
-			}
+	for _, text := range entries {
+		e := readEntry(text, v == engine.Allow)
+		if e.note != "" {
+			b.warn(key, text, e.note)
 		}
-		if i := strings.IndexByte(name, '*'); name == "" || i >= 0 && (i < len(name)-1 || !pattern(name)) {
-			problem = "names no tool"
+		if len(e.tools) > 0 {
+			rules = append(rules, Rule{Verdict: v, Priority: priority, text: key + " " + quoted(text),
+				Tools: e.tools, Prefixes: e.prefixes})
 		}
-		if problem != "" {
-			if b.err == nil {
-				b.err = &FileError{Path: b.from, Line: b.line, Column: b.column,
-					Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
-			}
-			continue
-		}
-		r.Tools = []string{name}
-		rules = append(rules, r)
 	}
 	return rules
+}
+
+// warn says what is wrong with an entry.
+func (b *builder) warn(key, entry, problem string) {
+	at := FileError{Path: b.from, Line: b.line, Column: b.column, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
+	b.warnings = append(b.warnings, at.Error())
+}
+
+// An entry is what one of the lists names.
+type entry struct {
+	tools    []string
+	prefixes [][]string // of commands, nil for all
+	note     string     // it is understood, and written otherwise
+	problem  string     // it is not understood
+}
+
+// readEntry reads an entry of a list that allows, or of one that denies or asks. One that
+// is not understood allows nothing, and denies the whole tool.
+func readEntry(text string, allows bool) entry {
+	e := parseEntry(text)
+	switch {
+	case e.problem == "":
+	case allows:
+		return entry{note: e.problem + "; it allows nothing"}
+	case e.prefixes == nil && e.tools != nil:
+		e.problem += "; all of " + strings.Join(e.tools, ", ") + " counts"
+	}
+	e.note = cmp.Or(e.problem, e.note)
+	return e
+}
+
+// parseEntry reads the name of a tool, and what may follow it in parentheses.
+func parseEntry(text string) (e entry) {
+	name, inner, bracketed := strings.Cut(strings.TrimSpace(text), "(")
+	name = strings.TrimSpace(name)
+	inner, closed := strings.CutSuffix(inner, ")")
+	tool := cmp.Or(foreign(name), name)
+	inner, starred := unstarred(" " + inner)
+	inner = strings.TrimSpace(inner)
+	switch {
+	case tool == "" || strings.ContainsAny(tool, " )"):
+		return entry{problem: "names no tool"}
+	case strings.Contains(tool, "*") && !pattern(tool):
+		return entry{tools: []string{tool}, problem: "is no pattern; *, mcp_*, mcp_SERVER_* and discovered_tool_* are"}
+	case bracketed && !closed:
+		e.problem = "lacks a closing parenthesis"
+	case bracketed && inner == "" && starred: // any arguments
+		e.note = "is taken for " + tool
+	case bracketed && !sameTool(tool, Shell):
+		e.problem = "can't be held to what is in parentheses; " + tool +
+			" is all of it, and a rule with argsPattern some of it"
+	case bracketed:
+		words, problem := split(inner)
+		if problem != "" {
+			e.problem = problem
+			if plain := strings.TrimRight(inner, "*"); plain != inner && plain != "" {
+				e.problem += fmt.Sprintf("; did you mean %s(%s)?", tool, plain)
+			}
+			break
+		}
+		e.prefixes = [][]string{words}
+		if starred {
+			e.note = fmt.Sprintf("is taken for %s(%s), which covers all words that follow", tool, inner)
+		}
+	}
+	e.tools = []string{tool}
+	if tool == name {
+		return e
+	}
+	if e.prefixes == nil {
+		e.tools = append(e.tools, name) // if there is such a tool after all
+	} else {
+		tool += "(" + inner + ")"
+	}
+	e.problem = cmp.Or(e.problem, "is called "+tool+" here")
+	return e
 }

@@ -26,8 +26,8 @@ type Source struct {
 }
 
 // Load reads the rules of all sources. The error, a [FileError], is about the
-// first file that is not understood: rules are relied on together, or not at
-// all. Warnings are about what is passed over.
+// first file that can't be read as one of rules: what it denies would not be denied.
+// Warnings are about what is passed over, and about rules that are not understood.
 func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 	for _, src := range sources {
 		files, err := src.files()

@@ -185,20 +185,40 @@ func (r *Rule) concerns(u *question) bool {
 	agent, _ := u.Args["agent_name"].(string) // the tool that calls agents goes by their names, too
 	return slices.ContainsFunc(r.Tools, func(name string) bool {
 		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent &&
-			t.Server == "" && t.Name() == "invoke_agent"
+			t.Server == "" && t.Name() == invokeAgent
 	})
 }
 
+// invokeAgent is the tool that calls agents.
+const invokeAgent = "invoke_agent"
+
+// agentName reports whether a rule's name for a tool may be that of an agent.
+func agentName(name string) bool {
+	if strings.Contains(name, "*") || strings.HasPrefix(name, "mcp_") {
+		return false
+	}
+	for known := range oldNames {
+		if sameTool(name, known) {
+			return false
+		}
+	}
+	return slices.Contains(agents, name) || !slices.Contains(otherTools, name)
+}
+
 // names reports whether a name or pattern of the rule's is the tool's.
-func (r *Rule) names(pattern string, t engine.Tool) bool {
+func (r *Rule) names(word string, t engine.Tool) bool {
 	name := t.Name()
+	if r.Verdict != engine.Allow && strings.Contains(word, "*") && !pattern(word) &&
+		(like(word, name) || r.Server != "" && like(word, t.ServerTool)) {
+		return true
+	}
 	if t.Server == "" {
-		before, any := strings.CutSuffix(pattern, "*")
-		return pattern == "*" || sameTool(pattern, name) || any && before == discovered &&
+		before, any := strings.CutSuffix(word, "*")
+		return word == "*" || sameTool(word, name) || any && before == discovered &&
 			strings.HasPrefix(name, before)
 	}
-	return pattern == "*" || pattern == "mcp_*" || pattern == engine.ServerPrefix(t.Server)+"*" ||
-		pattern == name || r.Server != "" && pattern == t.ServerTool
+	return word == "*" || word == "mcp_*" || word == engine.ServerPrefix(t.Server)+"*" ||
+		word == name || r.Server != "" && word == t.ServerTool
 }
 
 // covers reports whether c is a command that a rule allows: it begins with

@@ -181,9 +181,16 @@ func quotedWord(w engine.Word) string {
 	return w.Text
 }
 
-// ranked returns what the strongest of the sayings decides, and whether that
-// is one about arguments; "" if there is none.
-func ranked(all []saying, w world, c *engine.Command) (decide string, args bool) {
+// byDefault reports whether s denies what no other rule says more of.
+func (s saying) byDefault() bool {
+	all := s.tool == "*" || s.tool == "mcp_*"
+	return s.decide == "deny" && (s.tier == policy.User || s.tier == policy.Admin) && all &&
+		(s.server == "" || s.server == "*") && s.prefix+s.regex+s.args == "" && !s.safe && !s.network
+}
+
+// ranked returns what the strongest of the sayings decides, and which it is; "" if there is
+// none.
+func ranked(all []saying, w world, c *engine.Command) (decide string, by saying) {
 	strict := []string{"allow", "ask_user", "deny"}
 	best := -1
 	for _, s := range all {
@@ -192,44 +199,46 @@ func ranked(all []saying, w world, c *engine.Command) (decide string, args bool)
 		}
 		rank := (int(s.tier)*1000+s.priority)*10 + slices.Index(strict, s.decide)
 		if rank > best || rank == best && s.args != "" {
-			best, decide, args = rank, s.decide, s.args != ""
+			best, decide, by = rank, s.decide, s
 		}
 	}
-	return decide, args
+	return decide, by
 }
 
 // one is the verdict about a call, or one command: as docs/policy.md puts it.
-func one(all []saying, w world, c *engine.Command) (decide string, args bool) {
+func one(all []saying, w world, c *engine.Command) (decide string, by saying) {
 	pick := func(keep func(s saying) bool) []saying {
 		return slices.DeleteFunc(slices.Clone(all), func(s saying) bool { return !keep(s) })
 	}
 	project := func(s saying) bool { return s.tier == policy.Project || s.tier == policy.Extension }
-	first := func(s saying) bool { return s.decide == "deny" && (s.tier == policy.User || s.tier == policy.Admin) }
-	if d, args := ranked(pick(first), w, c); d != "" {
-		return d, args
+	first := func(s saying) bool {
+		return s.decide == "deny" && (s.tier == policy.User || s.tier == policy.Admin) && !s.byDefault()
+	}
+	if d, by := ranked(pick(first), w, c); d != "" {
+		return d, by
 	}
 	looks := slices.Contains([]engine.Kind{engine.Read, engine.Search, engine.Think, engine.AskUser}, w.Tool.Kind)
 	if w.mode == policy.Plan && !looks && !w.safe(c) {
-		return "deny", false
+		return "deny", saying{}
 	}
-	decide, args = ranked(pick(func(s saying) bool { return !project(s) }), w, c)
+	decide, by = ranked(pick(func(s saying) bool { return !project(s) }), w, c)
 	for _, want := range []string{"ask_user", "deny"} { // what projects narrow
 		for _, s := range all {
 			if project(s) && s.decide == want && s.about(w, c) && (decide == "allow" || want == "deny") && decide != want {
-				decide, args = want, s.args != ""
+				decide, by = want, s
 			}
 		}
 	}
-	return decide, args
+	return decide, by
 }
 
 // verdict is what becomes of a call.
 func verdict(all []saying, w world) string {
-	whole, args := one(all, w, nil)
-	if w.Tool.Name() != policy.Shell || whole == "deny" {
+	whole, by := one(all, w, nil)
+	worst, opaque := "allow", w.Intent.Plan.Class == engine.Opaque
+	if w.Tool.Name() != policy.Shell || whole == "deny" && (opaque || !by.byDefault()) {
 		return whole
 	}
-	worst, opaque := "allow", w.Intent.Plan.Class == engine.Opaque
 	note := func(decide string) {
 		if strict := []string{"allow", "ask_user", "deny"}; slices.Index(strict, decide) > slices.Index(strict, worst) {
 			worst = decide
@@ -240,7 +249,7 @@ func verdict(all []saying, w world) string {
 		note(decide)
 		opaque = opaque || !c.Argv[0].Known
 	}
-	if args {
+	if by.args != "" || opaque && by.byDefault() {
 		note(whole)
 	}
 	if worst == "deny" {

@@ -8,9 +8,10 @@
 //
 // # Denials come first
 //
-// What the user or the administrator denies is denied, in every mode and whatever
-// else allows it. What projects and extensions bring can only ask and deny. In plan
-// mode nothing lets a call change anything but a plan.
+// What the user or the administrator denies by name is denied, in every mode and whatever
+// else allows it. What they deny with a wildcard is a default: a rule of a higher priority,
+// of their tier or of a stronger one, makes an exception. What projects and extensions bring
+// can only ask and deny. In plan mode nothing lets a call change anything but a plan.
 //
 // # Allowing is exact
 //
@@ -22,10 +23,11 @@
 // What a rule says of commands is compared with the words that would be run,
 // command by command, and never with the text of a script.
 //
-// # A file holds as a whole
+// # What is not understood is strict
 //
-// A file of rules that is not understood is an error, with the place: nobody
-// knows what it would have denied.
+// A rule that is not understood allows nothing, or denies more than it was meant to, with a
+// warning that says the place. A file that is no TOML is an error: nobody knows what it
+// would have denied.
 //
 // # Its own rules are out of reach
 //

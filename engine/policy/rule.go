@@ -189,12 +189,18 @@ var oldNames = map[string][]string{
 // otherTools are the names of the other tools that there are, here or elsewhere.
 var otherTools = []string{"ask_user", "save_memory", "list_background_processes",
 	"read_background_output", "activate_skill", "enter_plan_mode",
-	"exit_plan_mode", "invoke_agent", "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
+	"exit_plan_mode", invokeAgent, "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources", "mcp_sampling"}
+
+// agents are those of otherTools that invoke_agent calls.
+var agents = []string{"codebase_investigator", "cli_help"}
 
 // misspelled returns the tool that a misspelled name comes near to, "" if there is
 // none. A name that is like no other may be the name of a tool to come.
 func misspelled(name string) (near string) {
+	if near := foreign(name); near != "" {
+		return near
+	}
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
 		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
 	}

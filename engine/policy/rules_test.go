@@ -239,13 +239,22 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A file that is not understood is refused, with the place of what is wrong.
+// complaints returns what is wrong with a file of the user's, in lines.
+func complaints(text string) string {
+	_, warnings, err := policy.Parse("p.toml", policy.User, []byte(text))
+	if err != nil {
+		warnings = append(warnings, err.Error())
+	}
+	return strings.Join(warnings, "\n")
+}
+
+// What is not understood is told, with the place of what is wrong.
 func TestRefused(t *testing.T) {
 	const good = "# rules\n\n[[rule]]\ntoolName = \"glob\"\ndecision = \"allow\"\npriority = 1\n\n[[rule]] # another\n"
 	for text, want := range map[string]string{
 		"x = ":                       "1:4: ",
-		"rules = []":                 `1:1: "rules" is not understood`,
-		"\n[[rules]]\na = 1":         `2:1: "rules" is not understood`,
+		"rules = []":                 `1:1: rules are tables called [[rule]]`,
+		"\n[[rules]]\na = 1":         `2:1: rules are tables called [[rule]]; those called "rules" ask and deny`,
 		"[[safety_checker]]":         "1:1: gemline runs no safety checkers",
 		"rule = 1":                   "1:1: rule must be a table",
 		good:                         "8:1: the rule lacks toolName",
@@ -258,7 +267,7 @@ func TestRefused(t *testing.T) {
 		good + "toolName = [1]\ndecision = \"allow\"\npriority = 1":                                                             "9:1: toolName must be a string or a list",
 		good + "toolName = \"read_*\"\ndecision = \"allow\"\npriority = 1":                                                      `9:1: "read_*" is no pattern`,
 		good + "decision = \"deny\"\ntoolName = \"glob\"\npriority = 1\ncommandPrefix = \"rm\"":                                 "10:1: commandPrefix and commandRegex are about",
-		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandPrefix = \"rm *\"":                  `12:1: "rm *" holds '*'`,
+		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandPrefix = \"rm *\"":                  `12:1: "rm *" is the prefix "rm", which covers all words that follow`,
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandPrefix = \"a; b\"":                  `12:1: "a; b" holds ';'`,
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandPrefix = \" \"":                     `12:1: " " names no program`,
 		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandRegex = \"(\"":                      "12:1: commandRegex is no regular expression",
@@ -270,9 +279,8 @@ func TestRefused(t *testing.T) {
 		good + "description = '''\nx = [\n'''\npriority = 1\ntoolName = \"*\"\ndecision = 7":                                    "14:1: decision must be a string",
 		"\xff": "is not UTF-8",
 	} {
-		_, _, err := policy.Parse("p.toml", policy.User, []byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "p.toml:") {
-			t.Errorf("%q: %v; want %s", text, err, want)
+		if got := complaints(text); !strings.Contains(got, want) || !strings.HasPrefix(got, "p.toml:") {
+			t.Errorf("%q: %s; want %s", text, got, want)
 		}
 	}
 }
@@ -310,20 +318,15 @@ func TestLists(t *testing.T) {
 		{policy.Lists{Core: []string{policy.Shell}}, policy.Project, ask, ask, deny},
 		{policy.Lists{Allowed: []string{"write_file"}, Confirm: []string{"write_file"}}, policy.User, ask, ask, ask},
 	} {
-		rules, err := c.lists.Rules(c.tier, "settings")
-		if err != nil {
-			t.Fatal(err)
+		rules, wrong := c.lists.Rules(c.tier, "settings")
+		if wrong != nil {
+			t.Fatal(wrong)
 		}
 		p := policy.New(policy.Default, rules...)
 		for i, q := range []engine.Proposal{shell(engine.Plain, "git log"), ls, write} {
 			if got, why := p.Judge(t.Context(), q); got != []engine.Verdict{c.git, c.ls, c.w}[i] {
 				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.Word(got), why.Text)
 			}
-		}
-	}
-	for _, entry := range []string{"", "run_shell_command(git", "write_file(x)", "a*b", "run_shell_command(a|b)"} {
-		if _, err := (policy.Lists{Exclude: []string{entry}}).Rules(policy.User, "settings"); err == nil || !strings.HasPrefix(err.Error(), "settings: tools.exclude: ") {
-			t.Errorf("%q: %v", entry, err)
 		}
 	}
 	// An opaque command is no matter of a list that says nothing of commands.

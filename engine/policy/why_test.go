@@ -88,9 +88,9 @@ func TestCoreHides(t *testing.T) {
 		"glob, run_shell_command":      ask,
 		"glob":                         deny,
 	} {
-		rules, err := policy.Lists{Core: strings.Split(core, ", ")}.Rules(policy.User, "s")
-		if err != nil {
-			t.Fatal(err)
+		rules, wrong := policy.Lists{Core: strings.Split(core, ", ")}.Rules(policy.User, "s")
+		if wrong != nil {
+			t.Fatal(wrong)
 		}
 		p := policy.New(policy.Default, rules...)
 		if v, why := p.Judge(t.Context(), shell(engine.Opaque, "git x")); v != want {

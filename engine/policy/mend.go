@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemline/engine"
+)
+
+// maxPriority is the strongest priority of a rule.
+const maxPriority = 999
+
+// idle are the keys of a rule that say nothing about which calls it is about.
+var idle = map[string]bool{"name": true, "description": true, "denyMessage": true, "deny_message": true,
+	"allowRedirection": true, "allow_redirection": true, "priority": true}
+
+// mended returns what can safely be made of a rule that is not understood, and says
+// what that is. A rule that allows becomes none. A rule that asks or denies is about more
+// calls than it was meant for: what narrows it and is not understood does not count.
+func (r *reader) mended() (rules []Rule, became string) {
+	table := maps.Clone(r.table)
+	commands := false // it is about the shell, whatever becomes of its keys
+	says := false
+	for key := range table {
+		commands = commands || strings.HasPrefix(key, "command")
+		says = says || key == "toolName" || key == "mcpName" || key == "decision"
+	}
+	v := strictVerdict(table["decision"])
+	switch {
+	case !says && !commands:
+		return nil, "it says nothing, and is passed over"
+	case v == engine.Allow && table["decision"] != Word(v):
+		return nil, "it allows nothing"
+	}
+	table["decision"] = Word(v)
+	for range 2 * len(fields) {
+		m := reader{table: table}
+		rule := m.rule()
+		switch {
+		case m.message == "":
+			r.notes = m.notes
+			verb := map[engine.Verdict]string{engine.Allow: "allows", engine.Ask: "asks about", engine.Deny: "denies"}[v]
+			return append(rules, rule), "it " + verb + " " + rule.About()
+		case v == engine.Allow && !idle[m.key]:
+			return nil, "it allows nothing"
+		case m.key == "priority":
+			table["priority"] = nearPriority(table["priority"], v)
+		case m.key == "toolName":
+			if names := widened(table, commands); names != nil {
+				rules = append(rules, Rule{Tools: names, Verdict: v, Priority: int(nearPriority(table["priority"], v))})
+			}
+		default:
+			delete(table, m.key)
+		}
+	}
+	return []Rule{{Tools: []string{"*"}, Verdict: v, Priority: maxPriority}}, "it is about every tool"
+}
+
+// widened gives a rule about commands the tool that runs them, and returns the other tools
+// that it names. Any other rule is about the tools that it names, or about all.
+func widened(table map[string]any, commands bool) (others []string) {
+	list, _ := table["toolName"].([]any)
+	for _, v := range append(slices.Clone(list), table["toolName"]) {
+		name, _ := v.(string)
+		if name = strings.TrimSpace(name); name != "" && name != "*" && !sameTool(name, Shell) && foreign(name) != Shell {
+			others = append(others, name)
+		}
+	}
+	switch {
+	case commands:
+		table["toolName"] = Shell
+		return others
+	case others == nil:
+		table["toolName"] = "*"
+		return nil
+	}
+	named := make([]any, len(others))
+	for i, name := range others {
+		named[i] = name
+	}
+	table["toolName"] = named
+	return nil
+}
+
+// nearPriority returns the priority that a value comes nearest to: the strongest for a rule
+// that asks or denies, and the weakest for another, if it is no number at all.
+func nearPriority(value any, v engine.Verdict) int64 {
+	n, ok := value.(int64)
+	switch x := value.(type) {
+	case float64:
+		n, ok = int64(min(max(x, 0), maxPriority)), true
+	case string:
+		i, err := strconv.Atoi(strings.TrimSpace(x))
+		n, ok = int64(i), err == nil
+	}
+	if !ok && v != engine.Allow {
+		return maxPriority
+	}
+	return min(max(n, 0), maxPriority)
+}
+
+// strictVerdict returns what a decision is meant to be: a denial if nobody knows.
+func strictVerdict(decision any) engine.Verdict {
+	word, _ := decision.(string)
+	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
+	case "allow", "allowed", "allows", "approve", "approved", "always", "permit", "yes":
+		return engine.Allow
+	case "ask", "ask_user", "askuser", "asks", "confirm", "prompt":
+		return engine.Ask
+	}
+	return engine.Deny
+}
+
+// byDefault reports whether a rule denies every tool, or every tool of a kind, and none by
+// its name: what is denied unless another rule says otherwise.
+func (r *Rule) byDefault() bool {
+	named := func(name string) bool { return name != "*" && name != "mcp_*" && name != discovered+"*" }
+	return r.Verdict == engine.Deny && r.Tier.deniesFirst() && !r.bounded() &&
+		(r.Server == "" || r.Server == "*") && !slices.ContainsFunc(r.Tools, named)
+}
+
+// like reports whether a name is one that a pattern with asterisks may stand for.
+func like(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	if last == 0 || !strings.HasPrefix(name, parts[0]) {
+		return pattern == name
+	}
+	name = name[len(parts[0]):]
+	for _, part := range parts[1:last] {
+		_, after, ok := strings.Cut(name, part)
+		if !ok {
+			return false
+		}
+		name = after
+	}
+	return strings.HasSuffix(name, parts[last])
+}
+
+// foreignTools are the names that other agents have for what gemline has, in small letters.
+var foreignTools = map[string]string{
+	"bash":      Shell,
+	"edit":      "replace",
+	"multiedit": "replace",
+	"write":     "write_file",
+	"read":      "read_file",
+	"glob":      "glob",
+	"grep":      "grep_search",
+	"ls":        "list_directory",
+	"list":      "list_directory",
+	"webfetch":  "web_fetch",
+	"websearch": "google_web_search",
+	"todowrite": "write_todos",
+	"todoread":  "write_todos",
+}
+
+// ToolOf returns what gemline calls a tool of other agents, such as Bash; "" if it has
+// none.
+func ToolOf(name string) string { return foreignTools[strings.ToLower(name)] }
+
+// foreign is [ToolOf] for a name as other agents write it, which no tool here has.
+func foreign(name string) string {
+	if name == strings.ToLower(name) && name != "bash" {
+		return ""
+	}
+	return ToolOf(name)
+}

@@ -1,0 +1,38 @@
+package settings
+
+import (
+	"fmt"
+
+	"gemline/settings/jsonc"
+)
+
+// salvage returns what can safely be made of a value of the wrong type that may forbid
+// something, and says what that is; false if nothing can. A text is a list of what it
+// names, of a list the texts count, and a switch is on.
+func (k Key) salvage(v any) (out any, said string, ok bool) {
+	if k.strict == nil {
+		return nil, "", false
+	}
+	list, isItems := v.([]any)
+	text, isWord := v.(string)
+	switch {
+	case k.is(isList) && isWord:
+		if out, ok = spelled(isList, text); !ok {
+			return nil, "", false
+		}
+		return out, fmt.Sprintf("%s; it counts as a list of %d", k.mismatch(v), len(out.([]any))), true
+	case k.is(isList) && isItems:
+		texts := []any{}
+		for _, item := range list {
+			if _, is := item.(string); is {
+				texts = append(texts, item)
+			} else if said == "" {
+				said = fmt.Sprintf("%s must be a list of strings, and %s in it is passed over", shown(k.Name), jsonc.Describe(item))
+			}
+		}
+		return texts, said, true
+	case k.Type == isBool:
+		return true, k.mismatch(v).Error() + "; it counts as true", true
+	}
+	return nil, "", false
+}
