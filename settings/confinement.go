@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gemline/settings/flags"
-	"gemline/settings/jsonc"
 )
 
 // Confinement is what is said about how commands are confined.
@@ -23,13 +22,6 @@ type Confinement struct {
 	Asked   bool     // none is given it unasked: the settings say that they don't reach it
 }
 
-// A ConfinementError is what a file says about how commands are confined and
-// nobody can make sense of. It is one line long.
-type ConfinementError jsonc.Error
-
-// Error names the file.
-func (e *ConfinementError) Error() string { return (*jsonc.Error)(e).Error() }
-
 // What a Confinement may say beside a name.
 const (
 	On  = "on"
@@ -38,9 +30,8 @@ const (
 
 // Confinement returns what the command line, else the environment, else the
 // files say. Of these, own are those without the project's, which may switch
-// it on and not choose. What can't be understood counts for nothing only if what
-// is stronger says more than on or off. The error is a [ForbiddenError] or a
-// [ConfinementError].
+// it on and not choose. A value of the files that can't be understood switches it on,
+// unless what is stronger says more than that. The error is a [ForbiddenError].
 func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) (string, bool)) (Confinement, error) {
 	c := own.filed()
 	c.Firm = s.ToolSandboxing
@@ -70,9 +61,11 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 			named = word
 		}
 	}
-	for _, m := range s.misread {
-		if !clear || c.Word == Off && m.firm {
-			return c, &m.err
+	for _, key := range s.misread {
+		firm := key == insists
+		c.Firm = c.Firm || firm
+		if (!clear || firm) && (c.Word == "" || c.Word == Off && !clear) {
+			c.Word, c.By, c.File = On, key+", which is not understood,", ""
 		}
 	}
 	if c.Word == Off && c.Firm {
@@ -95,21 +88,17 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	return c, nil
 }
 
-// A misreading is a value that can't be understood.
-type misreading struct {
-	err  ConfinementError
-	firm bool // it may have been to insist
-}
+// insists is the key that has nobody switch the confinement off.
+const insists = "security.toolSandboxing"
 
-// misread returns what layers say about how commands are confined and nobody
-// can make sense of.
-func misread(layers []Layer) (all []misreading) {
+// misread returns the keys of layers that say how commands are confined and can't be
+// understood.
+func misread(layers []Layer) (all []string) {
 	for _, l := range layers {
 		for _, p := range l.Problems {
-			firm := p.Key == "security.toolSandboxing"
-			if p.unfit && (firm || slices.Contains([]string{"tools.sandbox",
-				"tools.sandbox.enabled", "tools.sandbox.command"}, p.Key)) {
-				all = append(all, misreading{ConfinementError{Path: l.Path, Message: p.Message}, firm})
+			if p.unfit && slices.Contains([]string{insists, "tools.sandbox",
+				"tools.sandbox.enabled", "tools.sandbox.command"}, p.Key) {
+				all = append(all, p.Key)
 			}
 		}
 	}
@@ -141,20 +130,23 @@ func switched(word string) string {
 	return word
 }
 
-// filed returns what tools.sandbox says.
+// filed returns what tools.sandbox says. False is what the Gemini CLI does where nothing is
+// said, and says nothing; the word off does.
 func (s *Settings) filed() Confinement {
 	c := Confinement{By: "tools.sandbox in the settings", File: s.confiner}
 	tools, _ := s.Merged["tools"].(map[string]any)
 	switch v := tools["sandbox"].(type) {
 	case bool:
-		c.Word = map[bool]string{true: On, false: Off}[v]
+		c.Word = map[bool]string{true: On}[v]
 	case string:
-		c.Word = switched(v)
+		if c.Word = switched(v); strings.EqualFold(strings.TrimSpace(v), "false") {
+			c.Word = ""
+		}
 	case map[string]any:
 		command, _ := v["command"].(string)
 		c.Word = switched(command)
 		if on, said := v["enabled"].(bool); said && !on {
-			c.Word = Off
+			c.Word = ""
 		} else if said {
 			c.Word = cmp.Or(c.Word, On)
 		}

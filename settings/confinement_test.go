@@ -23,14 +23,16 @@ func TestConfinement(t *testing.T) {
 	}{
 		{name: "nothing", want: Confinement{}},
 		{name: "switched on", user: `{"tools":{"sandbox":true}}`, want: Confinement{Word: On, By: inFiles}},
-		{name: "switched off", user: `{"tools":{"sandbox":false}}`, want: Confinement{Word: Off, By: inFiles}},
+		{name: "as the Gemini CLI has it by default", user: `{"tools":{"sandbox":false}}`, want: Confinement{}},
+		{name: "the same in quotes", user: `{"tools":{"sandbox":"false"}}`, want: Confinement{}},
+		{name: "switched off", user: `{"tools":{"sandbox":"off"}}`, want: Confinement{Word: Off, By: inFiles}},
 		{name: "by name", user: `{"tools":{"sandbox":"Docker"}}`, want: Confinement{Word: "docker", By: inFiles}},
 		{name: "an older name of the key", user: `{"sandbox":"docker"}`, want: Confinement{Word: "docker", By: inFiles}},
 		{name: "an object", user: `{"tools":{"sandbox":{"enabled":true,"command":"podman","image":"i","allowedPaths":["/a"],"networkAccess":true},"sandboxAllowedPaths":["/b"]}}`,
 			want: Confinement{Word: "podman", By: inFiles, Image: "i", Paths: []string{"/b", "/a"}, Network: true}},
 		{name: "an object without a command", user: `{"tools":{"sandbox":{"enabled":true}}}`, want: Confinement{Word: On, By: inFiles}},
 		{name: "an object without a switch", user: `{"tools":{"sandbox":{"command":"podman"}}}`, want: Confinement{Word: "podman", By: inFiles}},
-		{name: "an object that is off", user: `{"tools":{"sandbox":{"enabled":false,"command":"podman"}}}`, want: Confinement{Word: Off, By: inFiles}},
+		{name: "an object of which nothing is used", user: `{"tools":{"sandbox":{"enabled":false,"command":"podman"}}}`, want: Confinement{}},
 		{name: "the environment beats files", user: `{"tools":{"sandbox":true}}`, env: []string{"GEMINI_SANDBOX=false"}, want: Confinement{Word: Off, By: "GEMINI_SANDBOX"}},
 		{name: "a flag beats the environment", env: []string{"GEMINI_SANDBOX=docker"}, args: []string{"--sandbox=off"}, want: Confinement{Word: Off, By: "--sandbox"}},
 		{name: "a flag alone keeps a choice", env: []string{"GEMINI_SANDBOX=docker"}, args: []string{"-s"}, want: Confinement{Word: "docker", By: "--sandbox"}},
@@ -82,50 +84,44 @@ func TestConfinement(t *testing.T) {
 	}
 }
 
-// What is not understood is no leave to do without: it is refused, unless what
-// is stronger makes up for it.
+// What is not understood switches it on, unless what is stronger makes up for it.
 func TestConfinementMisread(t *testing.T) {
-	const sandbox, insists = "tools.sandbox must be true or false or a string or an object, not ", `security.toolSandboxing must be true or false, not "on"`
 	for _, test := range []struct {
 		name, user, project string
 		args                []string
 		env                 string
-		want                string // begins the message behind the path; "" if it is taken
-		file                string
+		want, by            string
+		firm                bool
 	}{
-		{name: "a number", user: `{"tools":{"sandbox":5}}`, want: sandbox + "5", file: "user"},
-		{name: "a list", user: `{"tools":{"sandbox":["docker"]}}`, want: sandbox + "a list", file: "user"},
-		{name: "nothing", user: `{"tools":{"sandbox":null}}`, want: sandbox + "null", file: "user"},
-		{name: "an older name", user: `{"sandbox":5}`, want: sandbox + "5", file: "user"},
-		{name: "a switch", user: `{"tools":{"sandbox":{"enabled":"on"}}}`, want: `tools.sandbox.enabled must be true or false, not "on"`, file: "user"},
-		{name: "a command", user: `{"tools":{"sandbox":{"command":["docker"]}}}`, want: `tools.sandbox.command must be a string, not a list`, file: "user"},
-		{name: "a command beside a switch", user: `{"tools":{"sandbox":{"enabled":true,"command":1}}}`, want: `tools.sandbox.command must be a string, not 1`, file: "user"},
-		{name: "insistence", user: `{"security":{"toolSandboxing":"on"}}`, want: insists, file: "user"},
-		{name: "of a project", project: `{"security":{"toolSandboxing":"on"}}`, want: insists, file: "project"},
-		{name: "of a project's choice", user: `{"tools":{"sandbox":true}}`, project: `{"tools":{"sandbox":5}}`, want: sandbox + "5", file: "project"},
-		{name: "with -s, which leaves the choice to the files", user: `{"tools":{"sandbox":5}}`, args: []string{"-s"}, want: sandbox + "5", file: "user"},
-		{name: "insistence against a flag", user: `{"security":{"toolSandboxing":"on"}}`, args: []string{"--sandbox=off"}, want: insists, file: "user"},
+		{name: "a number", user: `{"tools":{"sandbox":5}}`, want: On, by: "tools.sandbox"},
+		{name: "a list", user: `{"tools":{"sandbox":["docker"]}}`, want: On, by: "tools.sandbox"},
+		{name: "an older name", user: `{"sandbox":5}`, want: On, by: "tools.sandbox"},
+		{name: "a switch", user: `{"tools":{"sandbox":{"enabled":"on"}}}`, want: On, by: "tools.sandbox.enabled"},
+		{name: "a command", user: `{"tools":{"sandbox":{"command":["docker"]}}}`, want: On, by: "tools.sandbox.command"},
+		{name: "a command beside a switch", user: `{"tools":{"sandbox":{"enabled":true,"command":1}}}`, want: On},
+		{name: "insistence", user: `{"security":{"toolSandboxing":"on"}}`, want: On, by: "security.toolSandboxing", firm: true},
+		{name: "insistence beside off", user: `{"tools":{"sandbox":"off"},"security":{"toolSandboxing":"on"}}`, want: On, by: "security.toolSandboxing", firm: true},
+		{name: "of a project", project: `{"security":{"toolSandboxing":"on"}}`, want: On, by: "security.toolSandboxing", firm: true},
+		{name: "of a project's choice", user: `{"tools":{"sandbox":"docker"}}`, project: `{"tools":{"sandbox":5}}`, want: "docker"},
+		{name: "with -s, which leaves the choice to the files", user: `{"tools":{"sandbox":5}}`, args: []string{"-s"}, want: On},
 
-		{name: "a flag that names one", user: `{"tools":{"sandbox":5},"security":{"toolSandboxing":"on"}}`, args: []string{"--sandbox=docker"}},
-		{name: "a flag that does without", user: `{"tools":{"sandbox":5}}`, args: []string{"--sandbox=off"}},
-		{name: "a variable that names one", user: `{"tools":{"sandbox":5}}`, env: "GEMINI_SANDBOX=docker"},
+		{name: "a flag that names one", user: `{"tools":{"sandbox":5},"security":{"toolSandboxing":"on"}}`, args: []string{"--sandbox=docker"}, want: "docker", firm: true},
+		{name: "a flag that does without", user: `{"tools":{"sandbox":5}}`, args: []string{"--sandbox=off"}, want: Off},
+		{name: "a variable that names one", user: `{"tools":{"sandbox":5}}`, env: "GEMINI_SANDBOX=docker", want: "docker"},
 		{name: "a name that is none", user: `{"tools":{"sandbox":{"enbled":true}}}`},
-		{name: "words for a switch", user: `{"tools":{"sandbox":{"enabled":"true"}},"security":{"toolSandboxing":"true"}}`},
+		{name: "words for a switch", user: `{"tools":{"sandbox":{"enabled":"true"}},"security":{"toolSandboxing":"true"}}`, want: On, firm: true},
 		{name: "what is no choice", user: `{"tools":{"sandbox":{"image":5,"networkAccess":"perhaps"}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := confinementOf(t, test.user, test.project, test.args, []string{test.env})
-			wrong := (*ConfinementError)(nil)
-			if !errors.As(err, &wrong) {
-				if test.want != "" || err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if wrong.Message != test.want || filepath.Base(filepath.Dir(filepath.Dir(wrong.Path))) != test.file {
-				t.Error(err)
+			c, err := confinementOf(t, test.user, test.project, test.args, []string{test.env})
+			if err != nil || c.Word != test.want || c.Firm != test.firm || !strings.HasPrefix(c.By, test.by) {
+				t.Errorf("%v %+v", err, c)
 			}
 		})
+	}
+	_, err := confinementOf(t, `{"security":{"toolSandboxing":"on"}}`, "", []string{"--sandbox=off"}, nil)
+	if never := (*ForbiddenError)(nil); !errors.As(err, &never) {
+		t.Error("a flag does without what may be insisted on:", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemline/engine/disk"
@@ -126,7 +127,11 @@ func (l *Layer) warnings() []string {
 		if i == maxWarnings {
 			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(told)-i))
 		}
-		out = append(out, path+": "+p.Message)
+		at := path
+		if line := l.Line(p); line > 0 {
+			at += ":" + strconv.Itoa(line)
+		}
+		out = append(out, at+": "+p.Message)
 	}
 	return out
 }

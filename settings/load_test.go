@@ -136,7 +136,7 @@ func TestValues(t *testing.T) {
 			if d := cmp.Diff(want, got, alike); d != "" {
 				t.Error(d)
 			}
-			warning := strings.TrimPrefix(strings.Join(warnings, "\n"), src[0].Path+": ")
+			warning := strings.TrimLeft(strings.TrimPrefix(strings.Join(warnings, "\n"), src[0].Path), ":0123456789 ")
 			if warning != c.warning {
 				t.Errorf("warning %q, want %q", warning, c.warning)
 			}

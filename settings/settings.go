@@ -145,9 +145,9 @@ type Settings struct {
 	// such as mcpServers and hooks. It is not to be changed.
 	Merged map[string]any
 
-	layers   []Layer      // the files, the weakest first
-	confiner string       // the file that says what confines commands
-	misread  []misreading // what files say about it that can't be understood
+	layers   []Layer  // the files, the weakest first
+	confiner string   // the file that says what confines commands
+	misread  []string // keys of files about it that can't be understood
 }
 
 // Labels returns what ui.labels says: words by the labels that they stand for.

@@ -1,17 +1,12 @@
 package program
 
 import (
-	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"gemline/engine/text"
-	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
-	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
@@ -21,13 +16,6 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 		return nil, o.loadError
 	}
 	s, err := o.settings.Confinement(o.userSettings, o.flags, o.lookup)
-	if wrong := (*settings.ConfinementError)(nil); errors.As(err, &wrong) {
-		o.warnings = slices.DeleteFunc(o.warnings,
-			func(w string) bool { return w == wrong.Error() }) // it says the same
-		return nil, &sandbox.Error{Message: wrong.Error(),
-			Advice: "there are: on, off, " + strings.Join(sandbox.Names(), ", ") +
-				"; gemline --sandbox=NAME overrides the settings"}
-	}
 	if err != nil {
 		return nil, err
 	}
