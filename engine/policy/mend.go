@@ -139,27 +139,6 @@ func like(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[last])
 }
 
-// foreignTools are the names that other agents have for what gemline has, in small letters.
-var foreignTools = map[string]string{
-	"bash":      Shell,
-	"edit":      "replace",
-	"multiedit": "replace",
-	"write":     "write_file",
-	"read":      "read_file",
-	"glob":      "glob",
-	"grep":      "grep_search",
-	"ls":        "list_directory",
-	"list":      "list_directory",
-	"webfetch":  "web_fetch",
-	"websearch": "google_web_search",
-	"todowrite": "write_todos",
-	"todoread":  "write_todos",
-}
-
-// ToolOf returns what gemline calls a tool of other agents, such as Bash; "" if it has
-// none.
-func ToolOf(name string) string { return foreignTools[strings.ToLower(name)] }
-
 // foreign is [ToolOf] for a name as other agents write it, which no tool here has.
 func foreign(name string) string {
 	if name == strings.ToLower(name) && name != "bash" {
