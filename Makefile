@@ -6,13 +6,13 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
-UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-terminal testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build test check security bench bench-terminal demo cover fuzz soak mutate clean
+.PHONY: build test check security bench bench-listener bench-terminal demo cover fuzz soak mutate clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
@@ -35,6 +35,9 @@ security: ## attack the program, and count what it withstood
 
 bench: build ## speed, as ratios against ordinary tools in the same run; PART=hooks and the like for one part
 	$(GO) run ./commands/program/testdata/bench ./gemline $(PART)
+
+bench-listener: build ## what a listener hears of eleven tasks: lines, characters, seconds; takes two minutes
+	$(GO) run ./commands/program/testdata/bench-listener ./gemline
 
 bench-terminal: build ## what a question costs a terminal, to the byte; takes four minutes
 	$(GO) run ./commands/program/testdata/bench-terminal ./gemline

@@ -24,6 +24,7 @@ type job struct {
 	call    *Call // nil until allowed
 	intent  Intent
 	asked   bool
+	agreed  bool // to what runs
 	unasked string
 	aside   bool   // it is no part of the conversation
 	note    string // about arguments that were passed over, for the model
@@ -149,7 +150,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 	if err != nil {
 		return err
 	}
-	j.intent, j.err = settled.Intent, settled.Err
+	j.intent, j.agreed, j.err = settled.Intent, settled.Agreed, settled.Err
 	if advice := settled.unasked; advice != "" {
 		j.asked, j.unasked = false, advice
 	}
@@ -166,6 +167,7 @@ type Settled struct {
 	Call
 	Args    map[string]any // that it runs with
 	Err     error          // why it does not run, for the model; nil if it may
+	Agreed  bool           // the approver was shown the call as it runs, and allowed it
 	unasked string         // what would allow it, if nobody could be asked
 }
 
@@ -208,7 +210,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 		case Changed:
 			p.Args, agreed = a.Args, a.Agreed
 		case Allowed:
-			if a.Scope != Once {
+			if s.Agreed = true; a.Scope != Once {
 				err = policy.Learn(a.Grant, a.Scope)
 			}
 			return s, err
@@ -272,7 +274,7 @@ func (j *job) run(ctx context.Context, d *desk) {
 	if j.call != nil && ctx.Err() == nil {
 		h := host{desk: d, id: CallID(j.fc)}
 		h.Emit(State{ID: h.id, Name: j.fc.Name, State: Executing})
-		h.Emit(Started{ID: h.id, Name: j.fc.Name, Intent: j.intent})
+		h.Emit(Started{ID: h.id, Name: j.fc.Name, Intent: j.intent, Agreed: j.agreed})
 		j.result, j.err = j.call.Run(ctx, h)
 		if j.err != nil && ctx.Err() != nil {
 			j.err = &cancellation{why: "[Operation Cancelled] User cancelled tool execution.", cause: ctx.Err()}

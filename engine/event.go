@@ -48,6 +48,7 @@ type (
 		ID     string
 		Name   string
 		Intent Intent
+		Agreed bool // the approver was shown this very call, and allowed it
 	}
 
 	// Output is a piece of what a running call prints.

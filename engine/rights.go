@@ -27,18 +27,28 @@ func (r Rights) Paths() bool { return r.Protected || len(r.Read) > 0 || len(r.Wr
 // String returns the rights in words, such as "the network, writing to the file
 // /opt/x".
 func (r Rights) String() string {
+	return r.words("the network", func(path string) string { return "reading " + r.place(path) }, "writing to ")
+}
+
+// Doing says what a command with the rights may do, such as "use the network, write to the file
+// /opt/x". Read says so of a path to be read, and what it is.
+func (r Rights) Doing(read func(place, path string) string) string {
+	return r.words("use the network", func(path string) string { return read(r.place(path), path) }, "write to ")
+}
+
+func (r Rights) words(network string, read func(path string) string, write string) string {
 	var parts []string
 	if r.Network {
-		parts = append(parts, "the network")
+		parts = append(parts, network)
 	}
 	for _, p := range r.Read {
-		parts = append(parts, "reading "+r.place(p))
+		parts = append(parts, read(p))
 	}
 	for _, p := range r.Write {
-		parts = append(parts, "writing to "+r.place(p))
+		parts = append(parts, write+r.place(p))
 	}
 	if r.Protected {
-		parts = append(parts, "writing to all that is protected in the workspace (.git, .gemini)")
+		parts = append(parts, write+"all that is protected in the workspace (.git, .gemini)")
 	}
 	if n := len(parts); n > 1 {
 		parts = append(parts[:n-2], parts[n-2]+" and "+parts[n-1])

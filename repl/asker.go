@@ -22,6 +22,9 @@ type Asker struct {
 	// Nil offers no such choice.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
+	// Home is the user's directory, which paths are shortened by.
+	Home string
+
 	desk  turn.Desk // of the turn that runs, nil between turns
 	usual string    // the last [question.Fact] of that kind that was told
 }
@@ -158,8 +161,9 @@ func (a *Asker) show(p engine.Proposal) {
 			a.Out.Styled(d.style(l), a.detailText(l))
 		}
 	}
+	it, known := question.It(p, a.Home)
 	for _, f := range question.Facts(p, whole) {
-		if f.Usual && f.Text == a.usual {
+		if f.Usual && f.Text == a.usual || f.Failed && known {
 			continue
 		}
 		if f.Usual {
@@ -173,7 +177,15 @@ func (a *Asker) show(p engine.Proposal) {
 	if title = a.titleText(title); whole {
 		title = text.Shorten(title, longestTitle)
 	}
-	a.Out.Line(output.Permission, "%s%s", title, a.titleText(question.Rights(p)))
+	rights := a.titleText(question.Rights(p))
+	switch {
+	case !known:
+	case p.Intent.Plan.Failed != "": // it has just run
+		title, rights = a.titleText(it), ""
+	case whole: // it stands right above
+		title, rights = a.titleText(it), rights+"?"
+	}
+	a.Out.Line(output.Permission, "%s%s", title, rights)
 }
 
 // longestTitle is how many characters name a call that is shown in full above.
@@ -213,7 +225,7 @@ func (a *Asker) lines(name string, c question.Change) (said string, lines []stri
 		if in := c.Function(); in != "" {
 			said += a.titleText(", in " + in)
 		}
-		return said, c.Spoken()
+		return said, c.Around(spokenAround).Spoken()
 	}
 	text, from := c.Unified(a.Short)
 	if lines = strings.Split(text, "\n"); from > 1 {
@@ -221,6 +233,9 @@ func (a *Asker) lines(name string, c question.Change) (said string, lines []stri
 	}
 	return said, lines
 }
+
+// spokenAround is how many unchanged lines a listener hears beside a change; ? reads more.
+const spokenAround = 1
 
 // change prints a change below a line about it.
 func (a *Asker) change(label output.Label, said string, lines []string) {

@@ -129,7 +129,7 @@ func TestSecretIsNamed(t *testing.T) {
 	if got, err := (&Asker{Console: c}).Approve(t.Context(), p); got != engine.Answer(engine.Refused{}) || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
-	if want := "info: server.key may hold secrets\npermission: read server.key\n"; !strings.Contains(shown.String(), want) {
+	if want := "permission: read server.key (may be a secret)\n"; !strings.Contains(shown.String(), want) {
 		t.Errorf("%s lacks %s", shown, want)
 	}
 }
@@ -201,7 +201,7 @@ echo a (300 blanks) ; rm -rf x\x0d
 warning: control or invisible characters are shown as escapes
 warning: one word mixes letters of several alphabets: pаy (U+0430)
 info: commands are not confined: they run with all your rights
-permission: run: git\x0astatus
+permission: run it?
 y n ?: n
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
@@ -274,6 +274,8 @@ func TestConfinement(t *testing.T) {
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}}
 	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Held: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
 		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}}
+	reads := engine.Intent{Title: "run: cat ~/.ssh/id_test", Detail: "cat ~/.ssh/id_test", Plan: engine.Plan{Held: "have no network", Looked: true, Failed: "it tried to read: /home/u/.ssh/id_test",
+		Rights: engine.Rights{Read: []string{"/home/u/.ssh/id_test", "/srv"}, Files: []string{"/home/u/.ssh/id_test"}}}}
 	readOnly := map[string]any{"command": "make", "read_only": true}
 	held := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Held: "have no network", ReadOnly: readOnly}, Grants: []engine.Grant{{Label: "always this command"}}}
 	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Held: "have no network", Looked: true, Failed: "it tried to write: .git/\x1bx"}}
@@ -295,6 +297,10 @@ info: it tried to write: .git/\x1bx
 permission: run: git branch x
 y n ?: y
 `},
+		{"what it could not read", reads, "y", engine.Allowed{}, `info: commands have no network
+permission: let it read ~/.ssh/id_test (may be a secret) and read the directory /srv and everything below it
+y n ?: y
+`},
 		{"with the network", in, "w", engine.Changed{Agreed: true, Args: online}, `info: commands can change files only in /w and have no network
 permission: run: npm i
 y n w a ? (w = with the network, a = always this command): w
@@ -302,21 +308,20 @@ y n w a ? (w = with the network, a = always this command): w
 		{"in words", in, "With Network", engine.Changed{Agreed: true, Args: online}, ""},
 		{"without", in, "y", engine.Allowed{}, ""},
 		{"not offered", asks, "w", engine.Refused{}, `info: commands can change files only in /w
-info: the command failed; it probably needs the network
-permission: run: make, with the network, reading the file /a and writing to the directory /b\x1b and everything below it
+permission: it failed; let it use the network, read the file /a and write to the directory /b\x1b and everything below it
 y n ?: w
 info: "w" is none of the choices; ? says what they mean
 y n ?: `},
 		{"what it could not make", makes, "y", engine.Allowed{}, `info: commands can change files only in /w
 info: the command failed; it could not write: /opt/x, /opt/\x0a
-permission: run: mkdir /opt/x, with writing to the directory /opt and everything below it and writing to /srv, which is not there
+permission: it failed; let it write to the directory /opt and everything below it and write to /srv, which is not there
 y n ?: y
 `},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c, shown := console(tt.answer)
-			got, err := (&Asker{Console: c}).Approve(t.Context(), proposal(tt.in))
+			got, err := (&Asker{Console: c, Home: "/home/u"}).Approve(t.Context(), proposal(tt.in))
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 				t.Error(diff, err)
 			}

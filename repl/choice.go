@@ -20,6 +20,9 @@ const mostColumns = 78
 // choices returns the line that offers the choices, and the shorter one that
 // offers them again. What there is no room for is left to ?, the longest first.
 func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
+	if c.Spoken {
+		return c.spokenChoices(in)
+	}
 	keys := []string{"y", "n"}
 	var meanings []string
 	if in.Plan.Online != nil {
@@ -49,6 +52,18 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 		meanings = slices.DeleteFunc(meanings, func(m string) bool { return m == longest })
 	}
 	return again + ": ", again + ": "
+}
+
+// spokenChoices is choices for those who listen: what is rarely wanted is left to ?.
+func (c *Console) spokenChoices(in engine.Intent) (first, again string) {
+	first, again = "y, n", "y, n"
+	if in.Plan.Online != nil && len(in.Plan.Dials) > 0 {
+		first, again = first+", w = with the network", again+", w"
+	}
+	if len(in.Grants) > 0 {
+		first, again = first+", a = "+c.titleText(in.Grants[0].Label), again+", a"
+	}
+	return first + ", ? = more: ", again + ", ?: "
 }
 
 // keyOf returns what is typed for the i-th of grants: a for what covers least,
@@ -140,6 +155,9 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	in := p.Intent
 	if p.ID != p.Tool.Name() { // else it is about no call
 		a.explainCall(p)
+	}
+	if c, ok := question.ChangeOf(p); ok && a.Spoken {
+		a.change(output.Info, "the change, with the lines around it:", c.Spoken())
 	}
 	a.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
 	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s",

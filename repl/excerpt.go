@@ -111,6 +111,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	c := &call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title,
 		cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
+	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(id string) bool { return id == ev.ID })
 	c.out.whole = p.Detail == FullDetail
 	if running := p.turn.running.find(ev.ID); running != nil {
 		c = running
@@ -119,6 +120,11 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 		c.quiet = false
+	}
+	if c.quiet && c.agreed && ev.Err == nil && p.Detail != ShortDetail {
+		p.kept.unshown(c, ev)
+		p.say(output.Result, "ok")
+		return
 	}
 	if c.quiet && ev.Err == nil {
 		p.turn.reads = append(p.turn.reads, output.EscapeLine(c.title))
@@ -144,6 +150,9 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.keep(c))))
 	}
 	p.show(rest)
+	if c.agreed && p.Spoken { // the question has counted the lines, too
+		ev.Result.Changes = nil
+	}
 	p.say(output.Result, "%s%s", c.of(), verdict(ev))
 }
 

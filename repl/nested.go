@@ -53,7 +53,7 @@ func (p *Printer) nested(ev engine.Nested) {
 			p.settle() // the question comes next
 		}
 	case engine.Started:
-		if p.Detail != ShortDetail {
+		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it
 			tell(output.Tool, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name), longestTold)))
 		}
 	case engine.Finished:

@@ -42,6 +42,9 @@ type Printer struct {
 	// known better than by what tools say of themselves.
 	Files func() (n int, known bool)
 
+	// Spoken says that the user listens to what is shown.
+	Spoken bool
+
 	// Detail is how much is told of what the model does. With Thoughts, full
 	// detail has its reasoning.
 	Detail   Detail
@@ -59,6 +62,7 @@ type shownTurn struct {
 	heard    time.Time         // when the last event came, or what it announced is over
 	called   map[string]string // what calls are about that have not begun, by id
 	running  calls
+	asked    []string // calls that were asked about and have not begun, by id
 	reads    []string // titles of what was read or searched, not told yet
 	thinking string   // the beginning of a line of reasoning
 	beside   string   // what is done beside the conversation, "" if nothing is known of
@@ -68,6 +72,7 @@ type shownTurn struct {
 type call struct {
 	id, name, title string
 	quiet           bool   // told together with others
+	agreed          bool   // its question stands right above
 	agent           string // that works inside of it
 	speaker         string // the agent that says something inside of it
 	thinking        string // the beginning of a line of its reasoning
@@ -201,6 +206,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.State:
 		if ev.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
+			p.turn.asked = append(p.turn.asked, ev.ID)
 		}
 	case engine.Started:
 		p.started(ev)
@@ -263,13 +269,21 @@ func (p *Printer) settle() {
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
 	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
-		longestTold), quiet: p.quiet(ev.Name)}
+		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.onlyAsked(ev.ID)}
 	c.out.whole = p.Detail == FullDetail
-	if !c.quiet {
+	if !c.quiet && !c.agreed { // else the question has named it
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))
 	}
 	p.turn.running = append(p.turn.running, c)
+}
+
+// onlyAsked reports whether the call of an id is the only one that was asked about and begins
+// now, so that its question is the last thing that was shown.
+func (p *Printer) onlyAsked(id string) bool {
+	others := slices.ContainsFunc(p.turn.asked, func(other string) bool { return other != id })
+	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(other string) bool { return other == id })
+	return !others && len(p.turn.running) == 0
 }
 
 // quiet reports whether calls of a tool are told together, or not at all.

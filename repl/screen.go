@@ -176,7 +176,7 @@ func (s *Screen) switchTo(mode output.Mode) {
 // layOut lays answers and messages out for those who see, where the mode allows
 // that.
 func (s *Screen) layOut() {
-	s.Printer.View = nil
+	s.Printer.View, s.Printer.Spoken = nil, s.Spoken
 	s.Out.Wrap(nil)
 	if s.Mode.Smart && s.Columns != nil {
 		s.Out.Wrap(s.Columns)

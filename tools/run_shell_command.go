@@ -170,11 +170,7 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 }
 
 func (c shellCall) intent() engine.Intent {
-	blank := func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
-	title, more := shorten(strings.Join(strings.FieldsFunc(c.Command, blank), " "), 120) // two lines
-	if more {
-		title += "..."
-	}
+	title := commandTitle(c.Command)
 	how := "run"
 	if c.Background {
 		how += " in the background"
@@ -196,6 +192,21 @@ func (c shellCall) intent() engine.Intent {
 	}
 	c.hold(&in)
 	return in
+}
+
+// commandTitle returns the first line of a command, and how many lines there are if it is not
+// the only one: with blanks between them they would be another command.
+func commandTitle(command string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
+	blank := func(r rune) bool { return r == ' ' || r == '\t' }
+	title, more := shorten(strings.Join(strings.FieldsFunc(first, blank), " "), 120) // two lines
+	if more {
+		title += "..."
+	}
+	if rest != "" {
+		title += fmt.Sprintf(" ... (%d lines)", strings.Count(rest, "\n")+2)
+	}
+	return title
 }
 
 // plan says what is run.

@@ -45,7 +45,7 @@ func (r *run) interact(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console.Interrupts, r.status.wait = interrupts, console.Wait
-	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit}
+	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.paths.Home}
 	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	if line := i.screen.Mode.Announcement(); line != "" {

@@ -48,10 +48,10 @@ func ReadyIn(mode string) string {
 }
 
 // Choices are what the line of choices of an approval may begin with.
-var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e "}
+var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e ", "y, n, "}
 
 // Choosing is what looks like the line of choices, up to its question mark.
-var Choosing = regexp.MustCompile(`(?i)y n( [wabce]| a\d+)* \?`)
+var Choosing = regexp.MustCompile(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
 
 // likeness says how the beginning of a line compares with what the program
 // begins its own lines with.

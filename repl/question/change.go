@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -187,6 +188,24 @@ func (c Change) Unified(brief bool) (text string, from int) {
 		}
 	}
 	return output.Sanitize(strings.Join(out, "\n")), from
+}
+
+// Around returns c with at most n unchanged lines before and behind what is changed.
+func (c Change) Around(n int) Change {
+	c.hunks = slices.Clone(c.hunks)
+	for i, h := range c.hunks {
+		changed := func(l changedLine) bool { return l.mark != ' ' }
+		first := slices.IndexFunc(h.lines, changed)
+		if first < 0 {
+			continue
+		}
+		last := len(h.lines)
+		for !changed(h.lines[last-1]) {
+			last--
+		}
+		c.hunks[i].lines = h.lines[max(0, first-n):min(len(h.lines), last+n)]
+	}
+	return c
 }
 
 // Spoken returns c line by line in words, for those who listen.

@@ -18,6 +18,9 @@ type Fact struct {
 	// Usual says that the Fact holds for most calls, so that somebody who
 	// was told it once need not be told again before it changes.
 	Usual bool
+
+	// Failed says that the Fact is for want of what a command has failed, which [It] says, too.
+	Failed bool
 }
 
 // longestReason is how many characters say why a call is asked about in any case.
@@ -35,7 +38,7 @@ func Facts(p engine.Proposal, shown bool) []Fact {
 		fs.info(text.OneLine(in.Ask, longestReason))
 	}
 	fs.appearance(in)
-	if in.Secret != "" {
+	if in.Secret != "" && !namesSecret(in) { // else the question says so
 		fs.info(in.Secret + " may hold secrets")
 	}
 	if in.Plan.Failed == "" { // else it was told when the command was asked about first
@@ -105,11 +108,11 @@ func (fs *facts) limits(p engine.Proposal) {
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
 	switch {
 	case in.Plan.Looked:
-		fs.info(in.Plan.Failed)
+		*fs = append(*fs, Fact{Label: output.Info, Text: in.Plan.Failed, Failed: true})
 	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
 		fs.list("the command failed; it could not write", in.Plan.Refused)
 	case in.Plan.Failed != "":
-		fs.info("the command failed; it probably needs " + in.Plan.Failed)
+		*fs = append(*fs, Fact{Label: output.Info, Text: "the command failed; it probably needs " + in.Plan.Failed, Failed: true})
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine"
+	"gemline/engine/secret"
 	"gemline/repl/output"
 )
 
@@ -32,6 +33,36 @@ func Title(p engine.Proposal) string {
 		title = p.Agent + ": " + title
 	}
 	return title
+}
+
+// It asks for the command that is shown right above, which it calls "it": whether it runs, or what it
+// may do when it runs again. It reports false of every other call. Home is the user's directory.
+func It(p engine.Proposal, home string) (title string, ok bool) {
+	how, _, found := strings.Cut(p.Intent.Title, ": ")
+	if !found || p.Tool.Kind != engine.Execute || !strings.HasPrefix(how, "run") || strings.Count(how, "'")%2 != 0 {
+		return "", false
+	}
+	title = strings.Replace(how, "run", "run it", 1)
+	if plan := p.Intent.Plan; plan.Failed != "" {
+		if plan.Rights.None() {
+			return "", false
+		}
+		title = "it failed; let it "
+		if plan.Looked {
+			title = "let it "
+		}
+		title += plan.Rights.Doing(func(place, path string) string {
+			if secret.Path(path) {
+				return "read " + path + " (may be a secret)"
+			}
+			return "read " + place
+		})
+		if home != "" {
+			title = strings.ReplaceAll(title, " "+home+"/", " ~/")
+		}
+	}
+	p.Intent.Title = title
+	return Title(p), true
 }
 
 // Kind says in a word or two what the call is whose detail is shown.
@@ -47,12 +78,20 @@ func Kind(p engine.Proposal) string {
 	return "call of " + p.Tool.Name()
 }
 
-// Rights says behind a title which rights the call asks for.
-func Rights(p engine.Proposal) string {
+// Rights says behind a title which rights the call asks for, and that what it names may be a secret.
+func Rights(p engine.Proposal) (said string) {
 	if r := p.Intent.Plan.Rights; !r.None() {
-		return ", with " + r.String()
+		said = ", with " + r.String()
 	}
-	return ""
+	if namesSecret(p.Intent) {
+		said += " (may be a secret)"
+	}
+	return said
+}
+
+// namesSecret reports whether the title ends with the name of what may be a secret.
+func namesSecret(in engine.Intent) bool {
+	return in.Secret != "" && strings.HasSuffix(in.Title, in.Secret)
 }
 
 // Programs returns the names of the programs that a call would run, each once.
