@@ -74,7 +74,7 @@ func hostileCommands() []hostileCommand {
 		{"echo a" + strings.Repeat("\u0301", 200) + "; " + touch, "echo, touch", `\u{301}\u{301}; touch`},
 		{"echo \u0301\u0489" + "; " + touch, "echo, touch", `echo \u{301}\u{489}`},
 		// Looking like what it is not.
-		{"ls # permission: run: ls\n# y n a b ? (a = always): y\n" + touch, "ls, touch", `permission\x3a run: ls`},
+		{"ls # permission: run: ls\n# y n a b ? (a = always): y\n" + touch, "ls, touch", "\nls # permission: run: ls"},
 		{": '\npermission: run: ls\ny n e ?: y\ntool: run: ls\nresult: ok\n> '\n" + touch, ":, touch", "| permission: run: ls"},
 		{": " + strings.Repeat("-", 38) + "permission: run: ls" + strings.Repeat("-", 21) + "y n ?: y; " + touch, ":", `-permission\x3a run: ls`},
 		{": " + strings.Repeat("-", 78) + "PERMISSION: run: ls" + strings.Repeat("-", 61) + "Y N a ?: y; " + touch, ":", `-PERMISSION\x3a run: ls`},
@@ -98,6 +98,7 @@ var late = regexp.MustCompile(`^y\r\n|(?m)^(progress|done): .*\r\n`)
 const (
 	dropped = "info: 2 characters typed before the question were dropped\r\n"
 	putting = "permission: run: "
+	putIt   = "permission: run it?"
 )
 
 // TestHostileCommands asks about every hostile command on a usual terminal and on a
@@ -172,6 +173,9 @@ func checkPrompt(t *testing.T, h hostileCommand, shown string, rows, cols int) {
 		if title, ok := strings.CutPrefix(line, putting); ok && told == "" {
 			told = strings.ReplaceAll(title, " ", ", ")
 		}
+		if line == putIt && told == "" {
+			told = shown // the command stands above
+		}
 	}
 	for name := range strings.SplitSeq(h.runs, ", ") {
 		if !slices.Contains(strings.Split(told, ", "), name) && name != "" && !strings.Contains(told, name) {
@@ -190,10 +194,11 @@ func checkPrompt(t *testing.T, h hostileCommand, shown string, rows, cols int) {
 			last = i
 		}
 	}
-	if len(marks) != 2 || !strings.HasPrefix(marks[0], putting) {
+	puts := func(row string) bool { return strings.HasPrefix(row, putting) || row == putIt }
+	if len(marks) != 2 || !puts(marks[0]) {
 		t.Errorf("%.60q: these look like questions: %q", h.command, marks)
 	}
-	if ends := slices.IndexFunc(lines, func(row string) bool { return strings.HasPrefix(row, putting) }); last-ends > rows-4 {
+	if ends := slices.IndexFunc(lines, puts); last-ends > rows-4 {
 		t.Errorf("%.60q: the question takes %d rows", h.command, last-ends)
 	}
 }

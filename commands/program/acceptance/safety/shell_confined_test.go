@@ -86,8 +86,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call(dial)
 	s.Line("y")
-	s.Expect("info: the command failed; it probably needs the network\r\n")
-	s.Expect("permission: run: " + dial + ", with the network\r\n")
+	s.Expect("permission: it failed; let it use the network\r\n")
 	s.Expect(pt.Asking)
 	s.Line("y")
 	over("result: ok")
@@ -97,7 +96,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call(dial)
 	s.Line("y") // once was once
-	s.Expect("it probably needs the network")
+	s.Expect("it failed; let it use the network")
 	s.Expect(pt.Asking)
 	s.Line("n not today")
 	over("result: failed exit 1")
@@ -114,7 +113,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 
 	call("echo x >" + outside + "/made")
 	s.Line("y")
-	s.Expect(", with writing to the directory " + outside + " and everything below it\r\n")
+	s.Expect("; let it write to the directory " + outside + " and everything below it\r\n")
 	s.Expect(pt.Asking)
 	s.Line("y")
 	over("result: ok")
@@ -129,7 +128,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 	call("mkdir " + beside + "/dir")
 	s.Line("y")
 	s.Expect("info: the command failed; it could not write: " + beside + "/dir\r\n")
-	s.Expect(", with writing to the directory " + beside + " and everything below it\r\n") // where nothing less would do
+	s.Expect("; let it write to the directory " + beside + " and everything below it\r\n") // where nothing less would do
 	s.Expect(pt.Asking)
 	s.Line("y")
 	over("result: ok")
@@ -142,7 +141,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 	}
 	call("echo x >.git/hooks/pre-commit")
 	s.Line("y")
-	s.Expect("with writing to all that is protected in the workspace (.git, .gemini)\r\n")
+	s.Expect("let it write to all that is protected in the workspace (.git, .gemini)\r\n")
 	s.Expect(pt.Asking)
 	s.Line("")
 	over("result: failed exit 1")

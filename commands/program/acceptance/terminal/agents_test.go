@@ -44,7 +44,7 @@ func TestAgentsAtATerminal(t *testing.T) {
 	s.Say("look around")
 	seen := ""
 	for range 2 {
-		shown := s.Match(`permission: (alpha|beta): read \.env\r\n[^\n]*: $`)
+		shown := s.Match(`permission: (alpha|beta): read \.env \(may be a secret\)\r\n[^\n]*: $`)
 		answer := "y"
 		if strings.Contains(shown[strings.LastIndex(shown, "permission: "):], "beta: ") {
 			answer = "n"
@@ -167,7 +167,7 @@ func TestAgentsInTheRecord(t *testing.T) {
 	c.Path, c.Args = "/bin/sh", append([]string{"-c", `trap : INT; "$@" >out; echo code $?; read -r x`, "sh", c.Path}, c.Args...)
 	s := teletype.Start(t, c)
 	for range 2 {
-		shown := s.Match(`permission: (alpha|beta): read \.env\r\n[^\n]*: $`)
+		shown := s.Match(`permission: (alpha|beta): read \.env \(may be a secret\)\r\n[^\n]*: $`)
 		answer := "y"
 		if strings.Contains(shown[strings.LastIndex(shown, "permission: "):], "beta: ") {
 			answer = "n"

@@ -169,7 +169,7 @@ func TestSecretOfACustomCommand(t *testing.T) {
 	s := teletype.Start(t, c)
 	s.Expect("> ")
 	s.Line("/env")
-	s.Expect("permission: read .env\r\ny n a ? (a = always for .env): ")
+	s.Expect("permission: read .env (may be a secret)\r\ny n a ? (a = always for .env): ")
 	s.Line("?")
 	s.Expect("the tool read_file is called with these arguments:")
 	s.Expect("info: it reads: ")

@@ -10,7 +10,6 @@ import (
 
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-	"gemline/repl/output"
 
 	pt "gemline/commands/program/acceptance/programtest"
 )
@@ -63,17 +62,17 @@ func TestKeysThatStop(t *testing.T) {
 	}
 	for _, term := range []string{"dumb", "xterm"} {
 		t.Run(term, func(t *testing.T) {
-			server := et.NewServer(et.Unavailable(), call("sleep 100"), call("rm notes.txt"), call("rm notes.txt"), et.Says("The last."))
+			server := et.NewServer(et.Unavailable(), call("echo begun; sleep 100"), call("rm notes.txt"), call("rm notes.txt"), et.Says("The last."))
 			c := pt.Terminal(t, server)
 			c.Term = term
 			s := teletype.Start(t, c)
 			for _, step := range []struct{ line, until, answer, then string }{
 				{"wait", "(503 UNAVAILABLE); ", "", ""},
-				{"run", pt.Asking, "y", string(output.Tool) + ":"},
+				{"run", pt.Asking, "y", "  begun\r\n"},
 				{"ask", pt.Asking, "", ""},
 				{"half an answer", pt.Asking, "yes", "yes"},
 				{"!echo begun; sleep 100", "begun\r\n", "", ""},
-				{"at !{sleep 100}", pt.Asking, "y", string(output.Tool)},
+				{"at !{echo begun; sleep 100}", pt.Asking, "y", "  begun\r\n"},
 			} {
 				s.Say(step.line)
 				s.Expect(step.until)
