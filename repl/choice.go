@@ -60,10 +60,15 @@ func (c *Console) spokenChoices(in engine.Intent) (first, again string) {
 	if in.Plan.Online != nil && len(in.Plan.Dials) > 0 {
 		first, again = first+", w = with the network", again+", w"
 	}
+	const more = ", ? = more: "
 	if len(in.Grants) > 0 {
-		first, again = first+", a = "+c.titleText(in.Grants[0].Label), again+", a"
+		means := ", a = " + c.titleText(in.Grants[0].Label)
+		if c.Out.Width(first+means+more) > mostColumns {
+			means = ", a = always"
+		}
+		first, again = first+means, again+", a"
 	}
-	return first + ", ? = more: ", again + ", ?: "
+	return first + more, again + ", ?: "
 }
 
 // keyOf returns what is typed for the i-th of grants: a for what covers least,

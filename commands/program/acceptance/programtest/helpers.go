@@ -215,6 +215,8 @@ func Work() []et.Reply {
 
 const Asking = "y n " // a line of choices begins so
 
+const AskingAloud = "y, n, " // and so in screen reader mode
+
 // Prompting is the prompt, in both modes.
 const Prompting = `\n(\x1b\[\?2004h|\x1b\]133;[^\a\x1b]*\x1b\\)*> `
 

@@ -32,7 +32,7 @@ func TestQuestionsAreShort(t *testing.T) {
 		"for the network":               {tool: "run_shell_command", args: []any{"command", "npm install"}},
 		"in the background":             {tool: "run_shell_command", args: []any{"command", "sleep 100", "is_background", true}},
 		"after a refusal":               {tool: "run_shell_command", args: []any{"command", "touch ../x"}, after: "n not there"},
-		"after it failed":               {tool: "run_shell_command", args: []any{"command", "curl -s 127.0.0.1:9"}, after: "y"},
+		"after it failed":               {tool: "run_shell_command", args: []any{"command", "curl -s https://example.com/"}, after: "y"},
 		"an edit":                       {tool: "replace", args: []any{"file_path", "greeting.txt", "instruction", "spell it right", "old_string", "wrld", "new_string", "world"}},
 		"an edit of a long name":        {tool: "replace", args: []any{"file_path", long, "instruction", "x", "old_string", "a", "new_string", "b"}, setup: map[string]string{long: "a\n"}},
 		"a new file":                    {tool: "write_file", args: []any{"file_path", "new.txt", "content", "one\ntwo\n"}},
@@ -56,10 +56,14 @@ func TestQuestionsAreShort(t *testing.T) {
 				if mode == "smart" {
 					c.Term = "xterm"
 				}
+				asking := pt.Asking
+				if mode == "accessible" {
+					asking = pt.AskingAloud
+				}
 				s := teletype.Start(t, c)
 				s.Say("go on")
 				if test.after != "" {
-					s.Expect(pt.Asking)
+					s.Expect(asking)
 					s.Expect(": ")
 					if s.Line(test.after); test.after[0] == 'n' {
 						s.Expect("So be it.")
@@ -68,7 +72,7 @@ func TestQuestionsAreShort(t *testing.T) {
 						s.Line("try again")
 					}
 				}
-				s.Expect(pt.Asking)
+				s.Expect(asking)
 				s.Match(`: $`)
 				checkQuestion(t, string(pt.Own.ReplaceAll(s.Transcript(), nil)))
 			})
@@ -79,8 +83,8 @@ func TestQuestionsAreShort(t *testing.T) {
 // What is not a part of a question: what stands above it, the lines of a change,
 // and what a slow machine says.
 var (
-	before      = regexp.MustCompile(`(?s).*(> (go on|try again)|\ntool: run[^\n]*)\r\n`)
-	changedLine = regexp.MustCompile(`(?m)^([-+]|@@|added:|removed:|progress:).*\r\n`)
+	before      = regexp.MustCompile(`(?s).*(> (go on|try again)|\?[^\n]*: y)\r\n`)
+	changedLine = regexp.MustCompile(`(?m)^([-+]|@@|added:|removed:|unchanged:|progress:).*\r\n`)
 )
 
 // checkQuestion checks that the question with which shown ends is short.
@@ -93,7 +97,7 @@ func checkQuestion(t *testing.T, shown string) {
 	for i, l := range lines {
 		width := displaywidth.String(l)
 		n += 1 + (width-1)/columns
-		if last := i == len(lines)-1; last && (width > columns-answer || !strings.HasPrefix(l, pt.Asking)) {
+		if last := i == len(lines)-1; last && (width > columns-answer || !strings.HasPrefix(l, pt.Asking) && !strings.HasPrefix(l, pt.AskingAloud)) {
 			t.Errorf("the choices are %d columns wide:\n%s", width, l)
 		}
 	}
