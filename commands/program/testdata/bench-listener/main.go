@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-	"gemline/repl/teletype"
 )
 
 // A task is a prompt and what its user answers, in order, to each line that ends in ": ".
@@ -68,7 +68,9 @@ const page = "# Caching\n\nThe cache has **two levels**: memory and disk.\n\n## 
 func tasks(wait time.Duration) []task {
 	edit := et.Says("", et.Call("1", "replace", "file_path", "store.go", "instruction", "report missing keys",
 		"old_string", "\t\treturn \"\", nil\n", "new_string", "\t\treturn \"\", ErrMissing\n"))
-	run := func(command string) et.Reply { return et.Says("", et.Call("1", "run_shell_command", "command", command)) }
+	run := func(command string) et.Reply {
+		return et.Says("", et.Call("1", "run_shell_command", "command", command))
+	}
 	return []task{
 		{"edit", []string{"report missing keys"}, []string{"y"}, []et.Reply{edit, et.Says("Get now returns ErrMissing.")}},
 		{"test", []string{"run the tests"}, []string{"y"}, []et.Reply{run("sh test.sh"), et.Says("All tests pass.")}},
