@@ -205,7 +205,9 @@ func agentName(name string) bool {
 	return slices.Contains(agents, name) || !slices.Contains(otherTools, name)
 }
 
-// names reports whether a name or pattern of the rule's is the tool's.
+// names reports whether a name or pattern of the rule's is the tool's. Names of servers
+// that differ may read the same within the names of tools: what allows is about the
+// server of exactly that name, or of the field that names it; what narrows is about all.
 func (r *Rule) names(word string, t engine.Tool) bool {
 	name := t.Name()
 	if r.Verdict != engine.Allow && strings.Contains(word, "*") && !pattern(word) &&
@@ -217,8 +219,12 @@ func (r *Rule) names(word string, t engine.Tool) bool {
 		return word == "*" || sameTool(word, name) || any && before == discovered &&
 			strings.HasPrefix(name, before)
 	}
-	return word == "*" || word == "mcp_*" || word == engine.ServerPrefix(t.Server)+"*" ||
-		word == name || r.Server != "" && word == t.ServerTool
+	own := "mcp_" + t.Server + "_"
+	if r.Verdict != engine.Allow || r.Server == t.Server || r.Target != "" {
+		own = engine.ServerPrefix(t.Server)
+	}
+	return word == "*" || word == "mcp_*" || word == own+"*" ||
+		word == name && strings.HasPrefix(name, own) || r.Server != "" && word == t.ServerTool
 }
 
 // covers reports whether c is a command that a rule allows: it begins with

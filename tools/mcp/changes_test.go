@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -190,4 +191,29 @@ func TestCancel(t *testing.T) {
 		return
 	}
 	t.Fatal("no tool")
+}
+
+// The print of a tool is of all that the server has said of it, in whatever order.
+func TestPrints(t *testing.T) {
+	print := func(text string) string {
+		var raw rawTool
+		if err := json.Unmarshal([]byte(text), &raw); err != nil {
+			t.Fatal(err)
+		}
+		return string(raw.whole)
+	}
+	const first = `{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`
+	if print(`{"annotations":{"readOnlyHint":true},"description":"d","inputSchema":{"type":"object"},"title":"A","name":"a"}`) != print(first) {
+		t.Error("the order of names counts")
+	}
+	for _, other := range []string{
+		`{"name":"a","title":"B","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}}`,
+		`{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"outputSchema":{}}`,
+		`{"name":"a","title":"A","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"_meta":{"x":1}}`,
+	} {
+		if print(other) == print(first) {
+			t.Errorf("%s is the same", other)
+		}
+	}
 }

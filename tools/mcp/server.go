@@ -49,6 +49,14 @@ func (s Server) identity() string {
 	return s.Name + " " + hex.EncodeToString(sum[:8])
 }
 
+// subject is what an "always" about the server is about: its name and what it is, whatever
+// other server has a name that reads the same in the names of tools.
+func (s Server) subject() string {
+	b, _ := json.Marshal([]any{s.Command, s.Dir, s.URL})
+	sum := sha256.Sum256(b)
+	return s.Name + " " + hex.EncodeToString(sum[:8])
+}
+
 // takes reports whether a tool of the server is taken.
 func (s Server) takes(tool string) bool {
 	if slices.Contains(s.Exclude, tool) {

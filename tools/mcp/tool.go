@@ -27,6 +27,20 @@ type rawTool struct {
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations map[string]any  `json:"annotations"`
+
+	whole []byte // all that the server said of it, with the names of objects in order
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *rawTool) UnmarshalJSON(b []byte) error {
+	type plain rawTool // without this method
+	var whole any
+	if err := cmp.Or(json.Unmarshal(b, (*plain)(t)), json.Unmarshal(b, &whole)); err != nil {
+		return err
+	}
+	var err error
+	t.whole, err = json.Marshal(whole)
+	return err
 }
 
 // A tool is one of a server, ready to be declared.
@@ -64,7 +78,7 @@ func (l *link) takeTools(found []rawTool) {
 			shape, _ := schema.Parse(t.InputSchema) // without one, the server checks
 			return shape
 		})
-		sum := sha256.Sum256([]byte(t.Name + "\n" + t.Description + "\n" + string(t.InputSchema)))
+		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}
 	changed := l.set.Seen.compare(l.Server, kept)
@@ -165,8 +179,9 @@ func (l *link) intent(t tool, args map[string]any) engine.Intent {
 	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(l.Name)
 	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),
 		Grants: []engine.Grant{
-			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print},
-			{Label: "always all tools of " + text.EscapeLine(l.Name), Tool: engine.ServerPrefix(l.Name) + "*"}}}
+			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + l.subject()},
+			{Label: "always all tools of " + text.EscapeLine(l.Name), Tool: engine.ServerPrefix(l.Name) + "*",
+				Target: "server " + l.subject()}}}
 }
 
 // given returns the arguments that are for the server: the wish to run alone is for the
