@@ -39,6 +39,11 @@ type burst struct {
 	text     []byte // what has come of it
 }
 
+// entered reports whether the paste ends with an Enter.
+func (b burst) entered() bool {
+	return b.coming && len(b.text) > 0 && strings.ContainsRune("\r\n", rune(b.text[len(b.text)-1]))
+}
+
 func newKeys(src *source, pasted func(string) string) *keys {
 	k := &keys{src: src, pasted: pasted}
 	k.change.L = &k.mu
@@ -208,6 +213,8 @@ func (k *keys) Read(p []byte) (int, error) {
 // limit returns how long to wait for the rest of a sequence.
 func (k *keys) limit() int {
 	switch {
+	case k.burst.entered():
+		return int(pasteSent.Milliseconds())
 	case k.burst.coming:
 		return int(pasteLag.Milliseconds())
 	case k.burst.enter:
@@ -223,6 +230,9 @@ func (k *keys) limit() int {
 // timedOut takes what has come of a sequence for all there is.
 func (k *keys) timedOut() {
 	if k.burst.coming || k.burst.enter {
+		if k.burst.entered() {
+			k.burst.text, k.burst.enter = k.burst.text[:len(k.burst.text)-1], true
+		}
 		k.endBurst()
 		return
 	}
@@ -307,11 +317,11 @@ func (k *keys) takeBurst(b []byte) bool {
 // endBurst takes what has come of such a paste for all of it, and an Enter that
 // nothing came with for a key.
 func (k *keys) endBurst() {
-	if k.burst.enter {
-		k.queue = append(k.queue, '\r')
-	}
 	if k.burst.coming {
 		k.insert(k.burst.text)
+	}
+	if k.burst.enter {
+		k.queue = append(k.queue, '\r')
 	}
 	k.burst = burst{expected: k.burst.expected}
 }

@@ -18,6 +18,10 @@ const (
 	// pasteLag is how long the next line of a paste may take, once it is
 	// known to be one. Slow lines and busy machines hold it up.
 	pasteLag = 5 * pasteGap
+
+	// pasteSent is how long after the Enter that it ends in a paste that the terminal does
+	// not mark is sent: a program types so, and presses nothing else.
+	pasteSent = 300 * time.Millisecond
 )
 
 // collectBurst returns first, which has just been entered, and the lines that follow

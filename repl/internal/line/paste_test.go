@@ -115,8 +115,8 @@ func TestSingleLines(t *testing.T) {
 	}
 }
 
-// A paste that the terminal does not mark waits for Enter as one that it does,
-// in however many pieces it comes.
+// A paste that the terminal does not mark is one input, in however many pieces it comes, and
+// is sent by the Enter that it ends in: it may be a program that types, and waits.
 func TestUnmarkedPaste(t *testing.T) {
 	for _, n := range []int{2, 5, 500} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -128,10 +128,58 @@ func TestUnmarkedPaste(t *testing.T) {
 					s.Send(string(piece))
 				}
 			}()
-			s.Expect(fmt.Sprintf("[paste 1: %d lines, %d characters]", n, len(text)))
-			s.Send("\r")
-			s.Expect(fmt.Sprintf("got %q", text))
+			s.Expect(fmt.Sprintf("[paste 1: %d lines, %d characters]", n, len(text)-1))
+			s.Expect(fmt.Sprintf("got %q", strings.TrimSuffix(text, "\n")))
 		})
+	}
+}
+
+// What stands behind the last Enter of such a paste waits for another one.
+func TestUnmarkedPasteWaits(t *testing.T) {
+	for name, tt := range map[string]struct{ paste, shown, then, want string }{
+		"half a line": {"one\rtwo", "[paste 1: 2 lines, 7 characters]", "\r", "one\ntwo"},
+		"empty lines": {"one\rtwo\r\r\r", "[paste 1: 3 lines, 9 characters]", "", "one\ntwo\n\n"},
+		"line feeds":  {"one\ntwo\n", "[paste 1: 2 lines, 7 characters]", "", "one\ntwo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, "smart")
+			s.Expect("> ")
+			s.Send(tt.paste)
+			s.Expect(tt.shown)
+			s.Send(tt.then)
+			s.Expect(fmt.Sprintf("got %q", tt.want))
+		})
+	}
+}
+
+// Of what comes together only the Enter at its end sends it, when nothing follows; a key that
+// follows is one.
+func TestBurstEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		take []string // "" is the time out
+		want string
+	}{
+		"an Enter at its end":        {[]string{"one\rtwo\r", ""}, "(one|two)\r"},
+		"none":                       {[]string{"one\rtwo", ""}, "(one|two)"},
+		"a key behind it":            {[]string{"one\rtwo\r", "\x01", ""}, "(one|two|)" + string(opHome)},
+		"in two pieces":              {[]string{"one\r", "two\r", ""}, "one(|two)\r"},
+		"an Enter by itself":         {[]string{"\r", ""}, "\r"},
+		"a line and an Enter":        {[]string{"one\r", ""}, "one\r"},
+		"an Enter behind half of it": {[]string{"one\rtwo", "", "\r", ""}, "(one|two)\r"},
+		"an empty line":              {[]string{"one\r\r", ""}, "one\r\r"},
+	} {
+		k := newKeys(nil, func(s string) string { return "(" + strings.ReplaceAll(s, "\n", "|") + ")" })
+		k.expectBurst(true)
+		for _, b := range tt.take {
+			if b == "" {
+				k.timedOut()
+			} else {
+				k.take([]byte(b))
+			}
+		}
+		if got := string(k.queue); got != tt.want || k.burst.coming || k.burst.enter {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
 	}
 }
 
