@@ -78,9 +78,10 @@ func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 	if name == stdin {
 		name = "its name is not known here"
 	}
+	keys, _ := readKeymap(r.paths) // what is wrong with it the session tells
 	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
 		Lines: repl.LinesConfig{In: r.os.Stdin, Screen: r.os.Stdout, Smart: mode.Smart,
-			Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true}}
+			Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true, Keymap: keys}}
 	return t.Show(ctx, c)
 }
 

@@ -43,6 +43,7 @@ func (i *interactive) openScreen() error {
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
+	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.os.Stdin))
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}

@@ -41,6 +41,7 @@ import (
 	"errors"
 	"os"
 
+	"gemline/repl/keymap"
 	"gemline/repl/output"
 )
 
@@ -101,6 +102,9 @@ type Config struct {
 	// NextMode, if not nil, is called by Shift-Tab. It changes the mode of
 	// the session, may write whole lines that say so, and returns the prompt.
 	NextMode func() string
+
+	// Keymap says which keys do something else than they do otherwise.
+	Keymap keymap.Map
 
 	// Vi, if not nil, is asked before each line whether the editor has vi's
 	// keys.

@@ -38,6 +38,7 @@ func newEditor(t *terminal) (*editor, error) {
 	e.buf.atoms = e.pastes.names
 	e.recall = recall{buf: &e.buf, shown: e.pastes.fold}
 	e.in = newKeys(t.src, e.pastes.pasted)
+	e.in.keymap = t.Keymap
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	cfg := &readline.Config{
 		Stdin: e.in, Stdout: io.Discard, Stderr: io.Discard,

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"gemline/repl/keymap"
 )
 
 // keys stands between the terminal and readline. It understands what
@@ -14,6 +16,7 @@ import (
 type keys struct {
 	src    *source
 	pasted func(text string) string // returns what stands in the line for it
+	keymap keymap.Map               // the user's
 
 	mu      sync.Mutex
 	change  sync.Cond
@@ -237,7 +240,11 @@ func (k *keys) timedOut() {
 		return
 	}
 	if string(k.rest) == "\x1b" {
-		k.press(opEscape)
+		op := opEscape
+		if command := k.keymap.Command("escape", keymap.Cancel); command != keymap.Cancel {
+			op = commandOps[command]
+		}
+		k.press(op)
 	}
 	k.rest = nil
 }
@@ -269,7 +276,7 @@ func (k *keys) take(b []byte) {
 	}
 	for len(b) > 0 {
 		var n int
-		if !k.pasting && len(b) == 1 && (b[0] == '\r' || b[0] == '\n') {
+		if !k.pasting && len(b) == 1 && (b[0] == '\r' || b[0] == '\n') && !k.binds(b) {
 			k.pressEnter()
 			return
 		}
@@ -352,6 +359,10 @@ func (k *keys) takePaste(b []byte) int {
 // takeKey takes the first key of b and returns its length, 0 if it is not
 // complete.
 func (k *keys) takeKey(b []byte) int {
+	if n, op, ok := k.bound(b); ok {
+		k.press(op)
+		return n
+	}
 	switch {
 	case b[0] == 0x1b:
 		n, key := sequence(b, k.vi)

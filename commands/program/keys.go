@@ -1,0 +1,41 @@
+package program
+
+import (
+	"gemline/engine/text"
+	"gemline/repl/keymap"
+	"gemline/settings/jsonc"
+	"gemline/settings/project"
+)
+
+// readKeymap reads the user's keybindings.json, which need not be there. The problems are a
+// line each.
+func readKeymap(p project.Paths) (keymap.Map, []string) {
+	path := p.User("keybindings.json")
+	b, err := jsonc.ReadFile(path)
+	if b == nil && err == nil {
+		return keymap.Map{}, nil
+	}
+	var v any
+	if err == nil {
+		v, err = jsonc.Value(b)
+	}
+	if err != nil {
+		return keymap.Map{}, []string{text.EscapeLine(path + ": " + err.Error() + "; the keys keep their meaning")}
+	}
+	m, problems := keymap.Parse(v)
+	for i := range problems {
+		problems[i] = text.EscapeLine(path + ": " + problems[i])
+	}
+	return m, problems
+}
+
+// readKeys reads which keys the user has given another meaning. Where the terminal edits the
+// line by itself, that has none, which is said once.
+func (i *interactive) readKeys(edits bool) keymap.Map {
+	m, problems := readKeymap(i.paths)
+	i.warnings = append(i.warnings, problems...)
+	if !edits && !m.Empty() && i.paths.Once("keybindings-idle-told") {
+		i.warnings = append(i.warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
+	}
+	return m
+}
