@@ -50,6 +50,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if f.Schema == nil {                        // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
+	ask = report.Waiting(ask, f.lastHeard, reporter.Event)
 	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
 		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout),

@@ -62,11 +62,8 @@ func (i *interactive) openScreen() error {
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Thoughts: i.settings.Thinking == "full",
-		Kind: func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
-		Heard: func() time.Time {
-			return time.Unix(0,
-				i.heard.Load())
-		}, Hook: func() string { return i.hooks.Running() },
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
+		Heard: i.lastHeard, Hook: func() string { return i.hooks.Running() },
 		Files: func() (int, bool) { return i.keeper.Files() }}
 	if i.settings.Layout != "plain" {
 		i.screen.Columns = i.terminal().width

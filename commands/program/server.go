@@ -117,6 +117,9 @@ func (p *Project) retries(most int) model.RetryOptions {
 	return o
 }
 
+// lastHeard returns when something last came from the model's server.
+func (p *Project) lastHeard() time.Time { return time.Unix(0, p.heard.Load()) }
+
 // newGenerator makes the generator of single attempts: the API or a recording, and what
 // wraps it.
 func (p *Project) newGenerator() error {
@@ -178,7 +181,10 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 		notify(c.Instead)
 	}
 	idle := time.Duration(min(o.settings.Idle, math.MaxInt32)) * time.Second
-	if idle <= 0 {
+	switch {
+	case !o.settings.Says("model.streamIdleTimeoutSeconds"):
+		idle = 0 // as long as the model may think
+	case idle <= 0:
 		idle = -1
 	}
 	a.access, a.method = cli.Access(c.Method, c.Location), string(c.Method)

@@ -46,7 +46,7 @@ type exchange struct {
 // ask asks q, and has read read what is answered. All that goes wrong becomes an
 // [Error] here.
 func (g *Genai) ask(ctx context.Context, q question, read func(*exchange) error) error {
-	x := &exchange{question: q, caller: ctx, idle: g.opts.Idle, heard: g.opts.Heard, start: time.Now()}
+	x := &exchange{question: q, caller: ctx, idle: g.idle(q.model), heard: g.opts.Heard, start: time.Now()}
 	x.ctx, x.stop = context.WithCancelCause(ctx)
 	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
 	defer x.end()

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/redact"
 )
@@ -85,8 +86,8 @@ type Options struct {
 	CAs []string
 
 	// Connect is the longest time a connection may take, 30 seconds if 0;
-	// Idle the longest time the server may be silent: 5 minutes if 0, for
-	// ever if negative.
+	// Idle the longest time the server may be silent: 5 minutes if 0, or
+	// longer for a model that thinks longer, for ever if negative.
 	Connect, Idle time.Duration
 
 	// Heard, if not nil, is called when something comes from the server.
@@ -144,12 +145,6 @@ func NewGenai(o Options) (*Genai, error) {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	switch {
-	case g.opts.Idle == 0:
-		g.opts.Idle = 5 * time.Minute
-	case g.opts.Idle < 0:
-		g.opts.Idle = math.MaxInt64
-	}
 	if g.opts.Heard == nil {
 		g.opts.Heard = func() {}
 	}
@@ -168,6 +163,18 @@ func NewGenai(o Options) (*Genai, error) {
 		}
 	}
 	return g, nil
+}
+
+// idle returns how long the server may be silent about a model.
+func (g *Genai) idle(model string) time.Duration {
+	const usual = 5 * time.Minute
+	switch {
+	case g.opts.Idle < 0:
+		return math.MaxInt64
+	case g.opts.Idle > 0:
+		return g.opts.Idle
+	}
+	return max(usual, time.Duration(catalog.Of(model).Wait))
 }
 
 // dontFollow is for servers that say where else to ask.

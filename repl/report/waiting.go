@@ -1,0 +1,97 @@
+package report
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/tally"
+)
+
+// longSilence is how long nothing may come before that is told, and told again.
+const longSilence = time.Minute
+
+// Waiting returns a Run around another that tells, once a minute, for how long nothing has
+// come of an answer of the model. Whoever is told must bear to be told from another
+// goroutine. Heard, if not nil, returns when something last came from the model's server.
+func Waiting(run engine.Run, heard func() time.Time, tell func(engine.Event)) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			w := watch{heard: heard, tell: tell, over: make(chan struct{})}
+			var watching sync.WaitGroup
+			watching.Go(w.run)
+			defer watching.Wait()
+			defer close(w.over)
+			for ev, err := range run(ctx, parts...) {
+				w.see(ev)
+				if !yield(ev, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A watch knows since when nothing has come.
+type watch struct {
+	heard func() time.Time
+	tell  func(engine.Event)
+	over  chan struct{}
+
+	mu    sync.Mutex
+	since time.Time // the zero time while the model is not asked
+}
+
+// see takes note of an event.
+func (w *watch) see(ev engine.Event) {
+	since := time.Now()
+	switch ev := ev.(type) {
+	case engine.Requested, engine.Text, engine.Thought:
+	case engine.Retry:
+		since = since.Add(ev.Delay)
+	case engine.Notice, engine.Nested, engine.Usage: // which may come while the model is asked, and else
+		return
+	default:
+		since = time.Time{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since = since
+}
+
+// silence returns for how long nothing has come, 0 if nothing is waited for.
+func (w *watch) silence() time.Duration {
+	w.mu.Lock()
+	since := w.since
+	w.mu.Unlock()
+	if since.IsZero() {
+		return 0
+	}
+	if w.heard != nil {
+		if at := w.heard(); at.After(since) {
+			since = at
+		}
+	}
+	return time.Since(since)
+}
+
+func (w *watch) run() {
+	timer := time.NewTimer(longSilence)
+	defer timer.Stop()
+	for {
+		select {
+		case <-w.over:
+			return
+		case <-timer.C:
+		}
+		silence := w.silence()
+		if silence >= longSilence {
+			w.tell(engine.Notice{Text: "waiting for the model, nothing has come for " + tally.Duration(silence), Info: true})
+		}
+		timer.Reset(longSilence - max(0, silence)%longSilence)
+	}
+}
