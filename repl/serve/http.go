@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"gemline/engine/parallel"
 	"gemline/engine/text"
@@ -45,7 +44,6 @@ func (g *Group) Go(f func()) {
 // line of JSON. What begin returns answers requests until its ctx is over.
 func HTTP(ctx context.Context, out io.Writer, port int, path string,
 	begin func(ctx context.Context, g *Group, at Address) (http.Handler, error)) error {
-	const headers, mostHeaders = 10 * time.Second, 64 << 10
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("no clients can come: %w; --port names another port", err)
@@ -59,7 +57,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 		l.Close()
 		return err
 	}
-	server := &http.Server{Handler: local(h), ReadHeaderTimeout: headers, MaxHeaderBytes: mostHeaders}
+	server := newServer(local(h), idleTimeout, mostConnections)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	line, err := text.JSON(at, "")

@@ -1,0 +1,62 @@
+package serve
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of connections.
+const (
+	mostConnections = 256
+	idleTimeout     = 2 * time.Minute // in which no request comes
+	headerTimeout   = 10 * time.Second
+	mostHeaders     = 64 << 10
+)
+
+// newServer returns a server whose connections end when no request comes in time, and are
+// bounded in number.
+func newServer(h http.Handler, idle time.Duration, most int) *http.Server {
+	c := &connections{most: most}
+	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: mostHeaders,
+		IdleTimeout: idle, ConnState: c.changed}
+}
+
+// connections are those of a server. If there are too many, the one ends that has been quiet
+// for longest, which may be the new one.
+type connections struct {
+	most int
+
+	mu    sync.Mutex
+	open  int
+	quiet []net.Conn // on which no request is answered, the one that fell quiet first first
+}
+
+// changed is the server's ConnState.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	if old := c.note(conn, state); old != nil {
+		old.Close()
+	}
+}
+
+// note takes note of a change. It returns a connection that is to end, nil if there is none.
+func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.quiet = slices.DeleteFunc(c.quiet, func(q net.Conn) bool { return q == conn })
+	switch state {
+	case http.StateNew:
+		c.open++
+		c.quiet = append(c.quiet, conn)
+	case http.StateIdle:
+		c.quiet = append(c.quiet, conn)
+	case http.StateClosed, http.StateHijacked:
+		c.open--
+	}
+	if state != http.StateNew || c.open <= c.most {
+		return nil
+	}
+	return c.quiet[0]
+}
