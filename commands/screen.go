@@ -16,10 +16,11 @@ type Screen struct {
 	Detail     func(word string) (state string, err error)
 	Vi         func(word string) (state string, err error)
 
-	Asked   func(text string) // shows what the user has said, a line
-	Answer  func(text string) // shows an answer
-	Kept    func() []Output   // what was not shown in full, the last one last
-	Entered func() []string   // what was typed, the last one last
+	Patch   func(patch string) // shows a patch
+	Asked   func(text string)  // shows what the user has said, a line
+	Answer  func(text string)  // shows an answer
+	Kept    func() []Output    // what was not shown in full, the last one last
+	Entered func() []string    // what was typed, the last one last
 }
 
 // An Output is one that was not shown in full.

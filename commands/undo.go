@@ -148,7 +148,15 @@ func diffing() *Command {
 			case patch == "":
 				return lines(app.Out, "this session has changed no files")
 			}
-			return lines(app.Out, strings.TrimSuffix(text.Escape(patch), "\n"))
+			if app.Screen != nil && app.Screen.Patch != nil {
+				app.Screen.Patch(patch)
+				return nil
+			}
+			columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
+			for i, c := range columns {
+				columns[i] = text.Escape(c)
+			}
+			return lines(app.Out, strings.Join(columns, "\t"))
 		}}
 }
 

@@ -382,6 +382,9 @@ func (m mapped) Tools() []Tool {
 	return tools
 }
 
+// ReportTool is the name of the tool that an agent hands in its report by.
+const ReportTool = "complete_task"
+
 // KindOf returns the kind of the tool of a name that ts has at the moment, and
 // [Other] if there is none.
 func KindOf(ts Toolset, name string) Kind {

@@ -17,6 +17,8 @@ import (
 const (
 	firstLines = 20
 	lastLines  = 10
+	firstHeard = 5 // for a listener
+	lastHeard  = 5
 	fullBytes  = 1 << 20 // how much of an output is remembered for /show
 )
 
@@ -27,6 +29,7 @@ const indent = "  "
 // they come, the last ones at the end.
 type excerpt struct {
 	whole bool          // nothing is left out
+	few   bool          // for a listener, who can't skip lines
 	cut   bool          // full is not all of it
 	part  string        // the beginning of a line
 	lines int           // whole ones so far
@@ -58,11 +61,12 @@ func (e *excerpt) add(s string) (now []output.Span) {
 func (e *excerpt) line(s string) (line output.Span, show bool) {
 	e.lines++
 	line = output.Span{Style: e.diff.style(s), Text: s}
-	if e.whole || e.lines <= firstLines {
+	first, last := e.ends()
+	if e.whole || e.lines <= first {
 		return line, true
 	}
 	e.tail = append(e.tail, line)
-	if len(e.tail) > lastLines {
+	if len(e.tail) > last {
 		e.tail = e.tail[1:]
 	}
 	return line, false
@@ -77,7 +81,16 @@ func (e *excerpt) end() (left int, rest []output.Span) {
 			return 0, []output.Span{line}
 		}
 	}
-	return max(0, e.lines-firstLines-len(e.tail)), e.tail
+	first, _ := e.ends()
+	return max(0, e.lines-first-len(e.tail)), e.tail
+}
+
+// ends returns how many lines are shown from the beginning and the end.
+func (e *excerpt) ends() (first, last int) {
+	if e.few {
+		return firstHeard, lastHeard
+	}
+	return firstLines, lastLines
 }
 
 // output shows a piece of what a running call prints.
@@ -112,7 +125,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
 	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(id string) bool { return id == ev.ID })
-	c.out.whole = p.Detail == FullDetail
+	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if running := p.turn.running.find(ev.ID); running != nil {
 		c = running
 		p.turn.running = slices.DeleteFunc(p.turn.running, func(r *call) bool { return r == c })

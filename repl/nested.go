@@ -31,6 +31,22 @@ func (p *Printer) nested(ev engine.Nested) {
 	if c != nil {
 		p.hush(c)
 	}
+	started, begins := said.(engine.Started)
+	if begins && started.Name == engine.ReportTool { // the call's result is the report
+		return
+	}
+	title := func(in engine.Intent, name string) string {
+		return output.EscapeLine(text.Shorten(cmp.Or(in.Title, name), longestTold))
+	}
+	if begins && c != nil && p.Spoken && !started.Agreed && p.quiet(started.Name) && p.Detail == NormalDetail {
+		about := title(started.Intent, started.Name)
+		if n := len(p.turn.reads); n > 0 && strings.HasPrefix(p.turn.reads[n-1], agents+": ") {
+			p.turn.reads[n-1] += ", " + about
+		} else {
+			p.turn.reads = append(p.turn.reads, agents+": "+about)
+		}
+		return
+	}
 	tell := func(label output.Label, words string) {
 		p.settle()
 		p.say(label, "%s: %s", agents, words)
@@ -54,12 +70,11 @@ func (p *Printer) nested(ev engine.Nested) {
 		}
 	case engine.Started:
 		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it
-			tell(output.Tool, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name), longestTold)))
+			tell(output.Tool, title(said.Intent, said.Name))
 		}
 	case engine.Finished:
 		if said.Err != nil {
-			tell(output.Result, output.EscapeLine(text.Shorten(cmp.Or(said.Intent.Title, said.Name),
-				longestTold))+": "+verdict(said))
+			tell(output.Result, title(said.Intent, said.Name)+": "+verdict(said))
 		}
 	case engine.Retry:
 		tell(output.Warning, output.EscapeLine(report.RetryText(said)))

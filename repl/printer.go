@@ -65,6 +65,7 @@ type shownTurn struct {
 	asked    []string // calls that were asked about and have not begun, by id
 	reads    []string // titles of what was read or searched, not told yet
 	thinking string   // the beginning of a line of reasoning
+	doing    string   // what the last progress line has said
 	beside   string   // what is done beside the conversation, "" if nothing is known of
 }
 
@@ -178,10 +179,21 @@ func (p *Printer) Progress(now time.Time) {
 			last = t
 		}
 	}
-	if silence := now.Sub(last); doing == forModel && silence >= longSilence {
-		doing += ", nothing has come for " + tally.Duration(silence)
+	took := tally.Duration(now.Sub(p.turn.began))
+	silence := now.Sub(last)
+	if p.Spoken && doing == p.turn.doing && silence < longSilence {
+		p.say(output.Progress, "%s", took)
+		return
 	}
-	p.say(output.Progress, "%s, %s", tally.Duration(now.Sub(p.turn.began)), doing)
+	p.turn.doing = doing
+	switch quiet := tally.Duration(silence); {
+	case doing != forModel || silence < longSilence:
+	case p.Spoken && quiet == took:
+		doing = "nothing has come from the model"
+	default:
+		doing += ", nothing has come for " + quiet
+	}
+	p.say(output.Progress, "%s, %s", took, doing)
 }
 
 // Print shows ev.
@@ -270,7 +282,7 @@ func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
 	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
 		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.onlyAsked(ev.ID)}
-	c.out.whole = p.Detail == FullDetail
+	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if !c.quiet && !c.agreed { // else the question has named it
 		p.settle()
 		p.say(output.Tool, "%s", output.EscapeLine(c.title))

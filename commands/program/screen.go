@@ -88,6 +88,7 @@ func (i *interactive) setUpScreen() {
 func screenCommands(s *repl.Screen) *commands.Screen {
 	return &commands.Screen{
 		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
+		Patch:  s.ShowPatch,
 		Asked:  func(text string) { s.Out.Line(output.You, "%s", output.EscapeLine(text)) },
 		Answer: s.Printer.Answer, Entered: s.Entered,
 		Kept: func() (kept []commands.Output) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +14,7 @@ import (
 	"gemline/tools"
 )
 
-// completeName is the name of the tool that an agent reports by.
-const completeName = "complete_task"
+const completeName = engine.ReportTool
 
 // reportTool returns the tool that an agent reports by. What it reports is handed to done.
 func (d Definition) reportTool(done func(report any)) engine.Tool {
@@ -72,6 +72,51 @@ func meant(args map[string]any, name, schema string) (reports []any) {
 		}
 	}
 	return reports
+}
+
+// shown returns a report as a person reads it: what an object holds line by line, its texts first.
+// It returns "" of a report that is no object.
+func shown(report any) string {
+	object, ok := report.(map[string]any)
+	if !ok {
+		return ""
+	}
+	var texts, rest strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch value := object[name].(type) {
+		case string:
+			fmt.Fprintf(&texts, "%s: %s\n", name, value)
+		case []any:
+			if len(value) > 0 {
+				fmt.Fprintf(&rest, "%s:\n", name)
+			}
+			for _, v := range value {
+				fmt.Fprintf(&rest, "- %s\n", onOneLine(v))
+			}
+		default:
+			fmt.Fprintf(&rest, "%s: %s\n", name, onOneLine(value))
+		}
+	}
+	return texts.String() + rest.String()
+}
+
+// onOneLine returns a part of a report: an object by its names, all else that is no text as JSON.
+func onOneLine(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case map[string]any:
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, name+": "+onOneLine(v[name]))
+		}
+		return strings.Join(parts, ", ")
+	}
+	b, err := text.JSON(v, "")
+	if err != nil {
+		return "" // it was read from JSON
+	}
+	return string(b)
 }
 
 // words returns a report as the model reads it that has called the agent.

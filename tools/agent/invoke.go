@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -145,7 +146,11 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 	if t.reason != goal {
 		return engine.Result{}, &engine.CallError{Type: t.reason.class(), Message: message + said, Display: said}
 	}
-	return c.result(message, said), nil
+	r := c.result(message, said)
+	if c.agent.Display == nil {
+		r.Display = cmp.Or(shown(t.reported), r.Display)
+	}
+	return r, nil
 }
 
 // result returns a report as a result.

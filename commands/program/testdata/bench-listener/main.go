@@ -168,7 +168,7 @@ func (t task) run(bin string, wait time.Duration) string {
 	}
 	st := &stage{}
 	defer st.end()
-	s := teletype.Start(st, teletype.Command{Path: bin, Args: []string{"-m", "gemini-2.5-flash"}, Dir: project,
+	s := teletype.Start(st, teletype.Command{Path: bin, Args: []string{"-m", "gemini-3.8-flash"}, Dir: project,
 		Term: "xterm", Wait: wait + time.Minute, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ACCESSIBLE=1",
 			"GEMINI_API_KEY=key-of-the-bench", "GOOGLE_GEMINI_BASE_URL=" + server.URL, "GEMINI_CLI_TRUST_WORKSPACE=true",
 			"LC_ALL=C.UTF-8"}})

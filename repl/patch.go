@@ -1,0 +1,68 @@
+package repl
+
+import (
+	"strings"
+
+	"gemline/repl/output"
+	"gemline/repl/question"
+)
+
+// ShowPatch shows a patch in the format of git diff as a question shows a change: without the
+// names of its contents, and for a listener in words, file by file.
+func (c *Console) ShowPatch(patch string) {
+	const head = "diff --git "
+	for i, file := range strings.Split("\n"+strings.TrimSuffix(patch, "\n"), "\n"+head) {
+		if i == 0 && file == "" {
+			continue
+		}
+		if change, ok := question.ParseChange(fromHunks(file)); ok && c.Spoken {
+			about := c.titleText(nameOf(file)) + ": " + change.Count()
+			if in := change.Function(); in != "" {
+				about += ", in " + c.titleText(in)
+			}
+			c.Out.Styled(output.Strong, about)
+			for _, l := range change.Around(spokenAround).Spoken() {
+				c.Out.Styled(output.Normal, c.detailText(l))
+			}
+			continue
+		}
+		var d diff
+		for l := range strings.SplitSeq(output.Sanitize(head+file), "\n") {
+			if style := d.style(l); style != output.Normal || !strings.HasPrefix(l, "index ") {
+				c.Out.Styled(style, c.detailText(l))
+			}
+		}
+	}
+}
+
+// fromHunks returns a file's part of a patch from the names of its texts on.
+func fromHunks(file string) string {
+	if i := strings.Index(file, "\n--- "); i >= 0 {
+		return file[i+1:]
+	}
+	return ""
+}
+
+// nameOf returns the name of a file that a part of a patch is about, and that it is new or deleted.
+func nameOf(file string) string {
+	before, after := "", ""
+	for l := range strings.Lines(file) {
+		l = strings.TrimSuffix(l, "\n")
+		if name, ok := strings.CutPrefix(l, "--- "); ok && before == "" {
+			before = name
+		} else if name, ok := strings.CutPrefix(l, "+++ "); ok && after == "" {
+			after = name
+		}
+	}
+	plain := func(name string) string {
+		name = strings.TrimSuffix(strings.TrimPrefix(name, `"`), `"`)
+		return name[min(len("a/"), len(name)):]
+	}
+	switch none := "/dev/null"; {
+	case before == none:
+		return "new file " + plain(after)
+	case after == none:
+		return "deleted " + plain(before)
+	}
+	return plain(after)
+}
