@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
@@ -44,26 +46,42 @@ func (l *loader) expand(text string, from importer) string {
 	}
 	var b strings.Builder
 	done := 0
-	for at, name := range references(text) {
+	for r := range references(text) {
 		if l.imports == 0 {
 			l.exceeded("some imports are left as they are: there are more than %d in the context files", maxImports)
 			break
 		}
 		l.imports--
+		name, end := l.meant(r, from)
 		if with, ok := l.embed(name, from); ok {
-			b.WriteString(text[done:at])
+			b.WriteString(text[done:r.at])
 			b.WriteString(with)
-			done = at + len("@") + len(name)
+			done = end
 		}
 	}
 	b.WriteString(text[done:])
 	return b.String()
 }
 
-// references yields what may be imports in text: where the @ is, and the path.
-func references(text string) func(yield func(at int, name string) bool) {
-	return func(yield func(int, string) bool) {
-		code := codeIn(text)
+// A reference is what may be an import.
+type reference struct {
+	at    int      // where the @ is
+	names []string // it may be, without escapes: the whole word, and less of the marks behind it
+	ends  []int    // where these end in the text
+}
+
+// closers are marks that may stand behind the name of a file in a sentence, and openers those
+// before the @.
+const (
+	closers = ".,;:!?)]}>\"'*_|"
+	openers = " \t\n([{<\"'*_>|,;:"
+)
+
+// references yields what may be imports in text.
+func references(text string) func(yield func(reference) bool) {
+	return func(yield func(reference) bool) {
+		code := append(codeIn(text), commentsIn(text)...)
+		slices.SortFunc(code, func(a, b span) int { return a.start - b.start })
 		for at := 0; ; at++ {
 			next := strings.IndexByte(text[at:], '@')
 			if next < 0 {
@@ -73,26 +91,65 @@ func references(text string) func(yield func(at int, name string) bool) {
 			for len(code) > 0 && code[0].end <= at {
 				code = code[1:]
 			}
-			if len(code) > 0 && code[0].start <= at || at > 0 && !strings.ContainsRune(" \t\n", rune(text[at-1])) {
+			if len(code) > 0 && code[0].start <= at || at > 0 && !strings.ContainsRune(openers, rune(text[at-1])) {
 				continue
 			}
-			name := text[at+1:]
-			if end := strings.IndexAny(name, " \t\r\n"); end >= 0 {
-				name = name[:end]
-			}
-			if name == "" || len(name) > maxName || !beginsPath(name[0]) {
+			r, end := referenceAt(text, at)
+			if len(r.names) == 0 || len(r.names[0]) > maxName || !beginsPath(r.names[0]) {
 				continue
 			}
-			if !yield(at, name) {
+			if !yield(r) {
 				return
 			}
-			at += len(name)
+			at = end - 1
 		}
 	}
 }
 
-func beginsPath(c byte) bool {
-	return c == '.' || c == '/' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+// referenceAt returns the reference whose @ is text[at], and where its word ends. A blank
+// belongs to it behind a backslash.
+func referenceAt(text string, at int) (r reference, end int) {
+	var name strings.Builder
+	for end = at + 1; end < len(text) && strings.IndexByte(" \t\r\n", text[end]) < 0; end++ {
+		if text[end] == '\\' && end+1 < len(text) && text[end+1] == ' ' {
+			end++
+		}
+		name.WriteByte(text[end])
+	}
+	r.at = at
+	whole := name.String()
+	for n := end; whole != ""; n-- {
+		r.names, r.ends = append(r.names, whole), append(r.ends, n)
+		last := whole[len(whole)-1]
+		if strings.IndexByte(closers, last) < 0 || len(r.names) > 10 {
+			break
+		}
+		whole = whole[:len(whole)-1]
+	}
+	return r, end
+}
+
+func beginsPath(name string) bool {
+	c := name[0]
+	return c == '.' || c == '/' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf || strings.HasPrefix(name, "~/")
+}
+
+// commentsIn returns the comments of HTML in text.
+func commentsIn(text string) (all []span) {
+	const opening, closing = "<!--", "-->"
+	for at := 0; ; {
+		start := strings.Index(text[at:], opening)
+		if start < 0 {
+			return all
+		}
+		start += at
+		end := strings.Index(text[start:], closing)
+		if end < 0 {
+			return all
+		}
+		at = start + end + len(closing)
+		all = append(all, span{start, at})
+	}
 }
 
 // A span is a part of a text.
@@ -135,6 +192,35 @@ type inclusion struct {
 	*source
 }
 
+// meant returns the longest name of r of which there is a file, or else the shortest, and
+// where it ends.
+func (l *loader) meant(r reference, from importer) (name string, end int) {
+	last := len(r.names) - 1
+	for i, name := range r.names {
+		if i == last {
+			break
+		}
+		if _, err := l.locate(from.path(name), from.within); err == nil {
+			return name, r.ends[i]
+		}
+	}
+	return r.names[last], r.ends[last]
+}
+
+// path returns the path that a name in the file stands for.
+func (from importer) path(name string) string {
+	path := filepath.FromSlash(name)
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	if !strings.HasPrefix(name, "/") && !filepath.IsAbs(path) {
+		path = filepath.Join(from.dir, path)
+	}
+	return path
+}
+
 // fetch returns the file that @name stands for, or why it can't be had. If that
 // is no import, it returns neither.
 func (l *loader) fetch(name string, from importer) (im *inclusion, refusal string) {
@@ -143,10 +229,7 @@ func (l *loader) fetch(name string, from importer) (im *inclusion, refusal strin
 			return nil, "URLs are not imported"
 		}
 	}
-	path := filepath.FromSlash(name)
-	if !strings.HasPrefix(name, "/") && !filepath.IsAbs(path) {
-		path = filepath.Join(from.dir, path)
-	}
+	path := from.path(name)
 	real, err := l.locate(path, from.within)
 	var s *source
 	if err == nil {
@@ -157,7 +240,7 @@ func (l *loader) fetch(name string, from importer) (im *inclusion, refusal strin
 	case err == nil:
 		return &inclusion{path: filepath.Clean(path), real: real, source: s}, ""
 	case errors.Is(err, errOutside):
-		return nil, "Path traversal attempt"
+		return nil, traversal
 	case !pathlike(name):
 		return nil, ""
 	case errors.Is(err, errWithheld):
@@ -202,12 +285,13 @@ func (l *loader) followed(path, text string, from importer) string {
 	done := map[string]bool{root: true}
 	var visit func(text string, from importer)
 	visit = func(text string, from importer) {
-		for _, name := range references(text) {
+		for r := range references(text) {
 			if l.imports == 0 {
 				l.exceeded("%s: some imports are left out: there are more than %d in the context files", root, maxImports)
 				return
 			}
 			l.imports--
+			name, _ := l.meant(r, from)
 			im, refusal := l.fetch(name, from)
 			if refusal != "" {
 				l.refused(name, from, refusal)
@@ -236,10 +320,24 @@ func block(path, text string) string {
 	return fmt.Sprintf("--- File: %s ---\n%s\n--- End of File: %[1]s ---", oneLiner(path), text)
 }
 
-// refused warns of an import that can't be had.
+// refused warns of an import that can't be had. The model reads the reason in the words of
+// the Gemini CLI, and the user in plain ones.
 func (l *loader) refused(name string, from importer, reason string) {
+	switch {
+	case reason == traversal:
+		reason = "it is outside of " + from.within.named
+	case strings.HasPrefix(reason, "ENOENT"):
+		reason = "there is no such file"
+	case strings.HasPrefix(reason, "EISDIR"):
+		reason = "it is a directory"
+	case strings.HasPrefix(reason, "EACCES"):
+		reason = "it may not be read"
+	}
 	l.warn("%s: import of %s: %s", from.chain[len(from.chain)-1], name, reason)
 }
+
+// traversal is the reason of an import that leads out of the directory.
+const traversal = "Path traversal attempt"
 
 // spend returns a mark, if there is room for it.
 func (l *loader) spend(mark string) (string, bool) {
@@ -291,7 +389,7 @@ func (l *loader) allowed(dir, path string) error {
 // pathlike reports whether name, which is no file, was most likely meant as
 // one. People are addressed by @, and so are packages.
 func pathlike(name string) bool {
-	if name[0] == '.' || name[0] == '/' {
+	if name[0] == '.' || name[0] == '/' || strings.HasPrefix(name, "~/") {
 		return true
 	}
 	switch strings.ToLower(filepath.Ext(name)) {

@@ -26,6 +26,8 @@ func TestImports(t *testing.T) {
 		"repo/w/c.md":       "C @../a.md",
 		"repo/w/loop.md":    "L @./loop2.md",
 		"repo/w/loop2.md":   "L2 @loop.md @./GEMINI.md",
+		"repo/w/my doc.md":  "M",
+		"repo/w/odd(1).md":  "O",
 		"repo/w/dir/d.md":   "D @e.md",
 		"repo/w/dir/e.md":   "E",
 		"repo/w/empty.md":   "",
@@ -69,7 +71,17 @@ func TestImports(t *testing.T) {
 		{"not ASCII", "@./\u00fc.md", imported("./\u00fc.md", "umlaut")},
 
 		{"address", "a@b.c and foo@../a.md", "a@b.c and foo@../a.md"},
-		{"in parentheses", "(@../a.md)", "(@../a.md)"},
+		{"in parentheses", "(@../a.md)", "(" + imported("../a.md", "A") + ")"},
+		{"in a sentence", "See @empty.md, and (@../a.md). Or @../a.md!", "See " + imported("empty.md", "") + ", and (" + imported("../a.md", "A") + "). Or " + imported("../a.md", "A") + "!"},
+		{"in bold", "**@../a.md** _@../a.md_ \"@../a.md\" <@../a.md>", "**" + imported("../a.md", "A") + "** _" + imported("../a.md", "A") + "_ \"" + imported("../a.md", "A") + "\" <" + imported("../a.md", "A") + ">"},
+		{"in a list and a table", "- @../a.md; |@../a.md|", "- " + imported("../a.md", "A") + "; |" + imported("../a.md", "A") + "|"},
+		{"with a blank", `@my\ doc.md and @./my\ doc.md.`, imported("my doc.md", "M") + " and " + imported("./my doc.md", "M") + "."},
+		{"closing marks that belong to the name", "@odd(1).md) @odd(1)", imported("odd(1).md", "O") + ") @odd(1)"},
+		{"missing in a sentence", "(see @./none.md), @none.md.", "(see " + missing("./none.md") + "), " + missing("none.md") + "."},
+		{"home", "@~/x.md.", failed("~/x.md", traversal) + "."},
+		{"in a comment", "<!-- @../a.md --> @../a.md <!-- x\n@../a.md\n-->", "<!-- @../a.md --> " + imported("../a.md", "A") + " <!-- x\n@../a.md\n-->"},
+		{"an open comment is none", "<!-- @../a.md", "<!-- " + imported("../a.md", "A")},
+		{"a name that begins with no ASCII", "@\u00fc.md", imported("\u00fc.md", "umlaut")},
 		{"lone", "@ @@ @1.md @-x @", "@ @@ @1.md @-x @"},
 		{"in code", "`@../a.md` ``x ` @../a.md`` @../a.md", "`@../a.md` ``x ` @../a.md`` " + imported("../a.md", "A")},
 		{"in a fence", "```\n@../a.md\n```\n@../a.md", "```\n@../a.md\n```\n" + imported("../a.md", "A")},
@@ -280,14 +292,17 @@ func FuzzImports(f *testing.F) {
 			t.Errorf("%q becomes %q: changed", text, listed)
 		}
 		code := codeIn(text)
-		for at, name := range references(text) {
+		for r := range references(text) {
 			for _, c := range code {
-				if c.start <= at && at < c.end {
-					t.Errorf("references(%q): %q at %d is code", text, name, at)
+				if c.start <= r.at && r.at < c.end {
+					t.Errorf("references(%q): %+v is code", text, r)
 				}
 			}
-			if text[at] != '@' || !strings.HasPrefix(text[at+1:], name) || strings.ContainsAny(name, " \t\r\n") {
-				t.Errorf("references(%q): %q at %d", text, name, at)
+			for i, name := range r.names {
+				is := strings.ReplaceAll(text[r.at:r.ends[i]], `\ `, " ")
+				if is != "@"+name || strings.ContainsAny(name, "\t\r\n") {
+					t.Errorf("references(%q): %q is %q", text, is, name)
+				}
 			}
 		}
 		if !strings.Contains(text, "@") && got != text {

@@ -38,7 +38,7 @@ func TestNoFiles(t *testing.T) {
 	if len(got.Files) != 1 || strings.Count(got.Project, "<!-- Import failed: ") != 3 {
 		t.Errorf("%+v", got.Files)
 	}
-	if strings.Count(warnings, "it is not an ordinary file") != 5 || strings.Count(warnings, "./zero.md: Path traversal attempt") != 1 {
+	if strings.Count(warnings, "it is not an ordinary file") != 5 || strings.Count(warnings, "./zero.md: it is outside of") != 1 {
 		t.Errorf("warnings %q", warnings)
 	}
 }

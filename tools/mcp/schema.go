@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"gemline/engine/schema"
 )
 
 // anyObject is the schema of arguments of which nothing is known.
@@ -106,8 +109,11 @@ func (c *cleaner) kind(in, out map[string]any) {
 	}
 	switch v := in["type"].(type) {
 	case string:
-		out["type"] = v
+		if name := typeName(v); name != "" {
+			out["type"] = name
+		}
 	case []any:
+		v = typeNames(v)
 		rest := slices.DeleteFunc(slices.Clone(v), func(one any) bool { return one == "null" })
 		if len(rest) < len(v) {
 			out["nullable"] = true
@@ -119,6 +125,50 @@ func (c *cleaner) kind(in, out map[string]any) {
 			out["type"] = rest
 		}
 	}
+}
+
+// typeOf has the types of JSON Schema by what servers call them in the words of their own
+// language. A type that is not known is not declared: the API would refuse the whole request.
+var typeOf = map[string][]string{
+	"string":  {"str", "text", "char", "varchar", "uuid", "date", "datetime", "date-time", "path", "url", "uri", "enum"},
+	"integer": {"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "long", "short", "bigint", "i32", "i64", "u32", "u64"},
+	"number":  {"float", "float32", "float64", "double", "decimal", "numeric", "real", "f32", "f64"},
+	"boolean": {"bool"},
+	"array":   {"list", "tuple", "set", "sequence"},
+	"object":  {"dict", "map", "struct", "record", "json"},
+	"null":    {"none", "nil", "nonetype"},
+}
+
+// typeName returns the type of JSON Schema that a name stands for, "" if there is none.
+func typeName(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	for is, others := range typeOf { // a name is in one list only
+		if name == is || slices.Contains(others, name) {
+			return is
+		}
+	}
+	return ""
+}
+
+// typeNames returns the types that names stand for, each once.
+func typeNames(names []any) (types []any) {
+	for _, one := range names {
+		s, _ := one.(string)
+		if name := typeName(s); name != "" && !slices.Contains(types, any(name)) {
+			types = append(types, name)
+		}
+	}
+	return types
+}
+
+// shapeOf returns what arguments are held to, nil if that is not known. A schema that is not
+// sound, such as one with types of another language, counts as it is declared.
+func shapeOf(raw json.RawMessage) *schema.Schema {
+	shape, err := schema.Parse(raw)
+	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {
+		shape, _ = schema.Parse(declared(raw))
+	}
+	return shape
 }
 
 // list returns what is kept of schemas.

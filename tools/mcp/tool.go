@@ -74,10 +74,7 @@ func (l *link) takeTools(found []rawTool) {
 			Schema: declared(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.Declared] = true
-		shape := sync.OnceValue(func() *schema.Schema {
-			shape, _ := schema.Parse(t.InputSchema) // without one, the server checks
-			return shape
-		})
+		shape := sync.OnceValue(func() *schema.Schema { return shapeOf(t.InputSchema) }) // without one, the server checks
 		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}

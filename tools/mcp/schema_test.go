@@ -1,0 +1,43 @@
+package mcp
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// The API is shown types of JSON Schema only, and arguments are held to these.
+func TestTypesOfOtherLanguages(t *testing.T) {
+	for _, test := range []struct{ schema, declared, args, fitted string }{
+		{`{"type":"object","properties":{"n":{"type":"int"}}}`, `{"properties":{"n":{"type":"integer"}},"type":"object"}`, `{"n":"1"}`, `{"n":1}`},
+		{`{"type":"dict","properties":{"b":{"type":"bool"},"f":{"type":"float"},"s":{"type":"str"}}}`,
+			`{"properties":{"b":{"type":"boolean"},"f":{"type":"number"},"s":{"type":"string"}},"type":"object"}`,
+			`{"b":"true","f":"0.5","s":1}`, `{"b":true,"f":0.5,"s":"1"}`},
+		{`{"type":"OBJECT","properties":{"l":{"type":"List","items":{"type":"INTEGER"}}}}`,
+			`{"properties":{"l":{"items":{"type":"integer"},"type":"array"}},"type":"object"}`, `{"l":["1"]}`, `{"l":[1]}`},
+		{`{"type":"object","properties":{"o":{"type":["int","None"]}}}`, `{"properties":{"o":{"nullable":true,"type":"integer"}},"type":"object"}`, `{"o":"2"}`, `{"o":2}`},
+		{`{"type":"object","properties":{"x":{"type":"Foo","description":"d"},"y":{"type":"any"}}}`,
+			`{"properties":{"x":{"description":"d"},"y":{}},"type":"object"}`, `{"x":"1","y":[]}`, `{"x":"1","y":[]}`},
+		{`{"type":"object","properties":{"a":{"anyOf":[{"type":"int"},{"type":"str"}]}},"$defs":{"d":{"type":"long"}}}`,
+			`{"$defs":{"d":{"type":"integer"}},"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}},"type":"object"}`, `{"a":"1"}`, `{"a":"1"}`},
+		{`{"type":"object","properties":{"type":{"type":"string","enum":["int"]}}}`,
+			`{"properties":{"type":{"enum":["int"],"type":"string"}},"type":"object"}`, `{"type":"int"}`, `{"type":"int"}`},
+		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
+	} {
+		if got := string(declared(json.RawMessage(test.schema))); got != test.declared {
+			t.Errorf("%s\n is declared as %s\n not %s", test.schema, got, test.declared)
+		}
+		shape := shapeOf(json.RawMessage(test.schema))
+		if shape == nil {
+			t.Errorf("%s is not understood", test.schema)
+			continue
+		}
+		var args map[string]any
+		if err := json.Unmarshal([]byte(test.args), &args); err != nil {
+			t.Fatal(err)
+		}
+		fitted, _, problem := shape.Fit(args)
+		if b, _ := json.Marshal(fitted); string(b) != test.fitted || problem != "" {
+			t.Errorf("%s: %s becomes %s, %s", test.schema, test.args, b, problem)
+		}
+	}
+}
