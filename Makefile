@@ -64,6 +64,7 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./engine/disk
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
+	$(SOAK) -run TestRandomKeys ./commands/program/acceptance/terminal
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten

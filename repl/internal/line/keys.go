@@ -258,6 +258,9 @@ func (k *keys) press(op rune) {
 
 // take sorts what the terminal sent.
 func (k *keys) take(b []byte) {
+	if k.pasting && string(b) == "\x03" { // alone, so the end of the paste was lost
+		k.paste, k.rest, k.pasting = nil, nil, false
+	}
 	b = append(k.rest, b...)
 	k.rest = nil
 	if !k.pasting && k.takeBurst(b) {
@@ -377,6 +380,8 @@ func (k *keys) takeKey(b []byte) int {
 			return 0
 		}
 		switch b[1] {
+		case 0x03:
+			return 1
 		case 0x05:
 			k.press(opEdit)
 		case 0x15:

@@ -34,6 +34,22 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
+// Whatever the terminal has begun to send and not ended, Ctrl-C gets through.
+func TestCtrlCBehindHalfASequence(t *testing.T) {
+	for _, before := range []string{"", "abc", "\x1b", "\x1b\x1b", "\x1bO", "\x1b[", "\x1b[1;5", "\x1b]0;title", "\x1bPreport", "\x1b_x", "\x18",
+		"\xe2\x82", "\x1b[200~", "\x1b[200~a paste\nof two lines", "\x1b[200~x\x1b[201", "a\rb"} {
+		for _, vi := range []bool{false, true} {
+			k := newKeys(nil, func(s string) string { return s })
+			k.vi = vi
+			k.take([]byte(before))
+			k.take([]byte("\x03"))
+			if !bytes.HasSuffix(k.queue, []byte("\x03")) || k.pasting {
+				t.Errorf("behind %q, with vi's keys %v: %q", before, vi, k.queue)
+			}
+		}
+	}
+}
+
 // Whatever is completed, the line keeps what is behind the cursor.
 func FuzzTab(f *testing.F) {
 	f.Add("see al", 6, 4, "alpha", "alphabet")

@@ -16,11 +16,16 @@ func sequence(b []byte, vi bool) (n int, op rune) {
 		return 0, 0
 	}
 	switch b[1] {
+	case 0x03: // Ctrl-C is a key of its own
+		return 1, opEscape
 	case '[':
 		return csi(b)
 	case 'O':
-		if len(b) < 3 {
+		switch {
+		case len(b) < 3:
 			return 0, 0
+		case b[2] == 0x03:
+			return 2, 0
 		}
 		return 3, movement(b[2], "")
 	case ']', 'P', '_', '^', 'X':
@@ -44,10 +49,13 @@ func sequence(b []byte, vi bool) (n int, op rune) {
 	return 2, 0
 }
 
-// report reads what a terminal answers, up to BEL or ST.
+// report reads what a terminal answers, up to BEL or ST. Ctrl-C is no part of it.
 func report(b []byte) (n int, op rune) {
 	for i := 2; i < len(b); i++ {
-		if b[i] == 0x07 {
+		switch b[i] {
+		case 0x03:
+			return i, 0
+		case 0x07:
 			return i + 1, 0
 		}
 		if b[i] == 0x1b && i+1 < len(b) && b[i+1] == '\\' {
@@ -73,6 +81,9 @@ func csi(b []byte) (n int, op rune) {
 		return 0, 0
 	}
 	args, final := string(b[2:i]), b[i]
+	if final == 0x03 { // Ctrl-C is no part of it
+		return i, 0
+	}
 	i++
 	if final == 'M' && args == "" { // a mouse, with three bytes more
 		if len(b) < i+3 {

@@ -191,6 +191,17 @@ func (s *Session) Send(text string) {
 	}
 }
 
+// Try is Send to a program that may have ended, and reports whether it still runs.
+func (s *Session) Try(text string) bool {
+	select {
+	case <-s.exited:
+		return false
+	default:
+	}
+	_, err := io.WriteString(s.tty, text)
+	return err == nil
+}
+
 // Say waits for the prompt of a session and types a line there.
 func (s *Session) Say(line string) {
 	s.t.Helper()
