@@ -129,6 +129,8 @@ func (a *answer) check() error {
 		e.Message = "the model wrote a tool call that can't be read"
 	case reason == genai.FinishReasonUnexpectedToolCall:
 		e.Message = "the model called a tool where none may be called"
+	case reason == genai.FinishReasonTooManyToolCalls:
+		e.Message = "the model made too many tool calls at once"
 	case a.seen():
 		return nil
 	case reason == genai.FinishReasonMaxTokens:
@@ -155,7 +157,9 @@ func (a *answer) check() error {
 func blocked(r genai.FinishReason) bool {
 	switch r {
 	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonOther, genai.FinishReasonLanguage,
-		genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
+		genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII,
+		genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation,
+		genai.FinishReasonImageOther:
 		return true
 	}
 	return false

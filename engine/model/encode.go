@@ -93,10 +93,13 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 		{"labels", c.Labels, len(c.Labels) > 0},
 		{"serviceTier", c.ServiceTier, c.ServiceTier != ""},
 		{"continuationToken", c.ContinuationToken, len(c.ContinuationToken) > 0},
+		{"store", c.Store, c.Store != nil},
+		{"modelArmorConfig", c.ModelArmorConfig, c.ModelArmorConfig != nil},
+		{"outputConfig", c.GenerationOutputConfig, c.GenerationOutputConfig != nil},
 		{"generationConfig", &c, true},
 	}
 	c.SystemInstruction, c.Tools, c.ToolConfig, c.SafetySettings, c.CachedContent, c.Labels, c.ServiceTier = nil, nil, nil, nil, "", nil, ""
-	c.ContinuationToken = nil
+	c.ContinuationToken, c.Store, c.ModelArmorConfig, c.GenerationOutputConfig = nil, nil, nil, nil
 	c.HTTPOptions, c.AutomaticContinuation = nil, nil // which are for the library's client
 	for _, p := range parts {
 		if p.has {
