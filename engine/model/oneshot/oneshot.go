@@ -143,6 +143,7 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	bounded, cancel := context.WithTimeout(ctx, models[0].Limit)
 	defer cancel()
 	var first error
+	failed := 0 // models that are there, and did not answer
 	for i, p := range models {
 		answer, err := a.try(bounded, q, p, i < len(models)-1, with, read)
 		if first = cmp.Or(first, err); err == nil {
@@ -152,7 +153,11 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 			return nil, &model.Error{Kind: model.Unavailable, Err: err,
 				Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
 		}
-		if ctx.Err() != nil || !a.elsewhere(p.Model, err) {
+		gone, helps := a.elsewhere(p.Model, err)
+		if !gone {
+			failed++
+		}
+		if ctx.Err() != nil || !helps || failed == mostFailed {
 			break
 		}
 		if q.Tell != nil && i < len(models)-1 {
@@ -179,16 +184,21 @@ func (a *Asker) models(purpose string) []*preset.Preset {
 	return all
 }
 
-// elsewhere reports whether another model may answer where one has failed so.
-func (a *Asker) elsewhere(name string, err error) bool {
+// mostFailed is how many models may fail to answer a question before it is given up: the
+// fault is the server's then, whatever the model.
+const mostFailed = 2
+
+// elsewhere reports whether there is no such model, and whether another one may answer where
+// one has failed so.
+func (a *Asker) elsewhere(name string, err error) (gone, helps bool) {
 	var e *model.Error
 	if !errors.As(err, &e) {
-		return false
+		return false, false
 	}
-	if e.Kind == model.NotFound && a.Health != nil {
+	if gone = e.Kind == model.NotFound; gone && a.Health != nil {
 		a.Health.Missing(name)
 	}
-	return e.Kind == model.NotFound || e.Kind == model.Quota || e.Kind == model.Unavailable && e.HTTP != 0
+	return gone, gone || e.Kind == model.Quota || e.Kind == model.Unavailable && e.HTTP != 0
 }
 
 // tried is how often a model is asked that others can stand in for.

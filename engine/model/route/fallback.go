@@ -170,7 +170,8 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 	if a.rest = rest; len(rest) > 0 && r.cfg.Action != Off {
 		return a, err
 	}
-	if near = text.Nearest(a.Model, there); len(rest) > 0 {
+	others := slices.DeleteFunc(slices.Clone(there), func(name string) bool { return name == a.Model }) // it may be closed to the user
+	if near = text.Nearest(a.Model, others); len(rest) > 0 {
 		near = rest[0].Model
 	}
 	var e *model.Error

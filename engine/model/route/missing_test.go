@@ -42,6 +42,7 @@ func TestMissing(t *testing.T) {
 		{"alpha", route.Switch, []string{"gemini-3.8-flash", "beta"}, "beta"}, // by the user's chain
 		{"gemini-2.5-flash", route.Off, []string{"gemini-3.8-flash"}, "there is gemini-3.8-flash; choose it with -m or /model"},
 		{"gemini-2.5-flahs", route.Switch, []string{"gemini-2.5-flash", "other"}, "there is gemini-2.5-flash; choose it with -m or /model"},
+		{"closed-to-us", route.Switch, []string{"closed-to-us", "other"}, "as before"},
 		{"nothing-like-it", route.Switch, []string{"gemini-2.5-flash"}, "as before"},
 		{"my-model", route.Switch, nil, "as before"},
 	} {
@@ -87,7 +88,7 @@ func (g lacking) Count(context.Context, *engine.Request) (int, error) { return 0
 func (g lacking) Generate(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		first := []string{"gemini-4-argon", "gemini-2.5-flash", "my-model", "alpha"}
-		if g.there == nil && slices.Contains(first, req.Model) || g.there != nil && !slices.Contains(g.there, req.Model) {
+		if g.there == nil && slices.Contains(first, req.Model) || g.there != nil && !slices.Contains(g.there, req.Model) || req.Model == "closed-to-us" {
 			yield(nil, gone404(req.Model))
 			return
 		}
