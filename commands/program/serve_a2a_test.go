@@ -446,8 +446,7 @@ func TestA2ARestore(t *testing.T) {
 		h := hear(t, a.SendStreamingMessage(t.Context(), said(nil, words(w))))
 		hear(t, a.SendStreamingMessage(t.Context(), said(h, h.reply("proceed_once"))))
 	}
-	a.stop()
-	b := servedIn(t, home, dir)
+	b := a // whose tasks still hold their conversations
 	listed := func() (all []restorable) {
 		t.Helper()
 		status, got := b.post(t, "POST", "/executeCommand", `{"command":"restore list"}`)
@@ -469,8 +468,17 @@ func TestA2ARestore(t *testing.T) {
 		{"", "Please provide a checkpoint name", "two\n"},
 		{"none", "File not found: none.json", "two\n"},
 		{all[0].Checkpoint, "Restored project", "one\n"},
+		{"again", "", "one\n"},
 		{all[1].Checkpoint + ".json", "Restored project", ""},
 	} {
+		if c.name == "again" { // what was kept is there for the next server, too
+			a.stop()
+			b = servedIn(t, home, dir)
+			if left := listed(); len(left) != 2 {
+				t.Errorf("after a restart: %+v", left)
+			}
+			continue
+		}
 		status, got := b.post(t, "POST", "/executeCommand", `{"command":"restore","args":["`+c.name+`"]}`)
 		is, _ := os.ReadFile(filepath.Join(dir, "a.txt"))
 		if status != 200 || !strings.Contains(got, c.want) || !strings.Contains(got, `"data":[`) || string(is) != c.holds {
