@@ -217,7 +217,7 @@ func (o observed) tail(
 	f.Args = s.Args
 	at(engine.Scheduled)
 	at(engine.Executing)
-	h.Emit(engine.Started{ID: tc.id, Name: tc.name, Intent: s.Intent})
+	h.Emit(engine.Started{ID: tc.id, Name: tc.name, Intent: s.Intent, Agreed: s.Agreed})
 	began := time.Now()
 	f.Result, f.Err = s.Run(ctx, h)
 	f.Took = time.Since(began)
