@@ -40,6 +40,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	yield func(engine.Event, error) bool) error {
 	var cut, over error
 	var wanted []engine.Called // by the last message, while none has begun
+	begun := false             // one has; what a hook puts in the place of it is not wanted by the model
 	for ev, err := range run {
 		if err != nil {
 			return because(ctx, err)
@@ -49,7 +50,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 			if over != nil {
 				return over
 			}
-			cut, wanted = nil, nil
+			cut, wanted, begun = nil, nil, false
 		case engine.Finished: // of an agent, perhaps, that wanted more than there is
 			if by := (*Error)(nil); errors.As(ev.Err, &by) {
 				over = by
@@ -60,7 +61,9 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 				continue
 			}
 		case engine.Called:
-			wanted = append(wanted, ev)
+			if !begun {
+				wanted = append(wanted, ev)
+			}
 		case engine.State:
 			if len(wanted) == 0 || ev.State != engine.Validating {
 				break
@@ -72,7 +75,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 				}
 				return err
 			}
-			wanted = nil
+			wanted, begun = nil, true
 		}
 		if !yield(ev, nil) {
 			return nil
