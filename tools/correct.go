@@ -98,7 +98,7 @@ func (env Env) correction(ctx context.Context, args map[string]any,
 	}
 	q := oneshot.Question{Purpose: "llm-edit-fixer", Tell: env.Tell,
 		Contents: []*genai.Content{genai.NewContentFromText(
-			fmt.Sprintf(correctPrompt, a.Instruction, a.Old, a.New, problem, r.file.Text), genai.RoleUser)}}
+			fmt.Sprintf(correctPrompt, a.Instruction, a.Old, a.New, problem, r.readable(r.file.Text)), genai.RoleUser)}}
 	switch err := env.Asker.JSON(ctx, q, json.RawMessage(correctSchema), &said); {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()

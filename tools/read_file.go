@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/redact"
 	"gemline/tools/workspace"
@@ -102,8 +104,9 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 	}
 	env.seen.look(ws, path, c.raw, c.format)
 	v := look(c.text, start, end)
+	v.guess = c.guess()
 	if v.whole() {
-		return engine.Result{Text: v.text}, nil
+		return engine.Result{Text: v.text, Display: v.guess}, nil
 	}
 	r := engine.Result{Text: v.framed(), Display: fmt.Sprintf("Read lines %d-%d of %d from %s",
 		v.first, v.last, v.total, rel)}
@@ -145,7 +148,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 	}
 	text, format, err := workspace.Decode(b)
 	mime := workspace.Media(path, b)
-	if mime != "application/pdf" && err == nil && format.Charset == "utf-8" && !format.Lossy {
+	if mime != "application/pdf" && err == nil && format.Charset == "utf-8" && !format.Lossy && !format.Raw {
 		mime = "" // a text that begins like something else
 	}
 	switch {
@@ -159,7 +162,23 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 		return content{instead: "Cannot display content of binary file: " + rel,
 			display: "Skipped binary file: " + rel}, nil
 	}
-	return content{text: secrets.Known(strings.ReplaceAll(text, "\r\n", "\n")), raw: text, format: format}, nil
+	readable := text
+	if format.Raw {
+		readable = charset.Readable(text)
+	}
+	return content{text: secrets.Known(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
+}
+
+// guess says what a text was taken to be written in where nothing tells for sure, and that
+// some of it can't be read; it is "" for others.
+func (c content) guess() string {
+	switch {
+	case c.format.Raw || c.format.Lossy:
+		return "some bytes are not valid " + cmp.Or(c.format.Charset, "utf-8") + " and show as \ufffd"
+	case c.format.Guessed:
+		return "the encoding is not known and was taken to be " + c.format.Charset
+	}
+	return ""
 }
 
 // audible reports whether the API takes sounds of this type.
@@ -239,8 +258,9 @@ const (
 type view struct {
 	text               string
 	first, last, total int
-	limited            bool // there was no wish to stop where it stops
-	cut                bool // a line was too long
+	limited            bool   // there was no wish to stop where it stops
+	cut                bool   // a line was too long
+	guess              string // about the encoding
 }
 
 // look returns the lines of text from start to end; 0 means no wish.
@@ -293,6 +313,9 @@ func (v view) framed() string {
 	fmt.Fprintf(&s, "\nStatus: Showing lines %d-%d of %d total lines.", v.first, v.last, v.total)
 	if v.cut {
 		fmt.Fprintf(&s, " Lines longer than %d characters were cut.", maxLineChars)
+	}
+	if v.guess != "" {
+		s.WriteString("\nEncoding: " + v.guess + ".")
 	}
 	if v.last < v.total {
 		fmt.Fprintf(&s, "\nAction: To read more of the file, you can use the 'start_line' and 'end_line' parameters in a subsequent 'read_file' call."+

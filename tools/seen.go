@@ -65,7 +65,7 @@ func (s *sight) changed(r *revision) error {
 	s.note(r.place.Path(), r.file.Text, r.file.Format)
 	how := " Read it again before you replace it."
 	if was.text != "" {
-		if diff, _ := edit.Diff("when you saw it", "now", was.text, r.file.Text); len(diff) <= longestSeen {
+		if diff, _ := edit.Diff("when you saw it", "now", r.readable(was.text), r.readable(r.file.Text)); len(diff) <= longestSeen {
 			how = " Keep what was changed, unless it is to go:\n" + diff
 		}
 	}

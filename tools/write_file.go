@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"gemline/engine"
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/tools/edit"
 	"gemline/tools/workspace"
@@ -51,6 +53,9 @@ func writeFile(env Env) engine.Tool {
 			text := fresh(a.Content)
 			if r.file != nil {
 				text = edit.KeepEndings(r.file.Text, a.Content)
+				if r.file.Format.Raw {
+					text = edit.KeepMarked(r.file.Text, text, charset.Readable)
+				}
 			}
 			if err := r.propose(text); err != nil {
 				return engine.Call{}, err
@@ -161,6 +166,9 @@ func (r *revision) propose(text string) error {
 		text = strings.TrimPrefix(text, "\ufeff")
 	}
 	b, err := r.format().Encode(text)
+	if lost := string(utf8.RuneError); r.format().Raw && strings.Count(text, lost) > strings.Count(r.before(), lost) {
+		err = fmt.Errorf("%w; edit around them with replace", workspace.ErrLossy)
+	}
 	if err != nil {
 		return &engine.CallError{Type: r.class, Message: fmt.Sprintf("Cannot write %s: %v", r.path, err)}
 	}
@@ -171,7 +179,7 @@ func (r *revision) propose(text string) error {
 	}
 	r.text = text
 	name := shown(r.ws.Rel(r.path))
-	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.before(), text)
+	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.readable(r.before()), r.readable(text))
 	return nil
 }
 
@@ -207,6 +215,14 @@ func (r *revision) before() string {
 	return r.file.Text
 }
 
+// readable returns a text of the file as people and the model read it.
+func (r *revision) readable(text string) string {
+	if r.format().Raw {
+		return charset.Readable(text)
+	}
+	return text
+}
+
 // draft returns what the user edits: with the line endings of any editor, if
 // those of the file can be told from it.
 func (r *revision) draft() string {
@@ -224,7 +240,7 @@ func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 		Title:  "edit " + shown(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
-		Edit:   &engine.TextEdit{Path: r.path, Made: r.file == nil, Before: r.before(), After: r.text},
+		Edit:   &engine.TextEdit{Path: r.path, Made: r.file == nil, Before: r.readable(r.before()), After: r.readable(r.text)},
 		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit",
 			Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
@@ -332,7 +348,7 @@ func (r *revision) unwritable(err error) error {
 
 // snippet returns the changed parts of the text, with the words before them.
 func (r *revision) snippet() string {
-	s := edit.Snippet(r.before(), r.text)
+	s := edit.Snippet(r.readable(r.before()), r.readable(r.text))
 	if s == "" {
 		return ""
 	}

@@ -621,3 +621,52 @@ func TestOmissions(t *testing.T) {
 		t.Errorf("replace: %v", err)
 	}
 }
+
+// Bytes that are no text survive edits elsewhere, and are not written as something else.
+func TestBytesThatAreNoText(t *testing.T) {
+	const is = "/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* Andr\xe9 */\nx = 1\n"
+	for _, test := range []struct{ name, tool, args, want string }{
+		{"elsewhere", "replace", `"old_string":"x = 1","new_string":"x = 2"`, "/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* Andr\xe9 */\nx = 2\n"},
+		{"around it", "replace", `"old_string":"/* Andr\ufffd */\nx = 1","new_string":"/* by Andr\ufffd */\nx = 2"`, "/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* by Andr\xe9 */\nx = 2\n"},
+		{"in its place", "replace", `"old_string":"Andr\ufffd","new_string":"Andr\u00e9"`, "/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* Andr\u00e9 */\nx = 1\n"},
+		{"the whole", "write_file", `"content":"/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* Andr\ufffd */\nx = 3\n"`, "/* Gr\u00f6\u00dfe \u4f60\u597d */\n/* Andr\xe9 */\nx = 3\n"},
+		{"the whole, in a line that changes", "write_file", `"content":"/* Gr\u00f6\u00dfe */\n/* by Andr\ufffd */\nx = 1\n"`, "/* Gr\u00f6\u00dfe */\n/* by Andr\xe9 */\nx = 1\n"},
+		{"lost", "write_file", `"content":"new\n\nelse Ren\ufffd\n"`, ""},
+		{"gone", "write_file", `"content":"new\n"`, "new\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPlace(t, map[string]string{"a.c": is})
+			tool := replace(p.env)
+			if test.tool == "write_file" {
+				tool = writeFile(p.env)
+			}
+			call, r, err := p.do(tool, `{"file_path":"a.c","instruction":"i",`+test.args+`}`)
+			if (err == nil) != (test.want != "") {
+				t.Fatal(r.Text, err)
+			}
+			got, rerr := os.ReadFile(p.path("a.c"))
+			want := test.want
+			if want == "" {
+				want = is
+			}
+			if rerr != nil || string(got) != want {
+				t.Errorf("got %q; want %q", got, want)
+			}
+			if shown := call.Intent.Detail + r.Text + fmt.Sprint(call.Intent.Edit); strings.ContainsFunc(shown, func(r rune) bool { return r >= 0x10ff00 }) {
+				t.Errorf("private characters are shown: %q", shown)
+			}
+		})
+	}
+	p := newPlace(t, map[string]string{"a.c": is, "latin": "caf\xe9\n", "utf8": "caf\u00e9\n"})
+	t.Setenv("LC_ALL", "C")
+	for name, want := range map[string]string{"a.c": "some bytes are not valid utf-8 and show as \ufffd", "latin": "the encoding is not known and was taken to be windows-1252", "utf8": ""} {
+		_, r, err := p.do(readFile(p.env), `{"file_path":"`+name+`"}`)
+		if err != nil || r.Display != want {
+			t.Errorf("%s: %q, %v", name, r.Display, err)
+		}
+		_, r, err = p.do(readFile(p.env), `{"file_path":"`+name+`","end_line":1}`)
+		if err != nil || strings.Contains(r.Text, "Encoding: "+want) != (want != "") {
+			t.Errorf("%s: %s, %v", name, r.Text, err)
+		}
+	}
+}

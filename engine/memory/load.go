@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 )
 
@@ -257,11 +258,16 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 		b = whole(b[:l.limit])
 		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
 	}
-	text := string(b)
-	if !utf8.ValidString(text) || strings.ContainsRune(text,
-		0) { // no text has zero bytes, and some servers refuse them
-		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+	text, format, err := charset.Decode(b)
+	switch {
+	case err != nil: // no text has zero bytes, and some servers refuse them
+		text = strings.ReplaceAll(strings.ToValidUTF8(string(b), "\ufffd"), "\x00", "\ufffd")
 		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
+	case format.Raw || format.Lossy:
+		text = charset.Readable(text)
+		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
+	case format.Guessed:
+		l.warn("%s is not UTF-8 text: it was read as %s, which is a guess", path, format.Charset)
 	}
 	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), nil
 }

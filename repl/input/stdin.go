@@ -14,9 +14,9 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
-	"gemline/tools/workspace"
 )
 
 // Stdin says what is known about standard input before anything is read.
@@ -131,13 +131,14 @@ func Decode(b []byte, notify func(string)) (Data, error) {
 		d.Media = genai.NewPartFromBytes(b, t)
 		return d, nil
 	}
-	text, format, err := workspace.Decode(b)
+	text, format, err := charset.Decode(b)
 	if err != nil {
 		return d, mistake("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can\n"+
 			"make text of it first, such as by %s", Size(int64(len(b))), archive(b), unpack(b))
 	}
 	switch {
-	case format.Lossy:
+	case format.Lossy || format.Raw:
+		text = charset.Readable(text)
 		say(notify, "standard input is not valid %s; what could not be read is marked", format.Charset)
 	case format.Charset != "utf-8" && format.Charset != "":
 		say(notify, "standard input was read as %s", format.Charset)
@@ -152,8 +153,8 @@ func Words(prompt string, notify func(string)) string {
 	if utf8.ValidString(prompt) {
 		return prompt
 	}
-	text, format, err := workspace.Decode([]byte(prompt))
-	if err != nil || format.Lossy {
+	text, format, err := charset.Decode([]byte(prompt))
+	if err != nil || format.Lossy || format.Raw {
 		say(notify, "the prompt is not UTF-8; what could not be read is marked")
 		return strings.ToValidUTF8(prompt, "\ufffd")
 	}

@@ -43,6 +43,29 @@ func KeepEndings(old, text string) string {
 	return normal(text)
 }
 
+// KeepMarked returns text, which takes the place of old as a whole, with the lines of old that
+// read the same: mark returns them as they are read.
+func KeepMarked(old, text string, mark func(string) string) string {
+	a, b := split(old), split(text)
+	marked := make([]string, len(a))
+	for i, line := range a {
+		marked[i] = mark(line)
+	}
+	i, j := 0, 0
+	for _, c := range append(compare(marked, b), change{len(a), len(a), len(b), len(b)}) {
+		for ; j < c.b0; i, j = i+1, j+1 {
+			b[j] = a[i]
+		}
+		if c.a1-c.a0 == c.b1-c.b0 { // line by line
+			for k := range c.a1 - c.a0 {
+				b[c.b0+k] = keepKinds(a[c.a0+k], marked[c.a0+k], b[c.b0+k])
+			}
+		}
+		i, j = c.a1, c.b1
+	}
+	return strings.Join(b, "")
+}
+
 // inherit gives the lines of text, which end in LF, the endings of the lines
 // of old that they take the place of, or else fallback.
 func inherit(old, text, fallback string) string {

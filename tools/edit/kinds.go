@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/charset"
 )
 
 // kindred are characters that people and models take for each other, each with the plain
@@ -16,6 +18,10 @@ var kindred = strings.NewReplacer(
 	"\u00a0", " ", "\u2000", " ", "\u2001", " ", "\u2002", " ", "\u2003", " ", "\u2004", " ", "\u2005", " ", "\u2006", " ",
 	"\u2007", " ", "\u2008", " ", "\u2009", " ", "\u200a", " ", "\u202f", " ", "\u205f", " ", "\u3000", " ")
 
+// simple returns text with plain characters in the place of their kin. A byte that is no text
+// is one with the mark by which it is shown.
+func simple(text string) string { return kindred.Replace(charset.Readable(text)) }
+
 // A plainText is a text with plain characters in the place of their kin, each one for one.
 type plainText struct {
 	original, text string
@@ -23,17 +29,14 @@ type plainText struct {
 }
 
 func plain(original string) plainText {
-	p := plainText{original: original, text: kindred.Replace(original)}
+	p := plainText{original: original, text: simple(original)}
 	if len(p.text) == len(original) {
 		return p
 	}
 	a, b := 0, 0
 	for a < len(original) {
-		r, n := utf8.DecodeRuneInString(original[a:])
-		m := n
-		if r >= 0x80 && p.text[b] < 0x80 {
-			m = 1
-		}
+		_, n := utf8.DecodeRuneInString(original[a:])
+		_, m := utf8.DecodeRuneInString(p.text[b:])
 		a, b = a+n, b+m
 		if n != m {
 			p.at, p.shift = append(p.at, b), append(p.shift, a-b)
@@ -92,7 +95,7 @@ func keepKinds(found, old, with string) string {
 	}
 	keys := func(all []ink) (list []string) {
 		for _, c := range all {
-			list = append(list, kindred.Replace(c.text))
+			list = append(list, simple(c.text))
 		}
 		return list
 	}

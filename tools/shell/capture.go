@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/charset"
 )
 
 // maxOutput is how many bytes of a command's output are kept.
@@ -147,7 +149,13 @@ func (c *capture) text() string {
 	if c.binary {
 		return fmt.Sprintf("[Binary output of %d bytes, not shown]", c.seen)
 	}
-	text := trim(c.kept.text())
+	text := c.kept.text()
+	if !utf8.ValidString(text) {
+		if decoded, _, err := charset.Decode([]byte(text)); err == nil {
+			text = charset.Readable(decoded)
+		}
+	}
+	text = trim(text)
 	if c.kept.cut && c.kept.max == maxOutput {
 		text += truncated
 	}

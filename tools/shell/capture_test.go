@@ -126,3 +126,20 @@ func TestTail(t *testing.T) {
 		}
 	}
 }
+
+// What a command prints in another encoding is read as files are.
+func TestCaptureDecodes(t *testing.T) {
+	t.Setenv("LC_ALL", "ja_JP.UTF-8")
+	for in, want := range map[string]string{
+		"caf\u00e9\n": "caf\u00e9", "\x93\xfa\x96\x7b\n": "\u65e5\u672c", "Gr\u00f6\u00dfe Andr\xe9\n": "Gr\u00f6\u00dfe Andr\ufffd", "\u65e5\u672c \xe6\x97": "\u65e5\u672c \ufffd\ufffd",
+	} {
+		c := newCapture(1<<20, false, nil)
+		for i := range len(in) {
+			c.write([]byte(in[i : i+1]))
+		}
+		c.end()
+		if got := c.text(); got != want {
+			t.Errorf("%q: got %q; want %q", in, got, want)
+		}
+	}
+}

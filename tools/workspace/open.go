@@ -18,7 +18,6 @@ var (
 	ErrNoDirectory = errors.New("is not a directory")
 	ErrIrregular   = disk.ErrIrregular
 	ErrKernel      = disk.ErrKernel
-	ErrBinary      = errors.New("is not text")
 	ErrFull        = errors.New("no space left on device")
 	ErrMoved       = errors.New("it, or a directory above it, is being moved or replaced by a link")
 )

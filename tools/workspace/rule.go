@@ -31,7 +31,7 @@ const maxWild = 256 << 10
 
 // parseRules reads an ignore file the way git does, byte for byte.
 func parseRules(b []byte) ruleset {
-	b = bytes.TrimPrefix(b, []byte(bomUTF8))
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	s := ruleset{named: map[string][]int{}, exact: map[string][]int{}}
 	for tried := 0; len(b) > 0; {
 		var line []byte

@@ -1,10 +1,12 @@
-package workspace
+package charset
 
 import (
 	"bytes"
 	"cmp"
+	"os"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/saintfish/chardet"
@@ -19,26 +21,77 @@ const western = "windows-1252"
 // UTF-8.
 func guess(b []byte) (string, Format, error) {
 	if damaged(b) {
-		text := string(bytes.ToValidUTF8(b, []byte("\ufffd")))
-		return text, Format{Charset: "utf-8", Lossy: true}, nil
+		text, f := withRaw(b, b, Format{Charset: "utf-8"})
+		return text, f, nil
 	}
 	candidates := likely(b)
+	if name := local(); name != "" && (len(candidates) == 0 || candidates[0].Confidence < sure) {
+		if text, exact, ok := decodeAs(b, name); ok && exact && spoken(text) {
+			return text, Format{Charset: name, Guessed: true}, nil
+		}
+	}
 	for i, c := range candidates {
 		text, exact, ok := decodeAs(b, c.Charset)
 		switch {
 		case !ok:
 		case exact:
-			return text, Format{Charset: c.Charset}, nil
+			return text, Format{Charset: c.Charset, Guessed: true}, nil
 		case i == 0 && c.Confidence >= sure && !single(c.Charset):
 			// Another charset would keep the bytes and show nonsense.
-			return text, Format{Charset: c.Charset, Lossy: true}, nil
+			text, f := withRaw(b, b, Format{Charset: c.Charset, Guessed: true})
+			return text, f, nil
 		}
 	}
 	text, exact, ok := decodeAs(b, western)
 	if !ok {
 		return "", Format{}, ErrBinary
 	}
-	return text, Format{Charset: western, Lossy: !exact}, nil
+	return text, Format{Charset: western, Guessed: true, Lossy: !exact}, nil
+}
+
+// locals are the charsets of languages before UTF-8, by the beginning of a locale.
+var locals = []struct{ locale, charset string }{
+	{"zh_tw", "big5"}, {"zh_hk", "big5"}, {"zh", "gb18030"}, {"ja", "shift_jis"}, {"ko", "euc-kr"},
+	{"ru", "windows-1251"}, {"uk", "windows-1251"}, {"be", "windows-1251"}, {"bg", "windows-1251"}, {"sr", "windows-1251"},
+	{"pl", "windows-1250"}, {"cs", "windows-1250"}, {"sk", "windows-1250"}, {"hu", "windows-1250"}, {"sl", "windows-1250"},
+	{"hr", "windows-1250"}, {"ro", "windows-1250"}, {"el", "windows-1253"}, {"tr", "windows-1254"}, {"he", "windows-1255"},
+	{"ar", "windows-1256"}, {"fa", "windows-1256"}, {"et", "windows-1257"}, {"lv", "windows-1257"}, {"lt", "windows-1257"},
+	{"vi", "windows-1258"}, {"th", "windows-874"},
+}
+
+// local returns the charset that files here were written in before UTF-8, by the user's
+// locale: the one that it names, or else that of its language. It is "" if it does not say.
+func local() string {
+	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	if _, named, ok := strings.Cut(locale, "."); ok {
+		named, _, _ = strings.Cut(named, "@")
+		if enc, err := htmlindex.Get(strings.ReplaceAll(named, "cp125", "windows-125")); err == nil {
+			if name, err := htmlindex.Name(enc); err == nil && name != "utf-8" {
+				return name
+			}
+		}
+	}
+	for _, l := range locals {
+		if rest, ok := strings.CutPrefix(locale, l.locale); ok && (rest == "" || strings.IndexByte("_.@", rest[0]) >= 0) {
+			return l.charset
+		}
+	}
+	return ""
+}
+
+// spoken reports whether what of a text is not ASCII is mostly letters.
+func spoken(text string) bool {
+	letters, others := 0, 0
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Co, r):
+			letters++
+		default:
+			others++
+		}
+	}
+	return letters > 2*others
 }
 
 // How confident, of 100, the detector is when there is little doubt, and when
@@ -59,6 +112,9 @@ func damaged(b []byte) bool {
 			b = b[1:]
 			continue
 		}
+		if !utf8.FullRune(b) { // cut off at the end
+			return good > bad || bad == 0 && len(b) > 1
+		}
 		r, n := utf8.DecodeRune(b)
 		if r == utf8.RuneError && n == 1 {
 			bad++
@@ -67,7 +123,7 @@ func damaged(b []byte) bool {
 		}
 		b = b[n:]
 	}
-	return good > 3*bad
+	return good > 0 && good >= bad // in other charsets few bytes are UTF-8 by chance
 }
 
 // decodeAs decodes b as charset and reports whether encoding gives b again.

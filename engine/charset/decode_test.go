@@ -1,4 +1,4 @@
-package workspace
+package charset
 
 import (
 	"bytes"
@@ -99,13 +99,69 @@ func TestDecodeRefusesWhatIsNotText(t *testing.T) {
 	}
 }
 
+// Bytes that mean nothing are shown as such, and are there again when the text is written.
+func TestBytesThatAreNoText(t *testing.T) {
+	for name, in := range map[string]string{
+		"shift-jis":            string(as(t, "shift_jis", strings.Repeat(samples["japanese"], 5))) + "\xfd\n",
+		"utf-8":                strings.Repeat("größe größe größe größe ", 5) + "\xff\n",
+		"latin-1 in utf-8":     "/* Größe 你好 */\n/* Andr\xe9 */\nx = 1\n",
+		"after a mark":         "\xef\xbb\xbfa\xff\n",
+		"an odd length":        "\xff\xfea\x00b",
+		"half a character":     "größe 你\xe5\xa5",
+		"cut, nearly ASCII":    strings.Repeat("plain ", 20) + "ö \xe5\xa5",
+		"cut, all but ASCII":   strings.Repeat("plain ", 20) + "\xf0\x9f\x98",
+		"a surrogate in utf-8": "größe 你好 \xed\xa0\x80\n",
+	} {
+		text, f, err := Decode([]byte(in))
+		if err != nil || !f.Raw || f.Lossy || !strings.Contains(Readable(text), "\ufffd") || strings.ContainsFunc(Readable(text), func(r rune) bool { return r >= firstRaw }) {
+			t.Errorf("%s: got %q, %+v, %v", name, text, f, err)
+		}
+		if b, err := f.Encode(text); err != nil || string(b) != in {
+			t.Errorf("%s: written as %q, %v", name, b, err)
+		}
+		if name == "shift-jis" {
+			continue
+		}
+		if b, err := f.Encode("new " + text); err != nil || len(b) <= len(in) {
+			t.Errorf("%s: with more before it: %q, %v", name, b, err)
+		}
+	}
+	if s := "a \U0010ffff \U0010ff41"; Readable(s) == s {
+		t.Errorf("%q is readable", s)
+	}
+}
+
+// Where nothing says for sure what a text is written in, the language of the user does.
+func TestGuessByLocale(t *testing.T) {
+	for _, test := range []struct{ locale, charset, text string }{
+		{"ru_RU.UTF-8", "windows-1251", "// Привет\nx = 1\n"},
+		{"ru_RU.KOI8-R", "koi8-r", "// Привет\nx = 1\n"},
+		{"zh_CN.UTF-8", "gb18030", "// 你好\nx = 1\n"},
+		{"ja_JP.UTF-8", "shift_jis", "// 日本\nx = 1\n"},
+		{"ko_KR", "euc-kr", "// 안녕\nx = 1\n"},
+		{"pl_PL.UTF-8", "windows-1250", "// zażółć gęślą\nx = 1\n"},
+		{"en_US.UTF-8", "windows-1252", "caf\u00e9\n"},
+		{"C", "windows-1252", "caf\u00e9\n"},
+	} {
+		t.Setenv("LC_ALL", test.locale)
+		in := as(t, test.charset, test.text)
+		text, f, err := Decode(in)
+		if err != nil || text != test.text || f.Charset != test.charset || !f.Guessed {
+			t.Errorf("%s: got %q, %+v, %v", test.locale, text, f, err)
+		}
+	}
+	t.Setenv("LC_ALL", "ru_RU.UTF-8")
+	for _, text := range []string{"größe\n", "plain\n"} {
+		if got, f, err := Decode([]byte(text)); got != text || f.Guessed || err != nil {
+			t.Errorf("%q is %q, %+v, %v", text, got, f, err)
+		}
+	}
+}
+
 // What can be shown but not written back as it was must not be written.
 func TestLossyTextIsNotWritten(t *testing.T) {
 	for name, in := range map[string]string{
-		"bad byte in shift-jis":      string(as(t, "shift_jis", strings.Repeat(samples["japanese"], 5))) + "\xfd\n",
-		"bad byte in utf-8":          strings.Repeat("größe größe größe größe ", 5) + "\xff\n",
-		"bad byte after a mark":      "\xef\xbb\xbfa\xff\n",
-		"odd length":                 "\xff\xfea\x00b",
+		"private characters":         "größe 你好 \U0010ffff\xff\n",
 		"half a pair":                "\xff\xfea\x00\x3d\xd8",
 		"a number that is no letter": "\x00\x00\xfe\xff\x00\x11\x00\x00",
 	} {
@@ -143,6 +199,7 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"", "\xff\xfea\x00", "\xfe\xff", "caf\xe9", "\x00a\x00b", "\xff\xfe\x00\x00", "a\x00", "\x81\x40\x81", "\x8f\xa2\xaf", "\x84\x31\xa4\x37"} {
 		f.Add([]byte(s))
 	}
+	f.Add([]byte("größe 你好 \xff \xe9\n\U0010fff0"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		text, format, err := Decode(b)
 		if err != nil {
@@ -163,32 +220,4 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%+v: %q became %q, %v", format, b, back, err)
 		}
 	})
-}
-
-func FuzzRules(f *testing.F) {
-	for _, s := range []string{"*.go\n!a", "a/**/b", "[[:alpha:]-z]*\\", "**/**/**/**/x", "*a*a*a*a*a*a*b", "[]-a]", "\ufeff#\r\n /"} {
-		f.Add([]byte(s), "a/b/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaac")
-	}
-	f.Fuzz(func(t *testing.T, b []byte, name string) {
-		base := name[strings.LastIndexByte(name, '/')+1:]
-		rules := parseRules(b)
-		for _, dir := range []bool{false, true} {
-			var last *rule
-			for i := range rules.all {
-				if r := &rules.all[i]; r.match(name, base, dir) {
-					last = r
-				}
-			}
-			if got := rules.last(name, dir); got != last {
-				t.Errorf("%q, directory %v: got %+v; want %+v", name, dir, got, last)
-			}
-		}
-	})
-}
-
-// A pattern made to take forever must not.
-func TestWildEnds(t *testing.T) {
-	if wild(strings.Repeat("**/a*", 12)+"b", strings.Repeat("aaaaaaaa/", 200)) || wild(strings.Repeat("*a", 40)+"b", strings.Repeat("a", 3000)) {
-		t.Error("matched")
-	}
 }
