@@ -133,6 +133,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 
 // Where nothing says for sure what a text is written in, the language of the user does.
 func TestGuessByLocale(t *testing.T) {
+	defer SetLocale("")
 	for _, test := range []struct{ locale, charset, text string }{
 		{"ru_RU.UTF-8", "windows-1251", "// Привет\nx = 1\n"},
 		{"ru_RU.KOI8-R", "koi8-r", "// Привет\nx = 1\n"},
@@ -143,14 +144,14 @@ func TestGuessByLocale(t *testing.T) {
 		{"en_US.UTF-8", "windows-1252", "caf\u00e9\n"},
 		{"C", "windows-1252", "caf\u00e9\n"},
 	} {
-		t.Setenv("LC_ALL", test.locale)
+		SetLocale(test.locale)
 		in := as(t, test.charset, test.text)
 		text, f, err := Decode(in)
 		if err != nil || text != test.text || f.Charset != test.charset || !f.Guessed {
 			t.Errorf("%s: got %q, %+v, %v", test.locale, text, f, err)
 		}
 	}
-	t.Setenv("LC_ALL", "ru_RU.UTF-8")
+	SetLocale("ru_RU.UTF-8")
 	for _, text := range []string{"größe\n", "plain\n"} {
 		if got, f, err := Decode([]byte(text)); got != text || f.Guessed || err != nil {
 			t.Errorf("%q is %q, %+v, %v", text, got, f, err)

@@ -3,9 +3,9 @@ package charset
 import (
 	"bytes"
 	"cmp"
-	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,10 +59,17 @@ var locals = []struct{ locale, charset string }{
 	{"vi", "windows-1258"}, {"th", "windows-874"},
 }
 
+// locale is the user's, which is one for the process.
+var locale atomic.Value
+
+// SetLocale says which locale the user has, such as ru_RU.UTF-8. It is for the start of the
+// program.
+func SetLocale(name string) { locale.Store(strings.ToLower(name)) }
+
 // local returns the charset that files here were written in before UTF-8, by the user's
 // locale: the one that it names, or else that of its language. It is "" if it does not say.
 func local() string {
-	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	locale, _ := locale.Load().(string)
 	if _, named, ok := strings.Cut(locale, "."); ok {
 		named, _, _ = strings.Cut(named, "@")
 		if enc, err := htmlindex.Get(strings.ReplaceAll(named, "cp125", "windows-125")); err == nil {

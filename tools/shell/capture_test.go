@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gemline/engine/charset"
 )
 
 func TestBinaryOutput(t *testing.T) {
@@ -129,7 +131,8 @@ func TestTail(t *testing.T) {
 
 // What a command prints in another encoding is read as files are.
 func TestCaptureDecodes(t *testing.T) {
-	t.Setenv("LC_ALL", "ja_JP.UTF-8")
+	charset.SetLocale("ja_JP.UTF-8")
+	defer charset.SetLocale("")
 	for in, want := range map[string]string{
 		"caf\u00e9\n": "caf\u00e9", "\x93\xfa\x96\x7b\n": "\u65e5\u672c", "Gr\u00f6\u00dfe Andr\xe9\n": "Gr\u00f6\u00dfe Andr\ufffd", "\u65e5\u672c \xe6\x97": "\u65e5\u672c \ufffd\ufffd",
 	} {
