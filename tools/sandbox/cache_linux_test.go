@@ -33,7 +33,7 @@ func TestCacheOfNobody(t *testing.T) {
 	os.Chmod(base, 0o755)
 	out, ok, err := runAsNobody(t, base, "^TestCache(Files|Withheld|SideBySide|Builds)$")
 	if !ok {
-		t.Skip("root is not quite root here")
+		t.Skip("nobody else can run tests here")
 	}
 	t.Logf("%s", out)
 	if err != nil {

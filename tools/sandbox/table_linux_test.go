@@ -107,8 +107,14 @@ func asNobody(t *testing.T, base string) result {
 }
 
 // runAsNobody runs tests as an ordinary user, in a directory in base. It reports
-// false where root can't become one.
+// false where root can't become one, and where others can't go to base.
 func runAsNobody(t *testing.T, base, tests string, env ...string) (out []byte, ok bool, err error) {
+	for at := base; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err != nil || info.Mode()&1 == 0 {
+			t.Log("others can't go through", at, err)
+			return nil, false, err
+		}
+	}
 	dir := filepath.Join(base, "nobody")
 	self, err := os.Executable()
 	if err != nil {
