@@ -60,6 +60,12 @@ func Nearest(name string) string {
 	best, least := "", 1+max(2, len(name)/4)
 	for _, k := range catalogue().keys {
 		candidate := k.Name
+		if k.near == name {
+			return candidate
+		}
+		if strings.HasSuffix(candidate, ">") { // which any name would come near to
+			continue
+		}
 		if strings.Contains(candidate, "<") {
 			candidate = filled(candidate, path)
 		}
@@ -188,6 +194,8 @@ func readEntries(fields bool) (l list) {
 				k.Status = Ignored
 			case "was":
 				k.older = append(k.older, olderName(said, k.Name))
+			case "near":
+				k.near = said
 			case "moved":
 				from, to, _ := strings.Cut(said, " ")
 				l.moved = append(l.moved, older{from: from, to: to})
@@ -333,8 +341,11 @@ func nearest(path []string, has func(*Key) bool) (facts *Key) {
 }
 
 // Risk says in what way a key weakens the user's protection when a project sets
-// it, "" if it does not.
+// it, "" if it does not, or can only tighten it.
 func Risk(path []string) string {
+	if k, ok := FindKey(JoinKey(path)); ok && (k.project == "stricter" || strings.HasPrefix(k.project, "only ")) {
+		return ""
+	}
 	if k := nearest(path, func(k *Key) bool { return k.risk != "" }); k != nil {
 		return k.risk
 	}

@@ -127,7 +127,7 @@ func (c *checker) unfit(path []string, err error) bool {
 // unknown says that there is no such key, and which one comes nearest.
 func (c *checker) unknown(path []string) {
 	key := JoinKey(path)
-	said := fmt.Sprintf("%.100q is not a setting", key)
+	said := named(key) + " is not a setting"
 	if c.suggest > 0 {
 		c.suggest--
 		if near := Nearest(key); near != "" {
@@ -135,6 +135,14 @@ func (c *checker) unknown(path []string) {
 		}
 	}
 	c.wrong(path, said)
+}
+
+// named returns a key's name in quotation marks, unless parts of it stand in some.
+func named(key string) string {
+	if strings.Contains(key, `"`) {
+		return shown(key)
+	}
+	return fmt.Sprintf("%.100q", key)
 }
 
 // shown returns a key's name as a message shows it.

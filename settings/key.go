@@ -49,6 +49,7 @@ type Key struct {
 	wild     bool    // it is one of many, such as the command of a server
 	index    int     // of its field in Settings, or -1
 	older    []older // what it was called
+	near     string  // what is written for it by mistake; may be empty
 	env      []string
 	project  string  // what a project may say
 	strict   *string // what would happen if it is misread and passed over
@@ -144,6 +145,13 @@ func exact(kind string, v any) (any, bool) {
 		ok = all(v, func(item any) bool { _, is := item.(map[string]any); return is })
 	}
 	return v, ok
+}
+
+// item reports whether the key's lists may hold v.
+func (k Key) item(v any) bool {
+	_, text := v.(string)
+	_, object := v.(map[string]any)
+	return text && k.is(isList) || object && k.is(isObjects)
 }
 
 func all(v any, fits func(any) bool) bool {
@@ -311,6 +319,13 @@ func sameName(a, b any) bool {
 }
 
 func (k Key) mismatch(v any) error {
+	if list, is := v.([]any); is && (k.is(isList) || k.is(isObjects)) { // which has something else in it
+		for _, item := range list {
+			if !k.item(item) {
+				return fmt.Errorf("%s must be %s, and %s in it is none", shown(k.Name), k.Wants(), jsonc.Describe(item))
+			}
+		}
+	}
 	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), jsonc.Describe(v))
 }
 

@@ -88,6 +88,39 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	l.Problems = c.problems
 }
 
+// Counting returns what counts of a project's settings, with variables as they stand there:
+// not what a project can't set, nor what has no effect. The weaker settings are those of
+// everything but the project.
+func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
+	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
+	l.digest(func(string) (string, bool) { return "", false }, 0)
+	l.temper(weaker.Merged)
+	prune(catalogue().root, l.tree)
+	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // of which the environment would be filled in
+		for name := range servers {
+			servers[name] = l.doc.Written(l.written([]string{"mcpServers", name}))
+		}
+	}
+	return l.tree
+}
+
+// prune takes out of a tree what has no effect.
+func prune(n *node, tree map[string]any) {
+	for name, v := range tree {
+		next := n.next(name)
+		if next == nil {
+			continue
+		}
+		below, holds := v.(map[string]any)
+		if holds && len(below) > 0 {
+			prune(next, below)
+		}
+		if next.key != nil && next.key.Status == Ignored || holds && len(below) == 0 {
+			delete(tree, name)
+		}
+	}
+}
+
 // written returns the path under which a value stands in the file.
 func (l *Layer) written(path []string) []string {
 	for i := len(l.moves) - 1; i >= 0; i-- {

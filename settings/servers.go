@@ -34,6 +34,7 @@ type Server struct {
 	Timeout          time.Duration
 	Description      string
 	Include, Exclude []string // nil if nothing is said
+	Off              bool     // it is not to be started
 
 	Said map[string]any // all that the file says; of a project's, with its variables as they stand there
 	Err  error          // why it can't be used
@@ -55,7 +56,8 @@ func serverOf(name string, value any) Server {
 		Args                                          []string
 		Env, Headers                                  map[string]any
 		Timeout                                       float64
-		Trust                                         bool
+		Trust, Disabled                               bool
+		Enabled                                       *bool
 		IncludeTools, ExcludeTools                    []string
 	}
 	b, err := json.Marshal(tree)
@@ -70,6 +72,7 @@ func serverOf(name string, value any) Server {
 	s.Env, s.Headers = texts(said.Env), texts(said.Headers)
 	s.Timeout, s.Trusted = time.Duration(said.Timeout*float64(time.Millisecond)), said.Trust
 	s.Include, s.Exclude = said.IncludeTools, said.ExcludeTools
+	s.Off = said.Disabled || said.Enabled != nil && !*said.Enabled
 	return s
 }
 

@@ -26,7 +26,7 @@ func trustful(t *testing.T) (*World, *strings.Builder, *[]string) {
 	cwd := filepath.Join(home, "src", "clone")
 	for path, text := range map[string]string{
 		filepath.Join(cwd, ".git", "HEAD"): "", filepath.Join(cwd, "GEMINI.md"): "Hello.",
-		filepath.Join(cwd, ".gemini", "settings.json"): `{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "touch \u001b[2J\u202ex"}]}]}, "security": {"disableYoloMode": false}}`,
+		filepath.Join(cwd, ".gemini", "settings.json"): `{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "touch \u001b[2J\u202ex"}]}]}, "tools": {"callCommand": "x"}}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -48,12 +48,12 @@ func TestTrustCommands(t *testing.T) {
 	w, out, notes := trustful(t)
 	home, cwd := w.Paths.Home, w.Paths.Cwd
 	for _, step := range []struct{ words, want, note string }{
-		{"status", "CWD: unknown\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
+		{"status", "CWD: unknown\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting tools.callCommand: \"x\" (runs a command)\n  context file GEMINI.md: 6 bytes\n", ""},
 		{"list", "nothing was decided about any folder\n", ""},
 		{"remove", "CWD: nothing was decided about it by name\n", ""},
 		{"add", "CWD: trusted\nit is trusted by TRUST_FOLDER for CWD\n", ""},
 		{"add .", "CWD: as before: TRUST_FOLDER\nit is trusted by TRUST_FOLDER for CWD\n", ""},
-		{"status", "CWD: trusted, by TRUST_FOLDER for CWD\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting security.disableYoloMode: false (changes how you are protected)\n  context file GEMINI.md: 6 bytes\n", ""},
+		{"status", "CWD: trusted, by TRUST_FOLDER for CWD\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting tools.callCommand: \"x\" (runs a command)\n  context file GEMINI.md: 6 bytes\n", ""},
 		{"status sub", "CWD/sub: trusted, by TRUST_FOLDER for CWD\n  context file ../GEMINI.md: 6 bytes\n", ""},
 		{"deny", "CWD: not trusted (was TRUST_FOLDER)\nit is not trusted by DO_NOT_TRUST for CWD\n", ""},
 		{"add --parent ~/src/clone", "CWD: trusted: HOME/src and all in it (was DO_NOT_TRUST)\nit is trusted by TRUST_PARENT for CWD\n", ""},

@@ -209,6 +209,8 @@ func (o *Options) blockServers(set *serverSet) {
 			if len(o.flags.Servers) > 0 {
 				m.off = "--allowed-mcp-server-names does not name it"
 			}
+		case m.Off:
+			m.off = "where it is set up it is disabled"
 		case named(excluded, m.Name):
 			m.off = "mcp.excluded names it"
 		case named(disabled, m.Name), m.extension != "" && named(disabled, "ext:"+m.extension+":"+m.Name):

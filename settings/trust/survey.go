@@ -96,7 +96,7 @@ func Brief(items []Item) (lines []string, caution []bool) {
 // Everything is looked at, nothing is used, and no link is followed out of the
 // folder that holds it. s is the settings of everything but the folder.
 func Survey(p project.Paths, s *settings.Settings) []Item {
-	var v view
+	v := view{weaker: s}
 	if !p.AtHome() {
 		v.folder(p.Cwd, s.MarkdownCommands)
 	}
@@ -107,9 +107,10 @@ func Survey(p project.Paths, s *settings.Settings) []Item {
 
 // A view collects what is seen.
 type view struct {
-	root  *os.Root
-	items []Item
-	count map[string]int
+	root   *os.Root
+	weaker *settings.Settings // of everything but the folder
+	items  []Item
+	count  map[string]int
 }
 
 func (v *view) add(i Item) {
@@ -315,11 +316,7 @@ func (v *view) skills(dir string) {
 // policies lists the files of rules of a directory.
 func (v *view) policies(dir string) {
 	for _, name := range v.list(dir) {
-		i := Item{Kind: "policy", Name: dir + "/" + name}
-		if strings.Contains(v.peek(i.Name), "allow") {
-			i.Caution = "lets calls run unasked"
-		}
-		v.add(i)
+		v.add(Item{Kind: "policy", Name: dir + "/" + name})
 	}
 }
 

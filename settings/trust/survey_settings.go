@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,10 +12,11 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// settings lists what a project's file of settings would run and change.
+// settings lists what a project's file of settings would run and change: what counts of it.
 func (v *view) settings(name string) {
-	tree, _ := v.object(name, "setting")
-	v.tree(tree)
+	if doc, _ := v.document(name, "setting"); doc != nil {
+		v.tree(settings.Counting(doc, v.weaker))
+	}
 }
 
 func (v *view) tree(tree map[string]any) {
@@ -31,8 +31,8 @@ func (v *view) tree(tree map[string]any) {
 	v.keys("", tree, 2)
 }
 
-// object reads a file that holds an object, nil if it can't be used.
-func (v *view) object(name, kind string) (tree map[string]any, size int) {
+// document reads a file that holds an object, nil if it can't be used.
+func (v *view) document(name, kind string) (doc *jsonc.Document, size int) {
 	text, ok := v.read(name, kind)
 	if !ok {
 		return nil, 0
@@ -42,7 +42,7 @@ func (v *view) object(name, kind string) (tree map[string]any, size int) {
 		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + err.Error()})
 		return nil, 0
 	}
-	return doc.Tree, len(text)
+	return doc, len(text)
 }
 
 // hooks lists the hooks of a file, and takes those events out of it that have no others.
@@ -62,7 +62,7 @@ func (v *view) hooks(hooks map[string]any) {
 
 // servers lists what a .mcp.json holds.
 func (v *view) servers(name string) {
-	if tree, size := v.object(name, "MCP server"); tree != nil && !v.inTree(tree) {
+	if doc, size := v.document(name, "MCP server"); doc != nil && !v.inTree(doc.Tree) {
 		v.add(Item{Kind: "file", Name: name, Detail: bytesOf(int64(size))})
 	}
 }
@@ -105,9 +105,6 @@ func (v *view) server(name string, value any) {
 	if i.Detail = strings.Join(words, " "); i.Detail == "" {
 		i.Detail = text.Compact(value)
 	}
-	if fmt.Sprint(s["trust"]) == "true" {
-		i.Caution = "its tools run unasked"
-	}
 	v.add(i)
 }
 
@@ -131,9 +128,6 @@ func weakens(key string, value any) string {
 		name = today
 	}
 	if risk := settings.Risk(strings.Split(name, ".")); risk != "" {
-		if mode, _ := value.(string); risk == "changes what runs unasked" && (mode == "default" || mode == "plan") {
-			return ""
-		}
 		return risk
 	}
 	low := strings.ToLower(key + " " + text.Compact(value))

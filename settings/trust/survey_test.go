@@ -45,9 +45,9 @@ func TestSurvey(t *testing.T) {
 	p := clone(t)
 	all := []string{
 		"hook BeforeTool of read.*: touch x",
-		`* MCP server s: evil "a b" "" (its tools run unasked)`,
+		`MCP server s: evil "a b" ""`, // its trust counts for nothing
 		"MCP server t: http://evil.test/",
-		"* policy .gemini/policies/all.toml (lets calls run unasked)",
+		"policy .gemini/policies/all.toml", // which can't allow anything
 		"* sandbox profile .gemini/sandbox.bashrc (changes the confinement of commands)",
 		"extension e1",
 		"agent a1",
@@ -56,8 +56,6 @@ func TestSurvey(t *testing.T) {
 		"command /b",
 		"setting hooks.Other: []",
 		`setting model.name: "x"`,
-		`* setting tools.allowed: ["run_shell_command"] (lets tools run unasked)`,
-		"* setting tools.sandbox: false (changes the confinement of commands)",
 		"file .gemini/other: 1 byte",
 		"system prompt .gemini/system.md: 15 bytes",
 		".env file .gemini/.env: sets C for what the folder brings; would set LD_PRELOAD, which no project can",
@@ -124,23 +122,37 @@ func TestSurveyOfTraps(t *testing.T) {
 
 func TestSurveyOfBrokenFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a": `:                                            "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle (expecting a name, a value or a closing bracket)",
-		`[]`:                                                "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
-		strings.Repeat("[", 200):                            "nested too deep",
-		strings.Repeat(" ", jsonc.MaxFile+1):                "is larger than 4 MiB",
-		`{"hooks": {"E": [[{"url": "u"}]]}}`:                "setting hooks.E: [[{\"url\":\"u\"}]]",
-		`{"hooks": 1, "mcpServers": []}`:                    "setting hooks: 1\nsetting mcpServers: []",
-		`{"mcpServers": {"a": 1}}`:                          "MCP server a: 1",
-		`{"telemetry": {"otlpEndpoint": "x"}}`:              `* setting telemetry.otlpEndpoint: "x" (says where your prompts are sent)`,
-		`{"x": {"baseUrl": "y"}}`:                           `* setting x.baseUrl: "y" (names an address)`,
-		`{"security": {"disableYoloMode": false}}`:          "* setting security.disableYoloMode: false (changes how you are protected)",
-		`{"general": {"defaultApprovalMode": "plan"}}`:      `setting general.defaultApprovalMode: "plan"`,
-		`{"general": {"defaultApprovalMode": "auto_edit"}}`: `* setting general.defaultApprovalMode: "auto_edit" (changes what runs unasked)`,
+		`{"a": `:                             "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:7: the file ends in the middle (expecting a name, a value or a closing bracket)",
+		`[]`:                                 "setting .gemini/settings.json: can't be used: .gemini/settings.json:1:1: must hold an object: { ... }",
+		strings.Repeat("[", 200):             "nested too deep",
+		strings.Repeat(" ", jsonc.MaxFile+1): "is larger than 4 MiB",
+		`{"hooks": {"E": [{"url": "u"}]}}`:   "setting hooks.E: [{\"url\":\"u\"}]",
+		`{"mcpServers": {"a": {"command": "$A"}}}`:     "MCP server a: $A",
+		`{"tools": {"callCommand": "x"}}`:              `* setting tools.callCommand: "x" (runs a command)`,
+		`{"security": {"disableYoloMode": true}}`:      "setting security.disableYoloMode: true",
+		`{"general": {"defaultApprovalMode": "plan"}}`: `setting general.defaultApprovalMode: "plan"`,
 	} {
 		p := folder(t, tempHome(t), "broken")
 		put(t, p.Cwd, map[string]string{".gemini/settings.json": text})
 		if got := strings.Join(told(p), "\n"); !strings.Contains(got, want) {
 			t.Errorf("%.50s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// What would not count is not told: what a project can't set, what is no setting, what is of
+// the wrong type and what has no effect.
+func TestSurveyOfWhatCounts(t *testing.T) {
+	for _, text := range []string{
+		`{"hooks": 1, "mcpServers": []}`, `{"mcpServers": {"a": 1}}`,
+		`{"telemetry": {"otlpEndpoint": "x"}}`, `{"x": {"baseUrl": "y"}}`, `{"ui": {"theme": "x"}}`, `{"policyPaths": ["x"]}`,
+		`{"security": {"disableYoloMode": false}}`, `{"general": {"defaultApprovalMode": "auto_edit"}}`,
+		`{"tools": {"allowed": ["glob"], "sandbox": false, "sandboxAllowedPaths": ["/"]}}`, `{"excludeTools": 5}`, `{}`,
+	} {
+		p := folder(t, tempHome(t), "nothing")
+		put(t, p.Cwd, map[string]string{".gemini/settings.json": text})
+		if got := told(p); len(got) > 0 {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }
@@ -153,7 +165,7 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 	for i := range 5000 {
 		hooks = append(hooks, fmt.Sprintf(`{"type": "command", "command": "c%d"}`, i))
 	}
-	files := map[string]string{".gemini/settings.json": `{"hooks": {"SessionEnd": [{"hooks": [` + strings.Join(hooks, ",") + `]}]}, "tools": {"allowed": ["` + strings.Repeat("é", 1000) + `"]}}`}
+	files := map[string]string{".gemini/settings.json": `{"hooks": {"SessionEnd": [{"hooks": [` + strings.Join(hooks, ",") + `]}]}, "tools": {"callCommand": "` + strings.Repeat("é", 1000) + `"}}`}
 	for i := range 1100 {
 		files[fmt.Sprintf(".gemini/commands/%04d%s.toml", i, strings.Repeat("x", 200))] = ""
 		files[fmt.Sprintf(".gemini/policies/%04d.toml", i)] = "allow"
@@ -164,7 +176,7 @@ func TestSurveyOfVeryMuch(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	text := strings.Join(lines, "\n")
-	for _, want := range []string{"hook SessionEnd: c0", "4,950 more hooks", "and 980 more", "* setting tools.allowed", "... and 1,504 more bytes", "holds 1,000 files or more"} {
+	for _, want := range []string{"hook SessionEnd: c0", "4,950 more hooks", "and 980 more", "* setting tools.callCommand", "... and 1,503 more bytes", "holds 1,000 files or more"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %.3000s", want, text)
 		}

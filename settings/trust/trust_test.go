@@ -64,7 +64,7 @@ func TestTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const kinds = "is not trusted, and would bring 1 hook, 2 MCP servers, 1 policy, 1 sandbox profile, 1 extension, 1 agent, 2 skills, 2 commands, 4 settings, 1 file, 1 system prompt, 1 .env file and 1 context file"
+	const kinds = "is not trusted, and would bring 1 hook, 2 MCP servers, 1 policy, 1 sandbox profile, 1 extension, 1 agent, 2 skills, 2 commands, 2 settings, 1 file, 1 system prompt, 1 .env file and 1 context file"
 	if err := got.Refuse(); err == nil || !strings.HasSuffix(err.Error(), kinds) {
 		t.Errorf("%v", err)
 	}
