@@ -105,9 +105,20 @@ type Project interface {
 	// Launcher returns what starts commands.
 	Launcher() (*launch.Launcher, error)
 
+	// Problems returns what a run says about the files that it reads beside the settings.
+	Problems() []Problem
+
 	// Keeper returns what was kept of files for a session, how paths are shown, and what
 	// ends the work with it.
 	Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error)
+}
+
+// A Problem is what a run says about a file when it begins.
+type Problem struct {
+	About   string `json:"about"` // rules, hooks, extensions, agents, sandbox or credentials
+	Message string `json:"message"`
+	Next    string `json:"next,omitempty"`
+	Err     error  `json:"-"` // it ends the run; nil if it does not
 }
 
 // grammar is the sub-commands, in the order of the help text.

@@ -264,15 +264,49 @@ func (c *configValidate) Run(w *World) error {
 			broken = wrong
 		}
 	}
+	problems := []Problem{}
+	if c.File == "" && broken == nil {
+		problems = append(problems, w.problems()...)
+	}
+	for _, p := range problems {
+		if broken == nil {
+			broken = p.Err
+		}
+	}
 	rest := slices.DeleteFunc(w.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
 	})
 	lines := verdicts(files)
+	for _, p := range problems {
+		if p.Err == nil { // else the error says it
+			lines = append(lines, p.About+": "+p.Message)
+		}
+	}
 	for _, text := range settings.Places(rest) {
 		lines = append(lines, string(settings.Later)+": "+text)
 	}
-	doc := map[string]any{"files": files, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}
+	doc := map[string]any{"files": files, "problems": problems, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}
 	return errors.Join(w.show(doc, lines...), broken)
+}
+
+// problems returns what a run says about the files that it reads beside the settings, and
+// about a log-in that these ask for.
+func (w *World) problems() (list []Problem) {
+	if w.Project != nil {
+		list = w.Project.Problems()
+	}
+	s, err := w.settings()
+	if err != nil || s.AuthType == "" {
+		return list
+	}
+	c, err := w.choose()
+	if err != nil {
+		return append(list, Problem{About: "credentials", Message: err.Error(), Next: hint(err), Err: err})
+	}
+	if c.Instead != "" {
+		list = append(list, Problem{About: "credentials", Message: c.Instead})
+	}
+	return list
 }
 
 // examine says what becomes of a file, and what is wrong with it. One of a folder

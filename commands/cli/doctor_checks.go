@@ -36,6 +36,9 @@ func (c *doctorCommand) checks() []check {
 		{"settings", at((*doctor).checkSettings)},
 		{"trust", at((*doctor).checkTrust)},
 		{"rules", at((*doctor).checkRules)},
+		{"hooks", about("hooks")},
+		{"extensions", about("extensions")},
+		{"agents", about("agents")},
 		{"credentials", (*doctor).checkCredentials},
 		{"network", at((*doctor).checkNetwork)},
 		{"git", program("git", "the model can't see what has changed; install git")},
@@ -173,6 +176,9 @@ func (d *doctor) checkRules() finding {
 	if err != nil {
 		return worse(failing, "fix or remove it; gemline help policy says what rules are", "%s", err)
 	}
+	if f := d.found("rules"); f.Status != healthy {
+		return f
+	}
 	own := 0
 	for _, r := range p.Rules() {
 		if r.Tier != policy.BuiltIn {
@@ -183,6 +189,29 @@ func (d *doctor) checkRules() finding {
 		return fine("the built-in ones only")
 	}
 	return fine("the built-in ones and %d more; gemline policy lists them", own)
+}
+
+// about returns the check of files of a kind.
+func about(kind string) func(*doctor, context.Context) finding {
+	return at(func(d *doctor) finding {
+		if _, err := d.settings(); err != nil {
+			return unread()
+		}
+		return d.found(kind)
+	})
+}
+
+// found says what a run says about files of a kind.
+func (d *doctor) found(kind string) finding {
+	of := slices.DeleteFunc(d.Project.Problems(), func(p Problem) bool { return p.About != kind })
+	switch n := len(of); {
+	case n == 0:
+		return fine("nothing is wrong")
+	case n == 1:
+		return worse(warning, "", "%s", of[0].Message)
+	default:
+		return worse(warning, "gemline config validate lists them", "%s, and %d more", of[0].Message, n-1)
+	}
 }
 
 func (d *doctor) checkTrust() finding {

@@ -83,6 +83,7 @@ type inspection struct {
 	*run
 	launcher func() (*launch.Launcher, error)
 	seen     func() (findings, error)
+	wrong    func() []cli.Problem
 	made     atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
 }
 
@@ -96,6 +97,7 @@ func newInspection(r *run) *inspection {
 		return l, err
 	})
 	s.seen = sync.OnceValues(s.look)
+	s.wrong = sync.OnceValue(s.findWrong)
 	return s
 }
 

@@ -1,0 +1,65 @@
+package program
+
+import (
+	"errors"
+
+	"gemline/commands/cli"
+	"gemline/engine/text"
+	"gemline/tools/launch"
+)
+
+// Problems implements [cli.Project].
+func (s *inspection) Problems() []cli.Problem { return s.wrong() }
+
+// findWrong returns what is wrong with the files of the directory.
+func (s *inspection) findWrong() []cli.Problem {
+	l, err := s.launcher()
+	if err != nil {
+		l = &launch.Launcher{}
+	}
+	return append(failed("sandbox", err), problems(s.Options, l)...)
+}
+
+// Problems implements [cli.Project].
+func (h sessionProject) Problems() []cli.Problem { return problems(h.f.Options, h.f.launcher) }
+
+// problems returns what a run would say about the files of a directory, by the readers of a
+// run.
+func problems(o *Options, l *launch.Launcher) (list []cli.Problem) {
+	note := func(about string) func(string) {
+		return func(said string) {
+			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, longestNotice)})
+		}
+	}
+	_, err := rulebook{o, l, note("rules"), func(string) {}}.policy(!o.interactive)
+	list = append(list, failed("rules", err)...)
+	for _, w := range o.findHooks().wrong {
+		said := w.Text
+		if w.Event.Blocks() && !w.Runs {
+			said += "; a run that nobody watches ends with 52"
+		}
+		note("hooks")(said)
+	}
+	_, warnings := o.installed()
+	for _, w := range warnings {
+		note("extensions")(w)
+	}
+	_, wrong := o.agents().list()
+	for _, err := range wrong {
+		note("agents")(err.Error())
+	}
+	return list
+}
+
+// failed returns the problem that ends a run, none if there is no error.
+func failed(about string, err error) []cli.Problem {
+	if err == nil {
+		return nil
+	}
+	var h interface{ Hint() string }
+	next := ""
+	if errors.As(err, &h) {
+		next = h.Hint()
+	}
+	return []cli.Problem{{About: about, Message: err.Error(), Next: next, Err: err}}
+}
