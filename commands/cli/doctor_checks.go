@@ -203,7 +203,7 @@ func about(kind string) func(*doctor, context.Context) finding {
 
 // found says what a run says about files of a kind.
 func (d *doctor) found(kind string) finding {
-	of := slices.DeleteFunc(d.Project.Problems(), func(p Problem) bool { return p.About != kind })
+	of := slices.DeleteFunc(slices.Clone(d.Project.Problems()), func(p Problem) bool { return p.About != kind })
 	switch n := len(of); {
 	case n == 0:
 		return fine("nothing is wrong")
