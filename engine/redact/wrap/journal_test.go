@@ -25,7 +25,8 @@ func TestJournal(t *testing.T) {
 		{Content: genai.NewContentFromText("use "+secret, genai.RoleUser)},
 		{Content: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "I use " + secret}, {FunctionCall: call}}}, Thoughts: []string{"**so** " + secret}},
 		{Content: &genai.Content{Role: genai.RoleUser, Parts: answer}, Calls: []engine.CallRecord{{ID: engine.CallID(call), Name: "run", Args: call.Args,
-			Intent: engine.Intent{Title: "run: echo " + secret}, Answer: answer, Result: engine.Result{Text: secret, Display: secret}, Err: errors.New(secret)}}},
+			Intent: engine.Intent{Title: "run: echo " + secret}, Answer: answer, Result: engine.Result{Text: secret, Display: secret,
+				Tails: []engine.TailCall{{Name: "note", Args: map[string]any{"x": secret}, State: engine.Success, Display: secret}}}, Err: errors.New(secret)}}},
 	} {
 		if err := j.Record(e); err != nil {
 			t.Fatal(err)
@@ -38,7 +39,7 @@ func TestJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(b), "[redacted: x]"); strings.Contains(string(b), secret) || n < 9 {
+	if n := strings.Count(string(b), "[redacted: x]"); strings.Contains(string(b), secret) || n < 11 || !strings.Contains(string(b), `"tailCalls":[{"name":"note","args":{"x":"[redacted: x]"},"status":"success","resultDisplay":"[redacted: x]"}]`) {
 		t.Errorf("%d marks in %s", n, b)
 	}
 	if call.Args["command"] != "echo "+secret {
