@@ -6,13 +6,13 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
-UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/real testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build test check security bench bench-listener bench-terminal demo cover fuzz soak mutate clean
+.PHONY: build test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
@@ -46,6 +46,9 @@ bench-terminal: build ## what a question costs a terminal, to the byte; takes fo
 demo: build ## a recorded conversation does real work, without any key
 	$(GO) run ./docs/demo ./gemline
 
+real: build ## fifteen requests to the real server, with the key in GEMINI_API_KEY; two minutes, a few cents
+	$(GO) run ./commands/program/testdata/real ./gemline real-recording
+
 cover: ## line coverage by package
 	go test -coverprofile=cover.out ./... && go tool cover -func=cover.out | tail -1
 
@@ -72,4 +75,4 @@ mutate: ## small mistakes in the code that decides and shows: the tests have to 
 	go run ./commands/program/testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script
 
 clean:
-	rm -rf gemline bin dist cover.out tools/sandbox/*.bin
+	rm -rf gemline bin dist cover.out real-recording tools/sandbox/*.bin
