@@ -17,11 +17,11 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	user, project := filepath.Join(dir, "user.json"), filepath.Join(dir, "project.json")
-	os.WriteFile(user, []byte(`{"model": {"name": "pro"}, "tools": {"exclude": ["web_fetch"]}}`), 0o600)
-	os.WriteFile(project, []byte(`{"model": {"name": "$TEAM_MODEL"}, "tools": {"exclude": ["write_file"]}} // ours`), 0o600)
+	os.WriteFile(user, []byte(`{"model": {"name": "$MY_MODEL"}, "tools": {"exclude": ["web_fetch"]}}`), 0o600)
+	os.WriteFile(project, []byte(`{"tools": {"exclude": ["write_file"]}} // ours`), 0o600)
 
 	s, warnings, err := settings.Load([]settings.Source{{Scope: settings.User, Path: user}, {Scope: settings.Workspace, Path: project}},
-		func(name string) (string, bool) { return "flash", name == "TEAM_MODEL" })
+		func(name string) (string, bool) { return "flash", name == "MY_MODEL" })
 	fmt.Println(s.Model, s.ExcludedTools, len(warnings), err)
 	// Output: flash [web_fetch write_file] 0 <nil>
 }

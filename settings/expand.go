@@ -2,8 +2,6 @@ package settings
 
 import (
 	"errors"
-	gopath "path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +19,6 @@ type filler struct {
 	lookup  func(string) (string, bool)
 	own     func(string) (string, bool)      // the same for MCP servers where lookup has nothing; may be nil
 	unset   func(path []string, what string) // is told what stays unfilled in MCP servers; may be nil
-	shell   bool                             // the server at hand is a shell, which fills in variables of its own text
 	filled  int                              // how many bytes the values that changed have by now
 	problem func(path []string, message string)
 }
@@ -29,12 +26,15 @@ type filler struct {
 // tree fills in the strings below an object, in place. A value that becomes
 // too long is taken out.
 func (f *filler) tree(path []string, tree map[string]any) {
-	if n := len(path); n >= 2 && path[n-2] == "mcpServers" {
-		command, _ := tree["command"].(string)
-		f.shell = slices.Contains(shells, gopath.Base(filepath.ToSlash(command)))
+	programs := programsOf(path, tree)
+	for i := range programs {
+		tree["args"].([]any)[i] = "" // until all else is filled in
 	}
 	for name, v := range sorted(tree) {
 		at := below(path, name)
+		if isProgram(at) {
+			continue
+		}
 		out, err := f.value(at, v)
 		if err != nil {
 			f.problem(at, shown(JoinKey(at))+" "+err.Error())
@@ -43,6 +43,66 @@ func (f *filler) tree(path []string, tree map[string]any) {
 		}
 		tree[name] = out
 	}
+	for i, text := range programs {
+		tree["args"].([]any)[i] = text
+	}
+}
+
+// unfilled says which values of a project hold a variable that the user's environment
+// sets: a project's text is not filled in.
+func (c *checker) unfilled(lookup func(string) (string, bool), path []string, tree map[string]any) {
+	for name, v := range sorted(tree) {
+		at := below(path, name)
+		switch v := v.(type) {
+		case map[string]any:
+			if name != "mcpServers" {
+				c.unfilled(lookup, at, v)
+			}
+		case string:
+			if out, _ := expandText(v, lookup, nil); out != v && !isProgram(at) {
+				c.wrong(at, shown(JoinKey(at))+" stays as it is written: a project's values are not filled in")
+			}
+		}
+	}
+}
+
+// isProgram reports whether a key holds text for a shell, in which nothing is filled in:
+// the shell has an environment, and a value is never to become a part of what it runs.
+func isProgram(path []string) bool {
+	switch last := path[len(path)-1]; {
+	case path[0] == "hooks":
+		return len(path) > 1 && last == "command"
+	case path[0] == "mcp":
+		return last == "serverCommand"
+	case path[0] == "tools":
+		return last == "discoveryCommand" || last == "callCommand"
+	}
+	return slices.Contains(programKeys, path[0])
+}
+
+// programKeys are keys at the top that hold text for a shell, older names among them.
+var programKeys = []string{"check", "toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand"}
+
+// programsOf returns the arguments of an MCP server that are text which a program runs,
+// such as what follows sh -c.
+func programsOf(path []string, server map[string]any) map[int]string {
+	args, _ := server["args"].([]any)
+	command, ok := server["command"].(string)
+	if n := len(path); n < 2 || path[n-2] != "mcpServers" || !ok {
+		return nil
+	}
+	words := []string{command}
+	for _, a := range args {
+		word, _ := a.(string)
+		words = append(words, word)
+	}
+	programs := map[int]string{}
+	for _, i := range text.Programs(words) {
+		if i > 0 {
+			programs[i-1] = words[i]
+		}
+	}
+	return programs
 }
 
 func (f *filler) value(path []string, v any) (any, error) {
@@ -78,7 +138,7 @@ func (f *filler) text(path []string, s string) (string, error) {
 	}
 	field := path[:at+3] // of the server
 	tell := func(what string) {
-		if f.unset != nil && (field[at+2] != "args" || !f.shell) {
+		if f.unset != nil {
 			f.unset(field, what)
 		}
 	}
@@ -98,8 +158,6 @@ func (f *filler) text(path []string, s string) (string, error) {
 		return whole
 	})
 }
-
-var shells = strings.Fields("sh bash zsh dash ksh fish cmd cmd.exe powershell pwsh")
 
 // foreignVariable finds variables as other programs write them.
 var foreignVariable = text.Pattern(`\$\{(?:env|input):[^}]*\}|\{\{[^{}]*\}\}|^~(?:/|$)`)

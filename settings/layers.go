@@ -73,11 +73,12 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	for _, path := range l.doc.Twice {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
 	}
-	f := filler{lookup: lookup, own: l.Own, problem: c.wrong}
-	if l.Scope != Workspace { // whose servers are filled in by whoever knows what they may see
-		f.unset = c.unset
+	if l.Scope != Workspace { // whose servers are filled in by whoever knows what they may see, and else nothing
+		f := filler{lookup: lookup, own: l.Own, unset: c.unset, problem: c.wrong}
+		f.tree(nil, tree)
+	} else {
+		c.unfilled(lookup, nil, tree)
 	}
-	f.tree(nil, tree)
 	l.moves = migrate(tree)
 	l.doc.Tree = nil // it is no longer what the file says
 	delete(tree, "admin")

@@ -21,7 +21,6 @@ import (
 	"gemline/settings/consent"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
-	"gemline/tools/shell/script"
 )
 
 // A hookSet is the hooks that are set in a directory, and which of them run.
@@ -54,7 +53,7 @@ func (o *Options) findHooks() *hookSet {
 		before := len(h.list)
 		add(x.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
-			h.list[i].Env = merged(o.values(x), h.list[i].Env)
+			h.list[i].Env = merged(x.Variables(o.paths.Cwd), merged(o.values(x), h.list[i].Env))
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
@@ -259,7 +258,7 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 
 // config returns what hooks need that are started by l.
 func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.Config {
-	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Quote: script.Quote, Session: session}
+	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
 }
 
 // newHooks makes the hooks of the conversation.

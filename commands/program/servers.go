@@ -119,7 +119,7 @@ func (o *Options) brought(x extension.Extension, s settings.Server) settings.Ser
 		}
 		return o.lookup(name)
 	})
-	s.Env = merged(values, s.Env)
+	s.Env = merged(x.Variables(o.paths.Cwd), merged(values, s.Env))
 	s.Trusted, s.Scope = false, settings.User
 	if s.Dir == "" {
 		s.Dir = x.Dir

@@ -16,7 +16,6 @@ func Example() {
 	fmt.Println(len(hooks), wrong)
 	h := hook.New(hook.Config{Hooks: hooks,
 		Session: func() hook.Session { return hook.Session{ID: "1", Cwd: "/work"} },
-		Quote:   func(s string) string { return s },
 		Run: func(_ context.Context, p hook.Process) hook.Outcome {
 			_, reason, _ := strings.Cut(string(p.Input), `"reason":`)
 			fmt.Println(p.Command, reason)

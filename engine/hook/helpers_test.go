@@ -100,7 +100,7 @@ func beginAsked(t *testing.T, asked *et.Approver, hooks []hook.Hook, replies ...
 func beginRun(t *testing.T, asked *et.Approver, run hook.Runner, hooks []hook.Hook, replies ...et.Reply) *talk {
 	k := &talk{t: t, script: et.NewScript(replies...), dir: t.TempDir(), calls: make(chan hook.Call, 1000),
 		asked: asked}
-	k.Hooks = hook.New(hook.Config{Hooks: hooks, Run: run, Quote: func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+	k.Hooks = hook.New(hook.Config{Hooks: hooks, Run: run,
 		Record: func(c hook.Call) { k.calls <- c },
 		Session: func() hook.Session {
 			return hook.Session{ID: "s", Transcript: k.dir + "/s.jsonl", Cwd: k.dir, Plans: k.dir}

@@ -93,9 +93,6 @@ type Config struct {
 	// concurrent use.
 	Record func(Call)
 
-	// Quote returns a word as the shell that runs hooks reads it.
-	Quote func(string) string
-
 	// Add puts a message of the user's into the history, and Clear empties it.
 	Add   func(ctx context.Context, parts ...*genai.Part) error
 	Clear func() error
@@ -353,18 +350,15 @@ func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 	return c
 }
 
-// process returns the command of a hook with what gemline fills in.
+// process returns the command of a hook, with what gemline says of the session in its
+// environment. Nothing is filled in in its text: a value there would be run.
 func (h *Hooks) process(k Hook, input []byte) Process {
 	s := h.cfg.Session()
-	vars := []string{"GEMINI_PROJECT_DIR", s.Cwd, "GEMINI_CWD", s.Cwd, "GEMINI_PLANS_DIR", s.Plans,
-		"GEMINI_SESSION_ID", s.ID, "CLAUDE_PROJECT_DIR", s.Cwd}
-	p := Process{Hook: k, Input: input}
-	var values []string
-	for v := range slices.Chunk(vars, 2) {
-		values = append(values, "$"+v[0], h.cfg.Quote(v[1]))
+	p := Process{Hook: k, Input: input, Command: worded(k.Command)}
+	for v := range slices.Chunk([]string{"GEMINI_PROJECT_DIR", s.Cwd, "GEMINI_CWD", s.Cwd, "GEMINI_PLANS_DIR", s.Plans,
+		"GEMINI_SESSION_ID", s.ID, "CLAUDE_PROJECT_DIR", s.Cwd}, 2) {
 		p.Env = append(p.Env, v[0]+"="+v[1])
 	}
-	p.Command = filled(k.Command, strings.NewReplacer(values...))
 	for name, value := range k.Env {
 		p.Env = append(p.Env, name+"="+value)
 	}
@@ -393,20 +387,27 @@ func chained(e Event, in fields, a Answer) fields {
 	return in
 }
 
-// filled returns a command with values in the place of names. In double quotes the shell
-// itself does that, and takes a quoted value for more than it is.
-func filled(command string, values *strings.Replacer) string {
-	pieces := doubleQuoted.FindAllStringIndex(command, -1)
+// worded returns a command in which the variables that gemline sets are one word each, as
+// the Gemini CLI has them, though a directory may hold a blank: they are put in quotes.
+func worded(command string) string {
+	if strings.Contains(command, "<<") { // there, quotes would be part of a text
+		return command
+	}
 	var b strings.Builder
 	at := 0
-	for _, piece := range append(pieces, []int{len(command), len(command)}) {
-		b.WriteString(values.Replace(command[at:piece[0]]))
+	for _, piece := range append(quoted.FindAllStringIndex(command, -1), []int{len(command), len(command)}) {
+		b.WriteString(ours.ReplaceAllString(command[at:piece[0]], `"${0}"`))
 		b.WriteString(command[piece[0]:piece[1]])
 		at = piece[1]
 	}
 	return b.String()
 }
 
-// doubleQuoted finds what a shell takes for one text in which variables are filled in, and
-// characters that a backslash quotes.
-var doubleQuoted = regexp.MustCompile(`\\.|"(?:\\.|[^"\\])*"`)
+// quoted finds what stands in quotes, and characters that a backslash quotes.
+var quoted = regexp.MustCompile(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
+
+// ours finds the variables that gemline sets: of a session, and of an extension.
+var ours = func() *regexp.Regexp {
+	const names = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`
+	return regexp.MustCompile(`\$(?:` + names + `\b|\{` + names + `\})`)
+}()

@@ -230,16 +230,28 @@ func TestCancelled(t *testing.T) {
 	et.CheckHistory(t, c.engine.History())
 }
 
-// TestVariables has a hook read what gemline fills in, in a directory with an odd name.
+// TestVariables has a hook read what gemline says of the session, in a directory whose name
+// is a command to a shell. Only the shell fills it in, and nothing of it runs.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	k := on(hook.SessionStart, `echo $GEMINI_PROJECT_DIR "$CLAUDE_PROJECT_DIR" \$GEMINI_CWD '$GEMINI_SESSION_ID' "\"$GEMINI_PLANS_DIR" $K`)
-	k.Env = map[string]string{"K": "v"}
-	c := begin(t, []hook.Hook{k})
-	c.dir = "/a  b'c"
-	c.Start(t.Context(), "startup")
-	if n := c.Notices(); len(n) != 1 || n[0].Text != `hook it: /a  b'c /a  b'c $GEMINI_CWD s "/a  b'c v` {
-		t.Errorf("%+v", n)
+	for command, want := range map[string]string{
+		`echo $GEMINI_PROJECT_DIR "$CLAUDE_PROJECT_DIR" \$GEMINI_CWD '$GEMINI_SESSION_ID' "\"$GEMINI_PLANS_DIR" $K`: `DIR DIR $GEMINI_CWD $GEMINI_SESSION_ID "DIR v`,
+		`echo ${GEMINI_CWD}/x ${extensionPath}. $GEMINI_CWDS.`:                                                      `DIR/x /e  f. .`,
+		`echo "'$GEMINI_CWD'" '"'$GEMINI_CWD'"'`:                                                                    `'DIR' "DIR"`,
+		"cat <<EOF\n$GEMINI_CWD\nEOF":                                                                               `DIR`,
+	} {
+		const dir = "/a  b'c $(touch PWNED) `touch PWNED` ;touch PWNED;"
+		k := on(hook.SessionStart, command)
+		k.Env = map[string]string{"K": "v", "extensionPath": "/e  f"}
+		c := begin(t, []hook.Hook{k})
+		c.dir = dir
+		c.Start(t.Context(), "startup")
+		if n := c.Notices(); len(n) != 1 || n[0].Text != "hook it: "+strings.ReplaceAll(want, "DIR", dir) {
+			t.Errorf("%s: %+v", command, n)
+		}
+	}
+	if exists("PWNED") {
+		t.Error("the name of the directory was run")
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -246,11 +247,14 @@ func (x Extension) read(cwd string) (Extension, error) {
 			x.Settings = append(x.Settings, s)
 		}
 	}
-	x.Servers, _ = filled(m.Servers, m.fill).(map[string]any)
+	for name, server := range m.Servers {
+		m.Servers[name] = filledServer(server, m.fill)
+	}
+	x.Servers = m.Servers
 	x.ExcludeTools, x.PlanDir = m.ExcludeTools, m.fill(m.Plan.Directory)
 	var bundle struct{ Hooks map[string]any }
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
-		x.Hooks, _ = filled(bundle.Hooks, m.fill).(map[string]any)
+		x.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)
 	}
 	var err error
 	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
@@ -289,9 +293,60 @@ func filler(dir, cwd string) func(string) string {
 		"${pathSeparator}", separator).Replace
 }
 
+// Variables returns what the extension's hooks and servers find in their environment: the
+// text of a shell has these, and nothing is filled in there.
+func (x Extension) Variables(cwd string) map[string]string {
+	return map[string]string{"extensionPath": x.Dir, "workspacePath": cwd}
+}
+
+// filledServer returns an MCP server, or another value, with values in the place of the
+// variables that its texts hold, but for text that a program runs.
+func filledServer(v any, fill func(string) string) any {
+	server, _ := v.(map[string]any)
+	args, _ := server["args"].([]any)
+	command, _ := server["command"].(string)
+	words := []string{command}
+	for _, a := range args {
+		word, _ := a.(string)
+		words = append(words, word)
+	}
+	v = filled(v, fill)
+	for _, i := range text.Programs(words) {
+		if i > 0 {
+			args[i-1] = separators.Replace(words[i])
+		}
+	}
+	return v
+}
+
+// filledHooks returns hooks with values in the place of variables, but for their commands,
+// which are text of a shell.
+func filledHooks(v any, fill func(string) string) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = filledHooks(v[i], fill)
+		}
+		return v
+	case map[string]any:
+		for name := range v {
+			if command, ok := v[name].(string); ok && name == "command" {
+				v[name] = separators.Replace(command)
+				continue
+			}
+			v[name] = filledHooks(v[name], fill)
+		}
+		return v
+	}
+	return filled(v, fill)
+}
+
+// separators stand for what the system has.
+var separators = strings.NewReplacer("${/}", string(filepath.Separator), "${pathSeparator}", string(filepath.Separator))
+
 // Filled returns a value of JSON, or of YAML, with values in the place of the variables that
-// its texts hold.
-func (x Extension) Filled(v any) any { return filled(v, x.Fill) }
+// its texts hold. Of an MCP server, text that a program runs stays as it is.
+func (x Extension) Filled(v any) any { return filledServer(v, x.Fill) }
 
 // filled returns a value of JSON whose texts fill has filled in.
 func filled(v any, fill func(string) string) any {

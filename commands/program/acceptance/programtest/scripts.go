@@ -53,7 +53,8 @@ func forTerminals(t *testing.T, file string) (scripts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := atLine.FindSubmatchIndex(b)
+	commands, _, _ := bytes.Cut(b, []byte("\n-- "))
+	line := atLine.FindSubmatchIndex(commands)
 	if line == nil {
 		return []string{file}
 	}

@@ -1,0 +1,60 @@
+package text
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// interpreters are programs that run the text of an argument, and the letters of the
+// options that such an argument follows.
+var interpreters = map[string]string{
+	"sh": "c", "bash": "c", "zsh": "c", "dash": "c", "ash": "c", "ksh": "c", "mksh": "c", "fish": "c", "xonsh": "c", "nu": "c",
+	"su": "c", "script": "c", "npx": "c", "npm": "c",
+	"cmd": "ck", "powershell": "c", "pwsh": "c",
+	"python": "c", "pypy": "c", "node": "ep", "bun": "ep", "deno": "e", "tsx": "ep", "perl": "eE", "ruby": "e", "php": "rBRE", "lua": "e", "osascript": "e",
+	"Rscript": "e", "julia": "eE",
+}
+
+// longOptions are options by which interpreters take text, and their words.
+var longOptions = []string{"eval", "print", "command", "call", "run", "commands"}
+
+// Programs returns the indices of the words of a command that are text which a program
+// runs, as what follows sh -c is. Nothing is to be filled in there: what is data
+// elsewhere would be run. Wrappers such as env and docker may stand before it.
+func Programs(words []string) (indices []int) {
+	letters, whole := "", false // whole: all that follows
+	wants := false
+	for i, w := range words {
+		name := path.Base(strings.ReplaceAll(w, `\`, "/"))
+		name = strings.TrimSuffix(strings.TrimRight(name, "0123456789."), ".exe")
+		word := strings.TrimLeft(w, "-/")
+		option := len(word) < len(w) && word != ""
+		switch is, ok := interpreters[name]; {
+		case w == "--":
+		case wants && (!option || whole):
+			indices, wants = append(indices, i), whole
+		case ok && !option || ok && i == 0:
+			letters, whole = is, false
+		case letters == "" || !option:
+			if i > 0 && !strings.HasPrefix(words[i-1], "-") { // a file that is run, and its arguments
+				letters = ""
+			}
+		case slices.Contains(longOptions, strings.ToLower(word)):
+			wants = true
+			whole = strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") // as PowerShell has it
+		case slices.ContainsFunc(longOptions, func(o string) bool { return strings.HasPrefix(word, o+"=") }):
+			indices = append(indices, i)
+		case strings.HasPrefix(w, "/"):
+			wants = strings.ContainsAny(strings.ToLower(word), letters) && len(word) == 1
+			whole = wants
+		case !strings.HasPrefix(w, "--"):
+			at := strings.IndexAny(word, letters)
+			wants = at >= 0
+			if wants && at < len(word)-1 { // it may be glued to the option
+				indices = append(indices, i)
+			}
+		}
+	}
+	return indices
+}
