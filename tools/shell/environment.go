@@ -250,7 +250,7 @@ var assigned = text.Pattern(`(?i)(password|passwd|pwd|secret|accountkey|accesske
 // called: it holds a password, or a run of letters and digits that no word and no sum
 // of a commit or a file is. Paths are none.
 func looksSecret(value string) bool {
-	if filepath.IsAbs(value) {
+	if filepath.IsAbs(strings.TrimPrefix(value, "file://")) {
 		return false
 	}
 	return assigned().MatchString(value) || slices.ContainsFunc(longRun().FindAllString(value, -1), looksRandom)

@@ -51,9 +51,9 @@ func TestEnvironment(t *testing.T) {
 			lacks: "AZURE_STORAGE_CONNECTION_STRING ConnectionStrings__Default SENTRY_DSN LDAP_BINDPW RAILS_MASTER JWT SESSION VAPID STRIPE SALT ODBC SAS"},
 		{name: "harmless looks", base: "GIT_COMMIT=0123456789abcdef0123456789abcdef01234567\nDIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n" +
 			"JAVA_TOOL_OPTIONS=-XX:+UseContainerSupport -Dfile.encoding=UTF-8\nTRACE=6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0\nSTAMP=1764201600000000000\n" +
-			"NAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nDBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus,guid=0123456789abcdef0123456789abcdef\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z",
+			"ORIGIN=file:///tmp/Scripts1818871378/1\nNAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nDBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1/bus,guid=0123456789abcdef0123456789abcdef\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z",
 			has: "GIT_COMMIT=0123456789abcdef0123456789abcdef01234567\nJAVA_TOOL_OPTIONS=-XX:+UseContainerSupport -Dfile.encoding=UTF-8\nTRACE=6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0\nSTAMP=1764201600000000000\n" +
-				"NAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z"},
+				"ORIGIN=file:///tmp/Scripts1818871378/1\nNAME=internationalization\nNIX_STORE=/nix/store/3kx7mv1l2n4w8zq9abcd-go\nNODE_OPTIONS=--max-old-space-size=4096\nINVOCATION_ID=0123456789abcdef0123456789abcdef\nPOD_NAME=web-5d8f9c7b6-x2x4z"},
 		{name: "harmless values", base: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ",
 			has: "A=AIza\nB=https://h/@scope\nC=git@host:x\nD=https://u@h/\nE=eyJ\nF=eyJ eyJ"},
 		{name: "what a shell begins with", base: "BASH_ENV=/x\nENV=/x\nBASH_FUNC_ls%%=() { rm; }\nBASH_FUNC_a()=() { rm; }\nSHELLOPTS=xtrace\nBASHOPTS=expand_aliases\nPS4=$(x)\nPROMPT_COMMAND=x\nCDPATH=/x\nIFS=x\nLD_LIBRARY_PATH=/own\nGIT_EXTERNAL_DIFF=own",
