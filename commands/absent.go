@@ -39,7 +39,6 @@ var absent = []struct {
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},
 	{[]string{"shortcuts"}, "/help terminal lists the keys"},
-	{[]string{"?"}, "/help lists the commands"},
 	{[]string{"shells", "bashes"}, "/tasks lists what runs in the background"},
 	{[]string{"theme", "footer", "statusline", "terminal-setup", "voice", "corgi"}, "gemline has no such command; /settings says what can be set"},
 	{[]string{"upgrade"}, "there is nothing to upgrade here; /auth says how you are signed in"},

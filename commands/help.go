@@ -7,7 +7,7 @@ import (
 )
 
 func help() *Command {
-	return &Command{Name: "help", Args: "[all|COMMAND|PAGE]",
+	return &Command{Name: "help", Aliases: []string{"?"}, Args: "[all|COMMAND|PAGE]",
 		Summary: "the usual commands, all of them, one, or a page such as usage",
 		Run: func(ctx context.Context, app *App, topic string) error {
 			switch topic {

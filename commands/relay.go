@@ -159,7 +159,7 @@ func servers() *Command {
 }
 
 func extensions() *Command {
-	return relayed(Command{Name: "extensions", Aliases: []string{"extension"}, Words: true,
+	c := relayed(Command{Name: "extensions", Aliases: []string{"extension"}, Words: true,
 		Summary: "the extensions that are installed"}, "extensions",
 		relay{name: "list", summary: "list them"},
 		relay{name: "install", args: "SOURCE", summary: "install one from a git repository, a release or a folder"},
@@ -169,6 +169,24 @@ func extensions() *Command {
 		relay{name: "enable", args: "NAME", summary: "switch one on; --scope workspace in this folder"},
 		relay{name: "disable", args: "NAME", summary: "switch one off; --scope workspace in this folder"},
 		relay{name: "config", args: "[NAME]", summary: "say what extensions want to know"})
+	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: reloadExtensions,
+		Summary: "read the commands, skills, agents and context files of extensions again"})
+	return c
+}
+
+// reloadExtensions reads again what extensions bring and a session can take up.
+func reloadExtensions(ctx context.Context, app *App, _ string) error {
+	app.Customs.Forget()
+	app.Customs.tell()
+	for _, command := range []string{"skills", "agents"} {
+		if err := app.Manage(ctx, command, "reload"); err != nil {
+			return err
+		}
+	}
+	if err := refreshMemory(ctx, app, ""); err != nil {
+		return err
+	}
+	return lines(app.Out, "Hooks, rules and MCP servers of extensions count from the next start on.")
 }
 
 func skills() *Command {

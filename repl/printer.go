@@ -42,6 +42,9 @@ type Printer struct {
 	// known better than by what tools say of themselves.
 	Files func() (n int, known bool)
 
+	// Uncited says that what an answer cites is not shown.
+	Uncited bool
+
 	// Spoken says that the user listens to what is shown.
 	Spoken bool
 
@@ -247,7 +250,9 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.turn.called[ev.ID] = report.About(ev)
 		p.arguments(ev)
 	case engine.Cited:
-		p.cited(ev.References)
+		if !p.Uncited {
+			p.cited(ev.References)
+		}
 	case engine.Checked:
 		p.finished(engine.Finished{ID: ev.ID, Name: ev.ID, Err: ev.Err, Took: ev.Took})
 	case engine.Nested:

@@ -51,6 +51,8 @@ type Settings struct {
 	Detail   string `key:"ui.detail"`
 	Thinking string `key:"ui.inlineThinkingMode"`
 	Layout   string `key:"ui.layout"`
+	Cite     bool   `key:"ui.showCitations"`
+	WarnHome bool   `key:"ui.showHomeDirectoryWarning"`
 	ASCII    bool   `key:"ui.ascii"`
 
 	PasteLines string `key:"ui.pasteLines"`
@@ -63,6 +65,7 @@ type Settings struct {
 	Markers       []string `key:"context.memoryBoundaryMarkers"`
 	ImportFormat  string   `key:"context.importFormat"`
 	IncludeDirs   []string `key:"context.includeDirectories"`
+	IncludeMemory bool     `key:"context.loadMemoryFromIncludeDirectories"`
 	Tree          bool     `key:"context.includeDirectoryTree"`
 	RespectGit    bool     `key:"context.fileFiltering.respectGitIgnore"`
 	RespectGemini bool     `key:"context.fileFiltering.respectGeminiIgnore"`

@@ -112,6 +112,9 @@ func (o *Options) load(project bool) (err error) {
 	if !project {
 		o.userSettings = o.settings
 	}
+	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
+		o.flags.Debug = o.flags.Debug || slices.Contains([]string{"true", "1"}, o.getenv(name))
+	}
 	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
 }
 

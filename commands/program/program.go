@@ -238,7 +238,7 @@ func (r *run) prepareOutput(managed bool) (err error) {
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
-		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput,
+		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput, Uncited: r.settings != nil && !r.settings.Cite,
 		RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd },
 			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,

@@ -92,6 +92,9 @@ func (p *Project) loadRules() error {
 	for _, w := range p.warnings {
 		p.notify(w)
 	}
+	if wide := p.wide(); wide != "" && (p.settings.WarnHome || !p.paths.AtHome()) {
+		p.notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
+	}
 	p.distrust()
 	p.forbidPlanMode()
 	if err != nil {
@@ -258,6 +261,9 @@ func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 				return nil
 			}
 			roots := ws.Roots()
+			if !o.settings.IncludeMemory {
+				roots = roots[:1]
+			}
 			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.paths, o.lookup).Denied(dir) }
 			return slices.DeleteFunc(slices.Clone(roots), denied)
 		},

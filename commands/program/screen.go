@@ -61,7 +61,7 @@ func (i *interactive) openScreen() error {
 // what on it.
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Thoughts: i.settings.Thinking == "full",
+	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Uncited: !i.settings.Cite, Thoughts: i.settings.Thinking == "full",
 		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
 		Heard: i.lastHeard, Hook: func() string { return i.hooks.Running() },
 		Files: func() (int, bool) { return i.keeper.Files() }}

@@ -62,6 +62,7 @@ type Config struct {
 	Now     func() time.Time
 	Quiet   bool // nothing but errors on Err
 	Raw     bool // escape sequences in the model's text stay
+	Uncited bool // what an answer rests on is not told beside its text
 	Live    bool // text is written as it comes, though the answer may begin again
 
 	// Collected, if not nil, says that the run changes nothing, and returns

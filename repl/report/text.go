@@ -43,6 +43,9 @@ func (t *textForm) event(ev engine.Event) {
 	case engine.Answered:
 		t.flush()
 	case engine.Cited:
+		if t.Uncited {
+			return
+		}
 		t.line()
 		for _, r := range ev.References {
 			t.tell(output.Info, "source: "+r.String())
