@@ -26,7 +26,7 @@ type Page struct {
 // builds it come last.
 var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
 	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
-	"credentials", "models", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
+	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
 	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
 // makers are the pages for whoever builds the program.

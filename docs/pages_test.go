@@ -18,6 +18,7 @@ import (
 
 	"gemline/commands"
 	"gemline/docs"
+	"gemline/engine/model/catalog"
 	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools"
@@ -38,6 +39,7 @@ func TestReferencePages(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"docs/commands.md":          commandsPage(),
+		"docs/model-list.md":        modelsPage(),
 		"docs/settings.md":          settingsPage(),
 		"docs/settings.schema.json": settingsSchema(),
 		"docs/tools.md":             toolsPage(tools.Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}),
@@ -233,6 +235,57 @@ func settingsPage() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, strings.Join(values(k), "; "), fallback, k.Status, k.Help)
 	}
 	return b.String()
+}
+
+// modelsPage lists the models.
+func modelsPage() string {
+	var b strings.Builder
+	c := catalog.Shipped()
+	fmt.Fprintf(&b, "# The list of models\n\nThe models that gemline knows, printed from its own table. Prices are US dollars for a million tokens of the prompt, of what the server had read of it before and of the answer, "+
+		"as read on %s; [limits.md](limits.md) says what counts. [models.md](models.md) says what is made of the list. Other names work, too, and have what their family has.\n", c.Date)
+	class := ""
+	for _, m := range c.Models {
+		if class != m.Class {
+			class = m.Class
+			fmt.Fprintf(&b, "\n## %s\n\n| model | family | tokens, in and out | thinking | price | stand-ins | ends |\n|---|---|---|---|---|---|---|\n", class)
+		}
+		size := fmt.Sprintf("%d, %d", m.Context, m.Output)
+		if m.Shared {
+			size = fmt.Sprintf("%d in all, %d out", m.Context, m.Output)
+		}
+		think := m.Thinks
+		if len(m.Levels) > 0 {
+			think = strings.Join(m.Levels, ", ")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", m.Name, m.Family, size, think, pricesOf(m), strings.Join(m.Fallback, ", "), endsOf(m))
+	}
+	return b.String()
+}
+
+// pricesOf returns what a model costs, one price after the other.
+func pricesOf(m catalog.Model) string {
+	var all []string
+	for _, p := range m.Price {
+		s := fmt.Sprintf("%g / %g / %g", p.Input, p.Cached, p.Output)
+		if p.Long.Above > 0 {
+			s += fmt.Sprintf("; above %d tokens %g / %g / %g", p.Long.Above, p.Long.Input, p.Long.Cached, p.Long.Output)
+		}
+		if p.Until != "" {
+			s += " until " + p.Until
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, ", then ")
+}
+
+// endsOf returns when a model ends, and what answers then.
+func endsOf(m catalog.Model) string {
+	var all []string
+	for access, day := range m.Ends {
+		all = append(all, fmt.Sprintf("%s (%s), then %s", day, access, m.Successor))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
 }
 
 // settingsSchema is for editors.
