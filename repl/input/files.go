@@ -67,7 +67,13 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 		}
 	}
 	if f.Search && r.guess && r.path() && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
-		return f.search(ctx, r.Name), ctx.Err()
+		if t := f.search(ctx, r.Name); len(t.Names) > 0 {
+			return t, ctx.Err()
+		}
+	}
+	if meant := f.Workspace.Hint(r.Name); meant != "" && f.Notify != nil && r.path() && !r.Mail && !r.goesOn() {
+		say(f.Notify, "%s: there is no such file; did you mean @%s? sent as text", cmp.Or(r.As, "@"+r.Name), meant)
+		return Target{Told: true}, ctx.Err()
 	}
 	return Target{}, ctx.Err()
 }

@@ -133,6 +133,8 @@ func TestFiles(t *testing.T) {
 		{line: "see @re\u0301sume\u0301.txt", read: []string{"r\u00e9sum\u00e9.txt"}},
 		{line: "see @d\u00e9j\u00e0/vu.txt", read: []string{"d\u0065\u0301j\u0061\u0300/vu.txt"}},
 		{line: "@~/none.txt", told: "no such file"},
+		{line: "@A.TXT", told: "@A.TXT: there is no such file; did you mean @a.txt? sent as text"},
+		{line: "@SRC/b.txt", told: "no such file"},
 	}
 	if runtime.GOOS != "windows" {
 		tests = append(tests, tests[0])
