@@ -130,7 +130,7 @@ func (r *Rehearsal) Tools(ts engine.Toolset) engine.Toolset {
 func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[string]any) (engine.Call, error) {
 	return func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := t.Prepare(ctx, args)
-		if err != nil {
+		if err != nil || call.Idle {
 			return call, err
 		}
 		step := Step{Tool: t.Name(), Title: r.title(t, args, call.Intent), Args: maps.Clone(args)}
