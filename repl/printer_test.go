@@ -113,6 +113,8 @@ func printed(t *testing.T, script string) string {
 			ev = f
 		case "retry":
 			ev = engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New(args[0]), Restart: true}
+		case "resume":
+			ev = engine.Retry{Attempt: 1, Of: 4, Delay: time.Second, Err: errors.New(args[0]), Resumed: true}
 		case "turn":
 			ev = engine.Requested{}
 		case "beat":

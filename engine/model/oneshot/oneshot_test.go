@@ -48,6 +48,12 @@ func question(purpose string, tell func(engine.Event)) oneshot.Question {
 
 // An answer that is no JSON is asked for again, with delays that are short, and every
 // attempt counts in the role of the purpose.
+// token returns a reply that goes on in another request.
+func token(r et.Reply) et.Reply {
+	r.Chunks[0].Candidates[0].ContinuationToken = []byte("token")
+	return r
+}
+
 func TestJSON(t *testing.T) {
 	busy := &model.Error{Kind: model.Unavailable, Message: "busy"}
 	for _, c := range []struct {
@@ -65,6 +71,9 @@ func TestJSON(t *testing.T) {
 				"utility_next_speaker failed\nbusy; asked again in 1s\ngemini-3.8-flash utility_next_speaker 4", 4 * time.Second},
 		{"never", []et.Reply{et.Says("x"), et.Says("{"), et.Says("[]"), et.Says("y"), et.Says(`{"choice":"late"}`)},
 			"the model was to answer with JSON, and did not (after 3 attempts)", "", 3 * time.Second},
+		{"in two requests", []et.Reply{token(et.Ends(`{"choice":`, genai.FinishReasonContinuation).With(1, 1)), et.Says(`"pro"}`).With(1, 1)}, "pro",
+			"gemini-3.8-flash utility_next_speaker 2\ngemini-3.8-flash utility_next_speaker 2", 0},
+		{"in two requests, the first of them without a word", []et.Reply{token(et.Ends("", genai.FinishReasonContinuation)), et.Says(`{"choice":"pro"}`)}, "pro", "", 0},
 		{"refused", []et.Reply{et.Fails(&model.Error{Kind: model.Quota, Final: true, Message: "no quota"})}, "no quota", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
