@@ -67,13 +67,15 @@ func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
 	return w.show(map[string]any{"done": append([]string{}, said...)}, said...)
 }
 
-// askSettings asks for what an extension wants to know and nobody has said yet. What an old
-// version wanted, and this one does not, is forgotten.
+// askSettings asks for what an extension wants to know and nobody has said yet, as long as
+// somebody answers. What an old version wanted, and this one does not, is forgotten.
 func (w *World) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
 	missing := w.unset(ctx, x)
 	for _, s := range x.Settings {
 		if slices.Contains(missing, s.Name) {
-			if _, err := w.askSetting(ctx, x, s, "user"); err != nil {
+			if _, err := w.askSetting(ctx, x, s, "user"); errors.Is(err, errNoAnswer) {
+				break // what is missing is told at the end
+			} else if err != nil {
 				return err
 			}
 		}
@@ -107,6 +109,7 @@ func (w *World) askSetting(ctx context.Context, x extension.Extension, s extensi
 		value, err = w.Line(ctx, about+": ")
 	case w.In != nil && w.Err != nil:
 		if value, err = w.ask(about + ": "); errors.Is(err, io.EOF) {
+			fmt.Fprintln(w.Err)
 			return false, errNoAnswer
 		}
 	}

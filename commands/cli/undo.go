@@ -276,11 +276,14 @@ func (w *World) confirm(ctx context.Context, about string) (bool, error) {
 	line, err := w.ask(text.EscapeLine(about) + " [y/N] ")
 	if err != nil {
 		fmt.Fprintln(w.Err)
-		w.Notify("nobody has answered; --yes does")
+		return false, errUnanswered
 	}
 	line = strings.ToLower(line)
 	return line == "y" || line == "yes", nil
 }
+
+// errUnanswered says that the input was over before a question was answered.
+var errUnanswered = errors.New("nobody has answered; --yes does")
 
 // ask returns the next line of standard input. At the end of that it is [io.EOF].
 func (w *World) ask(question string) (string, error) {
