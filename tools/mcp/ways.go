@@ -97,7 +97,7 @@ func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	confined := !free && l.set.Launcher.Sandbox != nil
+	confined := !free && l.set.Launcher.Confines()
 	ended := func(err error) error { return l.ending(err, p.Close(), confined) }
 	return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), ended, nil
 }
