@@ -48,7 +48,7 @@ func (s *Session) planDir() string {
 	if dir != "" {
 		root := s.workspace.Roots()[0]
 		at := filepath.Join(root, dir)
-		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && disk.Follow(at) == at {
+		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !s.keepsState(at) && disk.Follow(at) == at {
 			return at
 		}
 		s.notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
@@ -61,7 +61,7 @@ func (s *Session) planDir() string {
 }
 
 // readLater are the folders below .gemini whose files steer sessions to come.
-var readLater = []string{"agents", "commands", "extensions", "history", "hooks", "policies", "skills", "tmp", "worktrees"}
+var readLater = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
 
 // holdsPlans reports whether a folder of the project may hold plans: one that is not hidden, or
 // one below .gemini in which nothing is looked for.
@@ -75,6 +75,15 @@ func holdsPlans(dir string) bool {
 		parts = parts[1:]
 	}
 	return !slices.ContainsFunc(parts, func(name string) bool { return strings.HasPrefix(name, ".") })
+}
+
+// keepsState reports whether gemline keeps its own state in a folder, as where the project is
+// the user's home.
+func (s *Session) keepsState(dir string) bool {
+	return slices.ContainsFunc([]string{"tmp", "history", "gemline"}, func(name string) bool {
+		own := s.paths.User(name)
+		return s.paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
+	})
 }
 
 // modesAfterPlan returns the approval mode that plan mode was entered from, and the others
