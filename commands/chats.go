@@ -229,7 +229,13 @@ func forking() *Command {
 			}
 			before := app.Journal.ID()
 			app.Conversation = next
-			return sentences(app.Out, fmt.Sprintf("This is a copy, session %s. The one before, %s, is kept.", next.Journal.ID(), before))
+			of := "this session"
+			if list, err := journal.List(app.Sessions.Dir); err == nil {
+				if s, err := journal.Find(list, before); err == nil {
+					of = strconv.Quote(s.Title)
+				}
+			}
+			return sentences(app.Out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
 		}}
 }
 

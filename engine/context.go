@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // A Context keeps a conversation within what the model's context holds.
@@ -47,13 +49,13 @@ type Shortened struct {
 
 // Error says by how much.
 func (s *Shortened) Error() string {
-	return fmt.Sprintf("about %s tokens became %s", thousands(s.Before), thousands(s.After))
+	return fmt.Sprintf("%s tokens became %s", thousands(s.Before), thousands(s.After))
 }
 
 // thousands returns n as a person reads a number that is a guess.
 func thousands(n int) string {
 	if n < 10_000 {
-		return fmt.Sprint(n)
+		return text.Number(n)
 	}
 	return fmt.Sprintf("%dk", (n+500)/1000)
 }

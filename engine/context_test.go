@@ -89,7 +89,7 @@ func TestShortened(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(told, "|"); got != "working on it|it was made short: about 91k tokens became 71k" {
+	if got := strings.Join(told, "|"); got != "working on it|it was made short: 91k tokens became 71k" {
 		t.Errorf("told %s", got)
 	}
 	last := g.Requests()[1].Contents

@@ -82,7 +82,7 @@ func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error
 	case err != nil:
 		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
 			Message: "Error(s) in prompt URLs:\n- " + strings.ReplaceAll(err.Error(), "\n", "\n- "),
-			Display: "nothing was fetched: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
+			Display: "not fetched: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 	case len(urls)+len(blocked) == 0:
 		return nil, nil, &engine.CallError{Type: noURL,
 			Message: "The 'prompt' must contain at least one valid URL (starting with http:// or https://)."}
@@ -102,7 +102,7 @@ func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*web.Blocked, err error
 func allSkipped(notes []string) error {
 	return &engine.CallError{Type: unprocessed,
 		Message: "Error: All requested URLs were skipped: " + strings.Join(notes, ", "),
-		Display: "nothing was fetched: " + strings.Join(notes, ", ")}
+		Display: "not fetched: " + strings.ReplaceAll(strings.Join(notes, ", "), "[Blocked Host] ", "")}
 }
 
 // fetching says what is about to be fetched: every address whole, and where its

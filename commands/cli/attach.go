@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemline/engine/journal"
 	"gemline/repl/attach"
 )
 
@@ -36,12 +37,22 @@ func (w *World) showLive(all []attach.Session) error {
 	list, lines := []attach.Info{}, []string{}
 	for i, s := range all {
 		list = append(list, s.Info)
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, s.Describe()))
+		lines = append(lines, fmt.Sprintf("%d. %s%s", i+1, titleOf(s), s.Describe()))
 	}
 	if len(all) == 0 {
 		lines = []string{"no session is live"}
 	}
 	return w.show(map[string]any{"live": list}, lines...)
+}
+
+// titleOf returns what the list calls a live session, and a comma, "" if its file does not say.
+func titleOf(s attach.Session) string {
+	list, err := journal.List(filepath.Join(filepath.Dir(s.Dir), "chats"))
+	i := slices.IndexFunc(list, func(kept journal.Session) bool { return kept.ID == s.ID })
+	if err != nil || i < 0 {
+		return ""
+	}
+	return list[i].Title + ", "
 }
 
 // Run shows a live session, or lists them.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemline/engine/journal"
+	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/project"
@@ -66,7 +67,7 @@ func (c *sessionsPrune) Run(w *World) error {
 	}
 	lines := []string{}
 	for _, s := range old {
-		lines = append(lines, fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), s.ID))
+		lines = append(lines, fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID)))
 	}
 	if n := len(strays); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/attach"
 	"gemline/repl/output"
@@ -49,7 +50,7 @@ func (i *interactive) detach() error {
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, i.journal.ID())
+			i.screen.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.journal.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})

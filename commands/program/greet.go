@@ -113,11 +113,27 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	case answer != "":
 		show.Answer(answer)
 	case len(i.past.Interrupted) == 0:
-		out.Line(output.Warning, "no answer to that was recorded")
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.past.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
 	}
+}
+
+// after says after how many calls a turn was cut off, such as " after 3 calls".
+func after(turn []*genai.Content) string {
+	n := 0
+	for _, c := range turn {
+		for _, p := range c.Parts {
+			if p.FunctionResponse != nil {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return " before there was an answer"
+	}
+	return " after " + text.Count(n, "call")
 }
 
 // titleOf says what a call was to do, in the words of its tool where it can tell.

@@ -29,6 +29,7 @@ import (
 	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/telemetry"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/report"
 	"gemline/tools"
@@ -264,7 +265,7 @@ func (s *Session) goOn() string {
 	if s.store.Temp == "" {
 		return ""
 	}
-	return s.inTree() + "gemline --resume " + s.journal.ID()
+	return s.inTree() + "gemline --resume " + text.ShortID(s.journal.ID())
 }
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].

@@ -36,6 +36,6 @@ func Example() {
 	said := e.History()[2].Parts[0].FunctionResponse.Response["output"].(string)
 	fmt.Println(strings.Contains(said, "and so on"), strings.Contains(said, "/outputs/read_file_1.txt"))
 	// Output:
-	// old outputs were put into files: about 2787 tokens became 1499 <nil>
+	// old outputs were put into files: 2,787 tokens became 1,499 <nil>
 	// true true
 }

@@ -18,6 +18,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
+	"gemline/engine/text"
 )
 
 // A Session is what is known about a session without loading it.
@@ -310,7 +311,7 @@ func (s Session) Line(n int, current string, now time.Time) string {
 	if s.ID == current {
 		mark += ", current"
 	}
-	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, s.ID)
+	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, text.ShortID(s.ID))
 }
 
 // Ago says how long before now t was.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	words "gemline/engine/text"
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
 )
@@ -104,7 +105,7 @@ func (t *Terminal) Show(ctx context.Context, c *Conn) error {
 	case err == errOver:
 		return nil
 	case err == io.EOF:
-		t.Out.Line(output.Info, "detached; the session goes on, and gemline attach %s comes back", c.Info.ID)
+		t.Out.Line(output.Info, "detached; the session goes on, and gemline attach %s comes back", words.ShortID(c.Info.ID))
 		return nil
 	}
 	return err
@@ -230,7 +231,7 @@ func (v *view) enter(ctx context.Context) error {
 
 // Describe says what a session does, on a line.
 func (i Info) Describe() string {
-	said := fmt.Sprintf("%s: %s", output.EscapeLine(i.ID), output.EscapeLine(i.State))
+	said := fmt.Sprintf("%s: %s", output.EscapeLine(words.ShortID(i.ID)), output.EscapeLine(i.State))
 	if i.Folder != "" {
 		said += fmt.Sprintf(", in %s, process %d", output.EscapeLine(i.Folder), i.PID)
 	}

@@ -130,7 +130,7 @@ func ConsentOptions(wishes []Wish) []Option[Consent] {
 		return []Option[Consent]{{"1", "agree",
 			"let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
 	}
-	return []Option[Consent]{{"1", "agree", "run them like the commands of the model: confined, where these are", RunConfined},
+	return []Option[Consent]{{"1", "agree", "run them confined", RunConfined},
 		{"2", "unconfined", "run them with all your rights", RunFree}, never, later}
 }
 

@@ -18,7 +18,7 @@ var (
 	ErrNoDirectory = errors.New("is not a directory")
 	ErrIrregular   = disk.ErrIrregular
 	ErrKernel      = disk.ErrKernel
-	ErrFull        = errors.New("no space left on device")
+	ErrFull        = errors.New("the disk is full")
 	ErrMoved       = errors.New("it, or a directory above it, is being moved or replaced by a link")
 )
 

@@ -2,8 +2,8 @@ package workspace
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
+	"syscall"
 
 	"gemline/engine/disk"
 )
@@ -16,7 +16,21 @@ func writing(err error, path string) error {
 	}
 	why := disk.Cause(err)
 	if full(why) {
-		why = fmt.Errorf("%w (%w)", ErrFull, why)
+		why = fullError{why}
 	}
 	return &fs.PathError{Op: "write", Path: path, Err: why}
 }
+
+// A fullError is a cause that means [ErrFull], and says it in words.
+type fullError struct{ error }
+
+func (e fullError) Error() string {
+	if errors.Is(e.error, syscall.ENOSPC) {
+		return ErrFull.Error()
+	}
+	return ErrFull.Error() + ": " + e.error.Error() // such as a quota
+}
+
+func (e fullError) Is(target error) bool { return target == ErrFull }
+
+func (e fullError) Unwrap() error { return e.error }

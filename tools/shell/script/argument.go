@@ -65,7 +65,7 @@ func (v *visitor) awk(name string, args []word) {
 	for i := 0; i < len(args); i++ {
 		switch s := args[i].text; {
 		case !args[i].known:
-			v.opaque("an expansion decides what %s runs: %s", name, s)
+			v.opaque("what %s runs is known only when it runs (%s)", name, s)
 			return
 		case s == "-F" || s == "-v":
 			i++
@@ -91,7 +91,7 @@ func (v *visitor) sed(p *program.Program, args []word) {
 		a := args[i]
 		switch s := a.text; {
 		case !a.known:
-			v.opaque("an expansion decides what sed does: %s", s)
+			v.opaque("which files sed changes is known only when it runs (%s)", s)
 			return
 		case s == "-e" || s == "--expression":
 			if i++; i < len(args) {
@@ -141,7 +141,7 @@ func (v *visitor) second(name string, p *program.Program, args []word) {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
 		case a.split:
-			v.opaque("an expansion decides where %s writes: %s", name, a.text)
+			v.opaque("where %s writes is known only when it runs (%s)", name, a.text)
 		case a.known && len(a.text) > 1 && strings.ContainsRune("-+", rune(a.text[0])) && files == 0:
 			if p.Takes(a.text) {
 				i++

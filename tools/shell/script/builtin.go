@@ -81,7 +81,7 @@ func (v *visitor) printf(args []word) {
 			set, rest = rest[0], rest[1:]
 		}
 		if !name(set) {
-			v.opaque("an expansion decides which variable it sets: printf %s", join(args))
+			v.opaque("which variable it sets is known only when it runs (printf %s)", join(args))
 		}
 		v.set(set.text, word{})
 		args = rest
@@ -109,7 +109,7 @@ func (v *visitor) trap(args []word) {
 	}
 	switch {
 	case !first.known:
-		v.opaque("an expansion decides what the trap runs")
+		v.opaque("what the trap runs is known only when it runs")
 	case slices.Contains([]string{"-", "-l", "-p", "-lp", "-P"}, first.text):
 	default:
 		v.text(first.text, "trap")
@@ -137,7 +137,7 @@ func (v *visitor) setVariables(name string, args []word) {
 		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
 		switch {
 		case name == "let", !a.known, strings.ContainsRune(a.text, '['):
-			v.opaque("an expansion decides which variable it sets: %s %s", name, join(args))
+			v.opaque("which variable it sets is known only when it runs (%s %s)", name, join(args))
 		case option && a.text != "--":
 			next := args[i+1 : min(i+2, len(args))]
 			_, values, ok := program.Find(name).Take(append([]string{"-" + a.text[1:]}, texts(next)...))
@@ -191,7 +191,7 @@ func (v *visitor) condition(args []word) {
 		operand := i > 0 && args[i-1].known && beforeOperand().MatchString(args[i-1].text)
 		switch {
 		case a.split, !a.known && !last && !operand && !(args[i+1].known && afterOperand().MatchString(args[i+1].text)):
-			v.opaque("an expansion decides what it tests: %s", a.text)
+			v.opaque("what it tests is known only when it runs (%s)", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
 			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
 		}

@@ -24,7 +24,7 @@ func (v *visitor) command(words []word, env []string, in *string) {
 		v.opaque("it resumes a stopped job: %s", words[0].text)
 	}
 	if !known || name == "" {
-		v.opaque("an expansion decides which program runs: %s", words[0].text)
+		v.opaque("which program runs is known only when it runs (%s)", words[0].text)
 		return
 	}
 	if strings.ContainsFunc(words[0].text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
@@ -72,7 +72,7 @@ func skip(words []word, s string) []word {
 func (v *visitor) runsScript(command string, words []word) {
 	words = skip(words, "--")
 	if slices.ContainsFunc(words, func(w word) bool { return !w.known }) {
-		v.opaque("an expansion decides which script %s runs: %s", command, join(words))
+		v.opaque("which script %s runs is known only when it runs (%s)", command, join(words))
 		return
 	}
 	if len(words) > 0 {

@@ -29,5 +29,5 @@ func Example() {
 	// plain [cd go] write []
 	// readable [sudo rm] write [out.txt]
 	// opaque [eval] write []
-	// because an expansion decides which script eval runs: "$setup"
+	// because which script eval runs is known only when it runs ("$setup")
 }

@@ -30,7 +30,7 @@ func (v *visitor) git(git *program.Program, args []word) {
 	}
 	sub := args[0]
 	if !sub.known {
-		v.opaque("an expansion decides what git does: %s", sub.text)
+		v.opaque("what git does is known only when it runs (%s)", sub.text)
 		return
 	}
 	p, ok := git.Command(sub.text)
@@ -112,7 +112,7 @@ func without(words []word, options ...string) []word {
 // first of words says.
 func (v *visitor) subcommand(words []word) {
 	if len(words) > 0 && !words[0].known {
-		v.opaque("an expansion decides what git does: %s", words[0].text)
+		v.opaque("what git does is known only when it runs (%s)", words[0].text)
 	}
 }
 

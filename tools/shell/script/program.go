@@ -155,7 +155,7 @@ func (v *visitor) interpreter(name, grammar string, args []word) {
 		s := a.text
 		switch {
 		case !a.known:
-			v.opaque("an expansion decides what %s runs: %s", name, s)
+			v.opaque("what %s runs is known only when it runs (%s)", name, s)
 			return
 		case grammar == "python" && strings.HasPrefix(s, "-m"):
 			return
@@ -177,7 +177,7 @@ func (v *visitor) find(args []word) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.split && strings.ContainsRune("$*?[{`\"@+!", rune(a.text[0])) {
-			v.opaque("an expansion decides what find does: %s", a.text)
+			v.opaque("what find does is known only when it runs (%s)", a.text)
 		}
 		switch a.text {
 		case "-exec", "-execdir", "-ok", "-okdir":

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -100,10 +101,31 @@ func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, fo
 // unchecked notes that a program runs a file, or its input, that nobody has read.
 func (v *visitor) unchecked(name string, args []word) {
 	if len(args) == 0 || args[0].text == "-" {
+		if host := v.sender(); host != "" {
+			v.opaque("this runs what %s sends, unseen", host)
+			return
+		}
 		v.opaque("%s runs its input, which was not checked", name)
 		return
 	}
 	v.opaque("%s runs %s, which was not checked", name, join(args))
+}
+
+// sender returns the host that the command before is known to get something from, "" if it gets none.
+func (v *visitor) sender() string {
+	for _, c := range slices.Backward(v.s.Commands) {
+		switch name, _ := c.Program(); name {
+		case "curl", "wget", "fetch", "http", "https":
+		default:
+			continue
+		}
+		for _, w := range c.Argv[1:] {
+			if u, err := url.Parse(w.Text); err == nil && w.Known && u.Host != "" {
+				return u.Host
+			}
+		}
+	}
+	return ""
 }
 
 // parse returns text parsed, or nil if it can't be.

@@ -356,7 +356,7 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 		w := v.word(a.Value)
 		argv = append(argv, w.engine())
 		if !w.known || strings.ContainsAny(w.text, "=[") {
-			v.opaque("an expansion decides which variable it sets: %s", w.text)
+			v.opaque("which variable it sets is known only when it runs (%s)", w.text)
 		}
 		// Other options name another variable, calculate, or hand on a function.
 		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) &&

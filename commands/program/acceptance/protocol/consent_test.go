@@ -58,7 +58,7 @@ func TestTalkConsent(t *testing.T) {
 	r = c.Want("consent_request", "about", "commands", "title", "this project brings 1 agent and wants to run 2 commands, which nobody has agreed to so far: "+dir,
 		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
 		"wishes/1/title", "MCP server desk", "wishes/1/files/0/lines", 30, "wishes/2/title", "agent theirs", "wishes/2/agent", true,
-		"decisions/0/decision", "agree", "decisions/0/text", "run them like the commands of the model: confined, where these are",
+		"decisions/0/decision", "agree", "decisions/0/text", "run them confined",
 		"decisions/1/decision", "unconfined", "decisions/2/decision", "never", "decisions/3/decision", "not_now")
 	c.Decide(r, "agree")
 	c.Decide(r, "agree") // once is enough

@@ -115,7 +115,7 @@ func TestAttachByName(t *testing.T) {
 	a.Expect("Here I am.")
 	a.Expect("> ")
 	a.Send("\x04")
-	words := strings.Fields(a.Match(`gemline attach [0-9a-f-]{36} comes back`))
+	words := strings.Fields(a.Match(`gemline attach [0-9a-f-]+ comes back`))
 	a.Exit()
 	id := words[len(words)-3]
 	run := func(args ...string) string {

@@ -76,7 +76,7 @@ func TestResumeInside(t *testing.T) {
 			s.Expect("info: resumed: Fruit work (just now, 2 turns)")
 			s.Say("/fork")
 			s.Expect("info: resumed: Fruit work (just now, 2 turns)")
-			s.Expect("This is a copy, session ")
+			s.Expect("; the original stays (/resume ")
 			s.Say("in the copy")
 			s.Expect("The copy says so.")
 			s.Say("/fork 1")
@@ -136,7 +136,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Say("/chat save short")
 	s.Expect("saved as short")
 	s.Say("/fork")
-	s.Expect("This is a copy, session ")
+	s.Expect("; the original stays (/resume ")
 	s.Say("/changes")
 	s.Expect("changed greeting.txt (+1 -1)")
 	s.Say("/rewind")
@@ -148,7 +148,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Say("/redo")
 	s.Expect("done again")
 	s.Say("/fork") // what ends with a note waits for no answer
-	s.Expect("This is a copy, session ")
+	s.Expect("; the original stays (/resume ")
 	s.Say("/export talk.md")
 	s.Expect("wrote session ")
 	s.Expect("> ")
@@ -166,7 +166,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Say("/undo")
 	s.Expect("took back: greet shorter")
 	s.Say("/fork")
-	s.Expect("This is a copy, session ")
+	s.Expect("; the original stays (/resume ")
 	s.Say("go on")
 	s.Expect("Onwards.")
 	if got := lastSaid(server); !strings.Contains(got, "<note>The user has changed files") || strings.Contains(got, "interrupted") {
@@ -174,7 +174,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	}
 	s.Say("/quit")
 	said := s.Expect("go on with gemline --resume ")
-	id := strings.TrimSpace(s.Match(`[0-9a-f-]{36}`))
+	id := strings.TrimSpace(s.Match(`[0-9a-f]{8}`))
 	s.Exit()
 	if b, _ := os.ReadFile(filepath.Join(c.Dir, "greeting.txt")); string(b) != "Hello, wrld.\n" {
 		t.Errorf("the greeting is %q", b)
@@ -190,7 +190,7 @@ func TestCopyKnowsFiles(t *testing.T) {
 	s.Expect("this session has changed no files") // they were taken back, in the other one
 	s.Say("/quit")
 	s.Expect("go on with gemline --resume ")
-	id = s.Match(`[0-9a-f-]{36}`)
+	id = s.Match(`[0-9a-f]{8}`)
 	s.Exit()
 	if list := pt.Printed(t, c, "sessions"); !strings.Contains(list, "Greeting (fork 3) (Just now, fork of ") || !strings.Contains(list, id) {
 		t.Errorf("%s is promised, there is\n%s", id, list)
