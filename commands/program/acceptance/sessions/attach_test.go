@@ -128,7 +128,7 @@ func TestAttachByName(t *testing.T) {
 		}
 		return string(out)
 	}
-	if said := run("--resume", id, "-p", "x"); !strings.Contains(said, "hint: gemline attach "+id+" shows it") {
+	if said := run("--resume", id, "-p", "x"); !strings.Contains(said, "hint: gemline attach "+id) {
 		t.Error(said)
 	}
 	if said := run("attach", id); !strings.Contains(said, "gemline attach needs a terminal of its own") {
