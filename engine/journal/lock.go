@@ -45,12 +45,12 @@ func (e *BusyError) Error() string {
 	if here, _ := os.Hostname(); e.Host != "" && e.Host != here {
 		more = append(more, "on "+e.Host)
 	}
-	return strings.TrimSpace(fmt.Sprintf("session %s is in use by %s %s", e.ID, by, strings.Join(more, ", ")))
+	return strings.TrimSpace(fmt.Sprintf("session %s is in use by %s %s", text.ShortID(e.ID), by, strings.Join(more, ", ")))
 }
 
 // Hint says what to do about it.
 func (e *BusyError) Hint() string {
-	return fmt.Sprintf("gemline attach %s shows it if it is at a terminal; or wait for its end, or go on with a copy: gemline --resume %[1]s --fork", e.ID)
+	return fmt.Sprintf("gemline attach %s shows it if it is at a terminal; or wait for its end, or go on with a copy: gemline --resume %[1]s --fork", text.ShortID(e.ID))
 }
 
 // lockSession keeps other processes from the session id in dir until the lock is let
