@@ -202,7 +202,12 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 		err = g.status(fault)
 	}
 	if err != nil {
-		r = Reply{Err: g.explain(x, err)}
+		return Reply{Err: g.explain(x, err)}
+	}
+	for _, c := range r.Response.Candidates {
+		if c != nil {
+			c.ContinuationToken = nil // a job goes on with no answer, which is cut short then
+		}
 	}
 	return r
 }

@@ -102,6 +102,18 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// An answer that would go on in another request is cut short: a job makes none.
+func TestReplyContinues(t *testing.T) {
+	j, err := rawServer(t, `{"name":"batches/x","done":true,"response":{"inlinedResponses":{"inlinedResponses":[{"metadata":{"key":"0"},"response":`+
+		`{"candidates":[{"content":{"parts":[{"text":"half"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}}]}}}`).Look(t.Context(), "batches/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := heard(t, j.Replies["0"].Once()); text != "half" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // What servers say of jobs that came to nothing, or that makes no sense.
 func TestJobsGoneWrong(t *testing.T) {
 	const done = `{"name":"batches/x","done":true,`

@@ -169,7 +169,7 @@ func (f *failure) classify(model string) *Error {
 		e.Kind, e.Final, e.Advice = Auth, true, f.help("sign in with the account in a browser, and see what Google asks for")
 		e.Message = "Google wants this account to be verified: " + e.Message
 	case code == http.StatusForbidden:
-		e.Kind, e.Final, e.Advice = Auth, true, f.help(hintAccess)
+		e.Kind, e.Final, e.Advice = Auth, true, f.help(cmp.Or(link(f.message), hintAccess))
 		e.Message = "access denied: " + e.Message
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
@@ -234,9 +234,16 @@ func (f *failure) busy(e *Error) {
 // unpaid reports whether nothing is left to pay with: no credit, or no more than the owner of
 // the project allows to spend. The server answers so in the words of a busy one.
 func (f *failure) unpaid() bool {
-	return f.code == http.StatusPaymentRequired || f.code < 500 && hasAny(f.message,
-		"credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap", "prepay", "pre-pay",
-		"prepaid", "insufficient credit", "insufficient funds", "out of credit", "no credit")
+	switch {
+	case f.code == http.StatusPaymentRequired:
+		return true
+	case f.code >= 500:
+		return false
+	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // and not a busy server's word on who pays how
+		return hasAny(f.message, "deplet", "exhaust", "requir", "must", "insufficient", "empty", "run out", "used up", "balance")
+	}
+	return hasAny(f.message, "credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap",
+		"insufficient credit", "insufficient funds", "out of credit", "no credit")
 }
 
 // abroad reports whether the API is not offered where the request came from.
