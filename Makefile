@@ -12,7 +12,7 @@ RACED   := # packages whose tests run under the race detector, which needs a C c
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate clean
+.PHONY: build test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate lines clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
@@ -73,6 +73,10 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
 	go run ./commands/program/testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script
+
+lines: ## lines of code that ship: of the packages of the binary, without blanks and comments
+	@$(GO) list -deps -tags helper -f '{{with .Module}}{{if eq .Path "gemline"}}{{range $$.GoFiles}}{{$$.Dir}}/{{.}} {{end}}{{end}}{{end}}' . | \
+	  xargs grep -hvcE '^[[:space:]]*(//|$$)' | awk '{n += $$1} END {print n}'
 
 clean:
 	rm -rf gemline bin dist cover.out real-recording tools/sandbox/*.bin
