@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 
 	"gemline/engine"
 	"gemline/tools/workspace"
@@ -213,11 +214,11 @@ func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool
 	}
 	pattern = strings.TrimPrefix(pattern, g.prefix)
 	if _, err := ws.Lstat(g.prefix + pattern); err == nil {
-		pattern = escapeGlob(filepath.ToSlash(pattern))
+		pattern = workspace.EscapeGlob(filepath.ToSlash(pattern))
 	} else {
-		pattern = bracketNames(ws, dir, pattern, names)
+		pattern = ws.BracketNames(dir, pattern, names)
 	}
-	if g.pattern = path.Clean(pattern); g.fold {
+	if g.pattern = norm.NFC.String(path.Clean(pattern)); g.fold {
 		g.pattern = strings.ToLower(g.pattern)
 	}
 	if !doublestar.ValidatePattern(g.pattern) {
@@ -233,37 +234,8 @@ func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool
 	return g, nil
 }
 
-// bracketNames returns a pattern below dir in which folders such as [id], that are there,
-// are names and no sets of letters. Behind a wildcard it is not known whether they are:
-// then all is true if they are to be.
-func bracketNames(ws *workspace.Workspace, dir, pattern string, all bool) string {
-	if !strings.Contains(pattern, "[") {
-		return pattern
-	}
-	parts := strings.Split(filepath.ToSlash(pattern), "/")
-	for i, part := range parts {
-		known := dir != ""
-		if known {
-			_, err := ws.Lstat(filepath.Join(dir, part))
-			known = err == nil
-		}
-		if strings.Contains(part, "[") && (known || all && !strings.ContainsAny(part, "*?\\")) {
-			parts[i] = escapeGlob(part)
-		}
-		if dir = filepath.Join(dir, part); !known {
-			dir = ""
-		}
-	}
-	return strings.Join(parts, "/")
-}
-
-// escapeGlob returns the pattern that matches s only.
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(s)
-}
-
 func (g *globber) rel(path string) string {
-	rel := filepath.ToSlash(strings.TrimPrefix(path, g.prefix))
+	rel := norm.NFC.String(filepath.ToSlash(strings.TrimPrefix(path, g.prefix)))
 	if g.fold {
 		rel = strings.ToLower(rel)
 	}

@@ -69,6 +69,21 @@ func TestGlob(t *testing.T) {
 	}
 }
 
+// Letters match however they are composed.
+func TestGlobComposed(t *testing.T) {
+	p := newPlace(t, map[string]string{"r\u00e9sum\u00e9.txt": "needle", "d/e\u0301tude.md": "needle"})
+	for pattern, want := range map[string]string{"re\u0301s*": "r\u00e9sum\u00e9.txt", "**/\u00e9tude.md": "d/e\u0301tude.md"} {
+		_, r, err := p.do(glob(p.env), `{"pattern":"`+pattern+`"}`)
+		if err != nil || !strings.HasSuffix(r.Text, "\n"+p.path(want)) {
+			t.Errorf("%s: %s, %v", pattern, r.Text, err)
+		}
+		_, r, err = p.do(grepSearch(p.env), `{"pattern":"needle","names_only":true,"include_pattern":"`+pattern+`"}`)
+		if err != nil || !strings.HasSuffix(r.Text, "\n"+want) {
+			t.Errorf("%s: %s, %v", pattern, r.Text, err)
+		}
+	}
+}
+
 func TestGlobInSeveralRoots(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.go": "", "sub/b.go": "", "../out/c.go": ""})
 	for _, dir := range []string{p.path("../out"), p.path("sub")} {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 
 	"gemline/engine"
 	"gemline/engine/redact"
@@ -238,11 +239,11 @@ func (g *grep) keep() func(string) bool {
 	if include == "" {
 		return func(path string) bool { return !g.without.leaves(path) }
 	}
-	patterns := []string{bracketNames(g.ws, g.path, include, false), bracketNames(g.ws, g.path, include, true),
-		bracketNames(g.ws, g.ws.Roots()[0], include, false)}
+	patterns := []string{g.ws.BracketNames(g.path, include, false), g.ws.BracketNames(g.path, include, true),
+		g.ws.BracketNames(g.ws.Roots()[0], include, false)}
 	match := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool {
-			ok, err := doublestar.Match(pattern, name)
+			ok, err := doublestar.Match(norm.NFC.String(pattern), norm.NFC.String(name))
 			return ok && err == nil
 		})
 	}

@@ -198,7 +198,7 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	}
 	t, private := Target{}, 0
 	for _, root := range f.Workspace.Roots() {
-		want := filepath.ToSlash(filepath.Clean(pattern))
+		want := f.Workspace.BracketNames(root, filepath.ToSlash(filepath.Clean(pattern)), true)
 		if filepath.IsAbs(pattern) {
 			rel, err := filepath.Rel(root, pattern)
 			if err != nil || strings.HasPrefix(rel, "..") {
@@ -234,7 +234,7 @@ func (f Files) search(ctx context.Context, name string) Target {
 	part := filepath.ToSlash(name)
 	for _, root := range f.Workspace.Roots() {
 		found := f.walk(ctx, root, func(rel string) bool {
-			ok, err := doublestar.Match("**/*"+escapeGlob(part)+"*", rel)
+			ok, err := doublestar.Match("**/*"+workspace.EscapeGlob(part)+"*", rel)
 			return ok && err == nil
 		})
 		found = slices.DeleteFunc(found, func(e workspace.Entry) bool {
@@ -278,8 +278,4 @@ func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bo
 		found = append(found, e)
 	}
 	return found
-}
-
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(s)
 }

@@ -125,6 +125,8 @@ func TestFiles(t *testing.T) {
 		// Names with what ends others, and in other spellings.
 		{line: "read (@a.txt) and @app/[id]/p.tsx", read: []string{"a.txt", "app/[id]/p.tsx"}},
 		{line: "(see @app/[id]/p.tsx), @app/(group)/q.tsx; and @foo?bar.txt?", read: []string{"app/[id]/p.tsx", "app/(group)/q.tsx", "foo?bar.txt"}},
+		{line: "@app/[id]/*.tsx", read: []string{"app/[id]/p.tsx"}},
+		{line: "@app/[id]/**", read: []string{"app/[id]"}},
 		{line: "@app/[id]", read: []string{"app/[id]"}},
 		{line: "@app/[none]/p.tsx", told: "@app/[none]/p.tsx: there is no such file"},
 		{line: "[@a.txt](@src/b.txt)", read: []string{"a.txt", "src/b.txt"}},

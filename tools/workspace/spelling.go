@@ -76,3 +76,32 @@ func isASCII(s string) bool {
 	}
 	return true
 }
+
+// BracketNames returns a pattern below dir in which folders such as [id], that are there,
+// are names and no sets of letters. Behind a wildcard it is not known whether they are:
+// then all is true if they are to be.
+func (w *Workspace) BracketNames(dir, pattern string, all bool) string {
+	if !strings.Contains(pattern, "[") {
+		return pattern
+	}
+	parts := strings.Split(filepath.ToSlash(pattern), "/")
+	for i, part := range parts {
+		known := dir != ""
+		if known {
+			_, err := w.Lstat(filepath.Join(dir, part))
+			known = err == nil
+		}
+		if strings.Contains(part, "[") && (known || all && !strings.ContainsAny(part, "*?\\")) {
+			parts[i] = EscapeGlob(part)
+		}
+		if dir = filepath.Join(dir, part); !known {
+			dir = ""
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// EscapeGlob returns the pattern that matches s only.
+func EscapeGlob(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(s)
+}
