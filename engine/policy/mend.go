@@ -139,8 +139,12 @@ func like(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[last])
 }
 
-// foreign is [ToolOf] for a name as other agents write it, which no tool here has.
+// foreign is [ToolOf] for a name as other agents write it, which no tool here has; "" if it
+// is none.
 func foreign(name string) string {
+	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
+		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
+	}
 	if name == strings.ToLower(name) && name != "bash" {
 		return ""
 	}

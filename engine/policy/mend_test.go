@@ -144,6 +144,8 @@ func TestEntries(t *testing.T) {
 		"(git)":                         {"names no tool", "nnnn", "nnnn"},
 		"mcp_hub_*":                     {"", "nnnn", "nnnn"},
 		"m*p_*":                         {"is no pattern", "nnnn", "nnnn"},
+		"hub__find":                     {"is called mcp_hub_find here", "nnnn", "nnnn"},
+		"mcp__hub__*":                   {"is called mcp_hub_* here", "nnnn", "nnnn"},
 		"run_shell_command(a)b":         {"lacks a closing parenthesis", "nnnn", "yyyn"},
 	} {
 		for v, tried := range map[engine.Verdict]string{engine.Allow: want.allows, engine.Deny: want.denies} {

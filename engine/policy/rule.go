@@ -201,9 +201,6 @@ func misspelled(name string) (near string) {
 	if near := foreign(name); near != "" {
 		return near
 	}
-	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
-		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
-	}
 	if len(name) < 5 || strings.HasSuffix(name, "*") || slices.Contains(otherTools, name) {
 		return ""
 	}
