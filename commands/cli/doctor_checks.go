@@ -39,6 +39,7 @@ func (c *doctorCommand) checks() []check {
 		{"hooks", about("hooks")},
 		{"extensions", about("extensions")},
 		{"agents", about("agents")},
+		{"keys", about("keys")},
 		{"credentials", (*doctor).checkCredentials},
 		{"network", at((*doctor).checkNetwork)},
 		{"git", program("git", "the model can't see what has changed; install git")},

@@ -44,6 +44,10 @@ func problems(o *Options, l *launch.Launcher) (list []cli.Problem) {
 	for _, w := range warnings {
 		note("extensions")(w)
 	}
+	_, warnings = readKeymap(o.paths)
+	for _, w := range warnings {
+		note("keys")(w)
+	}
 	_, wrong := o.agents().list()
 	for _, err := range wrong {
 		note("agents")(err.Error())
