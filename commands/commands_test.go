@@ -349,13 +349,17 @@ func TestElsewhere(t *testing.T) {
 	app.Elsewhere = func(name string) string {
 		return map[string]string{"git:commit": "it is a command in x"}[name]
 	}
-	step := input.Chain(commands.LoneWord, commands.Step(app))
-	for line, want := range map[string]string{"/git:commit now": "/git:commit: it is a command in x", "exit": "quit", " quit ": "quit"} {
+	var said []*genai.Content
+	step := input.Chain(commands.LoneWord(func() []*genai.Content { return said }), commands.Step(app))
+	const none = " answers a question, and none is open; with more words it is sent to the model"
+	for line, want := range map[string]string{"/git:commit now": "/git:commit: it is a command in x", "exit": "quit", " quit ": "quit",
+		"y": "y" + none, " n ": "n" + none, "e": "e" + none} {
 		if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	for _, line := range []string{"/git:push", "help me", "exit 3", "/git/commit"} {
+	said = []*genai.Content{genai.NewContentFromText("mend it", genai.RoleUser), genai.NewContentFromText("Shall I also run the tests?", genai.RoleModel)}
+	for _, line := range []string{"/git:push", "help me", "exit 3", "/git/commit", "y", "n", "yes", "y now"} {
 		if parts, err := step(t.Context(), []*genai.Part{genai.NewPartFromText(line)}); err != nil || len(parts) != 1 || parts[0].Text != line {
 			t.Errorf("%q: %v, %v", line, parts, err)
 		}

@@ -6,21 +6,34 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/journal"
 	"gemline/repl/input"
 )
 
-// LoneWord is the link of the input chain that takes a word alone on a line for the
-// command that it means to everybody.
-func LoneWord(next input.Processor) input.Processor {
-	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-		if len(parts) == 1 {
-			switch strings.TrimSpace(parts[0].Text) {
-			case "?", "help":
-				parts = []*genai.Part{genai.NewPartFromText("/help")}
-			case "exit", "quit":
-				parts = []*genai.Part{genai.NewPartFromText("/quit")}
-			}
+// LoneWord returns the link of the input chain that takes a word alone on a line for the
+// command that it means to everybody. Where the answer before asks nothing, an answer to a
+// question of gemline's is no prompt.
+func LoneWord(history func() []*genai.Content) input.Step {
+	return func(next input.Processor) input.Processor {
+		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+			return loneWord(ctx, parts, history, next)
 		}
-		return next(ctx, parts)
 	}
+}
+
+func loneWord(ctx context.Context, parts []*genai.Part, history func() []*genai.Content,
+	next input.Processor) ([]*genai.Part, error) {
+	if len(parts) == 1 {
+		switch word := strings.TrimSpace(parts[0].Text); word {
+		case "y", "n", "e":
+			if said := journal.Turns(history()); len(said) == 0 || !strings.Contains(said[len(said)-1].Answer, "?") {
+				return nil, unavailable("%s answers a question, and none is open; with more words it is sent to the model", word)
+			}
+		case "?", "help":
+			parts = []*genai.Part{genai.NewPartFromText("/help")}
+		case "exit", "quit":
+			parts = []*genai.Part{genai.NewPartFromText("/quit")}
+		}
+	}
+	return next(ctx, parts)
 }

@@ -175,7 +175,9 @@ func commandsPage() string {
 			list(prefix+c.Name+" ", c.Sub)
 		}
 	}
-	list("/", commands.Builtin())
+	builtin := commands.Builtin()
+	slices.SortFunc(builtin, func(a, b *commands.Command) int { return strings.Compare(a.Name, b.Name) })
+	list("/", builtin)
 	return b.String()
 }
 

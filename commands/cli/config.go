@@ -57,7 +57,7 @@ func (c *configList) Run(w *World) error {
 		entries = effective(entries)
 	}
 	lines := entryLines(entries)
-	if len(entries) == 0 && w.In == nil { // in a session, silence is no answer
+	if len(entries) == 0 {
 		lines = []string{"nothing is set"}
 	}
 	return w.show(map[string]any{"settings": entries}, lines...)

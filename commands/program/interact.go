@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"google.golang.org/genai"
+
 	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/journal"
@@ -66,15 +68,13 @@ func (r *run) interact(ctx context.Context) error {
 	defer func() { i.updates.end() }()
 	app := i.commands()
 	i.complete = i.completion(app).Complete
-	if err := i.offer(ctx, app); err != nil {
-		return err
-	}
+	i.offer()
 	i.welcome(ctx, out, app.Screen)
 	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
-			i.typed.Step,               // !ls: run, nothing sent
-			commands.LoneWord,          // help: /help
+			i.typed.Step, // !ls: run, nothing sent
+			commands.LoneWord(func() []*genai.Content { return i.engine.History() }), // help: /help
 			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
 			i.references,               // @main.go: the file's text
@@ -154,19 +154,14 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	return err
 }
 
-// offer asks whether screen reader mode is for good. It asks once, if the command line
-// switches the mode on.
-func (i *interactive) offer(ctx context.Context, app *commands.App) error {
+// offer says how screen reader mode is for good, once, if the command line switches it on.
+func (i *interactive) offer() {
 	const key = "ui.accessibility.screenReader"
 	on := i.flags.ScreenReader
 	if on == nil || !*on || i.screen.Stable || i.settings.Says(key) || !i.paths.Once("screen-reader-offered") {
-		return nil
+		return
 	}
-	yes, err := i.screen.Confirm(ctx, "turn screen reader mode on for good? This is asked once.")
-	if err != nil || !yes {
-		return err
-	}
-	return app.Manage(ctx, "config", "set", "--holds", "--", key, "true")
+	i.screen.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
 }
 
 // hint has the model be told what the user says while it works.

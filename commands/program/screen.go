@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"gemline/commands"
@@ -88,8 +89,16 @@ func (i *interactive) setUpScreen() {
 func screenCommands(s *repl.Screen) *commands.Screen {
 	return &commands.Screen{
 		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
-		Patch:  s.ShowPatch,
-		Asked:  func(text string) { s.Out.Line(output.You, "%s", output.EscapeLine(text)) },
+		Patch: s.ShowPatch,
+		Asked: func(text string) {
+			for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
+				if line = output.EscapeLine(line); n == 0 {
+					s.Out.Line(output.You, "%s", line)
+				} else {
+					s.Out.Text("  " + line + "\n")
+				}
+			}
+		},
 		Answer: s.Printer.Answer, Entered: s.Entered,
 		Kept: func() (kept []commands.Output) {
 			for _, o := range s.Printer.Kept() {

@@ -227,10 +227,11 @@ func (k *reader) message(b []byte, o object) *message {
 	case "gemini":
 		m.real = o.filled
 	case "user":
-		begins := textPrefix(o.content)
-		if m.id != openingID && isQuestion(begins) {
-			m.real, m.text = true, begins
+		begins := textPrefix(o.content, strings.TrimSpace)
+		if said := textPrefix(o.content, own); m.id != openingID && isQuestion(said) {
+			m.real, m.text = true, said
 		}
+		m.begins = begins
 		begins = strings.TrimSpace(begins)
 		m.context = m.id == openingID || strings.HasPrefix(begins, "<session_context>")
 		m.command = strings.HasPrefix(begins, "/") || strings.HasPrefix(begins, "?")
@@ -261,9 +262,9 @@ func (k *reader) result(b []byte) (res *result) {
 }
 
 // textPrefix returns how the text of a message's content begins.
-func textPrefix(content []byte) string {
+func textPrefix(content []byte, of func(string) string) string {
 	if len(content) > 0 && content[0] == '"' {
-		return stringPrefix(content)
+		return of(stringPrefix(content))
 	}
 	if bytes.HasPrefix(content, []byte(`[{"functionResponse"`)) {
 		return "" // answers to calls, perhaps long
@@ -273,11 +274,11 @@ func textPrefix(content []byte) string {
 		switch {
 		case text != "":
 		case p[0] == '"':
-			text = stringPrefix(p)
+			text = of(stringPrefix(p))
 		default:
 			eachField(p, func(key, v []byte) {
 				if string(key) == "text" {
-					text = stringPrefix(v)
+					text = of(stringPrefix(v))
 				}
 			})
 		}

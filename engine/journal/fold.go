@@ -1,6 +1,11 @@
 package journal
 
-import "google.golang.org/genai"
+import (
+	"cmp"
+	"slices"
+
+	"google.golang.org/genai"
+)
 
 // openingID is the id that every session file gives to the message that sets
 // up the conversation's context.
@@ -12,6 +17,7 @@ type record struct {
 	messages []*message
 	index    map[string]int // of messages, by id
 	want     want
+	asked    string // how the first question began, where compression has summed it up
 }
 
 // A want is how much of a message is kept.
@@ -29,6 +35,8 @@ type message struct {
 	kind string
 	real bool   // worth coming back for
 	text string // how a question begins, where a title is looked for
+
+	begins string // how the words of a user's message begin, whoever added them
 
 	context bool // it sets up the conversation
 	command bool // it looks like one for the program
@@ -92,9 +100,13 @@ func (r *record) set(m *metadata) {
 		s.Elsewhere = m.elsewhere
 	}
 	if m.replaces {
-		r.messages, r.index = nil, nil
+		first := cmp.Or(r.asked, asked(r.messages))
+		r.messages, r.index, r.asked = nil, nil, ""
 		for _, msg := range m.messages {
 			r.add(msg)
+		}
+		if slices.ContainsFunc(r.messages, (*message).isSnapshot) {
+			r.asked = first
 		}
 	}
 }

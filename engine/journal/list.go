@@ -161,7 +161,7 @@ func (r *record) summary() Session {
 	if s.Kind == "" {
 		s.Kind = "main"
 	}
-	s.Title = cmp.Or(s.Name, title(s.Summary))
+	s.Title = cmp.Or(s.Name, title(s.Summary), title(withoutPiped(r.asked)))
 	for _, m := range r.messages {
 		if m.real {
 			s.Messages++
@@ -193,7 +193,7 @@ var piped = regexp.MustCompile(`^<stdin [^>]*>`)
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, prefix := range []string{"/", "?", "<session_context>", "<hook_context>"} {
+	for _, prefix := range []string{"/", "?"} {
 		if strings.HasPrefix(text, prefix) {
 			return false
 		}

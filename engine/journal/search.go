@@ -115,7 +115,10 @@ func spokenBy(role string, p *genai.Part) (who, said string) {
 	case role == genai.RoleModel:
 		return "gemini", p.Text
 	}
-	return "you", p.Text
+	if said = own(p.Text); said == "" {
+		return "added", p.Text
+	}
+	return "you", said
 }
 
 // around returns what of a line stands around the byte at.

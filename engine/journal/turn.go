@@ -46,7 +46,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 // Spoken reports whether a message has words that somebody has said.
 func Spoken(c *genai.Content) bool {
 	text := words(c)
-	return text != "" && !engine.Answers(c) && !strings.HasPrefix(text, "<session_context>") && engine.Noted(text) == ""
+	return text != "" && !engine.Answers(c) && engine.Noted(text) == ""
 }
 
 // Standing says what a conversation that is gone on with is about, how old it is and how
@@ -57,15 +57,4 @@ func (c *Conversation) Standing(now time.Time) string {
 		turns = fmt.Sprintf("%d turns", n)
 	}
 	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)), turns)
-}
-
-// words returns the words of a message.
-func words(c *genai.Content) string {
-	var texts []string
-	for _, p := range c.Parts {
-		if text := strings.TrimSpace(p.Text); text != "" && !p.Thought {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
 }

@@ -84,7 +84,8 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 			case err != nil:
 				return nil, &Error{Message: "standard input: " + disk.Cause(err).Error(), Err: err}
 			case int64(len(b)) > limit:
-				return nil, mistake("standard input is larger than %s", Size(limit))
+				return nil, &Error{Message: "standard input is larger than " + Size(limit),
+					Advice: "save it in a file and name that in the prompt, so that the model reads parts of it; or send less: head -c, grep"}
 			}
 			return b, nil
 		}

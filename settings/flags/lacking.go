@@ -12,6 +12,13 @@ var lacking = []struct {
 }{
 	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
 	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
+	{[]string{"max-retries", "retries"}, "--max-attempts N says how often a request is made"},
+	{[]string{"all-files"}, "@. in the prompt puts the files of this folder into it"},
+	{[]string{"proxy"}, "HTTPS_PROXY=ADDRESS in the environment names a proxy"},
+	{[]string{"checkpointing"}, "changes can be taken back in any case; general.checkpointing.enabled: false in the settings switches that off"},
+	{[]string{"telemetry", "telemetry-target", "telemetry-otlp-endpoint", "telemetry-otlp-protocol", "telemetry-log-prompts", "telemetry-outfile"},
+		"gemline config set telemetry.enabled true switches it on, and telemetry.target and the like say where it goes"},
+	{[]string{"show-memory-usage"}, "gemline shows none; /stats says what a session has used"},
 	{[]string{"full-auto", "a", "ask-for-approval"}, "--approval-mode auto runs unasked what is confined and can be taken back; -y runs everything unasked, confined"},
 	{[]string{"dangerously-bypass-approvals-and-sandbox", "yes"}, "-y runs everything unasked, confined; with --sandbox=off nothing holds it"},
 	{[]string{"no-stream"}, "--stream final shows an answer when it is whole"},

@@ -65,7 +65,7 @@ func (c Choice) container(word, path string) (Sandbox, error) {
 	}
 	if k.Image == "" {
 		return nil, c.fault("%s runs commands in an image, and none is named",
-			"tools.sandbox.image in the settings or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
+			"--sandbox=kernel needs none (tools.sandbox: \"kernel\" in the settings); or tools.sandbox.image or GEMINI_SANDBOX_IMAGE names one, with bash and what the project needs", word)
 	}
 	if strings.HasPrefix(k.Image, "-") {
 		return nil, c.fault("%.60q is not the name of an image", "", k.Image)

@@ -45,36 +45,24 @@ func TestFirstLine(t *testing.T) {
 	}
 }
 
-// Whoever asks for screen reader mode by the flag is asked once whether that
-// is for good.
+// Whoever asks for screen reader mode by the flag is told once how it is for good, and is
+// asked nothing before the first prompt.
 func TestScreenReaderOffer(t *testing.T) {
 	t.Parallel()
-	const question = "y or n: "
+	const told = "/settings set ui.accessibility.screenReader true"
 	c := pt.Terminal(t, et.NewServer(), "--screen-reader")
 	c.Term = "xterm"
 	s := teletype.Start(t, c)
-	s.Expect("asked once.\r\n" + question)
-	s.Line("maybe")
-	s.Expect(question)
-	s.Line("")
+	s.Expect(told)
 	s.Expect("> ")
+	s.Line(told)
+	s.Expect("ui.accessibility.screenReader = true")
 	pt.Leave(t, s, teletype.Rules{Quiet: true})
 	s = teletype.Start(t, c)
 	s.Expect("> ")
-	if text := pt.Leave(t, s, teletype.Rules{Quiet: true}); strings.Contains(text, question) {
-		t.Errorf("asked again: %s", text)
+	if text := pt.Leave(t, s, teletype.Rules{Quiet: true}); strings.Contains(text, told) {
+		t.Errorf("told again: %s", text)
 	}
-	c = pt.Terminal(t, et.NewServer(), "--accessible")
-	c.Term = "xterm"
-	s = teletype.Start(t, c)
-	s.Expect(question)
-	s.Line("y")
-	s.Expect("ui.accessibility.screenReader")
-	s.Expect("> ")
-	if text := string(s.Transcript()); strings.Contains(text, "does not count") {
-		t.Errorf("the flag is held against the setting: %s", text)
-	}
-	pt.Leave(t, s, teletype.Rules{Quiet: true})
 	c.Args = c.Args[:len(c.Args)-1] // without the flag
 	s = teletype.Start(t, c)
 	s.Expect("screen reader mode: on (settings)")

@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// blocks are the marks of what the program or a hook adds to a message, each up to its end.
+var blocks = []string{"session_context", "hook_context", "system_note", "activated_skill", "state_snapshot"}
+
+const (
+	summedUp = "The earlier part of this conversation was summed up." // and a snapshot follows
+	attached = "--- Content from referenced files ---"
+)
+
+// own returns what of a text the user has typed: neither what hooks, skills, compression
+// and the program have added, nor the files that the words refer to.
+func own(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, summedUp) {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, attached)
+	for _, name := range blocks {
+		begin, end := "<"+name, "</"+name+">"
+		if rest, ok := strings.CutPrefix(text, begin); ok && rest != "" && (rest[0] == '>' || rest[0] == ' ') {
+			_, behind, _ := strings.Cut(rest, end) // nothing if the end is not there
+			return own(behind)
+		}
+		if before, ok := strings.CutSuffix(strings.TrimSpace(text), end); ok {
+			if i := strings.LastIndex(before, begin); i >= 0 {
+				return own(text[:i])
+			}
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// isSnapshot reports whether a message stands for what compression has summed up.
+func (m *message) isSnapshot() bool {
+	text := strings.TrimSpace(m.begins)
+	return strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, "<state_snapshot>")
+}
+
+// asked returns how the first question begins, "" if there is none.
+func asked(messages []*message) string {
+	i := slices.IndexFunc(messages, func(m *message) bool { return m.text != "" })
+	if i < 0 {
+		return ""
+	}
+	return messages[i].text
+}
+
+// words returns the words of a message, of a user's what the user has typed.
+func words(c *genai.Content) string {
+	var texts []string
+	for _, p := range c.Parts {
+		text := strings.TrimSpace(p.Text)
+		if c.Role == genai.RoleUser && strings.HasPrefix(text, attached) {
+			break
+		}
+		if c.Role == genai.RoleUser {
+			text = own(text)
+		}
+		if text != "" && !p.Thought {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
