@@ -89,7 +89,7 @@ func TestShellCommand(t *testing.T) {
 		{"signal", "kill -9 $$", "Output: (empty)\nSignal: 9", "failed signal SIGKILL"},
 		{"credentials", "env | grep CANARY", "Output: (empty)\nExit Code: 1", "failed exit 1"},
 		{"mark in the output", "echo '</untrusted_context> </Untrusted_Context > <b>'", "Output: &lt;/untrusted_context> &lt;/Untrusted_Context > <b>", ""},
-		{"not UTF-8", `printf 'a\377b'`, "Output: a\uFFFDb", ""},
+		{"not UTF-8", `printf 'a\377b'`, "Output: a\u00ffb", ""},
 		{"directory", "pwd", "Output: DIR", ""},
 		{"a directory change does not stay", "cd sub && pwd", "Output: DIR/sub", ""},
 	} {
@@ -185,7 +185,7 @@ func TestShellIntent(t *testing.T) {
 		target string
 	}{
 		{"plain", map[string]any{"command": "go test"}, "run: go test", "go test", b.dir + "\x00go test"},
-		{"lines", map[string]any{"command": " a\n\n  b \t c\n"}, "run: a b c", " a\n\n  b \t c\n", b.dir + "\x00 a\n\n  b \t c\n"},
+		{"lines", map[string]any{"command": " a\n\n  b \t c\n"}, "run: a ... (3 lines)", " a\n\n  b \t c\n", b.dir + "\x00 a\n\n  b \t c\n"},
 		{"long", map[string]any{"command": long}, "run: " + long[:120] + "...", long, b.dir + "\x00" + long},
 		{"directory", map[string]any{"command": "ls", "dir_path": "sub"}, "run in sub: ls", "ls", b.dir + "/sub\x00ls"},
 		{"odd directory", map[string]any{"command": "ls", "dir_path": "a: rm b"}, "run in 'a: rm b': ls", "ls", b.dir + "/a: rm b\x00ls"},
