@@ -376,6 +376,7 @@ func TestAssistOptions(t *testing.T) {
 		{"in clear", model.Options{Account: account(nil), BaseURL: "http://example.com"}, "http is for this machine only"},
 		{"another path", model.Options{Account: account(nil), Project: "../q"}, "not a valid name"},
 		{"good", model.Options{Account: account(nil)}, ""},
+		{"a token", model.Options{APIKey: "token", Bearer: true}, ""},
 		{"paid for elsewhere", model.Options{Keyless: true}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -102,7 +102,7 @@ func errKey(key string) error {
 // checkAccount finds what is missing in o to pay for requests.
 func (o Options) checkAccount() error {
 	switch {
-	case o.CodeAssist && o.Account == nil && o.APIKey == "" && !o.Keyless:
+	case o.CodeAssist && o.Account == nil && (o.APIKey == "" || !o.Bearer) && !o.Keyless:
 		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Advice: hintAccount}
 	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
 		return &Error{Kind: Auth, Final: true,
