@@ -41,7 +41,8 @@ type Tally struct {
 	allowed map[string]bool     // calls that may run but are not over
 	check   *Check
 	span    Span
-	start   time.Time // of span
+	start   time.Time     // of span
+	idle    time.Duration // of span, while the user was asked
 	changed map[string]bool
 	part    *Tally // counts the same; nil if there is none
 }
@@ -76,7 +77,7 @@ type request struct {
 // Start begins the count of what one prompt does, which [Tally.Span] returns.
 func (t *Tally) Start(now time.Time) {
 	t.begin(now)
-	t.span, t.start, t.changed = Span{}, now, nil
+	t.span, t.start, t.changed, t.idle = Span{}, now, nil, 0
 	if t.part != nil {
 		t.part.Start(now)
 	}
@@ -201,6 +202,7 @@ func (a asking) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 // pause has a request that is open count less time, and the call inside of which an agent
 // asks.
 func (t *Tally) pause(p engine.Proposal, d time.Duration) {
+	t.idle += d
 	if t.part != nil {
 		t.part.pause(p, d)
 	}

@@ -423,6 +423,7 @@ func TestAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole, part := &Tally{}, &Tally{}
 		whole.Begin(part)
+		whole.Start(time.Now())
 		whole.Observe(engine.Requested{Model: "m"}, time.Now())
 		time.Sleep(time.Second)
 		if _, err := whole.Asking(slow{}).Approve(t.Context(), engine.Proposal{}); err != nil {
@@ -435,6 +436,14 @@ func TestAsking(t *testing.T) {
 			if got := strings.Join(tl.Overview(time.Now()), "\n"); !strings.Contains(got, "; 3.0 s for the model's answers") {
 				t.Error(got)
 			}
+			if took := tl.Span(time.Now()).Took; took != 3*time.Second {
+				t.Errorf("the turn took %v", took)
+			}
+		}
+		whole.Start(time.Now())
+		time.Sleep(time.Second)
+		if took := whole.Span(time.Now()).Took; took != time.Second {
+			t.Errorf("the next turn took %v", took)
 		}
 		if whole.Asking(nil) != nil {
 			t.Error("somebody is asked")

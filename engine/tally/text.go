@@ -22,11 +22,11 @@ type Span struct {
 	Failed, Denied, Refused, Cancelled int // of Calls
 }
 
-// Span returns what was done since [Tally.Start], as of now.
+// Span returns what was done since [Tally.Start], as of now. Nothing is done while the user is asked.
 func (t *Tally) Span(now time.Time) Span {
 	s := t.span
 	if !t.start.IsZero() {
-		s.Took = elapsed(t.start, now)
+		s.Took = max(0, elapsed(t.start, now)-t.idle)
 	}
 	return s
 }
