@@ -195,7 +195,7 @@ func TestACP(t *testing.T) {
 			})
 			checkEdited(t, got, dir)
 			first := string(pt.Streamed(s)[0].Body)
-			for _, want := range []string{`"what is in @notes.txt[/else/where.go#L1-2]"`, "line two", "func main() {}", "iVBORw0KGgo="} {
+			for _, want := range []string{`"what is in @\"` + dir + `/notes.txt\"[/else/where.go#L1-2]"`, "line two", "func main() {}", "iVBORw0KGgo="} {
 				if !strings.Contains(first, want) {
 					t.Errorf("the first request lacks %s: %s", want, first)
 				}

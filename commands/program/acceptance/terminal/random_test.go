@@ -23,7 +23,7 @@ import (
 // a soak that is tried for an hour.
 func TestRandomKeys(t *testing.T) {
 	t.Parallel()
-	const sessions, bursts, soak = 4, 30, time.Hour
+	const sessions, bursts, soak = 4, 24, time.Hour
 	random := et.Random(t, 7)
 	began := time.Now()
 	n := 0
@@ -66,7 +66,7 @@ func typeAtRandom(t *testing.T, r *rand.Rand, bursts int) {
 		if !s.Try(said) {
 			break
 		}
-		for range one(r, 1, 1, 3) {
+		for range one(r, 1, 1, 7) { // after the longest one, nothing more belongs to a paste
 			<-pause.C
 		}
 	}
