@@ -31,11 +31,6 @@ var lacking = []struct {
 	{[]string{"settings", "config", "profile"}, "gemline config set KEY VALUE changes a setting; GEMINI_CLI_HOME names another place for them"},
 	{[]string{"verbose"}, "--detail full tells more, -d writes a debug log"},
 	{[]string{"no-session-persistence", "ephemeral"}, "a session is always kept; gemline sessions delete ID deletes it"},
-	{[]string{"proxy"}, "HTTPS_PROXY and HTTP_PROXY name a proxy, NO_PROXY what is reached without"},
-	{[]string{"checkpointing", "checkpoint"}, "what calls change can be taken back in any case; general.checkpointing.enabled in the settings switches it"},
-	{[]string{"telemetry", "telemetry-target", "telemetry-otlp-endpoint", "telemetry-otlp-protocol", "telemetry-log-prompts", "telemetry-outfile"},
-		"telemetry is set up in the settings: gemline config set telemetry.enabled true"},
-	{[]string{"all-files"}, "@DIR in the prompt puts the files of a folder into it"},
 	{[]string{"include-partial-messages"}, "--output-format stream-json has them in any case"},
 }
 
