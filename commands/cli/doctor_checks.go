@@ -50,7 +50,7 @@ func (c *doctorCommand) checks() []check {
 		{"disk", at((*doctor).checkDisk)},
 		{"sessions", (*doctor).checkSize},
 		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.Build, time.Now()) }},
-		{"sandbox", at((*doctor).checkSandbox)},
+		{"sandbox", (*doctor).checkSandbox},
 	}
 	if c.Online {
 		list = append(list, check{"server", (*doctor).checkServer})
@@ -456,7 +456,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 }
 
 // checkSandbox says what confines commands.
-func (d *doctor) checkSandbox() finding {
+func (d *doctor) checkSandbox(ctx context.Context) finding {
 	const status = "gemline sandbox status says more"
 	c, err := d.Project.Launcher()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
@@ -464,6 +464,11 @@ func (d *doctor) checkSandbox() finding {
 	}
 	if err != nil {
 		return worse(failing, hint(err), "%s", err)
+	}
+	if k := c.Container(); k != nil {
+		if err := k.Answers(ctx); err != nil {
+			return worse(failing, "start it, or use --sandbox=kernel, which needs no engine", "%s", err)
+		}
 	}
 	st := c.State()
 	switch {

@@ -249,3 +249,10 @@ func (f withCaches) Close() error {
 	}
 	return nil
 }
+
+// Container returns the container that confines commands, nil if none does.
+func (l *Launcher) Container() *sandbox.Container {
+	cached, _ := l.Sandbox.(withCaches)
+	k, _ := cached.Sandbox.(*sandbox.Container)
+	return k
+}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Container confines commands by docker or podman: each runs in a container
@@ -90,6 +91,26 @@ func (k *Container) State() State {
 		s.Layers = append(s.Layers, Layer{Name: "confinement", Why: "SANDBOX_FLAGS may lift it"})
 	}
 	return s
+}
+
+// Answers asks the engine once whether it works: that of docker is a daemon, which need not
+// run. The error has the engine's words.
+func (k *Container) Answers(ctx context.Context) error {
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, k.Path, "version", "--format", "{{.Server.Version}}")
+	cmd.Env, cmd.WaitDelay = k.Environ, time.Second
+	out, err := cmd.CombinedOutput()
+	switch said := text.OneLine(strings.TrimSpace(string(out)), 200); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s does not answer", k.Engine)
+	case err != nil && said != "":
+		return fmt.Errorf("%s does not work: %s", k.Engine, said)
+	case err != nil:
+		return fmt.Errorf("%s does not work: %w", k.Engine, err)
+	}
+	return nil
 }
 
 // Confine implements [Sandbox].
