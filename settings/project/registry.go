@@ -160,11 +160,11 @@ func (r registry) slug(ctx context.Context) (string, error) {
 		return guess, err
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return guess, unsaved(err)
+		return guess, r.unsaved(err)
 	}
 	l, err := Acquire(ctx, filepath.Join(r.dir, "projects.json.lock"))
 	if err != nil {
-		return guess, unsaved(err)
+		return guess, r.unsaved(err)
 	}
 	defer l.Release()
 	if ps, err = r.read(); err != nil { // another process may have written
@@ -172,21 +172,25 @@ func (r registry) slug(ctx context.Context) (string, error) {
 	}
 	s := r.choose(ps)
 	if err := r.claim(s); err != nil {
-		return s, unsaved(err)
+		return s, r.unsaved(err)
 	}
 	if ps.slugs[r.root] == s {
 		return s, nil
 	}
 	ps.slugs[r.root] = s
 	if err := r.write(ps, l); err != nil {
-		return s, unsaved(err)
+		return s, r.unsaved(err)
 	}
 	return s, nil
 }
 
 // unsaved says what it means that a project can't be registered: its sessions have no place.
-func unsaved(err error) error {
+func (r registry) unsaved(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.Mine(info) {
+			return fmt.Errorf("~/.gemini can't be written (%w): this session is not saved; HOME is the home of another user, "+
+				"and sudo -H, or HOME=... before gemline, makes it yours", path.Err)
+		}
 		return fmt.Errorf("~/.gemini can't be written (%w): this session is not saved", path.Err)
 	}
 	return fmt.Errorf("register this project: %w", err)
