@@ -18,10 +18,11 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
-test: ## everything that needs only Go and git, of the program as it is built for users
+test: ## everything that needs only Go and git, of the program as it is built for users but for the day
 	@echo "about ten minutes on two cores; needs Go $(shell sed -n 's/^go //p' go.mod) or newer, and git"
 	@$(MAKE) --no-print-directory build
-	GEMLINE_BUILT=$(CURDIR)/gemline CGO_ENABLED=0 $(GOTEST) -trimpath $(TESTFLAGS) $(LONG) $(filter-out $(RACED),$(shell go list ./...))
+	$(GO) build -trimpath -tags helper -ldflags '-s -w' -o bin/gemline ./commands/program/acceptance/testprogram
+	GEMLINE_BUILT=$(CURDIR)/bin/gemline CGO_ENABLED=0 $(GOTEST) -trimpath $(TESTFLAGS) $(LONG) $(filter-out $(RACED),$(shell go list ./...))
 	$(if $(RACED),CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS) $(RACED))
 
 check: ## what a change must pass
