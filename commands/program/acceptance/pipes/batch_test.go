@@ -519,7 +519,7 @@ func TestBatchScale(t *testing.T) {
 			if err := os.Symlink(self, filepath.Join(dir, "bin", "gemline")); err != nil {
 				t.Fatal(err)
 			}
-			env := append(run.Env, "GEMINI_MODEL=gemini-2.5-flash", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+			env := append(run.Env, "GEMINI_MODEL="+pt.Model, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 			run = exec.Command("bash", "-ec", script)
 			run.Dir, run.Env, run.Stdout, run.Stderr = dir, env, &out, &errs
 			if err := run.Run(); err != nil {

@@ -21,7 +21,7 @@ func TestPipes(t *testing.T) {
 	t.Cleanup(s.Close)
 	cmd := exec.Command("sh", filepath.Join("commands/program/acceptance/testdata/pipes/pipes.sh"))
 	cmd.Env = []string{pt.AsProgram + "=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(),
-		"GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_MODEL=gemini-2.5-flash", "AGENT=" + pt.Self(t)}
+		"GEMINI_API_KEY=key-of-the-test", "GOOGLE_GEMINI_BASE_URL=" + s.URL, "GEMINI_MODEL=" + pt.Model, "AGENT=" + pt.Self(t)}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)

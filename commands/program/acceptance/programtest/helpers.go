@@ -19,6 +19,10 @@ import (
 	"gemline/tools/sandbox"
 )
 
+// Model is what tests of the program ask that don't name another: a model without a
+// last day, since the program as it is built goes by the clock.
+const Model = "gemini-2.5-flash-lite"
+
 // Terminal returns the command that runs this very program at a terminal, in a
 // fresh project with a few files, against a server.
 func Terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
@@ -28,7 +32,7 @@ func Terminal(t *testing.T, s *et.Server, args ...string) teletype.Command {
 	project, home := filepath.Join(dir, "project"), filepath.Join(dir, "home")
 	Write(t, home, nil)
 	Write(t, project, map[string]string{"greeting.txt": "Hello, wrld.\n", "notes.txt": "Remember the milk.\n"})
-	return teletype.Command{Path: Self(t), Args: append([]string{"-m", "gemini-2.5-flash"}, args...), Dir: project,
+	return teletype.Command{Path: Self(t), Args: append([]string{"-m", Model}, args...), Dir: project,
 		Env: Environment(home, s, "GEMINI_CLI_TRUST_WORKSPACE=true")}
 }
 
@@ -88,7 +92,7 @@ func Unknown(t *testing.T, s *et.Server, files map[string]string) (c teletype.Co
 	c.Args, c.Term = nil, "dumb"
 	c.Env = append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE=")
 	Write(t, c.Dir, files)
-	Configured(t, c, `{"model": {"name": "gemini-2.5-flash"}}`)
+	Configured(t, c, `{"model": {"name": "`+Model+`"}}`)
 	return c, filepath.Join(HomeOf(c), ".gemini")
 }
 
@@ -158,7 +162,7 @@ var Confined = sync.OnceValue(func() bool {
 
 // Headless returns the command that runs this very program without a terminal.
 func Headless(t *testing.T, s *et.Server, dir string, out, errs io.Writer, args ...string) *exec.Cmd {
-	cmd := exec.Command(Self(t), append([]string{"-m", "gemini-2.5-flash"}, args...)...)
+	cmd := exec.Command(Self(t), append([]string{"-m", Model}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, errs
 	cmd.Env = Environment(filepath.Join(dir, "home"), s)
 	return cmd
@@ -227,7 +231,7 @@ func Converse(line func(string), key func(string), expect func(string) string) {
 	expect("notes.txt")
 	expect("> ")
 	line("/stats")
-	expect("Model gemini-2.5-flash: 7 requests")
+	expect("Model " + Model + ": 7 requests")
 	expect("> ")
 	line("/quit")
 }

@@ -567,7 +567,7 @@ func TestA2AByCurl(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), bash, "-euc", "trap 'kill $server' ERR\n"+script+"wait $server || true\n")
 	cmd.Dir = dir
-	cmd.Env = pt.Environment(filepath.Join(dir, "home"), s, "PATH="+bin+":"+os.Getenv("PATH"), "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_MODEL=gemini-2.5-flash")
+	cmd.Env = pt.Environment(filepath.Join(dir, "home"), s, "PATH="+bin+":"+os.Getenv("PATH"), "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_MODEL="+pt.Model)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)

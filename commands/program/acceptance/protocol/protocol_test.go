@@ -56,13 +56,13 @@ func TestTalkCommands(t *testing.T) {
 	}
 	c := pt.Talk(t, dir, s)
 	c.Say("what is in @notes.txt?")
-	id := c.Want("turn_result", "status", "success", "stats/models/gemini-2.5-flash/total_tokens", 0)["session_id"]
+	id := c.Want("turn_result", "status", "success", "stats/models/"+pt.Model+"/total_tokens", 0)["session_id"]
 	if !strings.Contains(pt.LastAsked(s), "remember the milk") {
 		t.Error(pt.LastAsked(s))
 	}
 	c.Say("/model")
 	c.Want("message", "role", "user", "content", "/model")
-	if r := c.Want("message", "role", "assistant"); !strings.HasPrefix(r["content"].(string), "model: gemini-2.5-flash\n") {
+	if r := c.Want("message", "role", "assistant"); !strings.HasPrefix(r["content"].(string), "model: "+pt.Model+"\n") {
 		t.Error(r)
 	}
 	c.Want("turn_result", "status", "success")

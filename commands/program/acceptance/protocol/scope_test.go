@@ -105,7 +105,7 @@ func talkInAScript(t *testing.T, path, scope string) {
 	t.Cleanup(s.Close)
 	c := pt.Headless(t, s, dir, nil, nil)
 	cmd := exec.Command("sh", path, "go")
-	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=always", "SCOPE="+scope)
+	cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL="+pt.Model, "TMPDIR="+t.TempDir(), "DECISION=always", "SCOPE="+scope)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -151,7 +151,7 @@ func TestTalkNoDecision(t *testing.T) {
 			case "decide.py": // who uses the class may be wrong about what it takes
 				cmd = exec.Command("python3", script, "go")
 			}
-			cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir(), "DECISION=yes",
+			cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL="+pt.Model, "TMPDIR="+t.TempDir(), "DECISION=yes",
 				"PYTHONPATH="+examples, "PYTHONDONTWRITEBYTECODE=1")
 			b, _ := cmd.CombinedOutput()
 			out := string(b)

@@ -60,7 +60,7 @@ func TestTalkScripts(t *testing.T) {
 				}
 				cmd := exec.Command(argv[0], append(argv[1:], "hi", "do \"it\"")...)
 				cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
-				cmd.Env = append(append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL=gemini-2.5-flash", "TMPDIR="+t.TempDir()), env...)
+				cmd.Env = append(append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL="+pt.Model, "TMPDIR="+t.TempDir()), env...)
 				var out, errs bytes.Buffer
 				cmd.Stdout, cmd.Stderr = &out, &errs
 				if err := cmd.Run(); err != nil {

@@ -52,7 +52,7 @@ func TestACPExamples(t *testing.T) {
 			cmd := pt.Headless(t, s, dir, nil, nil, "--acp")
 			args := cmd.Args
 			if name == "gemini" {
-				args = []string{"-gemini", cmd.Path, "-model", "gemini-2.5-flash", "-yolo"} // of standard input it reads all for prompts
+				args = []string{"-gemini", cmd.Path, "-model", pt.Model, "-yolo"} // of standard input it reads all for prompts
 			}
 			client := exec.CommandContext(t.Context(), shipped(t, "github.com/coder/acp-go-sdk/example/"+name), args...)
 			client.Dir, client.Env, client.Stdin = dir, append(cmd.Env, "GEMINI_CLI_TRUST_WORKSPACE=true"), strings.NewReader(c.typed)

@@ -52,7 +52,7 @@ func touched(n traces) bool { return len(n.out) > 0 }
 var canaries = []canary{
 	{name: "context file", files: map[string]string{"GEMINI.md": "CANARY-CONTEXT"}, sign: func(n traces) bool { return n.said("CANARY-CONTEXT") }},
 	{name: "context file above", files: map[string]string{"../GEMINI.md": "CANARY-ABOVE", "../.git/HEAD": ""}, sign: func(n traces) bool { return n.said("CANARY-ABOVE") }},
-	{name: "context file below", env: []string{"GEMINI_MODEL=gemini-2.5-flash"}, files: map[string]string{"sub/GEMINI.md": "CANARY-BELOW", "GEMINI.md": "x"}, sign: func(n traces) bool { return n.said("CANARY-BELOW") }},
+	{name: "context file below", env: []string{"GEMINI_MODEL=" + pt.Model}, files: map[string]string{"sub/GEMINI.md": "CANARY-BELOW", "GEMINI.md": "x"}, sign: func(n traces) bool { return n.said("CANARY-BELOW") }},
 	{name: "import", files: map[string]string{"GEMINI.md": "@./more.md", "more.md": "CANARY-IMPORT"}, sign: func(n traces) bool { return n.said("CANARY-IMPORT") }},
 	{name: "name of context files", files: map[string]string{".gemini/settings.json": `{"context": {"fileName": "NOTES.md"}}`, "NOTES.md": "CANARY-NAME"}, sign: func(n traces) bool { return n.said("CANARY-NAME") }},
 	{name: "model", files: map[string]string{".gemini/settings.json": `{"model": {"name": "gemini-canary"}}`}, sign: func(n traces) bool { return n.said("models/gemini-canary") }},

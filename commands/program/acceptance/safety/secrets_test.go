@@ -45,7 +45,7 @@ func newKeeper(t *testing.T, replies ...et.Reply) *keeper {
 	s := et.NewServer(replies...)
 	c := pt.Terminal(t, s)
 	k := &keeper{t: t, server: s, project: c.Dir, home: pt.HomeOf(c)}
-	k.env = append(c.Env, "GEMINI_API_KEY="+keyCanary, "DEPLOY_TOKEN="+envCanary, "FEED=https://me:"+urlCanary+"@example.com/x", "GEMINI_MODEL=gemini-2.5-flash")
+	k.env = append(c.Env, "GEMINI_API_KEY="+keyCanary, "DEPLOY_TOKEN="+envCanary, "FEED=https://me:"+urlCanary+"@example.com/x", "GEMINI_MODEL="+pt.Model)
 	pt.Write(t, k.project, map[string]string{"notes.txt": "key " + keyCanary + "\ntoken " + envCanary + "\npassword " + dotenvCanary + "\nurl " + urlCanary + "\nshape " + shapeCanary + "\nthe end\n",
 		".env": "DB_PASSWORD='" + dotenvCanary + "'\n"})
 	return k

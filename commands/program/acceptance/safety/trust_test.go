@@ -22,11 +22,11 @@ func TestUnknownFolder(t *testing.T) {
 	for _, c := range []struct {
 		name, answer, model, rule string
 	}{
-		{"not now", "", "gemini-2.5-flash", ""},
+		{"not now", "", pt.Model, ""},
 		{"trusted", "1", "gemini-of-the-folder", `"TRUST_FOLDER"`},
 		{"yes", "y", "gemini-of-the-folder", `"TRUST_FOLDER"`},
 		{"parent trusted", "2", "gemini-of-the-folder", `"TRUST_PARENT"`},
-		{"never", "3", "gemini-2.5-flash", `"DO_NOT_TRUST"`},
+		{"never", "3", pt.Model, `"DO_NOT_TRUST"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := et.NewServer(et.Says("Hello."))
@@ -268,7 +268,7 @@ func TestOddPlaces(t *testing.T) {
 	t.Run("without a home", func(t *testing.T) {
 		s := et.NewServer(et.Says("Hello."))
 		cmd, _ := pt.Unknown(t, s, map[string]string{"GEMINI.md": "CANARY"})
-		cmd.Env = append(cmd.Env, "HOME=", "GEMINI_MODEL=gemini-2.5-flash")
+		cmd.Env = append(cmd.Env, "HOME=", "GEMINI_MODEL="+pt.Model)
 		p := teletype.Start(t, cmd)
 		p.Expect("Enter for not now: ")
 		p.Line("1")

@@ -77,7 +77,7 @@ func TestWorktreeOfAHostileRepository(t *testing.T) {
 			if err := os.WriteFile(config, []byte(string(before)+repo(test.config)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, err := run(c.Path, "-m", "gemini-2.5-flash", "-w", "tree", "-p", "hi")
+			out, err := run(c.Path, "-m", pt.Model, "-w", "tree", "-p", "hi")
 			_, made := os.Stat(filepath.Join(c.Dir, ".gemini/worktrees/tree/greeting.txt"))
 			if (err == nil) != (test.refused == "") || (made == nil) != (test.refused == "") || !strings.Contains(out, test.refused) {
 				t.Errorf("%v, made %v: %s", err, made == nil, out)

@@ -120,7 +120,7 @@ func TestMCPWantsTheModel(t *testing.T) {
 	if got := string(requests[1].Body); !strings.Contains(got, "heard nothing") {
 		t.Errorf("after the refusal: %s", got)
 	}
-	if got := string(requests[3].Body); !strings.Contains(got, "Be brief.") || strings.Contains(got, "mcp_desk_wonder") || !strings.Contains(requests[3].Path, "gemini-2.5-flash:") {
+	if got := string(requests[3].Body); !strings.Contains(got, "Be brief.") || strings.Contains(got, "mcp_desk_wonder") || !strings.Contains(requests[3].Path, pt.Model+":") {
 		t.Errorf("the question: %s %s", requests[3].Path, got)
 	}
 	if got := string(requests[4].Body); !strings.Contains(got, "heard of a table") {

@@ -40,7 +40,7 @@ func TestGreeting(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			env := pt.Environment(home, nil, append(c.env, "GEMINI_MODEL=gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL="+server.URL)...)
+			env := pt.Environment(home, nil, append(c.env, "GEMINI_MODEL="+pt.Model, "GOOGLE_GEMINI_BASE_URL="+server.URL)...)
 			if !c.keyless {
 				env = append(env, "GEMINI_API_KEY=key-of-the-test")
 			}

@@ -25,7 +25,7 @@ func TestResumedSessionSaysWhereItStands(t *testing.T) {
 				et.Says("Now I run the tests.", et.Call("1", "run_shell_command", "command", "sleep 99")))
 			c := pt.Terminal(t, server)
 			run := func(args ...string) *exec.Cmd {
-				cmd := exec.Command(c.Path, append([]string{"-m", "gemini-2.5-flash", "-y", "-o", "stream-json"}, args...)...)
+				cmd := exec.Command(c.Path, append([]string{"-m", pt.Model, "-y", "-o", "stream-json"}, args...)...)
 				cmd.Dir, cmd.Env = c.Dir, c.Env
 				return cmd
 			}

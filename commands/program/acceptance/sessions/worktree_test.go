@@ -21,7 +21,7 @@ func TestWorktreeAtATerminal(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		server := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "kept.txt")), et.Says("I have read it.").With(10, 2))
 		c, _ := pt.Unknown(t, server, map[string]string{"GEMINI.md": "CANARY-CONTEXT", "kept.txt": "WHAT-WAS-COMMITTED"})
-		pt.Configured(t, c, `{"model": {"name": "gemini-2.5-flash"}, "experimental": {"worktrees": true}}`)
+		pt.Configured(t, c, `{"model": {"name": "`+pt.Model+`"}, "experimental": {"worktrees": true}}`)
 		setup := exec.Command("sh", "-ec", "git init -q .; git add .; git -c user.name=n -c user.email=e commit -qm one; echo changed >kept.txt; echo CANARY-CHANGED >GEMINI.md")
 		setup.Dir, setup.Env = c.Dir, c.Env
 		if out, err := setup.CombinedOutput(); err != nil {

@@ -61,6 +61,7 @@ var uses = map[string][]typed{
 	"extensions enable":         {{"/extensions enable nothing", ready}},
 	"extensions disable":        {{"/extensions disable nothing", ready}},
 	"extensions config":         {{"/extensions config nothing", ready}},
+	"extensions reload":         {{"/extensions reload", ready}},
 	"fork":                      {{"/fork", ready}, {"/fork what", ready}},
 	"name":                      {{"/name", ready}, {"/name Not long", ready}, {"/name latest", ready}, {"/name --remove", ready}},
 	"resume":                    {{"/resume", "Enter for none: "}, {"99", "Enter for none: "}, {"", ready}},

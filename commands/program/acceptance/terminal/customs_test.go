@@ -113,7 +113,7 @@ func TestPublishedCommands(t *testing.T) {
 	for _, p := range published {
 		t.Run(p.name, func(t *testing.T) {
 			server.Add(et.Says("Done."))
-			cmd := exec.Command(c.Path, "-m", "gemini-2.5-flash", "-q", "-p", p.line)
+			cmd := exec.Command(c.Path, "-m", pt.Model, "-q", "-p", p.line)
 			cmd.Dir, cmd.Env = c.Dir, c.Env
 			if out, err := cmd.Output(); err != nil || string(out) != "Done.\n" {
 				t.Fatalf("%v: %s", err, out)

@@ -36,7 +36,7 @@ func TestFirstLine(t *testing.T) {
 			}
 			s := teletype.Start(t, c)
 			s.Expect("> ")
-			want := tt.want + "info: gemline, gemini-2.5-flash, in " + c.Dir + "; type /help\r\n> "
+			want := tt.want + "info: gemline, " + pt.Model + ", in " + c.Dir + "; type /help\r\n> "
 			if got := string(s.Transcript()); got != want {
 				t.Errorf("begins with %q, want %q", got, want)
 			}
