@@ -47,7 +47,7 @@ The command follows this format: /changelog <version> <type> <message>. @{docs}"
 	{"explain", "home/.gemini/commands/explain.toml", `prompt = 'Explain this to a beginner: {{args}}'`,
 		"/explain why @notes.txt and !{rm x} stay", "Explain this to a beginner: why @notes.txt and !{rm x} stay"},
 	{"refactor", "home/.gemini/commands/refactor/pure.toml", "description = '''Makes a pure function\nof it'''\n" +
-		`prompt = "Refactor {{args}}.\n\nList what {{args}} was called by."`, "/refactor:pure f and  g", "Refactor f and g.\n\nList what f and g was called by."},
+		`prompt = "Refactor {{args}}.\n\nList what {{args}} was called by."`, "/refactor:pure f and  g", "Refactor f and  g.\n\nList what f and  g was called by."},
 	{"a directory in a directory", "project/.gemini/commands/docs/api.toml", `prompt = "Document the public API."`,
 		"/docs:api", "Document the public API."},
 	{"pull request", "project/.gemini/commands/pr.toml", `

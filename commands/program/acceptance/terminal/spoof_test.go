@@ -271,7 +271,7 @@ func TestSpoofingTheStart(t *testing.T) {
 	name := strings.NewReplacer("/", "", "\x00", "").Replace(short("name"))
 	for what, files := range map[string]map[string]string{
 		"a directory's name": nil,
-		"unknown settings":   {".gemini/settings.json": string(key)},
+		"unknown settings":   {"GEMINI.md": "x", ".gemini/settings.json": string(key)},
 		"broken settings":    {".gemini/settings.json": "{\"" + short("broken") + "\": tru }"},
 		"a context file":     {"GEMINI.md": "@./" + name + "\n@../../" + name + "\n" + hostile("context")},
 		"a setting's value":  {".gemini/settings.json": `{"context": {"includeDirectories": [` + string(mode) + `]}, "general": {"defaultApprovalMode": ` + string(mode) + `}}`},
