@@ -10,17 +10,21 @@ import (
 )
 
 // Escape returns s with everything that a reader could not see for what it is
-// as an escape: what a [Writer] escapes, and unusual spaces, variation
-// selectors and carriage returns as well. Newlines and tabs stay.
-func Escape(s string) string { return escape(s, false) }
+// as an escape: what a [Writer] escapes, and unusual spaces, soft hyphens and
+// carriage returns as well. Newlines and tabs stay.
+func Escape(s string) string { return escape(s, false, false) }
+
+// Typed is [Escape] for a text that its writer is not done with: what has its
+// place may still follow.
+func Typed(s string) string { return escape(s, false, true) }
 
 // EscapeLine is [Escape] for what must stay on one line: newlines and tabs are
 // escaped too.
-func EscapeLine(s string) string { return escape(s, true) }
+func EscapeLine(s string) string { return escape(s, true, false) }
 
 // Visible is [Escape] for text that other programs read as well: what belongs to
-// the writing of some languages and to pictures stays, which is joiners,
-// spaces of every width and variation selectors, and so do line ends.
+// the writing of some languages and to pictures stays, which is joiners, soft
+// hyphens, spaces of every width and variation selectors, and so do line ends.
 func Visible(s string) string {
 	if strings.IndexFunc(s, unseen) < 0 {
 		return s
@@ -37,26 +41,45 @@ func Visible(s string) string {
 }
 
 func unseen(r rune) bool {
-	return r >= 0x7f && r != '\u200c' && r != '\u200d' && hidden(r)
+	return r >= 0x7f && r != nonJoiner && r != joiner && r != softHyphen && hidden(r)
 }
 
-func escape(s string, line bool) string {
+func escape(s string, line, open bool) string {
 	var b strings.Builder
+	before := rune(0)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
+		known := r
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
+			known = 0
 		case (r == '\n' || r == '\t') && !line:
 			b.WriteRune(r)
-		case hidden(r), r != ' ' && unicode.Is(unicode.Zs, r), selector(r):
+		case (hidden(r) || selector(r)) && !(r != softHyphen && placedIn(s[i+n:], before, r, open)),
+			r != ' ' && unicode.Is(unicode.Zs, r):
 			b.WriteString(escaped(r))
+			known = 0
 		default:
 			b.WriteString(s[i : i+n])
 		}
+		before = known
 		i += n
 	}
 	return b.String()
+}
+
+// placedIn is [placed] before a text. If that is open, anything may follow it.
+func placedIn(rest string, before, r rune, open bool) bool {
+	next, n := utf8.DecodeRuneInString(rest)
+	switch {
+	case n > 1 || next != utf8.RuneError:
+		return placed(before, r, next)
+	case rest != "": // no character
+	case open: // what joins is followed by its like
+		return placed(before, r, before) || placed(before, r, keycap) || placed(before, r, '\u2642')
+	}
+	return placed(before, r, endOfText)
 }
 
 // escaped returns the visible form of r.
@@ -129,9 +152,3 @@ func hidden(r rune) bool {
 
 // selector reports whether r chooses how the character before it looks.
 func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
-
-// takesSelector reports whether r is a character whose look is commonly chosen
-// between text and picture.
-func takesSelector(r rune) bool {
-	return r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sm, r) || unicode.Is(unicode.Po, r))
-}

@@ -50,7 +50,7 @@ func (g *gate) take(p []byte) {
 			g.line.settleHead()
 			g.line.newline()
 			p = p[1:]
-		case c == '\r' && len(p) == 1, c >= 0x80 && !utf8.FullRune(p):
+		case c == '\r' && len(p) == 1, c >= 0x80 && !known(p):
 			g.tail = append([]byte(nil), p...)
 			return
 		case c == '\r' && p[1] == '\n':
@@ -59,6 +59,15 @@ func (g *gate) take(p []byte) {
 			p = p[g.one(p):]
 		}
 	}
+}
+
+// known reports whether p begins with a character of which is known how it is shown.
+func known(p []byte) bool {
+	if !utf8.FullRune(p) {
+		return false
+	}
+	r, n := utf8.DecodeRune(p)
+	return !waits(r) || utf8.FullRune(p[n:])
 }
 
 // printable returns how many bytes p begins with that are shown as they are.
@@ -74,20 +83,22 @@ func printable(p []byte) int {
 // one puts the first character of p and returns its length.
 func (g *gate) one(p []byte) int {
 	r, n := utf8.DecodeRune(p)
+	known := r // an escape takes no selector and joins with nothing
 	switch {
 	case r == utf8.RuneError && n == 1:
 		g.put(fmt.Appendf(nil, `\x%02x`, p[0]))
-		r = 0 // U+FFFD would take a selector, its escape takes none
+		known = 0
 	case r == '\t':
 		g.put(p[:1])
-	case hidden(r), selector(r) && (r < 0xfe0e || !takesSelector(g.line.before)):
+	case (hidden(r) || selector(r)) && !placedIn(string(p[n:min(len(p), n+utf8.UTFMax)]), g.line.before, r, false):
 		g.put([]byte(escaped(r)))
+		known = 0
 	case g.ascii && r >= 0x80:
 		g.put([]byte(ascii(r)))
 	default:
 		g.put(p[:n])
 	}
-	g.line.before = r
+	g.line.before = known
 	return n
 }
 
@@ -105,9 +116,8 @@ func (g *gate) settle() {
 	if len(g.tail) > 0 {
 		g.wrap.joinProse()
 	}
-	for _, c := range g.tail {
-		g.put(fmt.Appendf(nil, `\x%02x`, c))
-		g.line.before = 0
+	for p := g.tail; len(p) > 0; {
+		p = p[g.one(p):]
 	}
 	g.tail = nil
 	g.wrap.endProse()

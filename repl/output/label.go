@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -130,6 +131,7 @@ func openings(words Words) []string {
 // compare looks at the beginning of a line, whose letters may be capitals.
 func compare(b []byte, openings []string) likeness {
 	found := unlike
+	b = bytes.ReplaceAll(b, []byte(string(softHyphen)), nil) // which nobody sees
 	for _, o := range openings {
 		if len(b) > len(o) {
 			continue

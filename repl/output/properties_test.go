@@ -58,7 +58,7 @@ func TestHidden(t *testing.T) {
 			t.Errorf("EscapeLine shows %U as %q, not %q", r, got, want)
 		}
 		want = s
-		belongs := r < 0x7f || r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Zs) || r >= 0xfe00 && r <= 0xfe0f
+		belongs := r < 0x7f || r == '\u00ad' || r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Zs) || r >= 0xfe00 && r <= 0xfe0f
 		if (invisible(r) || look) && !belongs {
 			want = spell(r)
 		}
@@ -114,13 +114,17 @@ func shown(text string, before rune, o Options) (string, rune) {
 	var b strings.Builder
 	for i, r := range text {
 		_, n := utf8.DecodeRuneInString(text[i:])
-		chooses := (r == '\ufe0e' || r == '\ufe0f') && before >= 0x80 && unicode.In(before, unicode.So, unicode.Sm, unicode.Po)
+		next, size := utf8.DecodeRuneInString(text[i+n:])
+		if next == utf8.RuneError && size < 2 {
+			next = endOfText
+		}
 		switch {
 		case r == utf8.RuneError && n == 1:
 			b.WriteString(`\x` + strconv.FormatInt(int64(text[i]), 16))
 			r = 0
-		case invisible(r), unicode.Is(unicode.Variation_Selector, r) && !chooses:
+		case (invisible(r) || unicode.Is(unicode.Variation_Selector, r)) && !placed(before, r, next):
 			b.WriteString(spell(r))
+			r = 0
 		case o.ASCII:
 			b.WriteString(toASCII(string(r)))
 		default:
@@ -133,6 +137,7 @@ func shown(text string, before rune, o Options) (string, rune) {
 
 // ours reports whether a line begins like one of the program's own.
 func ours(line string, words Words) bool {
+	line = strings.ReplaceAll(line, "\u00ad", "")
 	line = strings.ToLower(strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII { // whose small letters may be plain ones
 			return 'é'
@@ -180,7 +185,7 @@ func meant(s string) string {
 
 // bits are what hostile text is made of.
 var bits = []string{"a", "b", "é", "日本", " ", "  ", "\t", "\n", "\n", "\n", "\r", "\r\n", "\x1b", "\x1b[2J", "\x1b]0;t\a", "\x00", "\a", "\b", "\x7f", "\u0085", "\u009b", "\xff", "\xc3", "\x80", "\xe2\x82", "\xf0\x9f\x98",
-	"\u00a0", "\u00ad", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\u061c", "\u0600", "\U000e0041", "\u3164", "\u034f", "\ufe0f", "\ufe0e", "\ufe00", "\U000e0101", "⚠", "⚠\ufe0f", "⚠\n\ufe0f", "⚠\xc3", "↔", "※", "★", "…", "“", "─", "é\u0301", "😀",
+	"\u00a0", "\u00ad", "to\u00adol:", "1", "#\ufe0f\u20e3", "\u20e3", "👨\u200d👩", "\u200c", "ب", "ب\u200cه", "क\u094d", "\u200b", "\u200d", "\u202e", "\u2066", "\u2028", "\ufeff", "\u061c", "\u0600", "\U000e0041", "\u3164", "\u034f", "\ufe0f", "\ufe0e", "\ufe00", "\U000e0101", "⚠", "⚠\ufe0f", "⚠\n\ufe0f", "⚠\xc3", "↔", "※", "★", "…", "“", "─", "é\u0301", "😀",
 	`\`, `\x1b`, `\u{202e}`, `\x`, `\u{`, "}", "| ", "|", "tool", "tool:", "Tool: ", "ERROR: x", "permission:", "err", "or:", "warn", "ing: ", "> ", ">", "! ", "!", "y n", " a ", "y n ?", "w ", "y", ":", "gem", "ini: ", "K: ", "\u212a", "Werkz", "eug:", "WERKZEUG: "}
 
 // scrawl makes a text of them.
@@ -222,7 +227,7 @@ func TestRandom(t *testing.T) {
 		if want := reference(in, o); got != want {
 			t.Fatalf("%+v: %q in pieces %q\n is %q,\nnot %q", o, in, pieces, got, want)
 		}
-		if bad := strings.IndexFunc(got, func(r rune) bool { return invisible(r) || r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }); bad >= 0 || !utf8.ValidString(got) {
+		if bad := strings.IndexFunc(got, func(r rune) bool { return invisible(r) && !waits(r) || r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }); bad >= 0 || !utf8.ValidString(got) {
 			t.Fatalf("%q is %q", in, got)
 		}
 		if again := written(o, got); again != got {

@@ -61,3 +61,25 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+// Whatever stands around them: joiners and the like are shown or escaped by
+// what is before and behind them alone, and nothing else of Unicode that is not seen passes.
+func FuzzPlaced(f *testing.F) {
+	for _, s := range []string{"👨\u200d👩", "1\ufe0f\u20e3", "می\u200cخ", "क्\u200dष", "Do\u00adnau", "to\u00adol: x", "\u200d\u202e\U000e0041\xff"} {
+		f.Add(s, uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, s string, seed uint64) {
+		got := written(Options{}, cut(rand.New(rand.NewPCG(seed, 0)), s)...)
+		if want := reference(s, Options{}); got != want {
+			t.Errorf("%q is %q, not %q", s, got, want)
+		}
+		for _, r := range got {
+			if invisible(r) && !waits(r) {
+				t.Errorf("%q is %q", s, got)
+			}
+		}
+		if e := Escape(s); Escape(e) != e || strings.ContainsRune(e, softHyphen) {
+			t.Errorf("%q is escaped as %q", s, e)
+		}
+	})
+}

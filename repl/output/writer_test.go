@@ -26,7 +26,20 @@ func TestText(t *testing.T) {
 		{"tags", "a\U000e0041", `a\u{e0041}`},
 		{"separators", "a\u2028b\u2029", `a\u{2028}b\u{2029}`},
 		{"filler", "a\u3164", `a\u{3164}`},
-		{"soft hyphen", "a\u00adb", `a\u{ad}b`},
+		{"soft hyphen", "a\u00adb Do\u00adnau", "a\u00adb Do\u00adnau"},
+		{"soft hyphen between no letters", "a\u00ad 1\u00adb \u00ad\u00ad", `a\u{ad} 1\u{ad}b \u{ad}\u{ad}`},
+		{"soft hyphen in a label", "to\u00adol: rm\nE\u00adr\u00adror: x", "| to\u00adol: rm\n| E\u00adr\u00adror: x"},
+		{"family", "👨\u200d👩\u200d👧 👩🏽\u200d💻 ❤\ufe0f\u200d🔥 🙂\u200d↔\ufe0f 🏳\ufe0f\u200d🌈 🧔\u200d♂\ufe0f ℹ\ufe0f",
+			"👨\u200d👩\u200d👧 👩🏽\u200d💻 ❤\ufe0f\u200d🔥 🙂\u200d↔\ufe0f 🏳\ufe0f\u200d🌈 🧔\u200d♂\ufe0f ℹ\ufe0f"},
+		{"joiners without pictures", "👨\u200d 👨\u200dx \u200d👩 👨\u200d\u200d👩 👨\u200d",
+			`👨\u{200d} 👨\u{200d}x \u{200d}👩 👨\u{200d}\u{200d}👩 👨\u{200d}`},
+		{"keycaps", "1\ufe0f\u20e3 #\ufe0f\u20e3 9\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3 9\u20e3"},
+		{"no keycaps", "1\ufe0f a\ufe0f\u20e3 2\ufe0e\u20e3", `1\u{fe0f} a\u{fe0f}` + "\u20e3" + ` 2\u{fe0e}` + "\u20e3"},
+		{"scripts that join", "کتاب\u200cها می\u200cخواهم مُ\u200cر क्\u200dष क्\u200c र\u200d्य ශ්\u200dරී ക്\u200d, নির\u200d্",
+			"کتاب\u200cها می\u200cخواهم مُ\u200cر क्\u200dष क्\u200c र\u200d्य ශ්\u200dරී ക്\u200d, নির\u200d্"},
+		{"scripts that don't", "a\u200cb я\u200dя 日\u200c本 ب\u200c क\u200cب \u200cه ب\u200c\u200cه",
+			`a\u{200c}b я\u{200d}я 日\u{200c}本 ب\u{200c} क\u{200c}ب \u{200c}ه ب\u{200c}\u{200c}ه`},
+		{"flag of tags", "🏴\U000e0067\U000e007f", `🏴\u{e0067}\u{e007f}`},
 		{"letters", "äß日本 é العربية ⠓", "äß日本 é العربية ⠓"},
 		{"emoji with its look", "\u26a0\ufe0f careful", "\u26a0\ufe0f careful"},
 		{"selector after a letter", "a\ufe0f", `a\u{fe0f}`},
@@ -139,6 +152,16 @@ func TestEscape(t *testing.T) {
 	if got, want := Escape("a\r\n\tb\u00a0c\ufe0f\xff"), "a\\x0d\n\tb\\u{a0}c\\u{fe0f}\\xff"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	const written = "👨\u200d👩 1\ufe0f\u20e3 می\u200cخواهم क्\u200dष"
+	if got := Escape(written); got != written {
+		t.Errorf("%q, want %q", got, written)
+	}
+	if got, want := Escape("r\u00adm\u200c"), `r\u{ad}m\u{200c}`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Typed("می\u200c"), "می\u200c"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got, want := EscapeLine("a\nb\tc"), `a\x0ab\x09c`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -146,7 +169,7 @@ func TestEscape(t *testing.T) {
 
 // What other programs read as well keeps what belongs to a language.
 func TestVisible(t *testing.T) {
-	if got, want := Visible("a\u202eb\u00a0c\u200d\u00df\r"), "a\\u{202e}b\u00a0c\u200d\u00df\r"; got != want {
+	if got, want := Visible("a\u202eb\u00a0c\u200d\u00ad\u00df\r"), "a\\u{202e}b\u00a0c\u200d\u00ad\u00df\r"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

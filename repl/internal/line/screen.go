@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/clipperhouse/displaywidth"
 
@@ -26,36 +25,11 @@ type screen struct {
 // show returns text as it may stand on the screen.
 func show(s string) string {
 	s = strings.NewReplacer(string(newlineMark), "\n", "\t", "    ").Replace(s)
-	safe := output.Escape(s)
-	if safe == s {
-		return s
+	parts := strings.Split(s, "\u3000")
+	for i, p := range parts {
+		parts[i] = output.Typed(p)
 	}
-	var b strings.Builder
-	for g := displaywidth.StringGraphemes(s); g.Next(); {
-		if c := g.Value(); c == "\u3000" || isPicture(c) {
-			b.WriteString(c)
-		} else {
-			b.WriteString(output.Escape(c))
-		}
-	}
-	return b.String()
-}
-
-// isPicture reports whether a character of several parts is a picture, in
-// which joiners and selectors have their place.
-func isPicture(s string) bool {
-	if strings.HasSuffix(s, "\u200d") {
-		return false
-	}
-	for i, r := range s {
-		switch {
-		case unicode.Is(unicode.So, r):
-		case i > 0 && (r == 0x200d || r == 0xfe0f || r == 0x20e3 || r >= 0x1f3fb && r <= 0x1f3ff || r == 0x2640 || r == 0x2642):
-		default:
-			return false
-		}
-	}
-	return true
+	return strings.Join(parts, "\u3000")
 }
 
 func (s *screen) draw(prompt, before, after string) {
