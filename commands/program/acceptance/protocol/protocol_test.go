@@ -136,8 +136,8 @@ func TestTalkApproval(t *testing.T) {
 	c.Want("turn_result")
 
 	r = ask("change it", "echo five >>log")
-	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"command": 5}})
-	c.Want("error", "id", r["id"], "open", true, "message", "line 12: args can't be used: params/command must be of type string, not integer; the question is still open")
+	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"command": []int{5}}})
+	c.Want("error", "id", r["id"], "open", true, "message", "line 12: args can't be used: params/command must be of type string, not array; the question is still open")
 	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"command": "echo 5 >>log"}})
 	again := c.Want("approval_request", "title", "run: echo 5 >>log", "tool_id", r["tool_id"])
 	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "deny"}) // of the first question, and too late
