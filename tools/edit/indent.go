@@ -7,24 +7,61 @@ import (
 
 // A placing says how lines that take the place of others are indented.
 type placing struct {
-	base     string            // what the first line begins with
-	as       map[string]string // by the indentation of a quoted line: that of the line that was found
-	from, to string            // one level, as it was quoted and in the file; "" is not known
+	base     string             // what the first line begins with
+	as       map[string][]depth // by the indentation of a quoted line: those of the lines that were found
+	quoted   map[string][]int   // by a quoted line, without space around it: where it stands
+	from, to string             // one level, as it was quoted and in the file; "" is not known
+}
+
+// A depth is the indentation of found lines from a quoted line on.
+type depth struct {
+	from   int
+	indent string
 }
 
 // placing returns how lines that take the place of found ones are indented, where the
 // quoted lines are as many.
 func (q quotation) placing(found []string, unit string) placing {
-	p := placing{base: indentation(found), as: map[string]string{}, from: q.unit, to: unit}
+	p := placing{base: indentation(found), from: q.unit, to: unit}
 	if len(found) != len(q.lines) {
 		return p
 	}
+	p.as, p.quoted = map[string][]depth{}, map[string][]int{}
 	for i, l := range q.lines {
-		if _, known := p.as[indentOf(l)]; !known && strings.TrimSpace(l) != "" {
-			p.as[indentOf(l)] = indentOf(found[i])
+		in, text := indentOf(l), strings.TrimSpace(l)
+		if text == "" {
+			continue
+		}
+		p.quoted[text] = append(p.quoted[text], i)
+		if n := len(p.as[in]); n == 0 || p.as[in][n-1].indent != indentOf(found[i]) {
+			p.as[in] = append(p.as[in], depth{i, indentOf(found[i])})
 		}
 	}
 	return p
+}
+
+// at returns how the lines were indented that were quoted with the indentation in, about
+// the quoted line i: one file can mean two things by it, as a Makefile does.
+func (p placing) at(in string, i int) string {
+	depths := p.as[in]
+	best := depths[0].indent
+	for _, d := range depths {
+		if d.from <= i {
+			best = d.indent
+		}
+	}
+	return best
+}
+
+// next returns which quoted line a line is that comes where the quoted line i might: the
+// next that is equal, or else i.
+func (p placing) next(line string, i int) (at int, same bool) {
+	for _, j := range p.quoted[strings.TrimSpace(line)] {
+		if j >= i {
+			return j, true
+		}
+	}
+	return i, false
 }
 
 // unit returns what one level of indentation is in lines: a tab, or as many spaces as the
@@ -83,27 +120,35 @@ func (p placing) level(in string) string {
 func (p placing) indent(text string) string {
 	lines := strings.Split(text, "\n")
 	first := indentation(lines)
+	line := 0                     // the quoted one whose place it is
+	placed := map[string]string{} // by the indentation of a line that was placed: that which it got
 	for i, l := range lines {
 		if strings.TrimSpace(l) == "" {
 			lines[i] = ""
 			continue
 		}
 		in := indentOf(l)
-		known, at := "", ""
-		if strings.HasPrefix(in, first) {
-			known, at = first, p.base
-		}
-		for quoted, found := range p.as { // one of them is the longest
-			if strings.HasPrefix(in, quoted) && (len(quoted) >= len(known)) {
-				known, at = quoted, found
+		at, same := p.next(l, line)
+		known, place, ok := first, p.base, strings.HasPrefix(in, first)
+		for quoted := range p.as { // one of them is the longest
+			if strings.HasPrefix(in, quoted) && (!ok || len(quoted) >= len(known)) {
+				known, place, ok = quoted, p.at(quoted, at), true
 			}
 		}
-		if rest, ok := strings.CutPrefix(l, known); ok && (at != "" || known != "" || strings.HasPrefix(in, first)) {
-			deeper := indentOf(rest)
-			lines[i] = at + p.level(deeper) + rest[len(deeper):]
-		} else {
-			lines[i] = p.base + strings.TrimLeftFunc(l, unicode.IsSpace)
+		if line = at; same {
+			line++
 		}
+		rest := strings.TrimLeftFunc(l, unicode.IsSpace)
+		if !ok {
+			lines[i] = p.base + rest
+			continue
+		}
+		deeper := indentOf(l[len(known):])
+		if above, ok := placed[known]; ok && deeper != "" {
+			place = above
+		}
+		placed[known] = place
+		lines[i] = place + p.level(deeper) + l[len(known)+len(deeper):]
 	}
 	return strings.Join(lines, "\n")
 }

@@ -113,8 +113,10 @@ func (in *insertion) size(place placing) int {
 	n := len(in.with) + len(in.end)
 	if in.indented {
 		deepest := len(place.base)
-		for _, found := range place.as {
-			deepest = max(deepest, len(found))
+		for _, depths := range place.as {
+			for _, d := range depths {
+				deepest = max(deepest, len(d.indent))
+			}
 		}
 		n += in.lines*deepest + in.blanks*max(1, len(place.to))
 	}

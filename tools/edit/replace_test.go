@@ -56,6 +56,9 @@ func TestReplace(t *testing.T) {
 		{"mixed, all", "x\r\na\nx\n", "x", "y\nz", true, Result{"y\r\nz\r\na\ny\nz\n", 2, Exact, []Range{{1, 1}, {3, 3}}}},
 
 		// Flexible.
+		{"one depth that means two", "ifdef A\n  X = 1\nendif\nall:\n\tls\n", "  X = 1\nendif\nall:\n  ls",
+			"  X = 2\n  Y = 2\nendif\nall:\n  ls -l\n  pwd", false, Result{
+				"ifdef A\n  X = 2\n  Y = 2\nendif\nall:\n\tls -l\n\tpwd\n", 1, Flexible, []Range{{2, 5}}}},
 		{"indentation missing", fn, "if x {\ny()\n}", "if z {\n\ty()\n}", false,
 			Result{"func f() {\n\tif z {\n\t\ty()\n\t}\n}\n", 1, Flexible, []Range{{2, 4}}}},
 		{"spaces for tabs", fn, "    if x {\n        y()\n    }\n", "    if x {\n        z()\n    }\n", false,
