@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings/jsonc"
@@ -100,13 +101,13 @@ type DotEnv struct {
 type EnvValue struct{ Value, File string }
 
 // Lookup returns a variable as it counts for gemline itself: of a project's file
-// those that are listed in [permitted], of the user's files all.
+// those that are listed in [permitted] and not empty, of the user's files all.
 func (d DotEnv) Lookup(name string) (EnvValue, bool) {
-	if v, ok := d.Project[name]; ok && slices.Contains(permitted, name) {
+	own, ok := d.User[name]
+	if v, is := d.Project[name]; is && slices.Contains(permitted, name) && (v.Value != "" || !ok) {
 		return v, true
 	}
-	v, ok := d.User[name]
-	return v, ok
+	return own, ok
 }
 
 // Values returns all variables that count for gemline itself.
@@ -202,6 +203,9 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	b, err := jsonc.ReadFile(path)
 	if err != nil {
 		return nil, err.Error() + "; it is not used"
+	}
+	if content, f, err := charset.Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
+		b = []byte(content) // some editors and shells of Windows write UTF-16
 	}
 	list = parseEnv(string(b))
 	if plainEnv(path) {

@@ -178,13 +178,29 @@ func TestDotEnvLookup(t *testing.T) {
 		}
 		return out
 	}
-	d := DotEnv{User: vars("GEMINI_API_KEY", "mine", "GITHUB_TOKEN", "mine", "GOOGLE_GENAI_USE_VERTEXAI", "true"),
-		Project: vars("GEMINI_API_KEY", "theirs", "GITHUB_API_URL", "http://theirs", "GITHUB_TOKEN", "theirs", "DEBUG", "1")}
-	for name, want := range map[string]string{"GEMINI_API_KEY": "theirs", "GITHUB_TOKEN": "mine",
+	d := DotEnv{User: vars("GEMINI_API_KEY", "mine", "GITHUB_TOKEN", "mine", "GOOGLE_GENAI_USE_VERTEXAI", "true", "GOOGLE_API_KEY", "mine"),
+		Project: vars("GEMINI_API_KEY", "theirs", "GITHUB_API_URL", "http://theirs", "GITHUB_TOKEN", "theirs", "DEBUG", "1",
+			"GOOGLE_API_KEY", "")}
+	for name, want := range map[string]string{"GEMINI_API_KEY": "theirs", "GITHUB_TOKEN": "mine", "GOOGLE_API_KEY": "mine",
 		"GITHUB_API_URL": "", "DEBUG": "", "GOOGLE_GENAI_USE_VERTEXAI": "true"} {
 		if v, ok := d.Lookup(name); v.Value != want || ok != (want != "") || d.Values()[name] != want {
 			t.Errorf("%s: %q, %v", name, v.Value, ok)
 		}
+	}
+}
+
+// Windows writes files of UTF-16.
+func TestDotEnvOfUTF16(t *testing.T) {
+	p := project.New(t.TempDir(), "", t.TempDir())
+	if err := os.MkdirAll(p.User(""), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.User(".env"), []byte("\xff\xfeA\x00=\x001\x00\r\x00\n\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, warnings := new(Settings).DotEnv(p, false, func(string) (string, bool) { return "", false })
+	if d.User["A"].Value != "1" || warnings != nil {
+		t.Errorf("%v, %q", d, warnings)
 	}
 }
 

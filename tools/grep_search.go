@@ -239,6 +239,26 @@ func (g *grep) keep() func(string) bool {
 	if include == "" {
 		return func(path string) bool { return !g.without.leaves(path) }
 	}
+	wanted := g.like(include)
+	if list := listed(include); len(list) > 1 {
+		var each []func(string) bool
+		for _, one := range list {
+			each = append(each, g.like(one))
+		}
+		wanted = func(path string) bool {
+			return slices.ContainsFunc(each, func(is func(string) bool) bool { return is(path) })
+		}
+	}
+	return func(path string) bool { return wanted(path) != not && !g.without.leaves(path) }
+}
+
+// like returns which files the pattern include stands for. The name of a folder is all below it.
+func (g *grep) like(include string) func(string) bool {
+	if dir := strings.TrimSuffix(include, "/"); dir != "" {
+		if info, err := g.ws.Stat(filepath.Join(g.path, dir)); err == nil && info.IsDir() || dir != include {
+			include = dir + "/**"
+		}
+	}
 	patterns := []string{g.ws.BracketNames(g.path, include, false), g.ws.BracketNames(g.path, include, true),
 		g.ws.BracketNames(g.ws.Roots()[0], include, false)}
 	match := func(name string) bool {
@@ -247,14 +267,37 @@ func (g *grep) keep() func(string) bool {
 			return ok && err == nil
 		})
 	}
-	wanted := func(path string) bool {
+	return func(path string) bool {
 		if !strings.Contains(include, "/") {
-			return match(filepath.Base(path)) != not
+			return match(filepath.Base(path))
 		}
 		rel, err := filepath.Rel(g.path, path)
-		return err == nil && (match(filepath.ToSlash(rel)) || match(g.ws.Rel(path))) != not
+		return err == nil && (match(filepath.ToSlash(rel)) || match(g.ws.Rel(path)))
 	}
-	return func(path string) bool { return wanted(path) && !g.without.leaves(path) }
+}
+
+// listed returns the patterns of a list with commas, which may stand in braces and
+// brackets without parting it.
+func listed(list string) (all []string) {
+	depth, start := 0, 0
+	add := func(end int) {
+		if one := strings.TrimPrefix(strings.TrimSpace(list[start:end]), "./"); one != "" {
+			all = append(all, one)
+		}
+		start = end + 1
+	}
+	for i, c := range []byte(list) {
+		switch {
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && depth <= 0:
+			add(i)
+		}
+	}
+	add(len(list))
+	return all
 }
 
 // candidates asks rg, which is faster where no word is known that all matches

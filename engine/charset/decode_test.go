@@ -134,6 +134,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 // Where nothing says for sure what a text is written in, the language of the user does.
 func TestGuessByLocale(t *testing.T) {
 	defer SetLocale("")
+	english := strings.Repeat("int main() { return 0; } // ", 5)
 	for _, test := range []struct{ locale, charset, text string }{
 		{"ru_RU.UTF-8", "windows-1251", "// Привет\nx = 1\n"},
 		{"ru_RU.KOI8-R", "koi8-r", "// Привет\nx = 1\n"},
@@ -141,6 +142,14 @@ func TestGuessByLocale(t *testing.T) {
 		{"ja_JP.UTF-8", "shift_jis", "// 日本\nx = 1\n"},
 		{"ko_KR", "euc-kr", "// 안녕\nx = 1\n"},
 		{"pl_PL.UTF-8", "windows-1250", "// zażółć gęślą\nx = 1\n"},
+		{"pl_PL.UTF-8", "iso-8859-2", "// zażółć gęślą jaźń\nx = 1\n"},
+		{"ko_KR.UTF-8", "euc-kr", english + "안녕하세요 세계\n"},
+		{"zh_TW.UTF-8", "big5", english + "你好，世界。測試\n"},
+		{"he_IL.UTF-8", "windows-1255", english + "שלום עולם\n"},
+		{"th_TH.UTF-8", "windows-874", english + "สวัสดีชาวโลก\n"},
+		{"he_IL.UTF-8", "windows-1252", samples["french"]},
+		{"ja_JP.UTF-8", "windows-1252", samples["french"]},
+		{"ru_RU.UTF-8", "koi8-r", samples["russian"]},
 		{"en_US.UTF-8", "windows-1252", "caf\u00e9\n"},
 		{"C", "windows-1252", "caf\u00e9\n"},
 	} {

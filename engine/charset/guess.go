@@ -25,8 +25,12 @@ func guess(b []byte) (string, Format, error) {
 		return text, f, nil
 	}
 	candidates := likely(b)
-	if name := local(); name != "" && (len(candidates) == 0 || candidates[0].Confidence < sure) {
+	if name := local(); name != "" && (len(candidates) == 0 || doubtful(candidates[0], name, b)) {
 		if text, exact, ok := decodeAs(b, name); ok && exact && spoken(text) {
+			other, exact, ok := decodeAs(b, standards[name])
+			if ok && exact && (letters(other) > letters(text) || swapped(text) && !swapped(other)) {
+				text, name = other, standards[name]
+			}
 			return text, Format{Charset: name, Guessed: true}, nil
 		}
 	}
@@ -59,6 +63,63 @@ var locals = []struct{ locale, charset string }{
 	{"vi", "windows-1258"}, {"th", "windows-874"},
 }
 
+// standards are the charsets that were written beside those of locals, and differ in a few letters.
+var standards = map[string]string{"windows-1250": "iso-8859-2", "windows-1251": "koi8-r"}
+
+// doubtful reports whether b may be in the charset of the user's locale though the detector
+// takes it for found: English words between make it sure of Western ones.
+func doubtful(found chardet.Result, local string, b []byte) bool {
+	whole := found.Charset != western || latin[local] || wholeWords(b)
+	if found.Confidence < sure {
+		return whole
+	}
+	return whole && !latin[local] && single(found.Charset) && (found.Charset == western || !single(local))
+}
+
+// latin are the charsets of locals whose words have letters of ASCII among the others.
+var latin = map[string]bool{"windows-1250": true, "windows-1254": true, "windows-1257": true, "windows-1258": true}
+
+// swapped reports whether small letters of text stand where capitals are usual, and the other
+// way round, as in Cyrillic that is read in another charset than it was written in.
+func swapped(text string) bool {
+	small, capitals, inside, before := 0, 0, 0, ' '
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+		case unicode.IsLower(r):
+			small++
+		case unicode.IsUpper(r):
+			capitals++
+			if before >= utf8.RuneSelf && unicode.IsLower(before) {
+				inside++
+			}
+		}
+		before = r
+	}
+	return inside > 0 && capitals > small
+}
+
+// wholeWords reports whether words of b are rather all outside of ASCII than partly, as those
+// of languages that are not written in Latin letters.
+func wholeWords(b []byte) bool {
+	whole, mixed := 0, 0
+	for _, word := range bytes.FieldsFunc(b, func(r rune) bool { return r < utf8.RuneSelf && !unicode.IsLetter(r) }) {
+		high := 0
+		for _, c := range word {
+			if c >= utf8.RuneSelf {
+				high++
+			}
+		}
+		switch {
+		case high > 1 && 2*high > len(word):
+			whole++
+		case high > 0:
+			mixed++
+		}
+	}
+	return whole > mixed
+}
+
 // locale is the user's, which is one for the process.
 var locale atomic.Value
 
@@ -88,17 +149,23 @@ func local() string {
 
 // spoken reports whether what of a text is not ASCII is mostly letters.
 func spoken(text string) bool {
-	letters, others := 0, 0
+	all := 0
 	for _, r := range text {
-		switch {
-		case r < utf8.RuneSelf:
-		case unicode.IsLetter(r) && !unicode.Is(unicode.Co, r):
-			letters++
-		default:
-			others++
+		if r >= utf8.RuneSelf {
+			all++
 		}
 	}
-	return letters > 2*others
+	return 3*letters(text) > 2*all
+}
+
+// letters returns how many letters are in text that are not ASCII.
+func letters(text string) (n int) {
+	for _, r := range text {
+		if r >= utf8.RuneSelf && unicode.IsLetter(r) && !unicode.Is(unicode.Co, r) {
+			n++
+		}
+	}
+	return n
 }
 
 // How confident, of 100, the detector is when there is little doubt, and when

@@ -41,6 +41,9 @@ const warningMark = "Warning: "
 // decisions are the words for them in JSON.
 var decisions = map[string]string{"block": block, "deny": block, "ask": ask, "allow": allow, "approve": allow}
 
+// decision returns which decision a word of JSON is, in capitals or not, "" if it is none.
+func decision(word string) string { return decisions[strings.ToLower(strings.TrimSpace(word))] }
+
 // Why returns the reason for a stop or a block.
 func (a Answer) Why() string { return cmp.Or(a.StopReason, a.Reason, "No reason provided") }
 
@@ -123,7 +126,7 @@ func (o Outcome) misread() string {
 		name  string
 		value any
 	}{{"decision", object["decision"]}, {"permissionDecision", specific["permissionDecision"]}} {
-		if word, is := of.value.(string); of.value != nil && (!is || word != "" && decisions[word] == "") {
+		if word, is := of.value.(string); of.value != nil && (!is || word != "" && decision(word) == "") {
 			return fmt.Sprintf("its %s %s is none of block, deny, ask and allow", of.name,
 				text.OneLine(text.Compact(of.value), most))
 		}
@@ -197,9 +200,9 @@ func newAnswer(o map[string]any) (a Answer) {
 	text := func(name string) string { s, _ := o[name].(string); return s }
 	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"),
 		Message: text("systemMessage")}
-	a.Decision = decisions[text("decision")]
+	a.Decision = decision(text("decision"))
 	a.Specific, _ = o["hookSpecificOutput"].(map[string]any)
-	if by := decisions[a.text("permissionDecision")]; a.Decision == "" { // as Claude Code has it
+	if by := decision(a.text("permissionDecision")); a.Decision == "" { // as Claude Code has it
 		a.Decision, a.Reason = by, cmp.Or(a.Reason, a.text("permissionDecisionReason"))
 	}
 	return a

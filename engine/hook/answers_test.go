@@ -68,23 +68,25 @@ func TestAmongOtherOutput(t *testing.T) {
 	t.Parallel()
 	const deny, allow = `{"decision":"deny","reason":"no"}`, `{"decision":"allow"}`
 	for said, denied := range map[string]bool{
-		"\ufeff" + deny:                                                       true,
-		" \ufeff\r\n" + deny + "\r\n":                                         true,
-		"checking\n" + deny:                                                   true,
-		"checking\n" + deny + "\ndone":                                        true,
-		"\ufeffchecking\n\n  " + deny + "  ":                                  true,
-		`{"level":"info"}` + "\n" + deny:                                      true,
-		deny + "\n" + `{"level":"info"}`:                                      true,
-		allow + "\n" + deny:                                                   true,
-		deny + "\n" + allow:                                                   false,
-		"checking\n{\n  \"decision\":\n  \"block\"\n}\n":                      true,
-		"{not this}\n" + deny:                                                 true,
-		"{not this}\n":                                                        false,
-		"it says " + deny + " here":                                           false,
-		strings.Repeat("{\n", 99) + deny:                                      true,
-		strings.Repeat("{\n", 1000) + deny:                                    true,
-		strings.Repeat(`{"a":`, 100_000) + deny:                               false, // there is an end to it
-		`checking {"hookSpecificOutput":{"permissionDecision":"deny"}}`:       true,
+		"\ufeff" + deny:                                                 true,
+		" \ufeff\r\n" + deny + "\r\n":                                   true,
+		"checking\n" + deny:                                             true,
+		"checking\n" + deny + "\ndone":                                  true,
+		"\ufeffchecking\n\n  " + deny + "  ":                            true,
+		`{"level":"info"}` + "\n" + deny:                                true,
+		deny + "\n" + `{"level":"info"}`:                                true,
+		allow + "\n" + deny:                                             true,
+		deny + "\n" + allow:                                             false,
+		"checking\n{\n  \"decision\":\n  \"block\"\n}\n":                true,
+		"{not this}\n" + deny:                                           true,
+		`{"decision":"DENY"}`:                                           true,
+		`{"decision":"Block "}`:                                         true,
+		"{not this}\n":                                                  false,
+		"it says " + deny + " here":                                     false,
+		strings.Repeat("{\n", 99) + deny:                                true,
+		strings.Repeat("{\n", 1000) + deny:                              true,
+		strings.Repeat(`{"a":`, 100_000) + deny:                         false, // there is an end to it
+		`checking {"hookSpecificOutput":{"permissionDecision":"deny"}}`: true,
 		"checking\n" + `{"hookSpecificOutput":{"permissionDecision":"deny"}}`: true,
 	} {
 		c := begin(t, []hook.Hook{prints(hook.BeforeTool, said)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"gemline/engine/disk"
@@ -51,6 +52,9 @@ func (l *loader) expand(text string, from importer) string {
 			l.exceeded("some imports are left as they are: there are more than %d in the context files", maxImports)
 			break
 		}
+		if r.at < done { // within the name before
+			continue
+		}
 		l.imports--
 		name, end := l.meant(r, from)
 		if with, ok := l.embed(name, from); ok {
@@ -73,9 +77,18 @@ type reference struct {
 // closers are marks that may stand behind the name of a file in a sentence, and openers those
 // before the @.
 const (
-	closers = ".,;:!?)]}>\"'*_|"
-	openers = " \t\n([{<\"'*_>|,;:"
+	closers = ".,;:!?)]}>\"'*_|~"
+	openers = " \t\n([{<\"'*_>|,;:~"
 )
+
+// closes and opens report whether a character is such a mark, in any script.
+func closes(r rune) bool {
+	return strings.ContainsRune(closers, r) || r > unicode.MaxASCII && unicode.IsPunct(r)
+}
+
+func opens(r rune) bool {
+	return strings.ContainsRune(openers, r) || r > unicode.MaxASCII && !unicode.IsLetter(r)
+}
 
 // references yields what may be imports in text.
 func references(text string) func(yield func(reference) bool) {
@@ -91,26 +104,32 @@ func references(text string) func(yield func(reference) bool) {
 			for len(code) > 0 && code[0].end <= at {
 				code = code[1:]
 			}
-			if len(code) > 0 && code[0].start <= at || at > 0 && !strings.ContainsRune(openers, rune(text[at-1])) {
+			if len(code) > 0 && code[0].start <= at || at > 0 && !opensAt(text[:at]) {
 				continue
 			}
-			r, end := referenceAt(text, at)
-			if len(r.names) == 0 || len(r.names[0]) > maxName || !beginsPath(r.names[0]) {
+			r := referenceAt(text, at)
+			if len(r.names) == 0 || r.names[0] == "" || len(r.names[0]) > maxName || !beginsPath(r.names[0]) {
 				continue
 			}
 			if !yield(r) {
 				return
 			}
-			at = end - 1
+			at = r.ends[len(r.ends)-1] - 1
 		}
 	}
 }
 
-// referenceAt returns the reference whose @ is text[at], and where its word ends. A blank
+// referenceAt returns the reference whose @ is text[at]. A blank
 // belongs to it behind a backslash.
-func referenceAt(text string, at int) (r reference, end int) {
+func referenceAt(text string, at int) (r reference) {
+	end := at + 1
 	var name strings.Builder
-	for end = at + 1; end < len(text) && strings.IndexByte(" \t\r\n", text[end]) < 0; end++ {
+	if rest, ok := strings.CutPrefix(text[at:], `@"`); ok {
+		if n := strings.IndexAny(rest, "\"\n"); n > 0 && rest[n] == '"' {
+			return reference{at: at, names: []string{rest[:n]}, ends: []int{at + len(`@""`) + n}}
+		}
+	}
+	for ; end < len(text) && name.Len() <= maxName && strings.IndexByte(" \t\r\n", text[end]) < 0; end++ {
 		if text[end] == '\\' && end+1 < len(text) && text[end+1] == ' ' {
 			end++
 		}
@@ -118,15 +137,26 @@ func referenceAt(text string, at int) (r reference, end int) {
 	}
 	r.at = at
 	whole := name.String()
-	for n := end; whole != ""; n-- {
+	for n := end; whole != ""; {
 		r.names, r.ends = append(r.names, whole), append(r.ends, n)
-		last := whole[len(whole)-1]
-		if strings.IndexByte(closers, last) < 0 || len(r.names) > 10 {
+		last, size := utf8.DecodeLastRuneInString(whole)
+		if !closes(last) || len(r.names) > 10 {
 			break
 		}
-		whole = whole[:len(whole)-1]
+		whole, n = whole[:len(whole)-size], n-size
 	}
-	return r, end
+	inside := func(c rune) bool { return c == '#' || c > unicode.MaxASCII && unicode.IsPunct(c) }
+	if i := strings.IndexFunc(whole, inside); i > 0 {
+		last := len(r.names) - 1
+		r.names, r.ends = append(r.names, whole[:i]), append(r.ends, r.ends[last]-len(whole)+i)
+	}
+	return r
+}
+
+// opensAt reports whether text, up to an @, ends so that a reference can begin.
+func opensAt(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return opens(last)
 }
 
 func beginsPath(name string) bool {

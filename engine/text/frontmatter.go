@@ -1,16 +1,18 @@
 package text
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // FrontMatter splits a text into what stands between two lines of three hyphens at its
-// beginning, whose first line is the second one of the text, and what follows it. Lines
-// end in \n then. It reports false, and all of the text, if it does not begin so.
+// beginning, behind blank lines at most, and what follows it. Lines end in \n then. It reports false, and all of the text, if it does not begin so.
 func FrontMatter(source string) (head, body string, ok bool) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
-	rest, ok := strings.CutPrefix(source, "---\n")
+	start := strings.TrimLeft(source, " \n")
+	blank := strings.Repeat("\n", strings.Count(source[:len(source)-len(start)], "\n")) // lines keep their numbers
+	rest, ok := strings.CutPrefix(start, "---\n")
 	if !ok {
 		return "", source, false
 	}
@@ -18,7 +20,7 @@ func FrontMatter(source string) (head, body string, ok bool) {
 	if !ok {
 		return "", source, false
 	}
-	return strings.TrimPrefix(head, "\n"), strings.TrimSuffix(body, "\n"), true
+	return blank + strings.TrimPrefix(head, "\n"), strings.TrimSuffix(body, "\n"), true
 }
 
 // QuoteFrontMatter returns front matter that is no YAML with quotes around the words behind
@@ -27,11 +29,15 @@ func FrontMatter(source string) (head, body string, ok bool) {
 func QuoteFrontMatter(head string) string {
 	var out []string
 	lines := strings.Split(head, "\n")
+	for i, l := range lines { // a tab indents nothing in YAML
+		rest := strings.TrimLeft(l, " \t")
+		lines[i] = strings.ReplaceAll(l[:len(l)-len(rest)], "\t", "  ") + rest
+	}
 	for i := 0; i < len(lines); i++ {
 		key, value, ok := strings.Cut(lines[i], ":")
 		value = strings.TrimSpace(value)
 		if !ok || key == "" || value == "" || !isWord(key) || !strings.HasPrefix(lines[i], key+": ") ||
-			strings.ContainsAny(value[:min(1, len(value))], "|>[{&*!") {
+			structured.MatchString(value) {
 			out = append(out, lines[i])
 			continue
 		}
@@ -53,6 +59,9 @@ func QuoteFrontMatter(head string) string {
 	return strings.Join(out, "\n")
 }
 
+// structured matches a value that is more than words: the head of a block, a list, an object.
+var structured = regexp.MustCompile(`^(?:[|>][-+0-9]*(?:\s+#.*)?|\[.*\]|\{.*\}|[\[{][^\]}]*)$`)
+
 // isWord reports whether s is the name of a key.
 func isWord(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
@@ -63,9 +72,18 @@ func isWord(s string) bool {
 // wantsQuotes reports whether YAML takes a plain value for more than words.
 func wantsQuotes(value string) bool {
 	quoted := value != "" && (value[0] == '"' || value[0] == '\'')
-	return quoted && unquoted(value) == value || !quoted && (strings.Contains(value+"\n", ": ") ||
-		strings.Contains(value+"\n", ":\n") || strings.Contains(value, " #") || strings.ContainsAny(value[:min(1, len(value))], "@`%"))
+	if quoted {
+		inner := unquoted(value)
+		return inner == value || value[0] == '\'' && strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") ||
+			value[0] == '"' && strings.Contains(escapes.ReplaceAllString(inner, ""), `"`)
+	}
+	return strings.HasPrefix(value, "- ") || strings.Contains(value+"\n", ": ") ||
+		strings.Contains(value+"\n", ":\n") || strings.Contains(value, " #") ||
+		strings.ContainsAny(value[:min(1, len(value))], "@`%|>[{&*!")
 }
+
+// escapes are the characters behind a backslash.
+var escapes = regexp.MustCompile(`\\.`)
 
 // unquoted returns what stands between the quotes around s, or s.
 func unquoted(s string) string {

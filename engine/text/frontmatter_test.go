@@ -16,6 +16,13 @@ func TestQuoteFrontMatter(t *testing.T) {
 		"a:\n  b: c: d\n- e: f":                              "a:\n  b: c: d\n- e: f",
 		"a: \n  b: c":                                        "a: \n  b: c",
 		"a: |\n  b: c":                                       "a: |\n  b: c",
+		"a: *bold* b":                                        "a: '*bold* b'",
+		"a: [x] b\nl: [x, y]\no: {x: y}":                     "a: '[x] b'\nl: [x, y]\no: {x: y}",
+		"a: > b\nc: >-\n  d: e":                              "a: '> b'\nc: >-\n  d: e",
+		"a: - b":                                             "a: '- b'",
+		"a: 'it's fine'\nb: 'it''s'":                         "a: 'it''s fine'\nb: 'it''s'",
+		`a: "Use "this" now"` + "\n" + `b: "\"c\""`:          `a: 'Use "this" now'` + "\n" + `b: "\"c\""`,
+		"a:\n\t- b: c":                                       "a:\n  - b: c",
 		"":                                                   "",
 	} {
 		if got := QuoteFrontMatter(in); got != want {

@@ -104,6 +104,13 @@ func readings(r Ref) (names []string) {
 	if less := strings.TrimRight(r.Name, ":'\"*_>`"); less != "" && less != r.Name {
 		names = append(names, less)
 	}
+	if plain := strings.Trim(r.Name, "'`"); plain != "" && plain != r.Name {
+		names = append(names, plain)
+	}
+	other := func(c rune) bool { return c == '#' || c > unicode.MaxASCII && unicode.IsPunct(c) }
+	if i := strings.IndexFunc(r.Name, other); i > 0 { // "@main.go#L3", "（@main.go）", "@main.go’s"
+		names = append(names, r.Name[:i])
+	}
 	if i := strings.LastIndexByte(r.Name, ':'); i > 0 && strings.Trim(r.Name[i+1:], "0123456789-") == "" {
 		names = append(names, r.Name[:i])
 	}

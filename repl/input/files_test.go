@@ -90,6 +90,11 @@ func TestFiles(t *testing.T) {
 		{line: "me@example.org"},
 		{line: "see @a.txt: it", read: []string{"a.txt"}},
 		{line: "see @a.txt:12", read: []string{"a.txt"}},
+		{line: "see @a.txt#L3-L5", read: []string{"a.txt"}},
+		{line: "see '@a.txt' and @'a.txt'", read: []string{"a.txt"}},
+		{line: "看（@a.txt）", read: []string{"a.txt"}},
+		{line: "看@a.txt。", read: []string{"a.txt"}},
+		{line: "“@a.txt”, @a.txt’s", read: []string{"a.txt"}},
 		{line: "`@a.txt`", read: []string{"a.txt"}},
 		{line: "@secret.txt", told: "an ignore file names it"},
 		{line: "@.env", read: []string{".env"}}, // named by the user
