@@ -51,9 +51,6 @@ func locate(text string) places {
 	return p
 }
 
-// line returns the line that the table of the i-th rule begins at.
-func (p places) line(i int) int { return p.find("rule", i, "").line }
-
 // find returns the place of a key of the i-th table of a name, or what comes
 // nearest to it.
 func (p places) find(name string, i int, key string) place {
