@@ -20,9 +20,9 @@ import (
 )
 
 // listening accepts connections on this machine and says how many there were.
-func listening(t *testing.T) (port string, count func() int) {
+func listening(t *testing.T, host string) (port string, count func() int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,28 @@ func listening(t *testing.T) (port string, count func() int) {
 	}
 }
 
+// reached returns an address of this machine that is no loopback address: a command needs
+// the network for it.
+func reached(t *testing.T) string {
+	t.Helper()
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			return n.IP.String()
+		}
+	}
+	t.Skip("this machine has loopback addresses alone")
+	return ""
+}
+
 // A confined command that lacks a right is asked about once more with that
 // right named, and has it for that one time.
 func TestConfinedAndAskedAgain(t *testing.T) {
 	t.Parallel()
-	port, met := listening(t)
+	port, met := listening(t, "127.0.0.1")
 	dial := "exec 3<>/dev/tcp/127.0.0.1/" + port + " && echo reached"
 	server := et.NewServer()
 	c := pt.Terminal(t, server)
@@ -200,18 +217,19 @@ func TestYoloIsHeld(t *testing.T) {
 	const key = ".ssh/id_ed25519"
 	for _, test := range []struct {
 		name    string
-		command string // PORT and HOME stand for what is there
+		command string // HOST, PORT and HOME stand for what is there
 		more    map[string]any
 		flags   []string
 		met     int
 		why     string // it is denied, "" if it isn't
 	}{
-		{name: "one that asks for nothing", command: "exec 3<>/dev/tcp/127.0.0.1/PORT", why: "it probably needs the network"},
-		{name: "one that asks for the network", command: "exec 3<>/dev/tcp/127.0.0.1/PORT", more: map[string]any{"network": true}, met: 1},
-		{name: "one that is known to need it", command: "curl -s 127.0.0.1:PORT; true", met: 1},
-		{name: "known, among others", command: "for i in 1; do curl -s 127.0.0.1:PORT; done; true", met: 1},
-		{name: "a flag", command: "curl -s 127.0.0.1:PORT", flags: []string{"--no-network"}, why: "it probably needs the network"},
-		{name: "a flag, and one that asks", command: "curl -s 127.0.0.1:PORT", flags: []string{"--no-network"}, more: map[string]any{"network": true}, why: "denied"},
+		{name: "one that asks for nothing", command: "exec 3<>/dev/tcp/HOST/PORT", why: "it probably needs the network"},
+		{name: "one that asks for the network", command: "exec 3<>/dev/tcp/HOST/PORT", more: map[string]any{"network": true}, met: 1},
+		{name: "one that is known to need it", command: "curl -s HOST:PORT; true", met: 1},
+		{name: "known, among others", command: "for i in 1; do curl -s HOST:PORT; done; true", met: 1},
+		{name: "known, of the session's own loopback", command: "curl -s 127.0.0.1:PORT; true"},
+		{name: "a flag", command: "curl -s HOST:PORT", flags: []string{"--no-network"}, why: "it probably needs the network"},
+		{name: "a flag, and one that asks", command: "curl -s HOST:PORT", flags: []string{"--no-network"}, more: map[string]any{"network": true}, why: "denied"},
 		{name: "a key", command: "cat HOME/" + key, why: "it probably needs reading the file HOME/" + key},
 		{name: "a key that it asks for", command: "cat HOME/" + key, more: map[string]any{"fileSystem": map[string]any{"read": []any{"~/" + key, "HOME/" + key}}}, why: "nobody could be asked"},
 		{name: "a place", command: "echo x > HOME/made", why: "it probably needs writing to the directory HOME and everything below it"},
@@ -221,11 +239,15 @@ func TestYoloIsHeld(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			port, met := listening(t)
+			host := "127.0.0.1"
+			if strings.Contains(test.command, "HOST") {
+				host = reached(t)
+			}
+			port, met := listening(t, host)
 			server := et.NewServer()
 			c := pt.Terminal(t, server, append([]string{"--approval-mode", "yolo"}, test.flags...)...)
 			pt.Confining(t, c)
-			named := func(s string) string { return strings.NewReplacer("PORT", port, "HOME", pt.HomeOf(c)).Replace(s) }
+			named := func(s string) string { return strings.NewReplacer("HOST", host, "PORT", port, "HOME", pt.HomeOf(c)).Replace(s) }
 			args := map[string]any{}
 			if test.more != nil {
 				text, err := json.Marshal(test.more)
@@ -272,8 +294,9 @@ func TestYoloIsHeld(t *testing.T) {
 // A rule that names the network has the command run again without a question.
 func TestConfinedWithARule(t *testing.T) {
 	t.Parallel()
-	port, met := listening(t)
-	c := pt.Terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "curl 127.0.0.1:"+port)), et.Says("Done.")))
+	host := reached(t)
+	port, met := listening(t, host)
+	c := pt.Terminal(t, et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "curl "+host+":"+port)), et.Says("Done.")))
 	pt.Confining(t, c)
 	pt.Need(t, "curl")
 	rule := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"curl\"\nnetwork = true\ndecision = \"allow\"\npriority = 1\n"

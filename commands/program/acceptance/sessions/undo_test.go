@@ -77,7 +77,7 @@ func TestAutoTakenBack(t *testing.T) {
 			et.Call("2", "replace", "file_path", "src/main.c", "instruction", "one", "old_string", "return 0", "new_string", "return 1")),
 		call("3", "make"),
 		call("4", "rm -rf docs && sed -i s/run/walk/ run.sh && mv untracked tracked"),
-		call("5", "bash hostile.sh"), call("6", "curl -sS http://127.0.0.1:9/"), et.Says("That was all."))
+		call("5", "bash hostile.sh"), call("6", "curl -sS http://gemline.invalid/"), et.Says("That was all."))
 	c := pt.Terminal(t, server, "--approval-mode", "auto", "--detail", "full")
 	pt.Confining(t, c)
 	outside, err := os.MkdirTemp("/var/tmp", "gemline-outside-")
@@ -93,7 +93,7 @@ func TestAutoTakenBack(t *testing.T) {
 	before := pt.Picture(t, c.Dir)
 	s := teletype.Start(t, c)
 	s.Say("do all of it")
-	for _, want := range []string{"permission: run: bash hostile.sh, with writing to the directory " + outside, "permission: run: curl -sS http://127.0.0.1:9/"} {
+	for _, want := range []string{"permission: it failed; let it write to the directory " + outside + " and everything below it", "permission: run: curl -sS http://gemline.invalid/"} {
 		if asked := s.Expect(pt.Asking); !strings.Contains(asked, want) {
 			t.Errorf("%q is not in %s", want, asked)
 		}
