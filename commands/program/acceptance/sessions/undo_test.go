@@ -93,7 +93,7 @@ func TestAutoTakenBack(t *testing.T) {
 	before := pt.Picture(t, c.Dir)
 	s := teletype.Start(t, c)
 	s.Say("do all of it")
-	for _, want := range []string{"permission: it failed; let it write to the directory " + outside + " and everything below it", "permission: run: curl -sS http://gemline.invalid/"} {
+	for _, want := range []string{"permission: it failed; let it write to the directory " + outside + " and everything below it", "permission: it failed; let it use the network"} {
 		if asked := s.Expect(pt.Asking); !strings.Contains(asked, want) {
 			t.Errorf("%q is not in %s", want, asked)
 		}
