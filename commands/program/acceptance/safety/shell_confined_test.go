@@ -247,7 +247,9 @@ func TestYoloIsHeld(t *testing.T) {
 			server := et.NewServer()
 			c := pt.Terminal(t, server, append([]string{"--approval-mode", "yolo"}, test.flags...)...)
 			pt.Confining(t, c)
-			named := func(s string) string { return strings.NewReplacer("HOST", host, "PORT", port, "HOME", pt.HomeOf(c)).Replace(s) }
+			named := func(s string) string {
+				return strings.NewReplacer("HOST", host, "PORT", port, "HOME", pt.HomeOf(c)).Replace(s)
+			}
 			args := map[string]any{}
 			if test.more != nil {
 				text, err := json.Marshal(test.more)
