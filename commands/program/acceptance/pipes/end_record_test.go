@@ -53,7 +53,7 @@ var endings = []ending{
 	{name: "a bad key", args: []string{"-p", "hi"}, replies: []et.Reply{et.BadKey()}, code: 41, reason: "auth"},
 	{name: "broken settings", args: []string{"-p", "hi"}, files: map[string]string{"home/.gemini/settings.json": "{"}, code: 52, reason: "config"},
 	{name: "a bad proxy", args: []string{"-p", "hi"}, env: []string{"HTTPS_PROXY=ftp://x:y", "HTTP_PROXY=ftp://x:y"}, code: 52, reason: "config"},
-	{name: "an untrusted folder", args: []string{"-p", "hi"}, files: map[string]string{".gemini/settings.json": `{"tools": {"allowed": ["x"]}}`}, code: 55, reason: "untrusted"},
+	{name: "an untrusted folder", args: []string{"-p", "hi"}, files: map[string]string{"GEMINI.md": "x"}, code: 55, reason: "untrusted"},
 	{name: "a terminal is needed", args: []string{"-i", "hi"}, code: 42, reason: "input"},
 	{name: "a quota", args: []string{"-p", "hi"}, replies: []et.Reply{et.DailyQuota()}, code: 67, reason: "quota"},
 	{name: "no such model", args: []string{"-p", "hi"}, replies: []et.Reply{et.NotFound("x")}, code: 1, reason: "not_found"},
