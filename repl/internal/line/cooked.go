@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -120,7 +119,7 @@ func (c *cooked) showUnsent() {
 	if by == stoppedByError && !bytes.Contains(c.buf, []byte("\n")) {
 		return
 	}
-	text := strings.TrimSpace(clean(c.buf))
+	text := strings.TrimSpace(typedText(c.buf))
 	if c.buf, c.over = nil, false; text == "" {
 		return
 	}
@@ -216,26 +215,6 @@ func (c *cooked) entered(b []byte) string {
 		return clean(b)
 	}
 	return typedText(b)
-}
-
-// typedText returns a line of a terminal as it was meant: what an arrow key sends where
-// nobody knows such a key is no part of it.
-func typedText(b []byte) string {
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], 0x1b)
-		if i < 0 {
-			break
-		}
-		at += i
-		if at+1 < len(b) && (b[at+1] == '[' || b[at+1] == 'O') {
-			if n, _ := sequence(b[at:], false); n > 0 {
-				b = slices.Concat(b[:at], b[at+n:])
-				continue
-			}
-		}
-		at++
-	}
-	return clean(b)
 }
 
 // reprompt shows the prompt once more, after a stop. What was typed behind it and
