@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestGreeting(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			server := et.NewServer(et.NotFound("gemini-x"))
+			server := et.NewServer(slices.Repeat([]et.Reply{et.NotFound("gemini-x")}, 4)...)
 			t.Cleanup(server.Close)
 			home := t.TempDir()
 			dir := filepath.Join(home, "a", strings.Repeat("long", 20), "folder with a name", "shop")
@@ -79,7 +80,7 @@ func TestHintsOfASession(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			server := et.NewServer(append(c.replies, c.replies...)...)
+			server := et.NewServer(slices.Repeat(c.replies, 8)...) // of other models, too
 			command := pt.Terminal(t, server)
 			command.Env = append(command.Env, "GEMINI_API_KEY="+c.key)
 			var errs bytes.Buffer
