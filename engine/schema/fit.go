@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -79,6 +80,16 @@ func (f *fitter) fit(s *subschema, n *node, depth int) any {
 		return n.v
 	}
 	s = s.plain()
+	if len(n.items) == 1 && slices.Equal(s.types(), []string{"string"}) && f.accepts(s, n.items[0]) {
+		return n.items[0].v // one text in a list is the text
+	}
+	if list := s.args["enum"]; list != nil && n.items == nil && n.fields == nil && n.v != nil {
+		for _, one := range list.items {
+			if one.items == nil && one.fields == nil && one.v != nil && fmt.Sprint(one.v) == fmt.Sprint(n.v) {
+				return one.v // a number as a text, or the other way round
+			}
+		}
+	}
 	if o := converted(s, n); o != nil {
 		o.parent, o.key, n = n.parent, n.key, o
 	}
@@ -102,7 +113,7 @@ func (f *fitter) object(s *subschema, n *node, depth int) any {
 	for _, name := range n.names {
 		field, of := n.fields[name], s.named["properties"][name]
 		switch {
-		case of != nil && field.v == nil && !f.accepts(of, field) && !s.requires(name):
+		case of != nil && says(field.v) == "" && !f.accepts(of, field) && !s.requires(name):
 		case of != nil:
 			object[name] = f.fit(of, field, depth+1)
 		case forbids(s.subs["additionalProperties"]) && !slices.ContainsFunc(s.patterns,
@@ -114,6 +125,16 @@ func (f *fitter) object(s *subschema, n *node, depth int) any {
 	}
 	f.tellUnknown(s, n, object, unknown)
 	return object
+}
+
+// says returns the text of a value, which is empty for null, also where a text says null.
+func says(v any) string {
+	text, isText := v.(string)
+	switch {
+	case v == nil, isText && slices.Contains([]string{"", "null", "none"}, strings.ToLower(strings.TrimSpace(text))):
+		return ""
+	}
+	return fmt.Sprint(v)
 }
 
 // tellUnknown notes names that an object does not take, each with the name that was

@@ -14,7 +14,7 @@ func TestFit(t *testing.T) {
 		"all":{"type":"boolean"},"both":{"type":["integer","string"]},"maybe":{"type":["integer","null"]},
 		"size":{"anyOf":[{"type":"integer"},{"type":"null"}]},"deep":{"$ref":"#/$defs/d"},
 		"kinds":{"type":"array","items":{"type":"string"}},"numbers":{"type":"array","items":{"type":"integer"}},
-		"mode":{"enum":["a","b"]},"free":{"type":"object"}},
+		"mode":{"enum":["a","b","1"]},"level":{"enum":[1,2]},"free":{"type":"object"}},
 		"$defs":{"d":{"type":"object","required":["x"],"properties":{"x":{"type":"integer"},"y":{"type":"string"}},"additionalProperties":false}}}`
 	s, err := Parse([]byte(form))
 	if err != nil {
@@ -40,6 +40,11 @@ func TestFit(t *testing.T) {
 		{`{"path":"p","maybe":"1","size":"2"}`, `{"maybe":1,"path":"p","size":2}`, "", ""},
 		{`{"path":"p","maybe":null,"size":null}`, `{"maybe":null,"path":"p","size":null}`, "", ""},
 		{`{"path":"p","line":null,"all":null,"kinds":null}`, `{"path":"p"}`, "", ""},
+		{`{"path":"p","line":"","all":"null","size":"None","kinds":""}`, `{"path":"p"}`, "", ""},
+		{`{"path":["p"]}`, `{"path":"p"}`, "", ""},
+		{`{"path":"p","level":"2","mode":1}`, `{"level":2,"mode":"1","path":"p"}`, "", ""},
+		{`{"path":["p","q"]}`, `{"path":["p","q"]}`, "", `params/path must be of type string, not array`},
+		{`{"path":""}`, `{"path":""}`, "", ""},
 		{`{"path":"p","deep":{"x":1,"y":null}}`, `{"deep":{"x":1},"path":"p"}`, "", ""},
 		{`{"path":"p","free":{"a":null,"b":"1"}}`, `{"free":{"a":null,"b":"1"},"path":"p"}`, "", ""},
 		{`{"path":"p","colour":"red","lines":3}`, `{"path":"p"}`, `"colour", "lines" (did you mean "line"?)`, ""},
@@ -62,7 +67,7 @@ func TestFit(t *testing.T) {
 		{`{"path":"p","line":true}`, `{"line":true,"path":"p"}`, "", `params/line must be of type integer, not boolean`},
 		{`{"path":"p","all":"yes"}`, `{"all":"yes","path":"p"}`, "", `params/all must be of type boolean, not string`},
 		{`{"path":"p","kinds":"[a"}`, `{"kinds":"[a","path":"p"}`, "", `params/kinds must be of type array, not string`},
-		{`{"path":"p","mode":"A"}`, `{"mode":"A","path":"p"}`, "", `params/mode must be one of "a", "b", not "A"`},
+		{`{"path":"p","mode":"A"}`, `{"mode":"A","path":"p"}`, "", `params/mode must be one of "a", "b", "1", not "A"`},
 	} {
 		var args map[string]any
 		if err := json.Unmarshal([]byte(test.args), &args); err != nil {

@@ -54,6 +54,9 @@ func (e *endError) Error() string { return e.how }
 // Hint says where the rest is.
 func (e *endError) Hint() string { return e.hint }
 
+// mostPrinted is how much is kept of what a server prints that is no message, in characters.
+const mostPrinted = 4000
+
 // ending returns why a server is not there: how its program ended, or err if it was too late,
 // and what it has said is wrong.
 func (l *link) ending(err error, o shell.Outcome, confined bool) error {
@@ -69,7 +72,9 @@ func (l *link) ending(err error, o shell.Outcome, confined bool) error {
 	default:
 		e.how = fmt.Sprintf("it ended with exit code %d", o.Code)
 	}
-	all := strings.TrimSpace(o.Stderr)
+	l.mu.Lock()
+	all := strings.TrimSpace(cmp.Or(strings.TrimSpace(o.Stderr), l.printed))
+	l.mu.Unlock()
 	said := firstError(all)
 	if said != "" {
 		e.how += ": " + said

@@ -89,6 +89,14 @@ func refusing(kind string) {
 			answer(`"error":{"code":-32602,"message":"Unsupported client"}`)
 		case m.Method == "initialize" && kind == "future":
 			answer(`"result":{"protocolVersion":"2031-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
+		case m.Method == "initialize" && kind == "mark":
+			fmt.Print("\ufeff")
+			answer(`"error":{"code":-32602,"message":"Unsupported client"}`)
+		case m.Method == "initialize" && kind == "versionless":
+			answer(`"result":{"protocolVersion":20241105,"capabilities":{}}`)
+		case m.Method == "initialize" && kind == "speechless":
+			fmt.Println("starting\nError: no key is set")
+			os.Exit(1)
 		case m.Method == "initialize" && kind == "closes":
 			os.Stdout.Close()
 			io.Copy(io.Discard, os.Stdin)
@@ -123,6 +131,14 @@ func TestWhyNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close() // nobody listens there any more
+	answers := func(kind, body string) Server {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			io.WriteString(w, body)
+		}))
+		t.Cleanup(srv.Close)
+		return Server{Name: "s", URL: srv.URL, Kind: "http"}
+	}
 	program := func(kind string, limit time.Duration) Server {
 		s := self(t, "s", kind)
 		s.Timeout = limit
@@ -140,6 +156,11 @@ func TestWhyNotThere(t *testing.T) {
 		"closes":       {program("closes", 0), []string{"it closed its standard output"}, Failed},
 		"dead":         {program("dead", 0), []string{`it ended with exit code 3: cannot open the database; its tools are not there`}, Failed},
 		"no program":   {Server{Name: "s", Command: []string{"/nowhere/to/be/found"}}, []string{"no such file"}, Failed},
+		"speechless":   {program("speechless", 0), []string{"it ended with exit code 1: Error: no key is set"}, Failed},
+		"no version":   {program("versionless", 0), []string{"it does not say which version of the protocol it speaks"}, Failed},
+		"a mark first": {program("mark", 0), []string{"initialize: Unsupported client (-32602)"}, Failed},
+		"a page":       {answers("text/html", "<title>Log in</title>"), []string{"what is no message of the protocol: <title>Log in</title>"}, Failed},
+		"broken JSON":  {answers("application/json", "{oops"), []string{"what is no message of the protocol: {oops"}, Failed},
 		"refused port": {Server{Name: "s", URL: "http://" + l.Addr().String() + "/mcp", Kind: "http"}, []string{"connection refused; its tools come when it answers"}, Connecting},
 		"unknown host": {Server{Name: "s", URL: "http://nowhere.invalid/mcp"}, []string{"nowhere.invalid", "its tools come when it answers"}, Connecting},
 		"HTTP 500":     {Server{Name: "s", URL: broken.URL, Kind: "http"}, []string{"HTTP 500 Internal Server Error: the disk is full"}, Connecting},

@@ -52,6 +52,7 @@ type link struct {
 	templates    []Resource                  // whose addresses have variables
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 	calls        map[string]*running         // by their progress tokens
+	printed      string                      // the beginning of what it printed that is no message
 	latest       []*running                  // in the order in which they began
 }
 
@@ -257,7 +258,12 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	odd := func(b []byte) { l.set.log(l.Name, string(b)) }
+	odd := func(b []byte) {
+		l.set.log(l.Name, string(b))
+		l.mu.Lock()
+		l.printed = text.Shorten(l.printed+string(b)+"\n", mostPrinted)
+		l.mu.Unlock()
+	}
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.Conn, stream, w.name); err != nil {
 		lost := c.lost(err)
@@ -281,6 +287,9 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 		return fmt.Errorf("%s: %w", protocol.MethodInitialize, err)
 	}
 	if !slices.Contains(append(protocol.LegacyProtocolVersions(), draftVersion), said.ProtocolVersion) {
+		if said.ProtocolVersion == "" {
+			return errors.New("it does not say which version of the protocol it speaks")
+		}
 		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) +
 			" of the protocol, which is not understood")
 	}

@@ -48,15 +48,27 @@ type cleaner struct {
 	defs map[string]bool // there are
 }
 
-// What of a schema is kept, by what it holds.
+// What of a schema is kept, by what it holds. The API refuses the whole request for a value of
+// another kind.
 var (
-	plainWords = []string{"format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-		"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "required", "enum", "default",
-		"nullable", "uniqueItems"}
+	plainWords = map[string]func(any) bool{"format": isText, "pattern": isText,
+		"minimum": isNumber, "maximum": isNumber, "exclusiveMinimum": isNumber, "exclusiveMaximum": isNumber,
+		"minItems": isNumber, "maxItems": isNumber, "minLength": isNumber, "maxLength": isNumber,
+		"minProperties": isNumber, "maxProperties": isNumber, "nullable": isTruth, "uniqueItems": isTruth,
+		"required": isNames, "enum": isChoice, "default": func(any) bool { return true }}
 	textWords   = []string{"title", "description"}
 	schemaWords = []string{"items", "additionalProperties", "not"}
 	listWords   = []string{"anyOf", "oneOf", "allOf", "prefixItems"}
 )
+
+func isText(v any) bool   { _, ok := v.(string); return ok }
+func isNumber(v any) bool { _, ok := v.(float64); return ok }
+func isTruth(v any) bool  { _, ok := v.(bool); return ok }
+func isChoice(v any) bool { list, _ := v.([]any); return len(list) > 0 }
+func isNames(v any) bool {
+	list, ok := v.([]any)
+	return ok && !slices.ContainsFunc(list, func(one any) bool { return !isText(one) })
+}
 
 // schema returns what is kept of a schema.
 func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
@@ -72,8 +84,8 @@ func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 			return map[string]any{"type": "object"}
 		}
 	}
-	for _, word := range plainWords {
-		if v, ok := in[word]; ok {
+	for word, is := range plainWords {
+		if v, ok := in[word]; ok && is(v) {
 			out[word] = v
 		}
 	}

@@ -21,6 +21,8 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 			`{"$defs":{"d":{"type":"integer"}},"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}},"type":"object"}`, `{"a":"1"}`, `{"a":"1"}`},
 		{`{"type":"object","properties":{"type":{"type":"string","enum":["int"]}}}`,
 			`{"properties":{"type":{"enum":["int"],"type":"string"}},"type":"object"}`, `{"type":"int"}`, `{"type":"int"}`},
+		{`{"type":"object","required":"n","properties":{"n":{"type":"string","required":true,"minLength":"1","enum":[],"pattern":["a"]}}}`,
+			`{"properties":{"n":{"type":"string"}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 	} {
 		if got := string(declared(json.RawMessage(test.schema))); got != test.declared {

@@ -279,6 +279,7 @@ func (c *Conn) end(err error) {
 // for.
 func (c *Conn) receive(text []byte) bool {
 	var m Message
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some programs of Windows write it before their text
 	err := json.Unmarshal(text, &m)
 	if err != nil && c.client() {
 		if flat := shallow(text, mostDeep); !bytes.Equal(flat, text) {

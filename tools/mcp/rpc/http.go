@@ -16,6 +16,8 @@ import (
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine/text"
 )
 
 // A Remote says where a server is that is reached by HTTP, and how.
@@ -207,7 +209,7 @@ func (s *streamable) take(res *http.Response, m *Message) {
 		s.session = res.Header.Get(protocol.HeaderSessionID)
 		s.mu.Unlock()
 	}
-	answered := !m.isRequest()
+	answered, lacks := !m.isRequest(), "the server ended its response without an answer"
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	switch {
 	case kind == eventStream:
@@ -219,13 +221,16 @@ func (s *streamable) take(res *http.Response, m *Message) {
 			s.push(b[:MaxMessage], ErrTooLong)
 			return
 		}
-		if answered = err == nil && (startsWith(b, '{') || startsWith(b, '[')); answered {
+		b = bytes.TrimPrefix(b, []byte("\ufeff"))
+		if answered = err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b); answered {
 			s.push(b, nil)
+		} else if begin := text.OneLine(string(b), 100); begin != "" {
+			lacks = "the server answered with what is no message of the protocol: " + begin
 		}
 	}
 	if !answered { // as the other side should have said
 		b, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, ID: m.ID,
-			Error: Errorf(protocol.INTERNAL_ERROR, "the server ended its response without an answer")})
+			Error: Errorf(protocol.INTERNAL_ERROR, "%s", lacks)})
 		s.push(b, nil)
 	}
 }
