@@ -88,6 +88,7 @@ type Settings struct {
 	Inactivity       int    `key:"tools.shell.inactivityTimeout"`
 	Terminal         bool   `key:"tools.shell.enableInteractiveShell"`
 	Threshold        int    `key:"tools.truncateToolOutputThreshold"`
+	FileEncoding     string `key:"tools.fileEncoding"`
 	Ripgrep          bool   `key:"tools.useRipgrep"`
 	DirectWeb        bool   `key:"experimental.directWebFetch"`
 	WriteTodos       bool   `key:"useWriteTodos"`

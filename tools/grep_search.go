@@ -465,7 +465,7 @@ func (g *grep) allLines(path string) []string {
 	if err != nil {
 		return nil
 	}
-	text, f, err := workspace.Decode(b)
+	text, f, err := g.ws.Decode(path, b)
 	if err != nil || !strings.HasPrefix(f.Charset, "utf-16") {
 		text = string(b) // as it was searched
 	}

@@ -105,13 +105,16 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 	env.seen.look(ws, path, c.raw, c.format)
 	v := look(c.text, start, end)
 	v.guess = c.guess()
-	if v.whole() {
-		return engine.Result{Text: v.text, Display: v.guess}, nil
+	if v.whole() && v.guess == "" {
+		return engine.Result{Text: v.text}, nil
 	}
 	r := engine.Result{Text: v.framed(), Display: fmt.Sprintf("Read lines %d-%d of %d from %s",
 		v.first, v.last, v.total, rel)}
 	if v.empty() {
 		r.Display = fmt.Sprintf("Read nothing: %s has %d lines", rel, v.total)
+	}
+	if v.whole() {
+		r.Display = v.guess
 	}
 	if v.cut {
 		r.Display += " (some lines were shortened)"
@@ -146,7 +149,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 		return content{instead: "Cannot display content of SVG file larger than 1MB: " + rel,
 			display: "Skipped large SVG file (>1MB): " + rel}, nil
 	}
-	text, format, err := workspace.Decode(b)
+	text, format, err := ws.Decode(path, b)
 	mime := workspace.Media(path, b)
 	if mime != "application/pdf" && err == nil && format.Charset == "utf-8" && !format.Lossy && !format.Raw {
 		mime = "" // a text that begins like something else

@@ -51,7 +51,7 @@ func TestReadFile(t *testing.T) {
 		{`{"file_path":"pic.svg"}`, "<svg/>"},
 		{`{"file_path":"big.svg"}`, "Cannot display content of SVG file larger than 1MB: big.svg"},
 		{`{"file_path":"u16.txt"}`, "hi"},
-		{`{"file_path":"latin.txt"}`, "café"},
+		{`{"file_path":"latin.txt"}`, "\nStatus: Showing lines 1-1 of 1 total lines.\nEncoding: the encoding is not known and was taken to be windows-1252.\n\n--- FILE CONTENT ---\ncafé"},
 		{`{"file_path":"fake.png"}`, "just text"},
 		{`{"file_path":"a.ts"}`, "let x"},
 		{`{"file_path":"id3.md"}`, "ID3 is a kind of tag"},

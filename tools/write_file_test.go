@@ -660,8 +660,8 @@ func TestBytesThatAreNoText(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.c": is, "latin": "caf\xe9\n", "utf8": "caf\u00e9\n"})
 	for name, want := range map[string]string{"a.c": "some bytes are not valid utf-8 and show as \ufffd", "latin": "the encoding is not known and was taken to be windows-1252", "utf8": ""} {
 		_, r, err := p.do(readFile(p.env), `{"file_path":"`+name+`"}`)
-		if err != nil || r.Display != want {
-			t.Errorf("%s: %q, %v", name, r.Display, err)
+		if err != nil || r.Display != want || strings.Contains(r.Text, "Encoding: "+want) != (want != "") {
+			t.Errorf("%s: %q, %q, %v", name, r.Text, r.Display, err)
 		}
 		_, r, err = p.do(readFile(p.env), `{"file_path":"`+name+`","end_line":1}`)
 		if err != nil || strings.Contains(r.Text, "Encoding: "+want) != (want != "") {

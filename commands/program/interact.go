@@ -138,7 +138,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.flags.Text(), i.notify); text != "" {
+	if text := input.Words(i.flags.Text(), i.charsets(), i.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}

@@ -1,11 +1,9 @@
 package program
 
 import (
-	"cmp"
 	"os"
 	"time"
 
-	"gemline/engine/charset"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -33,7 +31,6 @@ func Main(version, commit, date string, today time.Time) int {
 	if code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}); ok {
 		return code
 	}
-	charset.SetLocale(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
 	return Run(Process{
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,

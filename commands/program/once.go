@@ -140,7 +140,7 @@ func (r *run) serve(ctx context.Context) error {
 
 // piped returns the prompt of the command line and of standard input.
 func (r *run) piped(ctx context.Context) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(r.flags.Text(), r.notify)}
+	p := report.Prompt{Text: input.Words(r.flags.Text(), r.charsets(), r.notify)}
 	in := input.Stdin{Terminal: isTerminal(r.os.Stdin), Force: r.flags.Stdin || r.flags.Dash(),
 		Forbid: r.flags.NoStdin, Prompt: p.Text != ""}
 	info, err := r.os.Stdin.Stat()
@@ -156,7 +156,7 @@ func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	d, err := input.Decode(b, r.notify)
+	d, err := input.Decode(b, r.charsets(), r.notify)
 	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"gemline/commands/cli"
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact"
@@ -109,6 +110,10 @@ func (o *Options) load(project bool) (err error) {
 	o.dotenv = vars
 	learnSecrets(o)
 	o.warnings = append(o.warnings, warnings...)
+	if name := o.settings.FileEncoding; name != "" && charset.Name(name) == "" {
+		o.warnings = append(o.warnings, fmt.Sprintf("tools.fileEncoding: there is no encoding %q; "+
+			"known are such as windows-1251, gbk, shift_jis", name))
+	}
 	if !project {
 		o.userSettings = o.settings
 	}
@@ -116,6 +121,11 @@ func (o *Options) load(project bool) (err error) {
 		o.flags.Debug = o.flags.Debug || slices.Contains([]string{"true", "1"}, o.getenv(name))
 	}
 	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
+}
+
+// charsets returns what decodes texts: by the settings and the user's language.
+func (o *Options) charsets() charset.Decoder {
+	return charset.New(o.settings.FileEncoding, cmp.Or(o.os.getenv("LC_ALL"), o.os.getenv("LC_CTYPE"), o.os.getenv("LANG")))
 }
 
 // lookup returns a variable of the environment or else of the .env files, as it counts

@@ -189,7 +189,7 @@ func (p *Project) openWorkspace() (err error) {
 func newWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.paths.Cwd}, Temp: temp, File: o.globalContext(),
 		Overlay: over, Editor: o.editor, Ledger: o.ledger, Secrets: o.places().keptSecret,
-		RespectGit: o.settings.RespectGit, RespectGemini: o.settings.RespectGemini, IgnoreFiles: o.settings.IgnoreFiles})
+		Charsets: o.charsets(), RespectGit: o.settings.RespectGit, RespectGemini: o.settings.RespectGemini, IgnoreFiles: o.settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 		Undecided: func() bool { return o.trust.State == trust.Unneeded },
 		Markers:   append([]string{}, o.settings.Markers...), // none is not the default
 		Flat:      o.settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.ledger,
-		Warn: warn}
+		Charsets: o.charsets(), Warn: warn}
 	if temp != "" {
 		cfg.Private = filepath.Join(temp, "memory")
 	}

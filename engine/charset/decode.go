@@ -71,6 +71,14 @@ func (f Format) Encode(text string) ([]byte, error) {
 	return b, nil
 }
 
+// Part returns the text that b holds, which is a part of a text in the format.
+func (f Format) Part(b []byte) string {
+	if text, _, ok := decodeAs(b, f.Charset); ok && f.Charset != "utf-8" {
+		return text
+	}
+	return string([]rune(string(b))) // each byte that means nothing is marked
+}
+
 // invalid returns where the first bad byte of text is, or -1.
 func invalid(text string) int {
 	if utf8.ValidString(text) {
@@ -99,11 +107,14 @@ func lacks(enc encoding.Encoding, charset, text string) error {
 
 const bomUTF8 = "\xef\xbb\xbf"
 
+// Decode is [Decoder.Decode] where nothing but the bytes says what b is written in.
+func Decode(b []byte) (string, Format, error) { return Decoder{}.Decode(b) }
+
 // Decode returns the text that b holds and how it is written there. What
 // [Format.Encode] makes of the text is b again, unless the format is lossy. The
 // error is [ErrBinary] if b is something else than text.
-func Decode(b []byte) (string, Format, error) {
-	text, f, err := decode(b)
+func (d Decoder) Decode(b []byte) (string, Format, error) {
+	text, f, err := d.decode(b)
 	if err != nil {
 		return "", Format{}, err
 	}
@@ -120,7 +131,7 @@ func Decode(b []byte) (string, Format, error) {
 	return text, f, nil
 }
 
-func decode(b []byte) (string, Format, error) {
+func (d Decoder) decode(b []byte) (string, Format, error) {
 	if text, f, ok := decodeBOM(b); ok {
 		return text, f, nil
 	}
@@ -136,12 +147,16 @@ func decode(b []byte) (string, Format, error) {
 		if text, charset, ok := guessUTF16(b); ok {
 			return text, Format{Charset: charset}, nil
 		}
+		text, exact, ok := decodeAs(b, d.Told)
+		if ok && exact && width(d.Told) > 1 && controls([]byte(text)) == 0 && spoken(text) {
+			return text, Format{Charset: d.Told}, nil
+		}
 		return "", Format{}, ErrBinary
 	}
 	if controls(head)*50 > len(head) {
 		return "", Format{}, ErrBinary
 	}
-	return guess(b)
+	return d.guess(b)
 }
 
 // decodeBOM decodes a text that says by its first bytes what it is.

@@ -133,7 +133,6 @@ func TestBytesThatAreNoText(t *testing.T) {
 
 // Where nothing says for sure what a text is written in, the language of the user does.
 func TestGuessByLocale(t *testing.T) {
-	defer SetLocale("")
 	english := strings.Repeat("int main() { return 0; } // ", 5)
 	for _, test := range []struct{ locale, charset, text string }{
 		{"ru_RU.UTF-8", "windows-1251", "// Привет\nx = 1\n"},
@@ -153,16 +152,14 @@ func TestGuessByLocale(t *testing.T) {
 		{"en_US.UTF-8", "windows-1252", "caf\u00e9\n"},
 		{"C", "windows-1252", "caf\u00e9\n"},
 	} {
-		SetLocale(test.locale)
 		in := as(t, test.charset, test.text)
-		text, f, err := Decode(in)
+		text, f, err := New("", test.locale).Decode(in)
 		if err != nil || text != test.text || f.Charset != test.charset || !f.Guessed {
 			t.Errorf("%s: got %q, %+v, %v", test.locale, text, f, err)
 		}
 	}
-	SetLocale("ru_RU.UTF-8")
 	for _, text := range []string{"größe\n", "plain\n"} {
-		if got, f, err := Decode([]byte(text)); got != text || f.Guessed || err != nil {
+		if got, f, err := New("windows-1251", "ru_RU.UTF-8").Decode([]byte(text)); got != text || f.Guessed || err != nil {
 			t.Errorf("%q is %q, %+v, %v", text, got, f, err)
 		}
 	}

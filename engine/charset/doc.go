@@ -1,6 +1,6 @@
 // Package charset makes text of the bytes of files, of standard input and of what commands
-// print, whatever they are written in, and bytes of the text again. [Decode] is what a caller
-// begins with.
+// print, whatever they are written in, and bytes of the text again. A caller begins with
+// [Decode], or with a [Decoder] that knows the user's language and settings.
 //
 // # Nothing is lost
 //

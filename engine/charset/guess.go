@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,20 +18,17 @@ const western = "windows-1252"
 
 // guess decodes a text in a charset that it does not name and that is not
 // UTF-8.
-func guess(b []byte) (string, Format, error) {
+func (d Decoder) guess(b []byte) (string, Format, error) {
 	if damaged(b) {
 		text, f := withRaw(b, b, Format{Charset: "utf-8"})
 		return text, f, nil
 	}
+	if text, exact, ok := decodeAs(b, d.Told); ok && exact && width(d.Told) == 1 {
+		return text, Format{Charset: d.Told}, nil
+	}
 	candidates := likely(b)
-	if name := local(); name != "" && (len(candidates) == 0 || doubtful(candidates[0], name, b)) {
-		if text, exact, ok := decodeAs(b, name); ok && exact && spoken(text) {
-			other, exact, ok := decodeAs(b, standards[name])
-			if ok && exact && (letters(other) > letters(text) || swapped(text) && !swapped(other)) {
-				text, name = other, standards[name]
-			}
-			return text, Format{Charset: name, Guessed: true}, nil
-		}
+	if text, name := d.usual(b, candidates); name != "" {
+		return text, Format{Charset: name, Guessed: true}, nil
 	}
 	for i, c := range candidates {
 		text, exact, ok := decodeAs(b, c.Charset)
@@ -51,6 +47,26 @@ func guess(b []byte) (string, Format, error) {
 		return "", Format{}, ErrBinary
 	}
 	return text, Format{Charset: western, Guessed: true, Lossy: !exact}, nil
+}
+
+// usual decodes b as the files beside it are decoded, or as is usual for the user's language,
+// where the detector leaves a doubt. The name is "" if neither fits.
+func (d Decoder) usual(b []byte, candidates []chardet.Result) (text, name string) {
+	for _, name := range []string{d.around(b), d.Local} {
+		if name == "" || len(candidates) > 0 && !doubtful(candidates[0], name, b) {
+			continue
+		}
+		text, exact, ok := decodeAs(b, name)
+		if !ok || !exact || !spoken(text) {
+			continue
+		}
+		other, exact, ok := decodeAs(b, standards[name])
+		if ok && exact && (letters(other) > letters(text) || swapped(text) && !swapped(other)) {
+			return other, standards[name]
+		}
+		return text, name
+	}
+	return "", ""
 }
 
 // locals are the charsets of languages before UTF-8, by the beginning of a locale.
@@ -120,23 +136,14 @@ func wholeWords(b []byte) bool {
 	return whole > mixed
 }
 
-// locale is the user's, which is one for the process.
-var locale atomic.Value
-
-// SetLocale says which locale the user has, such as ru_RU.UTF-8. It is for the start of the
-// program.
-func SetLocale(name string) { locale.Store(strings.ToLower(name)) }
-
-// local returns the charset that files here were written in before UTF-8, by the user's
-// locale: the one that it names, or else that of its language. It is "" if it does not say.
-func local() string {
-	locale, _ := locale.Load().(string)
+// localCharset returns the charset that texts were written in before UTF-8 by users of a
+// locale: the charset that it names, or else that of its language. It is "" if it does not say.
+func localCharset(locale string) string {
+	locale = strings.ToLower(locale)
 	if _, named, ok := strings.Cut(locale, "."); ok {
 		named, _, _ = strings.Cut(named, "@")
-		if enc, err := htmlindex.Get(strings.ReplaceAll(named, "cp125", "windows-125")); err == nil {
-			if name, err := htmlindex.Name(enc); err == nil && name != "utf-8" {
-				return name
-			}
+		if name := Name(named); name != "" && name != "utf-8" {
+			return name
 		}
 	}
 	for _, l := range locals {

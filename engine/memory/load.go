@@ -258,7 +258,7 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 		b = whole(b[:l.limit])
 		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
 	}
-	text, format, err := charset.Decode(b)
+	text, format, err := l.cfg.Charsets.Decode(b)
 	switch {
 	case err != nil: // no text has zero bytes, and some servers refuse them
 		text = strings.ReplaceAll(strings.ToValidUTF8(string(b), "\ufffd"), "\x00", "\ufffd")

@@ -29,6 +29,7 @@ import (
 	"slices"
 	"sync"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 )
 
@@ -89,6 +90,9 @@ type Config struct {
 	// Withheld, if not nil, reports whether files and directories of a name
 	// are never read by way of an import. Nor are those that may hold secrets.
 	Withheld func(name string) bool
+
+	// Charsets decodes context files.
+	Charsets charset.Decoder
 
 	// Warn is told what was not read and why. It is called by Contents,
 	// Reload and Add, and may be nil.

@@ -118,7 +118,7 @@ type Data struct {
 // Decode returns what was read from standard input as text, or as media if it
 // is an image, a PDF, audio or video. Anything else is an [*Error]. A text
 // that is not UTF-8 is converted, which notify is told.
-func Decode(b []byte, notify func(string)) (Data, error) {
+func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, error) {
 	d := Data{Bytes: len(b)}
 	if bytes.HasPrefix(b, []byte("%PDF-")) {
 		d.Media = genai.NewPartFromBytes(b, "application/pdf")
@@ -132,7 +132,7 @@ func Decode(b []byte, notify func(string)) (Data, error) {
 		d.Media = genai.NewPartFromBytes(b, t)
 		return d, nil
 	}
-	text, format, err := charset.Decode(b)
+	text, format, err := charsets.Decode(b)
 	if err != nil {
 		return d, mistake("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can\n"+
 			"make text of it first, such as by %s", Size(int64(len(b))), archive(b), unpack(b))
@@ -150,11 +150,11 @@ func Decode(b []byte, notify func(string)) (Data, error) {
 
 // Words returns the prompt of a command line as UTF-8. A shell passes on any
 // bytes, as of a script in another encoding; notify is told of such.
-func Words(prompt string, notify func(string)) string {
+func Words(prompt string, charsets charset.Decoder, notify func(string)) string {
 	if utf8.ValidString(prompt) {
 		return prompt
 	}
-	text, format, err := charset.Decode([]byte(prompt))
+	text, format, err := charsets.Decode([]byte(prompt))
 	if err != nil || format.Lossy || format.Raw {
 		say(notify, "the prompt is not UTF-8; what could not be read is marked")
 		return strings.ToValidUTF8(prompt, "\ufffd")

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"gemline/engine/charset"
 )
 
 func TestWanted(t *testing.T) {
@@ -131,7 +133,7 @@ func TestDecode(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			notes := 0
-			d, err := Decode([]byte(test.in), func(string) { notes++ })
+			d, err := Decode([]byte(test.in), charset.Decoder{}, func(string) { notes++ })
 			mime := ""
 			if d.Media != nil {
 				mime = d.Media.InlineData.MIMEType
@@ -187,7 +189,7 @@ func TestWords(t *testing.T) {
 		{"\xff", "ÿ", "read as windows-1252"},
 	} {
 		told := ""
-		if got := Words(test.prompt, func(s string) { told = s }); got != test.want || !strings.Contains(told, test.told) || told != "" && test.told == "" {
+		if got := Words(test.prompt, charset.Decoder{}, func(s string) { told = s }); got != test.want || !strings.Contains(told, test.told) || told != "" && test.told == "" {
 			t.Errorf("%q: got %q; told %q", test.prompt, got, told)
 		}
 	}
@@ -198,7 +200,7 @@ func FuzzWords(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, prompt string) {
-		if got := Words(prompt, nil); !utf8.ValidString(got) {
+		if got := Words(prompt, charset.Decoder{}, nil); !utf8.ValidString(got) {
 			t.Errorf("%q gives %q", prompt, got)
 		}
 	})

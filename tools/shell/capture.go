@@ -29,12 +29,16 @@ type capture struct {
 	buf    []byte // stripped, reused
 	lines  []byte // redrawn, reused
 	rest   []byte // the first bytes of a character, not shown yet
+
+	charsets charset.Decoder
+	odd      []byte         // the first of what is not ASCII, shown already
+	format   charset.Format // of that
 }
 
 // newCapture returns a capture that keeps limit bytes of what is written, to a
 // terminal or not.
-func newCapture(limit int, terminal bool, live func(string)) *capture {
-	c := &capture{kept: tail{max: limit}, live: live}
+func newCapture(limit int, terminal bool, charsets charset.Decoder, live func(string)) *capture {
+	c := &capture{kept: tail{max: limit}, charsets: charsets, live: live}
 	if terminal {
 		c.redraw = &redraw{}
 	}
@@ -87,14 +91,49 @@ func (c *capture) put(text []byte, last bool) {
 		n = whole(text)
 	}
 	if n > 0 {
-		c.live(string(text[:n]))
+		c.live(c.decoded(text[:n]))
 	}
 	c.rest = append([]byte(nil), text[n:]...)
 }
 
+// maxOdd is how much of what is not ASCII says what it is, and the most that is held back.
+const maxOdd = 4096
+
+// decoded returns the next part of the output, in the charset that the output has so far.
+func (c *capture) decoded(b []byte) string {
+	ascii := !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
+	if !ascii && len(c.odd) < maxOdd {
+		c.odd = append(c.odd, b...)
+		if _, f, err := c.charsets.Decode(c.odd); err == nil {
+			c.format = f
+		}
+	}
+	if ascii || utf8.Valid(b) {
+		return string(b)
+	}
+	return c.format.Part(b)
+}
+
+// readable returns all of an output.
+func (c *capture) readable(text string) string {
+	if !utf8.ValidString(text) {
+		if decoded, _, err := c.charsets.Decode([]byte(text)); err == nil {
+			return charset.Readable(decoded)
+		}
+	}
+	return text
+}
+
 // whole returns how many bytes of text are there without a character that has
-// only begun.
+// only begun. In a charset that is not known no character goes on behind a blank.
 func whole(text []byte) int {
+	if n := wholeUTF8(text); utf8.Valid(text[:n]) || len(text) > maxOdd {
+		return n
+	}
+	return 1 + bytes.LastIndexFunc(text, func(r rune) bool { return r < '0' })
+}
+
+func wholeUTF8(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
 			if !utf8.FullRune(text[i:]) {
@@ -149,13 +188,7 @@ func (c *capture) text() string {
 	if c.binary {
 		return fmt.Sprintf("[Binary output of %d bytes, not shown]", c.seen)
 	}
-	text := c.kept.text()
-	if !utf8.ValidString(text) {
-		if decoded, _, err := charset.Decode([]byte(text)); err == nil {
-			text = charset.Readable(decoded)
-		}
-	}
-	text = trim(text)
+	text := trim(c.readable(c.kept.text()))
 	if c.kept.cut && c.kept.max == maxOutput {
 		text += truncated
 	}

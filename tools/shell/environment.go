@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/charset"
 	"gemline/engine/redact"
 	"gemline/engine/text"
 )
@@ -34,6 +35,9 @@ type Settings struct {
 	// Keeps, if not nil, reports whether a process is none of the command's
 	// but what confines it, and ends when nothing is left of it.
 	Keeps func(pid int) bool
+
+	// Charsets decodes what commands print.
+	Charsets charset.Decoder
 
 	Pager string // what PAGER says, "cat" if empty
 	NotCI bool   // CI is left alone

@@ -114,7 +114,7 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	js.keep(&job{p: p, command: c.name(), pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, nil)}, nil)
+	js.keep(&job{p: p, command: c.name(), pids: []int{p.group.leader}, out: newCapture(maxEarly, p.terminal, c.Settings.Charsets, nil)}, nil)
 	watch.add(p.group.leader, "")
 	p.begin()
 	return p.group.leader, nil
@@ -137,7 +137,7 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 			return nil
 		}
 	}
-	rest := newCapture(maxEarly, false, nil)
+	rest := newCapture(maxEarly, false, out.charsets, nil)
 	rest.strip, rest.redraw = out.strip, out.redraw
 	out.redraw = nil
 	q := &process{cmd: p.cmd, group: p.group, output: p.output, exited: p.exited, drained: make(chan struct{})}
@@ -255,7 +255,7 @@ func (js *Jobs) Tail(pid, lines int) (text string, shown, total int, err error) 
 	if err != nil {
 		return "", 0, 0, fmt.Errorf("%w: %w", ErrNoLog, err)
 	}
-	return string(b), shown, j.log.total(), nil
+	return j.out.readable(string(b)), shown, j.log.total(), nil
 }
 
 // Stop ends a job and returns when it is over.

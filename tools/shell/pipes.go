@@ -50,7 +50,7 @@ func Open(c Command) (*Process, error) {
 	}
 	watch.add(p.group.leader, p.group.output)
 	t := &Process{Stdin: in, Stdout: out, in: in, out: out, p: p, watch: watch,
-		errs: newCapture(maxErrors, false, c.Output)}
+		errs: newCapture(maxErrors, false, c.Settings.Charsets, c.Output)}
 	t.once = sync.OnceValue(t.close)
 	p.take, p.patience = t.take, grace
 	p.begin()
@@ -118,7 +118,7 @@ func runApart(ctx context.Context, c Command) Outcome {
 		io.WriteString(t.in, c.Input) // it need not read it
 		t.in.Close()
 	}()
-	first, read := newCapture(maxOutput, false, live), make(chan struct{})
+	first, read := newCapture(maxOutput, false, c.Settings.Charsets, live), make(chan struct{})
 	go func() {
 		defer close(read)
 		buf := make([]byte, 32<<10)

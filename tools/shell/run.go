@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Command) Outcome {
 		return Outcome{Err: err}
 	}
 	watch.add(p.group.leader, "")
-	out := newCapture(maxOutput, p.terminal, c.Output)
+	out := newCapture(maxOutput, p.terminal, c.Settings.Charsets, c.Output)
 	p.take, p.patience = out.write, grace
 	if c.Terminal != nil {
 		out.strip.screens = true

@@ -196,11 +196,11 @@ func TestSlowReader(t *testing.T) {
 func TestLiveOutput(t *testing.T) {
 	var got []string
 	Run(t.Context(), Command{
-		Text:     `printf 'a\303'; sleep 0.05; printf '\251b\033['; printf '31mc\377d\303'`,
+		Text:     `printf 'a\303'; sleep 0.05; printf '\251\303\251\303\251b\033['; printf '31mc\377d\303'`,
 		Settings: settings(),
 		Output:   func(s string) { got = append(got, s) },
 	})
-	if all := strings.Join(got, ""); all != "a\u00e9bc\xffd\xc3" {
+	if all := strings.Join(got, ""); all != "a\u00e9\u00e9\u00e9bc\ufffdd\ufffd" {
 		t.Errorf("got %q", got)
 	}
 	for i, s := range got {

@@ -113,7 +113,7 @@ func (g *grepper) wide(p Place, path string) []Match {
 }
 
 func (g *grepper) decoded(path string, b []byte) []Match {
-	text, _, err := Decode(b)
+	text, _, err := g.from.w.Decode(path, b)
 	if err != nil {
 		return nil
 	}

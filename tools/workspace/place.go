@@ -91,7 +91,7 @@ func (p Place) ReadText() (*File, error) {
 	if err != nil {
 		return nil, p.blame(err)
 	}
-	return decoded(p.name, b, info)
+	return p.w.decoded(p.name, b, info)
 }
 
 // Write makes text, in the format f, the content of the file there. Parents are

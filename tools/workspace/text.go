@@ -16,8 +16,23 @@ var (
 	ErrLossy  = charset.ErrLossy
 )
 
-// Decode is [charset.Decode].
-func Decode(b []byte) (string, Format, error) { return charset.Decode(b) }
+// Decode returns the text that the file at path holds, which was read as b, as
+// [charset.Decoder.Decode] does. Where the bytes don't say what they are written in, the
+// .editorconfig files above it and the files beside it do.
+func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
+	text, format, err := w.charsets.Decode(b)
+	if err == nil && !format.Guessed {
+		return text, format, nil
+	}
+	d := w.charsets
+	if named := w.editorConfig(path); named != "" {
+		d.Told = named
+	}
+	if err == nil {
+		d.Beside = w.beside(path)
+	}
+	return d.Decode(b)
+}
 
 // A File is a text as it was read.
 type File struct {
@@ -29,8 +44,8 @@ type File struct {
 }
 
 // decoded returns the text of the file at path.
-func decoded(path string, b []byte, info fs.FileInfo) (*File, error) {
-	text, format, err := Decode(b)
+func (w *Workspace) decoded(path string, b []byte, info fs.FileInfo) (*File, error) {
+	text, format, err := w.Decode(path, b)
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}

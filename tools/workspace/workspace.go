@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 )
 
@@ -34,6 +35,9 @@ type Config struct {
 	// whatever their names; it is called when that is first asked.
 	Secrets func() []string
 
+	// Charsets decodes texts.
+	Charsets charset.Decoder
+
 	RespectGit    bool     // pass over what .gitignore names
 	RespectGemini bool     // pass over what .geminiignore names
 	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
@@ -47,6 +51,8 @@ type Workspace struct {
 	rules Rules
 	extra []string
 	over  *Overlay
+
+	charsets charset.Decoder
 
 	editor  Editor
 	ledger  *disk.Ledger
@@ -66,6 +72,8 @@ func New(cfg Config) (*Workspace, error) {
 		rules: Rules{Git: cfg.RespectGit, Gemini: cfg.RespectGemini},
 		extra: slices.Clone(cfg.IgnoreFiles),
 		over:  cfg.Overlay,
+
+		charsets: cfg.Charsets,
 
 		editor: cfg.Editor,
 		ledger: cfg.Ledger,

@@ -1,0 +1,74 @@
+package charset
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// A Decoder decodes texts. It knows what decides where the bytes don't say what a text is
+// written in; the zero Decoder knows nothing.
+type Decoder struct {
+	Told   string   // the charset of what is not UTF-8, as a setting or a file says
+	Local  string   // the likeliest charset for the user's language
+	Beside [][]byte // the files of the same folder, which are likely written in the same charset
+}
+
+// New returns the Decoder for the charset of a setting and for a locale, such as ru_RU.UTF-8.
+// Either may be "".
+func New(setting, locale string) Decoder {
+	return Decoder{Told: Name(setting), Local: localCharset(locale)}
+}
+
+// Name returns the name that the WHATWG gives a charset, or "" if it is not known.
+func Name(label string) string {
+	label = strings.ToLower(strings.TrimSpace(label))
+	label = strings.TrimSuffix(label, "-bom")
+	for _, prefix := range []string{"cp125", "windows125"} {
+		if rest, ok := strings.CutPrefix(label, prefix); ok {
+			label = "windows-125" + rest
+		}
+	}
+	switch label {
+	case "cp932", "ms932":
+		label = "shift_jis"
+	case "cp936", "ms936":
+		label = "gbk"
+	case "cp949", "uhc":
+		label = "euc-kr"
+	case "cp950":
+		label = "big5"
+	case "utf-32le", "utf-32be":
+		return label
+	}
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		return ""
+	}
+	name, err := htmlindex.Name(enc)
+	if err != nil || name == "replacement" || name == "x-user-defined" {
+		return ""
+	}
+	return name
+}
+
+// around returns the charset that b and the texts beside it are written in, if that is sure,
+// or "".
+func (d Decoder) around(b []byte) string {
+	own := sample(b)
+	all := slices.Clone(own)
+	for _, other := range d.Beside {
+		if !utf8.Valid(other) && !damaged(other) && bytes.IndexByte(other, 0) < 0 {
+			all = append(all, sample(other)...)
+		}
+	}
+	found := likely(all)
+	if len(all) == len(own) || len(found) == 0 || found[0].Confidence < sure ||
+		found[0].Charset == western && d.Local != "" && doubtful(found[0], d.Local, all) {
+		return ""
+	}
+	return found[0].Charset
+}
