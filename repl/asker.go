@@ -225,7 +225,7 @@ func (a *Asker) lines(name string, c question.Change) (said string, lines []stri
 		if in := c.Function(); in != "" {
 			said += a.titleText(", in " + in)
 		}
-		return said, c.Around(spokenAround).Spoken()
+		return said, spoken(c)
 	}
 	text, from := c.Unified(a.Short)
 	if lines = strings.Split(text, "\n"); from > 1 {
@@ -234,8 +234,14 @@ func (a *Asker) lines(name string, c question.Change) (said string, lines []stri
 	return said, lines
 }
 
-// spokenAround is how many unchanged lines a listener hears beside a change; ? reads more.
-const spokenAround = 1
+// spoken returns what a listener hears of a change: an unchanged line beside it only if no
+// name of a function says where it is. The answer ? reads more of them.
+func spoken(c question.Change) []string {
+	if c.Function() != "" {
+		return c.Around(0).Spoken()
+	}
+	return c.Around(1).Spoken()
+}
 
 // change prints a change below a line about it.
 func (a *Asker) change(label output.Label, said string, lines []string) {

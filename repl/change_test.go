@@ -62,12 +62,10 @@ func TestProposedChange(t *testing.T) {
 +	}
 `},
 		"spoken": {spoken: true, want: `permission: proposed change to store.go: 3 lines added, 1 removed, in function Put
-unchanged: 12: blank
 removed: 13: 	s.m[k] = 1
 added: 13: 	if k != "" {
 added: 14: 		s.m[k]++
 added: 15: 	}
-unchanged: 16: }
 `, choices: "y, n, a = always for store.go, ? = more: n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,10 +153,14 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.say(output.Result, "%s", verdict(ev))
 		return
 	}
+	of := c.of()
 	counted := len(ev.Result.Changes) > 0 && !strings.Contains(ev.Result.Display, "\n") // the verdict says the same
 	proposed := ev.Asked && len(ev.Result.Changes) > 0                                  // the question has shown it
 	if c.out.full.Len() == 0 && !proposed && ev.Err == nil && !counted {
-		p.show(c.out.add(c.of() + ev.Result.Display))
+		p.show(c.out.add(of + ev.Result.Display))
+		if p.Spoken && ev.Result.Display != "" { // the name was just heard
+			of = ""
+		}
 	}
 	left, rest := c.out.end()
 	if left > 0 {
@@ -166,7 +170,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	if c.agreed && p.Spoken { // the question has counted the lines, too
 		ev.Result.Changes = nil
 	}
-	p.say(output.Result, "%s%s", c.of(), verdict(ev))
+	p.say(output.Result, "%s%s", of, verdict(ev))
 }
 
 // of says whose words follow, if an agent works in the call: others may speak in between.

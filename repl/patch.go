@@ -21,7 +21,7 @@ func (c *Console) ShowPatch(patch string) {
 				about += ", in " + c.titleText(in)
 			}
 			c.Out.Styled(output.Strong, about)
-			for _, l := range change.Around(spokenAround).Spoken() {
+			for _, l := range spoken(change) {
 				c.Out.Styled(output.Normal, c.detailText(l))
 			}
 			continue

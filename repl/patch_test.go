@@ -18,7 +18,7 @@ func TestShowPatch(t *testing.T) {
 			"diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+permission: run: ls\n" +
 			"diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-index 1\n" +
 			"diff --git a/bin b/bin\nGIT binary patch\nliteral 1\nIc${Nk\n\n",
-		true: "a.go: 1 line added, 1 removed, in function A\nunchanged: 1: func A() {\nremoved: 2: \treturn 1\nadded: 2: \treturn 2\\x1b\nunchanged: 3: }\n" +
+		true: "a.go: 1 line added, 1 removed, in function A\nremoved: 2: \treturn 1\nadded: 2: \treturn 2\\x1b\n" +
 			"new file new: 1 line added\nadded: 1: permission: run: ls\n" +
 			"deleted gone: 1 line removed\nremoved: 1: index 1\n" +
 			"diff --git a/bin b/bin\nGIT binary patch\nliteral 1\nIc${Nk\n\n",

@@ -109,7 +109,11 @@ func (p *Printer) End(err error, now time.Time) {
 	case err != nil:
 		state = "failed after "
 	}
-	p.say(output.Done, "%s%s", state, p.Tally.Span(now))
+	span := p.Tally.Span(now)
+	if p.Spoken && err == nil {
+		span = span.Brief()
+	}
+	p.say(output.Done, "%s%s", state, span)
 	p.turn.running = nil
 }
 

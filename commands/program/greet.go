@@ -32,9 +32,6 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if line := i.screen.Mode.Announcement(); line != "" {
-		room -= around + len(line)
-	}
 	if i.unpaid {
 		room -= around + len(keyless)
 	}
@@ -42,7 +39,11 @@ func (i *interactive) greet() {
 	if model == preset.Default { // which is the name of an approval mode, too
 		model = "model " + model
 	}
-	i.screen.Out.Line(output.Info, "%s", greeting(model, i.folder(), room))
+	name := "gemline"
+	if i.screen.Mode.Asked { // /accessible says by whom
+		name += ", accessible"
+	}
+	i.screen.Out.Line(output.Info, "%s", greeting(name, model, i.folder(), room))
 	if i.unpaid {
 		i.screen.Out.Line(output.Warning, keyless)
 	}
@@ -60,8 +61,8 @@ func (i *interactive) folder() string {
 
 // greeting returns the line with which a session starts, in at most room bytes
 // if they can hold the name of the model.
-func greeting(model, folder string, room int) string {
-	line := fmt.Sprintf("gemline, %s, in ; type /help", output.EscapeLine(model))
+func greeting(name, model, folder string, room int) string {
+	line := fmt.Sprintf("%s, %s, in ; type /help", name, output.EscapeLine(model))
 	return strings.Replace(line, "in ;", "in "+tail(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
 }
 

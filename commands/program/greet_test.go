@@ -20,7 +20,7 @@ func TestGreeting(t *testing.T) {
 		{"/\x1b[2J", 186, `gemline, ` + model + `, in /\x1b[2J; type /help`},
 		{"/" + strings.Repeat("é", 100), 86, "gemline, " + model + ", in ..." + strings.Repeat("é", 11) + "; type /help"},
 	} {
-		got := greeting(model, c.folder, c.room)
+		got := greeting("gemline", model, c.folder, c.room)
 		if got != c.want || len(got) > c.room || !utf8.ValidString(got) {
 			t.Errorf("%q (%d bytes), want %q (%d)", got, len(got), c.want, len(c.want))
 		}

@@ -50,9 +50,6 @@ func (r *run) interact(ctx context.Context) error {
 	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.paths.Home}
 	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
-	if line := i.screen.Mode.Announcement(); line != "" {
-		out.Line(output.Info, "%s", line)
-	}
 	defer i.close()
 	if err := r.enter(ctx, console); err != nil {
 		return err

@@ -20,6 +20,8 @@ type Span struct {
 	Check  string // how the last check of the work went; empty if there was none
 
 	Failed, Denied, Refused, Cancelled int // of Calls
+
+	brief bool // a second is the least to tell
 }
 
 // Span returns what was done since [Tally.Start], as of now. Nothing is done while the user is asked.
@@ -60,7 +62,20 @@ func (s Span) String() string {
 	if s.Tokens > 0 {
 		parts = append(parts, text.Count(s.Tokens, "token"))
 	}
+	if s.brief && len(parts) > 1 {
+		parts = parts[1:]
+	}
 	return strings.Join(parts, ", ")
+}
+
+// Brief returns the span without what a listener has just heard: that a tool ran, and that
+// it took no time.
+func (s Span) Brief() Span {
+	if s.Calls == 1 && s.Failed+s.Denied+s.Refused+s.Cancelled == 0 {
+		s.Calls = 0
+	}
+	s.brief = s.Took < time.Second
+	return s
 }
 
 // Overview returns what the session did, as of now, one sentence a line.

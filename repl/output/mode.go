@@ -24,15 +24,6 @@ type Mode struct {
 	Cause string
 }
 
-// Announcement returns the line that names the mode, or nothing if the user
-// did not ask for it.
-func (m Mode) Announcement() string {
-	if !m.Asked {
-		return ""
-	}
-	return "screen reader mode: on (" + m.Cause + ")"
-}
-
 // Decide chooses the mode. A flag beats the environment, which beats the
 // settings, also when it says no; a terminal that can't do more stays plain
 // whatever is asked.

@@ -47,9 +47,6 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
-	if got, want := (Mode{Asked: true, Cause: "settings"}).Announcement(), "screen reader mode: on (settings)"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
 }
 
 // A flag beats the environment, and that the settings, whether it says yes or

@@ -168,7 +168,7 @@ func (l *Launcher) Held() string {
 	}
 	files := ""
 	if state.Files {
-		files = "can change files only in " + where
+		files = "write only in " + where
 	}
 	switch {
 	case state.Network && !p.Network && files == "":
@@ -176,7 +176,7 @@ func (l *Launcher) Held() string {
 	case files == "":
 		return ""
 	case state.Network && !p.Network:
-		return files + " and have no network"
+		return files + ", without network"
 	}
 	return files + ", and have the network"
 }

@@ -91,7 +91,7 @@ func TestConfinedAndAskedAgain(t *testing.T) {
 		s.Line("go on")
 		s.Expect("y n w ")
 		shown := string(s.Transcript())
-		if n := strings.Count(shown, "info: commands can change files only in this folder and have no network\r\n"); n != 1 {
+		if n := strings.Count(shown, "info: commands write only in this folder, without network\r\n"); n != 1 {
 			t.Errorf("what holds commands was said %d times:\n%s", n, shown)
 		}
 	}

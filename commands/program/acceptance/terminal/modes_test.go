@@ -17,12 +17,12 @@ func TestFirstLine(t *testing.T) {
 	for _, tt := range []struct {
 		name, term, env, settings string
 		args                      []string
-		want                      string // what comes before the line of every session
+		want                      string // what stands behind the name of the program
 	}{
 		{"terminal", "dumb", "", "", nil, ""},
-		{"flag", "xterm", "", "", []string{"--plain"}, "info: screen reader mode: on (--plain)\r\n"},
-		{"environment", "xterm", "ACCESSIBLE=1", "", nil, "info: screen reader mode: on (ACCESSIBLE)\r\n"},
-		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "info: screen reader mode: on (settings)\r\n"},
+		{"flag", "xterm", "", "", []string{"--plain"}, ", accessible"},
+		{"environment", "xterm", "ACCESSIBLE=1", "", nil, ", accessible"},
+		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, ", accessible"},
 		{"settings, environment off", "dumb", "ACCESSIBLE=0", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, ""},
 		{"environment, flag off", "dumb", "ACCESSIBLE=1", "", []string{"--screen-reader=false"}, ""},
 	} {
@@ -36,7 +36,7 @@ func TestFirstLine(t *testing.T) {
 			}
 			s := teletype.Start(t, c)
 			s.Expect("> ")
-			want := tt.want + "info: gemline, " + pt.Model + ", in " + c.Dir + "; type /help\r\n> "
+			want := "info: gemline" + tt.want + ", " + pt.Model + ", in " + c.Dir + "; type /help\r\n> "
 			if got := string(s.Transcript()); got != want {
 				t.Errorf("begins with %q, want %q", got, want)
 			}
@@ -65,8 +65,10 @@ func TestScreenReaderOffer(t *testing.T) {
 	}
 	c.Args = c.Args[:len(c.Args)-1] // without the flag
 	s = teletype.Start(t, c)
-	s.Expect("screen reader mode: on (settings)")
+	s.Expect("gemline, accessible, ")
 	s.Expect("> ")
+	s.Line("/accessible")
+	s.Expect("screen reader mode: on (settings)")
 	pt.Leave(t, s, teletype.Rules{Quiet: true})
 }
 
