@@ -66,7 +66,7 @@ func (i *interactive) unshare() {
 // attach shows a live session at the terminal of a sub-command.
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 	mode := output.Decide(r.terminal().signs())
-	out := output.New(r.os.Stdout, output.Options{Color: mode.Color, ASCII: r.settings.ASCII})
+	out := output.New(r.os.Stdout, output.Options{Color: mode.Color, ASCII: r.settings.ASCII || output.OnlyASCII(r.os.Lookup)})
 	if mode.Smart {
 		out.Wrap(r.terminal().columns)
 	}

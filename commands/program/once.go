@@ -74,7 +74,7 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 	if err != nil {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
-	out := output.New(tty, output.Options{ASCII: f.settings.ASCII})
+	out := output.New(tty, output.Options{ASCII: f.settings.ASCII || output.OnlyASCII(f.os.Lookup)})
 	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable",
 		Spoken: output.Decide(f.terminal().signs()).Asked,
 		Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}

@@ -36,7 +36,7 @@ func (i *interactive) openScreen() error {
 	}
 	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.settings.OnHangup == "detach"}
 	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console},
-		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII, Words: words})
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII || output.OnlyASCII(i.os.Lookup), Words: words})
 	_, echoed := i.os.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart,
 		Marks: mode.Marks, Echoed: echoed,

@@ -46,6 +46,16 @@ func Decide(s Signs) Mode {
 	return Mode{Smart: true, Color: colored(s.Lookup), Marks: commanded(term), Cause: "terminal"}
 }
 
+// OnlyASCII reports whether the user's locale is one that has nothing but ASCII.
+func OnlyASCII(lookup func(string) (string, bool)) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, _ := lookup(name); v != "" {
+			return v == "C" || v == "POSIX"
+		}
+	}
+	return false
+}
+
 // commanded reports whether a terminal of that name takes operating system
 // commands, or passes over those that it does not know. Older ones show them.
 func commanded(term string) bool {

@@ -92,3 +92,24 @@ func told(b *bool) string {
 	}
 	return map[bool]string{true: "on", false: "off"}[*b]
 }
+
+func TestOnlyASCII(t *testing.T) {
+	type env = map[string]string
+	for _, test := range []struct {
+		env  env
+		want bool
+	}{
+		{env{}, false},
+		{env{"LANG": "C"}, true},
+		{env{"LANG": "POSIX"}, true},
+		{env{"LANG": "C.UTF-8"}, false},
+		{env{"LANG": "de_DE.UTF-8", "LC_CTYPE": "C"}, true},
+		{env{"LANG": "C", "LC_ALL": "en_US.UTF-8"}, false},
+		{env{"LANG": "C", "LC_ALL": ""}, true},
+		{env{"LANG": "en_US.UTF-8", "LC_ALL": "C"}, true},
+	} {
+		if got := OnlyASCII(func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }); got != test.want {
+			t.Errorf("%v: %v", test.env, got)
+		}
+	}
+}

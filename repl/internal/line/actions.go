@@ -2,7 +2,6 @@ package line
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/chzyer/readline"
@@ -124,14 +123,14 @@ func (e *editor) aside(write func()) {
 // raw takes the terminal back.
 func (e *editor) raw() {
 	e.src.raw()
-	io.WriteString(e.Out.Terminal(), pasteOn)
+	e.bracket(pasteOn)
 }
 
 // lend gives the terminal to someone else for a while.
 func (e *editor) lend(use func()) {
 	e.in.activate(false)
 	defer e.in.activate(true)
-	io.WriteString(e.Out.Terminal(), pasteOff)
+	e.bracket(pasteOff)
 	e.src.modes.restore()
 	defer e.raw()
 	use()

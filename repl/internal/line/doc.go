@@ -73,7 +73,8 @@ type Config struct {
 	// Smart allows the editor, if In is a terminal.
 	Smart bool
 
-	// Marks has the editor tell the terminal where its prompts are.
+	// Marks has the editor tell the terminal where its prompts are, and ask it to mark
+	// pastes.
 	Marks bool
 
 	// NoEcho has the terminal show nothing of what is typed. There is no

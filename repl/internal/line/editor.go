@@ -55,7 +55,9 @@ func newEditor(t *terminal) (*editor, error) {
 	}
 	e.rl = rl
 	t.wake = func() { e.in.inject(string(opShow)) }
-	t.modesOff = pasteOff
+	if t.Marks {
+		t.modesOff = pasteOff
+	}
 	if t.Jobs {
 		t.jobs = newJobs(&t.src.modes, e.stopping, e.resumed)
 	}
@@ -86,6 +88,13 @@ const (
 	pasteOn  = "\x1b[?2004h"
 	pasteOff = "\x1b[?2004l"
 )
+
+// bracket switches marks around pastes on or off, on a terminal that may know them.
+func (e *editor) bracket(sequence string) {
+	if e.Marks {
+		io.WriteString(e.Out.Terminal(), sequence)
+	}
+}
 
 // line lets the user edit one line.
 func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, error) {
@@ -119,8 +128,8 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	defer e.deferred.show()
 	defer e.src.hideEcho()
 	defer restore()
-	io.WriteString(e.Out.Terminal(), pasteOn)
-	defer io.WriteString(e.Out.Terminal(), pasteOff)
+	e.bracket(pasteOn)
+	defer e.bracket(pasteOff)
 	e.begin(ctx, prompt)
 
 	cut := make(chan struct{})

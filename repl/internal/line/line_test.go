@@ -39,7 +39,8 @@ func program(smart bool) {
 	history := &recent{entries: []string{"make test", "git log", "echo one\ntwo"}}
 	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart, Jobs: true,
 		Complete: someWords, Edit: someEditor, History: history, Single: os.Getenv("LINE_SINGLE") != "",
-		Vi: func() bool { return os.Getenv("LINE_VI") != "" }})
+		Marks: os.Getenv("LINE_MARKS") != "",
+		Vi:    func() bool { return os.Getenv("LINE_VI") != "" }})
 	if err != nil {
 		panic(err)
 	}
@@ -415,6 +416,20 @@ func TestBytesPerKey(t *testing.T) {
 	s.Expect(`got "hello worl"`)
 }
 
+// Only a terminal that may know it is asked to mark pastes, and told to stop when it ends.
+func TestPasteMarks(t *testing.T) {
+	for _, env := range []string{"LINE_MARKS=1", "LINE_MARKS="} {
+		s := start(t, "smart", env)
+		s.Expect("> ")
+		s.Line("x")
+		s.Expect(`got "x"`)
+		on, off := bytes.Count(s.Transcript(), []byte(pasteOn)), bytes.Count(s.Transcript(), []byte(pasteOff))
+		if wanted := env == "LINE_MARKS=1"; (on > 0) != wanted || (off > 0) != wanted {
+			t.Errorf("%s: %d times on, %d times off", env, on, off)
+		}
+	}
+}
+
 func TestHangUp(t *testing.T) {
 	for _, kind := range []string{"plain", "smart"} {
 		t.Run(kind, func(t *testing.T) {
@@ -437,7 +452,7 @@ func TestScreen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := teletype.StartTmux(t, teletype.Command{Path: exe, Env: []string{"LINE_PROGRAM=smart"}, Rows: 8, Cols: 20})
+	m := teletype.StartTmux(t, teletype.Command{Path: exe, Env: []string{"LINE_PROGRAM=smart", "LINE_MARKS=1"}, Rows: 8, Cols: 20})
 	m.Expect(">")
 	m.Send("日本語日本語日本語日本語")
 	m.Expect("> 日本語日本語日本語\n日本語")
