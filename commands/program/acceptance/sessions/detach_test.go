@@ -217,6 +217,8 @@ func TestStoppedIsLive(t *testing.T) {
 			t.Errorf("live: %q, want %s", got, want)
 		}
 	}
+	for len(live(t, c)) == 0 { // its socket is made beside the prompt
+	}
 	is("waiting for a prompt")
 	s.Send("\x1a")
 	s.Expect("Stopped")
