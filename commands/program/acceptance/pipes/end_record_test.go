@@ -56,7 +56,7 @@ var endings = []ending{
 	{name: "an untrusted folder", args: []string{"-p", "hi"}, files: map[string]string{"GEMINI.md": "x"}, code: 55, reason: "untrusted"},
 	{name: "a terminal is needed", args: []string{"-i", "hi"}, code: 42, reason: "input"},
 	{name: "a quota", args: []string{"-p", "hi"}, replies: []et.Reply{et.DailyQuota()}, code: 67, reason: "quota"},
-	{name: "no such model", args: []string{"-p", "hi"}, replies: []et.Reply{et.NotFound("x")}, code: 1, reason: "not_found"},
+	{name: "no such model", args: []string{"-p", "hi"}, replies: []et.Reply{et.NotFound("x"), et.NotFound("x")}, code: 1, reason: "not_found"},
 	{name: "a bad request", args: []string{"-p", "hi"}, replies: []et.Reply{et.BadRequest("no")}, code: 1, reason: "bad_request"},
 	{name: "a refusal", args: []string{"-p", "hi"}, replies: []et.Reply{et.Blocked()}, code: 66, reason: "refused"},
 	{name: "no server", args: []string{"-p", "hi", "--max-attempts", "1"}, replies: []et.Reply{et.Unavailable()}, code: 68, reason: "unavailable"},
