@@ -46,7 +46,7 @@ func TestTimeout(t *testing.T) {
 				t.Cleanup(s.Close)
 				out.Reset()
 				errs.Reset()
-				run := pt.Headless(t, s, dir, &out, &errs, "-y", "-q", "-p", "go", "-o", test.format, "--timeout", strconv.Itoa(limit))
+				run := pt.Headless(t, s, dir, &out, &errs, "-m", "gemini-2.5-flash", "-y", "-q", "-p", "go", "-o", test.format, "--timeout", strconv.Itoa(limit))
 				err := run.Run()
 				got := run.ProcessState.ExitCode()
 				far = test.code != 63 && got == test.code
@@ -127,7 +127,7 @@ func TestLimitsInASession(t *testing.T) {
 func TestCostOfASession(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, prices, want string }{
-		{"known", "", `Cost: \$0\.000325 by the prices of 20[0-9-]+\.`},
+		{"known", "", `Cost: \$0\.000104 by the prices of 20[0-9-]+\.`},
 		{"broken", "date = 3", `warning: .*prices\.toml:1: a value of the wrong kind`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -151,7 +152,7 @@ func (e *ending) run(t *testing.T, args []string) (out, errs string, code int) {
 	t.Helper()
 	dir := t.TempDir()
 	pt.Write(t, dir, e.files)
-	s := et.NewServer(e.replies...)
+	s := et.NewServer(slices.Repeat(e.replies, 8)...) // of other models, too
 	t.Cleanup(s.Close)
 	var stdout bytes.Buffer
 	stderr := newWatched()
