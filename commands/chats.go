@@ -217,7 +217,7 @@ func forking() *Command {
 			if arg != "" {
 				var err error
 				if turn, err = strconv.Atoi(arg); err != nil || turn < 1 {
-					return misused("/fork takes the number of a turn, which /history shows; not %q", arg)
+					return misused("/fork takes the number of a question, which /rewind lists; not %q", arg)
 				}
 			}
 			next, err := app.Sessions.Resume(ctx,

@@ -185,7 +185,7 @@ func rewinding() *Command {
 			}
 			if what != "conversation" {
 				var list []*checkpoint.Done
-				for _, q := range asked[:n] {
+				for _, q := range asked[:len(asked)-n+1] { // as /history and /fork count
 					list = append(list, q.done...)
 				}
 				if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
@@ -200,7 +200,7 @@ func rewinding() *Command {
 			if what == "files" {
 				return nil
 			}
-			return app.forget(asked[n-1])
+			return app.forget(asked[len(asked)-n])
 		}}
 }
 
@@ -270,7 +270,7 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 		if n := len(files); n > 0 {
 			what = fmt.Sprintf("%s, +%d -%d", text.Count(n, "file"), added, removed)
 		}
-		ls = append(ls, fmt.Sprintf("%d: %s (%s)", i+1, text.EscapeLine(text.OneLine(q.text, 100)), what))
+		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.EscapeLine(text.OneLine(q.text, 100)), what))
 	}
 	return lines(app.Out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }

@@ -66,6 +66,9 @@ func isAudioVideo(b *genai.Blob) bool {
 // Note returns what the model is told with the next question, and nobody has said.
 func Note(text string) *genai.Part { return genai.NewPartFromText("<note>" + text + "</note>") }
 
+// Aside returns what the model is told in the midst of a turn, and nobody has said.
+func Aside(text string) string { return "<system_note>\n" + text + "\n</system_note>" }
+
 // Noted returns what a note says, "" if a text is none.
 func Noted(text string) string {
 	said, ok := strings.CutPrefix(strings.TrimSpace(text), "<note>")

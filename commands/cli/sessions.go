@@ -98,6 +98,8 @@ type message struct {
 	Calls   []call   `json:"calls,omitempty"`
 	Results []answer `json:"results,omitempty"`
 	Media   []string `json:"media,omitempty"` // their MIME types
+
+	note bool // nobody has said it
 }
 
 type call struct {
@@ -130,7 +132,7 @@ func (c *sessionsShow) Run(w *World) error {
 		return w.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %d: %s\n%s\n", number, s.ID, s.Path)
+	fmt.Fprintf(&b, "session %d: %s\n%s\n", number, text.ShortID(s.ID), s.Path)
 	for _, m := range messages {
 		m.write(&b)
 	}
@@ -155,6 +157,7 @@ func messageOf(c *genai.Content) message {
 			m.Text += p.Text
 		}
 	}
+	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.Answers(c) && !journal.Spoken(c)
 	return m
 }
 
@@ -162,8 +165,8 @@ func messageOf(c *genai.Content) message {
 // a line.
 func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
-	if note := engine.Noted(m.Text); note != "" { // nobody has said it
-		who, m.Text = "note", note
+	if m.note {
+		who, m.Text = "note", cmp.Or(engine.Noted(m.Text), m.Text)
 	}
 	if m.Text != "" {
 		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // set in, so that it is no line of ours

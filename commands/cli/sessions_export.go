@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine/journal/export"
+	"gemline/engine/text"
 )
 
 type sessionsExport struct {
@@ -30,5 +31,5 @@ func (c *sessionsExport) Run(ctx context.Context, w *World) error {
 		return err
 	}
 	return w.show(map[string]any{"exported": s.ID, "file": c.File, "format": strings.ToLower(string(format))},
-		"wrote session "+s.ID+" to "+c.File)
+		"wrote session "+text.ShortID(s.ID)+" to "+c.File)
 }

@@ -248,8 +248,8 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 	list, _ := c.session.agents().list()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
 	if i >= 0 && list[i].Off == "" {
-		return input.Target{Note: "<system_note>\nThe user has named the agent '" + name +
-			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.\n</system_note>"}, nil
+		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
+			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
 	}
 	if _, err := c.session.workspace.Lstat(filepath.Join(c.session.paths.Cwd, name)); err == nil {
 		return input.Target{}, nil // a file is meant

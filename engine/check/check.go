@@ -112,7 +112,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 		if red = (&Error{Command: w.Command, Why: why}); round > w.Mends {
 			return red
 		}
-		parts = []*genai.Part{{Text: fmt.Sprintf(message, why, res)}}
+		parts = []*genai.Part{{Text: engine.Aside(fmt.Sprintf(message, why, res))}}
 	}
 }
 

@@ -13,13 +13,14 @@ var blocks = []string{"session_context", "hook_context", "system_note", "activat
 const (
 	summedUp = "The earlier part of this conversation was summed up." // and a snapshot follows
 	attached = "--- Content from referenced files ---"
+	circling = "System: Potential loop detected. Details: " // the Gemini CLI's advice
 )
 
 // own returns what of a text the user has typed: neither what hooks, skills, compression
 // and the program have added, nor the files that the words refer to.
 func own(text string) string {
 	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, summedUp) {
+	if strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, circling) {
 		return ""
 	}
 	text, _, _ = strings.Cut(text, attached)

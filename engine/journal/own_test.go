@@ -24,8 +24,10 @@ func TestOwn(t *testing.T) {
 		"<activated_skill name=\"pdf\">\n do\n</activated_skill>":                       "",
 		"look at @a.go\n--- Content from referenced files ---\nContent from @a.go:\n x": "look at @a.go",
 		"<system_note>\nThe user has named\n</system_note>":                             "",
-		"<hook_contexts> are what?":                                                     "<hook_contexts> are what?",
-		"":                                                                              "",
+		"System: Potential loop detected. Details: x. Please take a step back":          "",
+		"System: Potential":         "System: Potential",
+		"<hook_contexts> are what?": "<hook_contexts> are what?",
+		"":                          "",
 	} {
 		if got := own(in); got != want {
 			t.Errorf("%q: %q, not %q", in, got, want)

@@ -180,7 +180,7 @@ const advice = "System: Potential loop detected. Details: %s. Look at what the l
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true
-		return says(advice, why.detail), false, nil
+		return says("%s", engine.Aside(fmt.Sprintf(advice, why.detail))), false, nil
 	}
 	stop := *why
 	stop.Advice = "--no-loop-check lets it go on"

@@ -42,7 +42,7 @@ func Continue(run engine.Run, asker *oneshot.Asker, history func() []*genai.Cont
 				if !modelNext(ctx, asker, history(), tell) || left {
 					return
 				}
-				parts = []*genai.Part{{Text: "Please continue."}}
+				parts = []*genai.Part{{Text: engine.Aside("Please continue.")}}
 			}
 		}
 	}
