@@ -33,7 +33,10 @@ import (
 )
 
 // crash is a panic that was recovered.
-type crash struct{ value any }
+type crash struct {
+	value any
+	goOn  string // the command that goes on with the session, "" if nothing of it is kept
+}
 
 // Error returns one line: what follows the first is where it happened.
 func (c *crash) Error() string {
@@ -42,7 +45,13 @@ func (c *crash) Error() string {
 }
 
 // Hint says what to do about it.
-func (*crash) Hint() string { return "please report this; -d shows where it happened" }
+func (c *crash) Hint() string {
+	hint := "please report this; -d shows where it happened"
+	if c.goOn != "" {
+		hint = "go on with " + c.goOn + "; " + hint
+	}
+	return hint
+}
 
 // unwritten is the error of a run whose output can't be written, or that nobody
 // reads any more.

@@ -98,14 +98,8 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	if plan, err := i.plan(); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	const most = 3 // calls
-	for n, fc := range i.past.Interrupted {
-		if n == most {
-			out.Line(output.Warning, "and %s more", text.Count(len(i.past.Interrupted)-most, "interrupted call"))
-			break
-		}
-		out.Line(output.Warning, "interrupted, outcome unknown: %s", output.EscapeLine(i.titleOf(ctx, fc)))
-	}
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.past.Interrupted)
+	i.listCut(ctx, out, "not run", i.past.Unbegun)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -113,11 +107,23 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.past.Interrupted) == 0:
+	case len(i.past.Interrupted)+len(i.past.Unbegun) == 0:
 		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.past.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
+	}
+}
+
+// listCut names calls that the end of a session has cut off, and what became of them.
+func (i *interactive) listCut(ctx context.Context, out *output.Writer, what string, calls []*genai.FunctionCall) {
+	const most = 3 // calls
+	for n, fc := range calls {
+		if n == most {
+			out.Line(output.Warning, "and %s more (%s)", text.Count(len(calls)-most, "call"), what)
+			return
+		}
+		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.titleOf(ctx, fc)))
 	}
 }
 

@@ -144,6 +144,9 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(i.os.Stdin) && !r.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
+	if missing := i.saver.Missing(); missing != "" && !i.discard {
+		r.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
+	}
 	if len(journal.Turns(i.engine.History())) > 0 && i.journal.Kept() && !i.discard {
 		r.Out.Line(output.Info, "go on with %s", i.goOn())
 	}

@@ -124,7 +124,7 @@ func Run(p Process) (code int) {
 			if r.flags.Debug {
 				fmt.Fprintln(r.os.Stderr, r.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
-			code = r.finish(ctx, reporter(), &crash{value: v})
+			code = r.finish(ctx, reporter(), &crash{value: v, goOn: r.status.kept()})
 		}
 	}()
 	if err == nil {

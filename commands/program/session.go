@@ -60,6 +60,7 @@ type Session struct {
 	*Project
 	Choice
 	journal    *journal.File
+	saver      *journal.Saver        // writes it; nil if nothing is recorded
 	past       *journal.Conversation // that is gone on with, else nil
 	copyOf     string                // the session that this one is a copy of, "" if there is none
 	memory     *memory.Memory
@@ -125,6 +126,7 @@ func (s *Session) Close() {
 	s.remote.Close()
 	s.env.Skills.Close()
 	s.keeper.Close()
+	s.saver.Missing() // the last attempt
 	s.journal.Close()
 }
 
@@ -277,7 +279,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
-	run := s.hints.Run(s.engine, s.telling(media.Keep(s.engine.Run, s.engine.History, s.outputs)))
+	run := s.hints.Run(s.engine, s.telling(s.journal.Begun(media.Keep(s.engine.Run, s.engine.History, s.outputs))))
 	if !s.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}
@@ -292,7 +294,7 @@ func (s *Session) prompted() engine.Run {
 			s.awaitServers(ctx)
 			s.tellSkills()
 			defer s.narrowed.Store(nil)
-			s.rereading(journal.Synced(run, s.sync))(ctx, parts...)(yield)
+			s.rereading(journal.Synced(s.saver.Run(run), s.sync))(ctx, parts...)(yield)
 		}
 	}
 }

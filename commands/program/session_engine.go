@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/journal"
 	"gemline/engine/loop"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -43,7 +44,8 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
 	if s.store.Temp != "" && !s.Trial {
-		cfg.Journal = wrap.Journal(s.journal, s.secrets.Text)
+		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.told.add(n) })
+		cfg.Journal = wrap.Journal(s.saver, s.secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
 	if !s.settings.NoLoopCheck {

@@ -81,6 +81,14 @@ func (s *status) resume() string {
 	return ""
 }
 
+// kept is resume where something of the conversation is kept.
+func (s *status) kept() string {
+	if c := s.session.Load(); c != nil && c.journal.Kept() {
+		return c.goOn()
+	}
+	return ""
+}
+
 // collected returns what the conversation would have done, if it changes nothing.
 func (s *status) collected() report.Collected {
 	if c := s.session.Load(); c != nil {

@@ -14,6 +14,7 @@ type change struct {
 	set     *metadata
 	result  *result
 	rewind  *string // the id of the message that is dropped first
+	begun   *begunLine
 }
 
 // A result is how a call ended.
@@ -74,7 +75,8 @@ func (p piece) bytes() []byte {
 type object struct {
 	id, kind, content, parts, calls []byte
 	sid, hash, set, rewindTo        []byte
-	result                          []byte
+	result, begun                   []byte
+	begins                          bool
 	filled                          bool // has content, thoughts or calls
 
 	early *said // what was decoded on the way, nil if nothing was
@@ -138,6 +140,10 @@ func (o *object) field(key, v []byte) {
 		o.rewindTo = v
 	case "$result":
 		o.result = v
+	case "$begun":
+		o.begun = v
+	case "callsBegin":
+		o.begins = string(v) == "true"
 	}
 }
 
@@ -158,6 +164,8 @@ func (k *reader) change() (c change) {
 		c.set = k.metadata(o.set)
 	case o.result != nil:
 		c.result = k.result(o.result)
+	case o.begun != nil:
+		c.begun = k.begun(o.begun)
 	case o.sid != nil && o.hash != nil:
 		c.set = k.metadata(k.line)
 	default:
@@ -222,7 +230,7 @@ func (k *reader) message(b []byte, o object) *message {
 	if o.id == nil || o.kind == nil {
 		return nil
 	}
-	m := &message{id: decodeString(o.id), kind: decodeString(o.kind)}
+	m := &message{id: decodeString(o.id), kind: decodeString(o.kind), begins: o.begins}
 	switch m.kind {
 	case "gemini":
 		m.real = o.filled
@@ -231,7 +239,7 @@ func (k *reader) message(b []byte, o object) *message {
 		if said := textPrefix(o.content, own); m.id != openingID && isQuestion(said) {
 			m.real, m.text = true, said
 		}
-		m.begins = begins
+		m.words = begins
 		begins = strings.TrimSpace(begins)
 		m.context = m.id == openingID || strings.HasPrefix(begins, "<session_context>")
 		m.command = strings.HasPrefix(begins, "/") || strings.HasPrefix(begins, "?")

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +51,9 @@ type File struct {
 	files files // nil means system
 	torn  bool  // the file may end within a line
 
+	unwritten bool // what was recorded could not be written, and stands in the head
+	empty     bool // nothing was written yet
+
 	unsynced   bool // the disk may not have all of it
 	unlisted   int  // nor its name, in so many directories above each other
 	unsyncable bool // what was told
@@ -57,6 +61,7 @@ type File struct {
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
 	told     bool // how its only call ended stands beside it
+	begins   bool // it is recorded which calls begin
 	known    *known
 }
 
@@ -122,8 +127,9 @@ func (f *File) Keep() error {
 	return f.append(nil, f.now())
 }
 
-// Kept reports whether there is a file, with all that was recorded in it.
-func (f *File) Kept() bool { return f.exists }
+// Kept reports whether there is a file, with what was recorded in it as far as that could
+// be written.
+func (f *File) Kept() bool { return f.exists && !f.empty }
 
 // Close closes the file, and leaves the session to others. A later Record opens
 // it again.
@@ -150,6 +156,7 @@ func (f *File) Record(e engine.Entry) error {
 	var b []byte
 	var err error
 	if e.Content.Role == genai.RoleModel {
+		line.Begins = f.begins && engine.Calls(e.Content)
 		f.said, f.saidFrom, f.told = &line, e.Content, false
 	} else if len(e.Calls) > 0 && f.said != nil && !f.told {
 		if b, err = f.withResults(e.Calls); err != nil {
@@ -163,11 +170,8 @@ func (f *File) Record(e engine.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := f.append(append(b, l...), at); err != nil {
-		return err
-	}
 	f.known.add(e.Content, line.ID)
-	return nil
+	return f.append(append(b, l...), at)
 }
 
 // Result implements [engine.Journal]. The result of a message's only call is
@@ -215,7 +219,7 @@ func (f *File) open(c *genai.Content) error {
 	}
 	at := f.now()
 	line := messageLine{ID: openingID, Timestamp: text.Timestamp(at), Type: "user", Content: withNamedIDs(c.Parts)}
-	if f.exists || f.out != nil || f.copied {
+	if f.exists || f.out != nil || f.copied || f.unwritten {
 		b, err := encode(line)
 		if err != nil {
 			return err
@@ -252,22 +256,27 @@ func (f *File) append(b []byte, at time.Time) error {
 	return f.write(append(b, tick...))
 }
 
-// write writes whole lines at once.
+// write writes whole lines at once, behind what could not be written before. If that
+// fails, the error is an [UnwrittenError].
 func (f *File) write(b []byte) error {
+	f.head = append(f.head, b...)
 	if f.out == nil {
 		if err := f.openFile(); err != nil {
-			return err
+			f.unwritten = true
+			return &UnwrittenError{err}
 		}
 	}
-	b = slices.Concat(f.head, b)
+	b = f.head
 	if f.torn {
 		b = append([]byte("\n"), b...)
 	}
-	if _, err := f.out.Write(b); err != nil {
-		f.torn = true
-		return err
+	if n, err := f.out.Write(b); err != nil {
+		whole := bytes.LastIndexByte(b[:n], '\n') + 1 // a line is not written twice
+		f.head = bytes.TrimPrefix(b[whole:], []byte("\n"))
+		f.torn, f.unwritten = true, true
+		return &UnwrittenError{err}
 	}
-	f.head, f.torn, f.unsynced = nil, false, true
+	f.head, f.torn, f.unwritten, f.empty, f.unsynced = nil, false, false, false, true
 	return nil
 }
 
@@ -314,7 +323,7 @@ func (f *File) create() error {
 	for n := 2; ; n++ {
 		out, err := f.system().open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
-			f.out, f.exists, f.unlisted = out, true, 3 // those above may be new
+			f.out, f.exists, f.empty, f.unlisted = out, true, true, 3 // those above may be new
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {

@@ -36,7 +36,10 @@ type message struct {
 	real bool   // worth coming back for
 	text string // how a question begins, where a title is looked for
 
-	begins string // how the words of a user's message begin, whoever added them
+	words string // how the words of a user's message begin, whoever added them
+
+	begins bool     // lines tell which of its calls have begun
+	begun  []string // the ids of these calls
 
 	context bool // it sets up the conversation
 	command bool // it looks like one for the program
@@ -72,6 +75,8 @@ func (r *record) apply(c change) {
 		r.set(c.set)
 	case c.result != nil:
 		r.result(c.result)
+	case c.begun != nil:
+		r.begin(*c.begun)
 	case c.rewind != nil:
 		r.rewind(*c.rewind)
 	}
@@ -121,6 +126,14 @@ func (r *record) result(res *result) {
 		m.kept.results = append(m.kept.results, res.raw)
 	} else if m.said != nil {
 		m.said.calls = append(m.said.calls, res.ended...)
+	}
+}
+
+// begin keeps with a message that a call of it has begun.
+func (r *record) begin(b begunLine) {
+	if i, ok := r.index[b.Message]; ok {
+		m := r.messages[i]
+		m.begun = append(m.begun, b.ID)
 	}
 }
 

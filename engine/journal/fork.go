@@ -26,7 +26,7 @@ func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) 
 		return Opened{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
 	case turns > 0 && turns < len(all):
 		said = said[:all[turns].From]
-		c.Interrupted = nil
+		c.Interrupted, c.Unbegun = nil, nil
 	}
 	cfg.Directories, cfg.ForkOf = c.Directories, c.ID
 	o, err := begin(cfg, r, said)

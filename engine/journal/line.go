@@ -36,6 +36,9 @@ type messageLine struct {
 
 	// Parts are the model's message as it was, if it is more than the text.
 	Parts []*genai.Part `json:"parts,omitempty"`
+
+	// Begins says that lines tell which of the calls have begun. Other programs pass over it.
+	Begins bool `json:"callsBegin,omitempty"`
 }
 
 // A citation is a page or the like that the message rests on.

@@ -25,8 +25,9 @@ type Conversation struct {
 	// [engine.New] takes. Every call in it has one answer.
 	History []*genai.Content
 
-	// Interrupted are the calls of the last message whose end was not recorded.
-	Interrupted []*genai.FunctionCall
+	// Interrupted are the calls of the last message that have begun, as far as is known, and
+	// whose end was not recorded; Unbegun are those that had not begun.
+	Interrupted, Unbegun []*genai.FunctionCall
 
 	opened bool              // the file has an opening message
 	kept   []json.RawMessage // the messages of a file that must be copied
@@ -148,7 +149,7 @@ func (r *record) conversation(path string, info os.FileInfo) (*Conversation, err
 		return nil, fmt.Errorf("%s holds no session", path)
 	}
 	c := &Conversation{Session: r.summary()}
-	c.History, c.Interrupted = history(r.messages)
+	c.History, c.Interrupted, c.Unbegun = history(r.messages)
 	c.Path = path
 	if c.Updated.IsZero() {
 		c.Updated = info.ModTime()
@@ -184,12 +185,16 @@ func fold(b []byte, whole bool) *record {
 const unanswered = "[Interrupted] This call was interrupted and its outcome is unknown: " +
 	"it may have done all, a part or nothing of its work. Look before you repeat it."
 
+// unbegun is what the model is told of a call that had not begun.
+const unbegun = "[Interrupted] This call did not run: the session ended before it began."
+
 // A rebuilder makes a history of messages, one after the other.
 type rebuilder struct {
 	history []*genai.Content
 	ends    []int                 // how long the history was after each message
 	open    []*call               // of the last message, waiting for their answers
 	left    []*genai.FunctionCall // of the last message with calls: those that got none
+	unbegun []*genai.FunctionCall // likewise, and had not begun
 }
 
 // A call is one that the model made, with its answer.
@@ -197,17 +202,18 @@ type call struct {
 	fc     *genai.FunctionCall
 	answer []*genai.Part
 	result piece // the answer as it stands beside the call
+	idle   bool  // it had not begun when last something was recorded
 }
 
 // history returns what was said in messages, and which calls were under way
-// when the last of them was.
-func history(messages []*message) (said []*genai.Content, interrupted []*genai.FunctionCall) {
+// when the last of them was, or had not begun.
+func history(messages []*message) (said []*genai.Content, interrupted, idle []*genai.FunctionCall) {
 	r := rebuild(messages)
 	if len(r.open) > 0 {
 		r.close()
-		interrupted = r.left
+		interrupted, idle = r.left, r.unbegun
 	}
-	return r.history, interrupted
+	return r.history, interrupted, idle
 }
 
 // rebuild makes a history of messages, of which the last may be open.
@@ -265,6 +271,9 @@ func (r *rebuilder) model(m *message) {
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
 			r.open = append(r.open, k)
 		}
+	}
+	for _, k := range r.open {
+		k.idle = m.begins && !slices.Contains(m.begun, engine.CallID(k.fc))
 	}
 	if len(c.Parts) > 0 {
 		r.history = append(r.history, c)
@@ -466,16 +475,21 @@ func (r *rebuilder) close() {
 		return
 	}
 	c := &genai.Content{Role: genai.RoleUser}
-	r.left = nil
+	r.left, r.unbegun = nil, nil
 	for _, k := range r.open {
 		if len(k.answer) == 0 {
 			other := rebuilder{open: []*call{k}}
 			other.answers(decodeParts(k.result.bytes()))
 		}
 		if len(k.answer) == 0 {
-			r.left = append(r.left, k.fc)
+			why := unanswered
+			if k.idle {
+				why, r.unbegun = unbegun, append(r.unbegun, k.fc)
+			} else {
+				r.left = append(r.left, k.fc)
+			}
 			k.answer = []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: k.fc.ID, Name: k.fc.Name,
-				Response: map[string]any{"error": unanswered}}}}
+				Response: map[string]any{"error": why}}}}
 		}
 		c.Parts = append(c.Parts, k.answer...)
 	}

@@ -210,7 +210,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(oldForm), true)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		r := fold(b, whole)
-		past, _ := history(r.messages)
+		past, _, _ := history(r.messages)
 		wellFormed(t, past)
 		if !whole {
 			sameInBlocks(t, r.summary(), past, b, int64(len(b)/3+1))
@@ -235,7 +235,7 @@ func sameInBlocks(t *testing.T, s Session, past []*genai.Content, b []byte, bloc
 	if err != nil {
 		t.Fatal(err)
 	}
-	inBlocks, _ := history(r.messages)
+	inBlocks, _, _ := history(r.messages)
 	if d := cmp.Diff(past, inBlocks); d != "" {
 		t.Errorf("in blocks of %d (-lines +blocks):\n%s", block, d)
 	}
@@ -250,13 +250,13 @@ func TestBlocks(t *testing.T) {
 	b = append(b, `{"$result":{"message":"1","id":"ls__x","name":"ls","result":[]}}`+"\n"+`{"id":"end","type":"user","content":"`...)
 	b = append(append(b, bytes.Repeat([]byte("y"), 70<<10)...), `"}`...)
 	r := fold(b, false)
-	past, _ := history(r.messages)
+	past, _, _ := history(r.messages)
 	for _, block := range []int64{999, 4096, 30_000, 64 << 10, 1 << 20} {
 		sameInBlocks(t, r.summary(), past, b, block)
 	}
 	short := []byte(head + "\n\n" + `{"id":"a","type":"user","content":"q"}` + "\r\n" + `{"id":"b","type":"gemini","content":"r"}`)
 	r = fold(short, false)
-	past, _ = history(r.messages)
+	past, _, _ = history(r.messages)
 	for block := range int64(len(short)) {
 		sameInBlocks(t, r.summary(), past, short, block+1)
 	}

@@ -41,7 +41,7 @@ func own(text string) string {
 
 // isSnapshot reports whether a message stands for what compression has summed up.
 func (m *message) isSnapshot() bool {
-	text := strings.TrimSpace(m.begins)
+	text := strings.TrimSpace(m.words)
 	return strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, "<state_snapshot>")
 }
 

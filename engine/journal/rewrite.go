@@ -89,7 +89,7 @@ func (f *File) content() (b []byte, err error) {
 
 // said returns the conversation of r.
 func (r *record) said() []*genai.Content {
-	said, _ := history(r.messages)
+	said, _, _ := history(r.messages)
 	return said
 }
 

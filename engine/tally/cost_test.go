@@ -74,3 +74,21 @@ func TestUnmade(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The end of a turn has the money that the turn took, where that is known of all of it.
+func TestSpanCost(t *testing.T) {
+	now := time.Now()
+	ta := Tally{Cost: func(u engine.Usage) (float64, string, bool) { return 0.25, "", u.Model == "known" }}
+	for _, tt := range []struct{ models, want string }{
+		{"known", "0.0 s, 5 tokens, $0.2500"}, {"known known", "0.0 s, 10 tokens, $0.5000"},
+		{"known other", "0.0 s, 10 tokens"}, {"", "0.0 s"},
+	} {
+		ta.Start(now)
+		for _, m := range strings.Fields(tt.models) {
+			ta.Observe(engine.Usage{Model: m, Prompt: 4, Output: 1, Total: 5}, now)
+		}
+		if got := ta.Span(now).String(); got != tt.want {
+			t.Errorf("%s: %q, not %q", tt.models, got, tt.want)
+		}
+	}
+}

@@ -44,7 +44,8 @@ type Tally struct {
 	start   time.Time     // of span
 	idle    time.Duration // of span, while the user was asked
 	changed map[string]bool
-	part    *Tally // counts the same; nil if there is none
+	used    []engine.Usage // of span
+	part    *Tally         // counts the same; nil if there is none
 }
 
 // Begin has part count what t counts from now on, in the place of the part before.
@@ -77,7 +78,7 @@ type request struct {
 // Start begins the count of what one prompt does, which [Tally.Span] returns.
 func (t *Tally) Start(now time.Time) {
 	t.begin(now)
-	t.span, t.start, t.changed, t.idle = Span{}, now, nil, 0
+	t.span, t.start, t.changed, t.used, t.idle = Span{}, now, nil, nil, 0
 	if t.part != nil {
 		t.part.Start(now)
 	}
@@ -259,7 +260,7 @@ func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 		r.Tokens.add(ev)
 	}
 	if ev.Sum() > 0 { // else the server has not said
-		m.used = append(m.used, ev)
+		m.used, t.used = append(m.used, ev), append(t.used, ev)
 	}
 	t.span.Tokens += ev.Sum()
 }

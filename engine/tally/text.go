@@ -17,6 +17,7 @@ type Span struct {
 	Calls  int // of tools
 	Files  int // that were changed
 	Tokens int
+	Cost   string // in words; empty if it is not known
 	Check  string // how the last check of the work went; empty if there was none
 
 	Failed, Denied, Refused, Cancelled int // of Calls
@@ -29,6 +30,9 @@ func (t *Tally) Span(now time.Time) Span {
 	s := t.span
 	if !t.start.IsZero() {
 		s.Took = max(0, elapsed(t.start, now)-t.idle)
+	}
+	if c := t.cost(&model{used: t.used}); c != nil {
+		s.Cost = text.Money(c.USD)
 	}
 	return s
 }
@@ -61,6 +65,9 @@ func (s Span) String() string {
 	}
 	if s.Tokens > 0 {
 		parts = append(parts, text.Count(s.Tokens, "token"))
+	}
+	if s.Cost != "" {
+		parts = append(parts, s.Cost)
 	}
 	if s.brief && len(parts) > 1 {
 		parts = parts[1:]

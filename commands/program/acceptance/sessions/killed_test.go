@@ -221,7 +221,7 @@ func (k *killed) check() {
 			}
 			id := p.FunctionResponse.Name + "__" + p.FunctionResponse.ID
 			why, failed := p.FunctionResponse.Response["error"].(string)
-			unknown := strings.Contains(why, "outcome is unknown")
+			unknown := strings.Contains(why, "[Interrupted]")
 			answers[id]++
 			switch status := k.reported[id]; {
 			case strings.Contains(why, "ancelled"):

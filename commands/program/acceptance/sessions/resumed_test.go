@@ -3,9 +3,10 @@
 package sessions
 
 import (
-	"bufio"
+	"os"
 	"os/exec"
-	"strings"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"gemline/commands/program/acceptance/teletype"
@@ -22,7 +23,7 @@ func TestResumedSessionSaysWhereItStands(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			server := et.NewServer(et.Says("It is **mended**.\n\nThe cause was a missing case.\n\n"+et.Text(720)+"."+"The end."),
-				et.Says("Now I run the tests.", et.Call("1", "run_shell_command", "command", "sleep 99")))
+				et.Says("Now I run the tests.", et.Call("1", "run_shell_command", "command", "echo >begun; sleep 99")))
 			c := pt.Terminal(t, server)
 			run := func(args ...string) *exec.Cmd {
 				cmd := exec.Command(c.Path, append([]string{"-m", pt.Model, "-y", "-o", "stream-json"}, args...)...)
@@ -33,14 +34,15 @@ func TestResumedSessionSaysWhereItStands(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			second := run("--resume", "latest", "-p", "now test it")
-			out, err := second.StdoutPipe()
-			if err != nil {
+			begun := filepath.Join(c.Dir, "begun")
+			if err := syscall.Mkfifo(begun, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := second.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for in := bufio.NewScanner(out); in.Scan() && !strings.Contains(in.Text(), `"tool_use"`); {
+			if _, err := os.ReadFile(begun); err != nil { // which waits until the command writes it
+				t.Fatal(err)
 			}
 			second.Process.Kill()
 			second.Wait()

@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A begunLine tells that a call has begun. Other programs pass over it.
+type begunLine struct {
+	Message string `json:"message"` // of the model, its id
+	ID      string `json:"id"`      // of the call
+}
+
+// Begun returns a Run that has it recorded which calls begin, each before it runs: of a call
+// that a killed session had only asked about it is then known that it has not run.
+func (f *File) Begun(run engine.Run) engine.Run {
+	f.begins = true
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			for ev, err := range run(ctx, parts...) {
+				if s, ok := ev.(engine.State); ok && s.State == engine.Executing {
+					f.begin(s.ID) // a failure is told with the next message
+				}
+				if !yield(ev, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// begin records that a call of the model's last message begins.
+func (f *File) begin(id string) {
+	if f.said == nil || !f.said.Begins {
+		return
+	}
+	if b, err := encode(map[string]any{"$begun": begunLine{f.said.ID, id}}); err == nil {
+		f.write(b)
+	}
+}
+
+// begun takes apart which call has begun, nil if nobody wants to know.
+func (k *reader) begun(b []byte) *begunLine {
+	l := &begunLine{}
+	if k.want == glance || json.Unmarshal(b, l) != nil {
+		return nil
+	}
+	return l
+}

@@ -1,0 +1,118 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"syscall"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// An UnwrittenError is why something was not written, which is kept and will be written
+// with what follows.
+type UnwrittenError struct{ Err error }
+
+func (e *UnwrittenError) Error() string {
+	if errors.Is(e.Err, syscall.ENOSPC) {
+		return "the disk is full"
+	}
+	return e.Err.Error()
+}
+
+func (e *UnwrittenError) Unwrap() error { return e.Err }
+
+// A Saver is the [engine.Journal] of a conversation in a File. Where that can't be written,
+// it says so once, and tries again with all that is missing. A nil Saver saves nothing.
+type Saver struct {
+	file  *File
+	tell  func(engine.Notice)
+	asked string // the last question
+	since string // the question from which on something is missing
+	err   error  // why, nil if nothing is missing
+}
+
+// NewSaver returns a Saver that tells what happens by tell.
+func NewSaver(f *File, tell func(engine.Notice)) *Saver { return &Saver{file: f, tell: tell} }
+
+// Record implements [engine.Journal].
+func (s *Saver) Record(e engine.Entry) error {
+	if c := e.Content; c != nil && !e.Opening && c.Role == genai.RoleUser && Spoken(c) {
+		s.asked = words(c)
+	}
+	return s.saved(s.file.Record(e))
+}
+
+// Result implements [engine.Journal].
+func (s *Saver) Result(r engine.CallRecord) error { return s.saved(s.file.Result(r)) }
+
+// Rewrite implements [engine.Journal].
+func (s *Saver) Rewrite(said []*genai.Content) error { return s.saved(s.file.Rewrite(said)) }
+
+// saved notes how the last attempt to write went. What will be tried again is no error.
+func (s *Saver) saved(err error) error {
+	before := s.err
+	if !s.file.unwritten {
+		s.err = nil
+	}
+	if err != nil {
+		s.err = err
+	}
+	again := errors.As(err, new(*UnwrittenError))
+	switch {
+	case before != nil && s.err == nil:
+		s.tell(engine.Notice{Text: "this session is saved again, and nothing of it is missing", Info: true})
+	case before == nil && s.err != nil:
+		if s.since = s.asked; again {
+			s.tell(engine.Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
+		}
+	}
+	if again {
+		return nil
+	}
+	return err
+}
+
+// Missing tries again to write what is missing. It returns in a sentence what still is, ""
+// if nothing is.
+func (s *Saver) Missing() string {
+	if s == nil {
+		return ""
+	}
+	if s.file.unwritten {
+		s.saved(s.file.write(nil))
+	}
+	if s.err == nil {
+		return ""
+	}
+	return fmt.Sprintf("nothing is saved from %q on: %v", text.OneLine(s.since, 60), s.err)
+}
+
+// Run returns a Run after which is tried again what could not be written.
+func (s *Saver) Run(run engine.Run) engine.Run {
+	if s == nil {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			over := false
+			for ev, err := range run(ctx, parts...) {
+				if over = !yield(ev, err) || err != nil; over {
+					break
+				}
+			}
+			tell := s.tell
+			defer func() { s.tell = tell }()
+			if !over {
+				s.tell = func(n engine.Notice) { yield(n, nil) }
+			}
+			s.Missing()
+		}
+	}
+}
+
+var _ engine.Journal = (*Saver)(nil)

@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// A full disk takes so many bytes of each write, until there is room.
+type fullDisk struct{ room *int }
+
+func (d fullDisk) open(path string, flag int) (stored, error) {
+	out, err := system{}.open(path, flag)
+	return fullFile{out, d.room}, err
+}
+
+func (fullDisk) syncDir(string) error { return nil }
+
+type fullFile struct {
+	stored
+	room *int
+}
+
+func (f fullFile) Write(b []byte) (int, error) {
+	if *f.room < 0 {
+		return f.stored.Write(b)
+	}
+	n, err := f.stored.Write(b[:min(len(b), *f.room)])
+	if err == nil {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+// Wherever a disk is full, a session that can be saved again lacks nothing and has nothing twice,
+// be it on the disk as it was from its beginning.
+func TestSavedAgain(t *testing.T) {
+	for before := range 2 {
+		for room := 0; room < 2000; room += 97 {
+			space := -1
+			f := newFile(t, testID)
+			f.files = fullDisk{&space}
+			var told []string
+			s := NewSaver(f, func(n engine.Notice) { told = append(told, n.Text) })
+			e := calls()
+			want := []*genai.Content{user("first"), model("One."), user("what is a?"), e[0].Content, e[1].Content, model("It is text.")}
+			say := func(list ...engine.Entry) {
+				for _, e := range list {
+					if err := s.Record(e); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if before == 0 {
+				space = room
+			}
+			say(engine.Entry{Content: user("<session_context>\nhere"), Opening: true},
+				engine.Entry{Content: user("first")}, engine.Entry{Content: model("One.")})
+			if before == 1 {
+				space = room
+			}
+			say(engine.Entry{Content: user("what is a?")}, e[0])
+			if err := s.Result(e[1].Calls[0]); err != nil {
+				t.Fatal(err)
+			}
+			say(e[1], engine.Entry{Content: model("It is text.")}, engine.Entry{Content: user("never answered")})
+			if err := s.Rewrite(want); err != nil {
+				t.Fatal(err)
+			}
+			missing := s.Missing()
+			space = -1
+			if again := s.Missing(); again != "" {
+				t.Errorf("%d: %s", room, again)
+			}
+			if room == 0 {
+				from := []string{`"first"`, `"what is a?"`}[before]
+				if missing != "nothing is saved from "+from+" on: the disk is full" || len(told) != 2 ||
+					told[0] != "this session is no longer saved: the disk is full" || !strings.Contains(told[1], "saved again") {
+					t.Errorf("told %q, missing %q", told, missing)
+				}
+			}
+			same(t, want, load(t, f.Path()).History)
+		}
+	}
+}
+
+// Where the folder can't be made, it is made later.
+func TestSavedAgainInNewFolder(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	os.WriteFile(home, nil, 0o600)
+	f := New(Config{Dir: filepath.Join(home, "chats"), ID: testID, Now: clock()})
+	defer f.Close()
+	s := NewSaver(f, func(engine.Notice) {})
+	for _, c := range []*genai.Content{user("q"), model("a")} {
+		if err := s.Record(engine.Entry{Content: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Missing() == "" || f.Kept() {
+		t.Error("it is said to be saved")
+	}
+	os.Remove(home)
+	if missing := s.Missing(); missing != "" || !f.Kept() {
+		t.Error(missing)
+	}
+	same(t, []*genai.Content{user("q"), model("a")}, load(t, f.Path()).History)
+}
+
+// Of a session that was killed it is known which calls have run: neither one that was only
+// asked about has, nor those behind it.
+func TestUnbegun(t *testing.T) {
+	said := &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{callPart("look", "1", nil, "s"), callPart("look", "2", nil, ""), callPart("look", "3", nil, "")}}
+	for name, tt := range map[string]struct {
+		marks, ended int
+		old          bool
+		want         string
+	}{
+		"none":            {0, 0, false, "not run, not run, not run"},
+		"the first":       {1, 0, false, "unknown, not run, not run"},
+		"the first ended": {1, 1, false, "ok, not run, not run"},
+		"two":             {2, 1, false, "ok, unknown, not run"},
+		"not recorded":    {0, 1, true, "ok, unknown, unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFile(t, testID)
+			f.begins = !tt.old
+			put(t, f, engine.Entry{Content: user("q")}, engine.Entry{Content: said})
+			for i := range tt.marks {
+				f.begin("look__" + string(rune('1'+i)))
+			}
+			for i := range tt.ended {
+				id := string(rune('1' + i))
+				if err := f.Result(engine.CallRecord{ID: "look__" + id, Name: "look", Answer: []*genai.Part{answerPart("look", id, "ok")}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := load(t, f.Path())
+			var got []string
+			for _, p := range c.History[2].Parts {
+				switch r := p.FunctionResponse.Response; {
+				case r["error"] == unanswered:
+					got = append(got, "unknown")
+				case r["error"] == unbegun:
+					got = append(got, "not run")
+				default:
+					got = append(got, r["output"].(string))
+				}
+			}
+			if all := strings.Join(got, ", "); all != tt.want || strings.Count(all, "unknown") != len(c.Interrupted) || strings.Count(all, "not run") != len(c.Unbegun) {
+				t.Errorf("%s, not %s; %d interrupted, %d not begun", all, tt.want, len(c.Interrupted), len(c.Unbegun))
+			}
+		})
+	}
+}
