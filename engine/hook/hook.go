@@ -99,6 +99,11 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 		if e := ClaudeEvents[name]; e != "" && string(e) != name {
 			p.event, p.seconds = e, true
 		}
+		for _, e := range Events { // before_tool, beforeTool
+			if strings.EqualFold(strings.ReplaceAll(name, "_", ""), string(e)) {
+				p.event = e
+			}
+		}
 		switch {
 		case slices.Contains([]string{"enabled", "disabled", "notifications"}, name): // of older versions
 			continue
@@ -142,6 +147,9 @@ func (p *parser) complain(runs bool, format string, args ...any) {
 func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 	group, ok := value.(map[string]any)
 	list, isList := group["hooks"].([]any)
+	if command, is := group["command"].(string); is && command != "" && group["hooks"] == nil {
+		list, isList = []any{group}, true // a hook that stands for its group
+	}
 	if !ok || !isList {
 		p.complain(false, "item %d has no list of hooks", n)
 		return nil
@@ -219,7 +227,7 @@ func parse(value any) (h Hook, err error) {
 	switch kind := text("type"); {
 	case v == nil:
 		return h, fmt.Errorf("a hook is not an object")
-	case kind != "command":
+	case kind != "command" && (v["type"] != nil || h.Command == ""):
 		return h, fmt.Errorf("a hook of the type %q can't be run, only commands can", kind)
 	case h.Command == "":
 		return h, fmt.Errorf("a hook has no command")

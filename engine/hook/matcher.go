@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"sync"
 )
 
 // An alternative is one of the expressions that a matcher joins with bars, or the matcher
@@ -50,13 +51,22 @@ func alternatives(matcher string) (list []alternative) {
 }
 
 // tight returns a matcher without the blanks around its bars: no tool has one in its name.
+// Names with commas between them are alternatives.
 func tight(matcher string) string {
+	if names().MatchString(matcher) {
+		matcher = strings.ReplaceAll(matcher, ",", "|")
+	}
 	parts := strings.Split(matcher, "|")
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return strings.Join(parts, "|")
 }
+
+// names matches several names with commas between them.
+var names = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*[\w.*-]+(\s*,\s*[\w.*-]+)+\s*$`)
+})
 
 // glob returns the expression for a name with asterisks for any characters.
 func glob(name string) *regexp.Regexp {

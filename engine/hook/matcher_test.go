@@ -30,6 +30,9 @@ func TestMatches(t *testing.T) {
 		{hook.BeforeTool, " write_file ", "write_file", true},
 		{hook.BeforeTool, "glob | write_file", "write_file", true},
 		{hook.BeforeTool, "glob | write_file", "read_file", false},
+		{hook.BeforeTool, "glob, write_file", "write_file", true},
+		{hook.BeforeTool, "glob, write_file", "read_file", false},
+		{hook.BeforeTool, "l{1,2}s", "lls", true},
 		{hook.BeforeTool, "(", "(", true}, // which is no expression, and so a name
 		{hook.BeforeTool, "(", "a(b", false},
 		{hook.BeforeTool, "[", "read_file", false},
@@ -88,9 +91,13 @@ func TestParse(t *testing.T) {
 			map[string]any{"matcher": "x{1,1001}", "hooks": []any{good}},
 			map[string]any{"matcher": "x", "sequential": true, "hooks": []any{good}}},
 		"AfterTool": group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
+		"before_model": group(map[string]any{"command": "y"}), "aftermodel": []any{map[string]any{"command": "z", "matcher": "m"}},
 		"Later": []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
 	}, hook.User, hook.File{Path: "F", Line: func(path ...string) int { return 10*len(path) + strings.Count(path[0], "T") }})
-	if len(hooks) != 6 || hooks[5].Matcher != "x" || !hooks[5].Sequential ||
+	if n := len(hooks); n != 8 || hooks[6].Event+hooks[7].Event != hook.AfterModel+hook.BeforeModel {
+		t.Fatalf("%+v", hooks)
+	}
+	if hooks[5].Matcher != "x" || !hooks[5].Sequential ||
 		hooks[5].Timeout != 1500*time.Millisecond || hooks[5].Env["N"] != "1" || hooks[5].Source != hook.User {
 		t.Errorf("%+v", hooks)
 	}

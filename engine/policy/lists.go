@@ -166,6 +166,13 @@ func parseEntry(text string) (e entry) {
 	inner, starred := unstarred(" " + inner)
 	inner = strings.TrimSpace(inner)
 	switch {
+	case strings.Contains(tool, ","):
+		for _, one := range strings.Split(tool, ",") {
+			one = strings.TrimSpace(one)
+			e.tools = append(e.tools, cmp.Or(foreign(one), one))
+		}
+		e.problem = "names several tools; each is an entry of its own"
+		return e
 	case tool == "" || strings.ContainsAny(tool, " )"):
 		return entry{problem: "names no tool"}
 	case strings.Contains(tool, "*") && !pattern(tool):

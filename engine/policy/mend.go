@@ -145,6 +145,9 @@ func foreign(name string) string {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
 		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
 	}
+	if server, ok := strings.CutPrefix(name, "mcp__"); ok && server != "" && !strings.Contains(server, "__") {
+		return "mcp_" + server + "_*"
+	}
 	if name == strings.ToLower(name) && name != "bash" {
 		return ""
 	}

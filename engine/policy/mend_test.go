@@ -129,6 +129,7 @@ func TestEntries(t *testing.T) {
 		"run_shell_command(npm:*)":      {`is taken for run_shell_command(npm)`, "nnnn", "nnnn"},
 		"run_shell_command(*)":          {`is taken for run_shell_command`, "yyyn", "yyyn"},
 		"run_shell_command(git*)":       {`no wildcard here; a prefix covers all words that follow; did you mean run_shell_command(git)?`, "nnnn", "yyyn"},
+		"write_file,run_shell_command":  {"names several tools; each is an entry of its own", "nnnn", "yyyn"},
 		"run_shell_command(git":         {"lacks a closing parenthesis", "nnnn", "yyyn"},
 		"run_shell_command()":           {"names no program", "nnnn", "yyyn"},
 		"run_shell_command(git | rm)":   {"is no part of a word", "nnnn", "yyyn"},
@@ -145,6 +146,7 @@ func TestEntries(t *testing.T) {
 		"mcp_hub_*":                     {"", "nnnn", "nnnn"},
 		"m*p_*":                         {"is no pattern", "nnnn", "nnnn"},
 		"hub__find":                     {"is called mcp_hub_find here", "nnnn", "nnnn"},
+		"mcp__hub":                      {"is called mcp_hub_* here", "nnnn", "nnnn"},
 		"mcp__hub__*":                   {"is called mcp_hub_* here", "nnnn", "nnnn"},
 		"run_shell_command(a)b":         {"lacks a closing parenthesis", "nnnn", "yyyn"},
 	} {
