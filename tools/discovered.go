@@ -14,6 +14,7 @@ import (
 	"gemline/engine/schema"
 	"gemline/engine/text"
 	"gemline/tools/launch"
+	"gemline/tools/mcp"
 	"gemline/tools/shell"
 )
 
@@ -121,13 +122,17 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if len(f.ParametersJSONSchema) == 0 || string(f.ParametersJSONSchema) == "null" {
 		f.ParametersJSONSchema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
+	declared := mcp.Declared(f.ParametersJSONSchema) // with the types of other languages mapped
 	shape, err := schema.Parse(f.ParametersJSONSchema)
+	if err != nil && strings.HasPrefix(strings.TrimSpace(string(f.ParametersJSONSchema)), "{") {
+		shape, err = schema.Parse(declared)
+	}
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
 	}
 	fit := func(args map[string]any) (map[string]any, string, error) { return fit(shape, args) }
 	return engine.Tool{
-		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: f.ParametersJSONSchema,
+		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: declared,
 			Description: strings.TrimSpace(f.Description) +
 				"\n\nThis function of the project is carried out by a command, which fails if it prints to standard error."},
 		Label: name,

@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"gemline/engine/disk"
 	"gemline/engine/secret"
 )
@@ -396,10 +398,45 @@ func (l *loader) locate(path string, b boundary) (string, error) {
 		return "", errOutside
 	}
 	real, err := filepath.EvalSymlinks(path)
+	if missing(err) {
+		if other := l.spelled(path, b); other != path {
+			return l.locate(other, b)
+		}
+	}
 	if err != nil {
 		return "", err
 	}
 	return real, l.allowed(b.real, real)
+}
+
+// spelled returns path with letters composed as the disk has them, or path if nothing there is
+// called so. Only folders within the boundary are listed.
+func (l *loader) spelled(path string, b boundary) string {
+	at := b.named
+	if l.allowed(at, path) != nil {
+		at = b.real
+	}
+	rel, err := filepath.Rel(at, path)
+	if err != nil || !strings.ContainsFunc(rel, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return path
+	}
+	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		next := filepath.Join(at, part)
+		if _, err := os.Lstat(next); err != nil {
+			real, err := filepath.EvalSymlinks(at)
+			if err != nil || l.allowed(b.real, real) != nil {
+				return path
+			}
+			entries, _ := os.ReadDir(real)
+			i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return norm.NFC.String(e.Name()) == norm.NFC.String(part) })
+			if i < 0 {
+				return path
+			}
+			next = filepath.Join(at, entries[i].Name())
+		}
+		at = next
+	}
+	return at
 }
 
 // allowed returns why path may not be read: it is not below dir, or it goes

@@ -17,9 +17,9 @@ const (
 	longestWords  = 2000 // characters of a description within a schema
 )
 
-// declared returns a schema as it may be declared: an object's, not too large or deep, with
+// Declared returns a schema as it may be declared: an object's, not too large or deep, with
 // what the API knows of JSON Schema, and with references that lead somewhere.
-func declared(raw json.RawMessage) json.RawMessage {
+func Declared(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
 	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
 		return anyObject
@@ -178,7 +178,7 @@ func typeNames(names []any) (types []any) {
 func shapeOf(raw json.RawMessage) *schema.Schema {
 	shape, err := schema.Parse(raw)
 	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {
-		shape, _ = schema.Parse(declared(raw))
+		shape, _ = schema.Parse(Declared(raw))
 	}
 	return shape
 }

@@ -71,7 +71,7 @@ func (l *link) takeTools(found []rawTool) {
 	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !l.takes(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
 		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(l.Name, t.Name), names),
-			Schema: declared(t.InputSchema), Annotations: t.Annotations,
+			Schema: Declared(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.Declared] = true
 		shape := sync.OnceValue(func() *schema.Schema { return shapeOf(t.InputSchema) }) // without one, the server checks
