@@ -60,8 +60,8 @@ func Nearest(name string) string {
 	best, least := "", 1+max(2, len(name)/4)
 	for _, k := range catalogue().keys {
 		candidate := k.Name
-		if k.near == name {
-			return candidate
+		if k.near != "" && filled(k.near, path) == name {
+			return filled(candidate, path)
 		}
 		if strings.HasSuffix(candidate, ">") { // which any name would come near to
 			continue

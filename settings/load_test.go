@@ -121,6 +121,7 @@ func TestValues(t *testing.T) {
 		{"with a dot", `{"a.b": 1}`, "\"a.b\" is not a setting", nil},
 		{"with a dot below another", `{"tools": {"a.b": 1}}`, "tools.\"a.b\" is not a setting", nil},
 		{"an older switch of hooks", `{"tools": {"enableHooks": true}}`, `"tools.enableHooks" is not a setting; did you mean hooksConfig.enabled?`, nil},
+		{"one group of hooks", `{"hooks": {"BeforeTool": {"matcher": "*"}}}`, `hooks.BeforeTool must be a list of objects, not an object; it counts as a list of 1`, nil},
 		{"an older list of hooks", `{"hooks": {"enabled": ["a"]}}`, `hooks.enabled must be a list of objects, and "a" in it is none`, nil},
 		{"a server that is off", `{"mcpServers": {"s": {"command": "x", "disabled": true}}}`, "", func(s *Settings) {}},
 		{"nonsense", `{"zzzzzzzzzzzz": 1}`, `"zzzzzzzzzzzz" is not a setting`, nil},

@@ -8,8 +8,11 @@ import (
 
 // salvage returns what can safely be made of a value of the wrong type that may forbid
 // something, and says what that is; false if nothing can. A text is a list of what it
-// names, of a list the texts count, and a switch is on.
+// names, of a list the texts count, a switch is on, and an object is a list of one.
 func (k Key) salvage(v any) (out any, said string, ok bool) {
+	if object, is := v.(map[string]any); is && k.is(isObjects) && len(object) > 0 {
+		return []any{v}, k.mismatch(v).Error() + "; it counts as a list of 1", true
+	}
 	if k.strict == nil {
 		return nil, "", false
 	}

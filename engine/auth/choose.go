@@ -215,10 +215,13 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
 		return nil
 	}
-	from := cmp.Or(c.From, "the environment")
+	from, advice := cmp.Or(c.From, "the environment"), fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)
+	if enforced == Google {
+		advice = "that log-in belongs to another program; take security.auth.enforcedType out, or ask whoever enforces it"
+	}
 	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s",
 		enforced, from, c.Method),
-		Advice: fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)}
+		Advice: advice}
 }
 
 func unknown(key, value string) error {

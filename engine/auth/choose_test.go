@@ -166,6 +166,15 @@ func checkError(t *testing.T, err error, part string) {
 	}
 }
 
+// Nobody is sent to a log-in that can't be had.
+func TestEnforcedLogIn(t *testing.T) {
+	_, err := auth.Choose(auth.Config{Enforced: "oauth-personal", Getenv: env("GEMINI_API_KEY=k")})
+	var said *auth.Error
+	if !errors.As(err, &said) || !strings.Contains(said.Advice, "take security.auth.enforcedType out") {
+		t.Errorf("%#v", err)
+	}
+}
+
 func TestEnforced(t *testing.T) {
 	const key, place = "GEMINI_API_KEY=k", " GOOGLE_CLOUD_PROJECT=p GOOGLE_CLOUD_LOCATION=l"
 	for _, c := range []struct {
