@@ -46,7 +46,7 @@ var (
 
 	// omitted are the words of a comment that says that something is left out, where it has
 	// dots or stands in brackets.
-	omitted = text.Pattern(`^(?:keep |leave |include |insert |your |all |the |all the |all of the |other |with )*` +
+	omitted = text.Pattern(`^(?:keep |leave |include |insert |your |all |the |all the |all of the |other |with |\d+ )*` +
 		`(?:` + left + `(?: (?:the|your|my|this|that|of))*(?: [a-z_-]+){0,2}? ` + part + `|` + left + `|` + part + `|no changes?|as before|same as before|(?:code |imports )?snip(?:ped)?)` +
 		`(?:,? ` + same + `)*$`)
 
