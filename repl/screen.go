@@ -60,6 +60,16 @@ func (s *Screen) Open() error {
 	return nil
 }
 
+// Pasted returns what of the last input was pasted.
+func (s *Screen) Pasted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reader == nil {
+		return nil
+	}
+	return s.reader.Pasted()
+}
+
 // Close leaves the terminal as it was found.
 func (s *Screen) Close() error { return s.reader.Close() }
 

@@ -21,7 +21,11 @@ func (f *front) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
 		return []input.Source{called{f.Session}, resources{f.servers, f.notify}, f.files()}
 	}
-	return input.References{Sources: sources, Notify: f.notify}.Step(next)
+	rs := input.References{Sources: sources, Notify: f.notify}
+	if screen := f.shown.Load(); screen != nil {
+		rs.Pasted = screen.Pasted
+	}
+	return rs.Step(next)
 }
 
 // files has what @PATH refers to.

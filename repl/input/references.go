@@ -34,6 +34,10 @@ type References struct {
 	// has what is named answers.
 	Sources func() []Source
 
+	// Pasted returns what of the prompt was pasted, in which nothing is a reference; nil if
+	// nothing ever is.
+	Pasted func() []string
+
 	// Notify tells the user about a reference that is nothing.
 	Notify func(string)
 }
@@ -68,7 +72,11 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 	var notes []*genai.Part
 	var nothing []string
 	found := false
+	pasted := rs.pasted(s)
 	for _, r := range refs(s) {
+		if slices.ContainsFunc(pasted, func(p span) bool { return p.start <= r.start && r.start < p.end }) {
+			continue
+		}
 		if known[s[r.start:r.end]+r.rest] {
 			continue
 		}
@@ -111,6 +119,20 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
 	}
 	return slices.Concat(parts, Referenced(contents), notes), nil
+}
+
+// pasted returns where what was pasted stands in a prompt.
+func (rs References) pasted(prompt string) (spans []span) {
+	if rs.Pasted == nil {
+		return nil
+	}
+	for _, text := range rs.Pasted() {
+		text = strings.TrimSpace(text) // as the prompt is at its ends
+		if at := strings.Index(prompt, text); at >= 0 && text != "" {
+			spans = append(spans, span{start: at, end: at + len(text)})
+		}
+	}
+	return spans
 }
 
 // tell says in one line which references are nothing.

@@ -172,6 +172,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		return "", err
 	}
 	defer e.pastes.clear()
+	e.inserted = append(e.inserted, e.pastes.within(s)...)
 	return e.pastes.expand(s), nil
 }
 

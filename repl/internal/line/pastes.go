@@ -15,15 +15,23 @@ const longPaste = 800
 // pastes are the texts for which a placeholder stands in the line. They come on
 // the goroutine that reads keys.
 type pastes struct {
-	mu    sync.Mutex
-	texts map[string]string // by placeholder
+	mu     sync.Mutex
+	texts  map[string]string // by placeholder
+	folded map[string]bool   // placeholders of remembered inputs, which nobody has pasted
 }
 
 // fold returns a remembered input as it stands in the line again.
 func (p *pastes) fold(s string) string {
 	s = harmless([]byte(s))
 	if len(s) > longPaste {
-		return p.add(s)
+		name := p.add(s)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.folded == nil {
+			p.folded = map[string]bool{}
+		}
+		p.folded[name] = true
+		return name
 	}
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
@@ -65,8 +73,21 @@ func (p *pastes) expand(line string) string {
 	return strings.NewReplacer(pairs...).Replace(line) // once, so that a paste may name another
 }
 
+// within returns the pasted texts for which placeholders stand in line.
+func (p *pastes) within(line string) (texts []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name, text := range p.texts {
+		if !p.folded[name] && strings.Contains(line, name) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 func (p *pastes) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.texts)
+	clear(p.folded)
 }

@@ -51,6 +51,7 @@ type terminal struct {
 	modesOff string      // what ends the modes that a line is typed in
 	stopped  string      // see [Reader.Stopped]
 	offered  string      // see [Reader.Offer]
+	inserted []string    // see [Reader.Pasted]
 	ear      *ear        // see [Reader.Listen]; nil if nobody listens
 	take     func(lines []string) []Fate
 }
@@ -81,6 +82,7 @@ func New(c Config) (*Reader, error) {
 // lines. It returns io.EOF at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	defer r.deaf()()
+	r.inserted = nil
 	g := multiline{typed: r.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
@@ -93,6 +95,10 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	}
 	return s, err
 }
+
+// Pasted returns what of the last input was pasted where the terminal marks pastes, but for
+// short ones of one line.
+func (r *Reader) Pasted() []string { return r.inserted }
 
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
