@@ -66,6 +66,25 @@ func TestPaste(t *testing.T) {
 	}
 }
 
+// No file is looked for in what was pasted, but in what was typed beside it.
+func TestPastedReferences(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."))
+	c := pt.Terminal(t, server)
+	c.Term = "xterm"
+	pt.Write(t, c.Dir, map[string]string{"typed.txt": "text of typed.txt", "pasted.txt": "text of pasted.txt"})
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("@typed.txt \x1b[200~class A {\r@pasted.txt\r}\r\x1b[201~\r")
+	s.Expect("One.")
+	s.Expect("> ")
+	pt.Leave(t, s, teletype.Rules{Smart: true})
+	got := string(pt.Streamed(server)[0].Body)
+	if !strings.Contains(got, "text of typed.txt") || strings.Contains(got, "text of pasted.txt") || !strings.Contains(got, `A {\n@pasted.txt\n}`) {
+		t.Errorf("sent %s", got)
+	}
+}
+
 // Lines that come together are one request each with the prompts that are for
 // programs, and by the setting.
 func TestLinesThatAreNoPaste(t *testing.T) {
