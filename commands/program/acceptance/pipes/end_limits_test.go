@@ -127,7 +127,7 @@ func TestLimitsInASession(t *testing.T) {
 func TestCostOfASession(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, prices, want string }{
-		{"known", "", `Cost: \$0\.000104 by the prices of 20[0-9-]+\.`},
+		{"known", "", `Cost: \$0\.000325 by the prices of 20[0-9-]+\.`},
 		{"broken", "date = 3", `warning: .*prices\.toml:1: a value of the wrong kind`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

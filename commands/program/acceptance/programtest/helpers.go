@@ -19,9 +19,9 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// Model is what tests of the program ask that don't name another: a model without a
-// last day, since the program as it is built goes by the clock.
-const Model = "gemini-3.5-flash"
+// Model is what tests of the program ask that don't name another. The day is before its
+// last one: see testprogram.
+const Model = "gemini-2.5-flash"
 
 // Terminal returns the command that runs this very program at a terminal, in a
 // fresh project with a few files, against a server.

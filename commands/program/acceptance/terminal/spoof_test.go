@@ -77,6 +77,10 @@ func marked(who string) string {
 // characters.
 func cut(text string) et.Reply { return et.Streams(strings.Split(text, "")...) }
 
+// softHyphen may be shown between letters: it is no column wide, and a label that holds
+// one is taken for a label.
+const softHyphen = '\u00ad'
+
 // checkUnspoofed checks that a terminal was shown hostile text and came to no
 // harm.
 func checkUnspoofed(t *testing.T, transcript []byte, smart bool, whos ...string) {
@@ -91,7 +95,7 @@ func checkUnspoofed(t *testing.T, transcript []byte, smart bool, whos ...string)
 	pt.Lint(t, transcript, teletype.Rules{})
 	text := strings.ReplaceAll(string(transcript), "\r\n", "\n")
 	for _, r := range text {
-		if r > 0x7f && strings.ContainsRune(strings.Join(attacks, ""), r) {
+		if r > 0x7f && r != softHyphen && strings.ContainsRune(strings.Join(attacks, ""), r) {
 			t.Errorf("%U reaches the terminal", r)
 		}
 	}
