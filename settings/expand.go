@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gemline/engine/text"
+	"gemline/tools/shell/program"
 )
 
 const (
@@ -97,7 +98,7 @@ func programsOf(path []string, server map[string]any) map[int]string {
 		words = append(words, word)
 	}
 	programs := map[int]string{}
-	for _, i := range text.Programs(words) {
+	for _, i := range program.Programs(words) {
 		if i > 0 {
 			programs[i-1] = words[i]
 		}

@@ -26,16 +26,24 @@ func EscapeLine(s string) string { return escape(s, true, false) }
 // the writing of some languages and to pictures stays, which is joiners, soft
 // hyphens, spaces of every width and variation selectors, and so do line ends.
 func Visible(s string) string {
-	if strings.IndexFunc(s, unseen) < 0 {
+	if strings.IndexFunc(s, func(r rune) bool { return r == softHyphen || unseen(r) }) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
-		if unseen(r) {
+	before := rune(0)
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		next, _ := utf8.DecodeRuneInString(s)
+		switch {
+		case unseen(r), r == softHyphen && !placed(before, r, next):
 			b.WriteString(escaped(r))
-		} else {
-			b.WriteRune(r)
+			before = 0
+			continue
+		case r != joiner && r != nonJoiner:
+			before = r
 		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

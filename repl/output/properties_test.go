@@ -58,7 +58,7 @@ func TestHidden(t *testing.T) {
 			t.Errorf("EscapeLine shows %U as %q, not %q", r, got, want)
 		}
 		want = s
-		belongs := r < 0x7f || r == '\u00ad' || r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Zs) || r >= 0xfe00 && r <= 0xfe0f
+		belongs := r < 0x7f || r == '\u200c' || r == '\u200d' || unicode.In(r, unicode.Zs) || r >= 0xfe00 && r <= 0xfe0f
 		if (invisible(r) || look) && !belongs {
 			want = spell(r)
 		}

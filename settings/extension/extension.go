@@ -24,7 +24,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
+	"gemline/tools/shell/program"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -311,7 +311,7 @@ func filledServer(v any, fill func(string) string) any {
 		words = append(words, word)
 	}
 	v = filled(v, fill)
-	for _, i := range text.Programs(words) {
+	for _, i := range program.Programs(words) {
 		if i > 0 {
 			args[i-1] = separators.Replace(words[i])
 		}

@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 		"---\nname: x\ntemperature: 3\n---":                      "f:3: temperature is no number from 0 to 2",
 		"---\nname: x\ntemperature: .nan\n---":                   "f:3: temperature is no number",
 		"---\nname: x\nkind: far\n---":                           "f:3: kind is local or remote",
-		"---\nname: x\n\tdescription: y\n---":                    "f:3: ",
+		"---\nname: x\n\tdescription: y\n---":                    "f:2: name is made of small letters",
 		"---\nname: [x\n---":                                     "f:",
 		"---\na: &a [*a]\n---":                                   "f:",
 		"---\nname: x\nmcp_servers: {a: {comand: b}}\n---":       "f:3: unknown key \"comand\"; did you mean command?",

@@ -1,20 +1,30 @@
-package text
+package program
 
 import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // interpreters are programs that run the text of an argument, and the letters of the
 // options that such an argument follows.
-var interpreters = map[string]string{
-	"sh": "c", "bash": "c", "zsh": "c", "dash": "c", "ash": "c", "ksh": "c", "mksh": "c", "fish": "c", "xonsh": "c", "nu": "c",
-	"su": "c", "script": "c", "npx": "c", "npm": "c",
-	"cmd": "ck", "powershell": "c", "pwsh": "c",
-	"python": "c", "pypy": "c", "node": "ep", "bun": "ep", "deno": "e", "tsx": "ep", "perl": "eE", "ruby": "e", "php": "rBRE", "lua": "e", "osascript": "e",
-	"Rscript": "e", "julia": "eE",
-}
+var interpreters = sync.OnceValue(func() map[string]string {
+	const lines = `c sh bash zsh dash ash ksh mksh fish xonsh nu su script npx npm powershell pwsh python pypy
+		ck cmd
+		ep node bun tsx
+		e deno ruby lua osascript Rscript
+		eE perl julia
+		rBRE php`
+	all := map[string]string{}
+	for line := range strings.Lines(lines) {
+		words := strings.Fields(line)
+		for _, name := range words[1:] {
+			all[name] = words[0]
+		}
+	}
+	return all
+})
 
 // longOptions are options by which interpreters take text, and their words.
 var longOptions = []string{"eval", "print", "command", "call", "run", "commands"}
@@ -30,7 +40,7 @@ func Programs(words []string) (indices []int) {
 		name = strings.TrimSuffix(strings.TrimRight(name, "0123456789."), ".exe")
 		word := strings.TrimLeft(w, "-/")
 		option := len(word) < len(w) && word != ""
-		switch is, ok := interpreters[name]; {
+		switch is, ok := interpreters()[name]; {
 		case w == "--":
 		case wants && (!option || whole):
 			indices, wants = append(indices, i), whole

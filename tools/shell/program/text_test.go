@@ -1,4 +1,4 @@
-package text
+package program
 
 import (
 	"slices"
