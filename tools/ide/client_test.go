@@ -235,7 +235,7 @@ func TestBadServers(t *testing.T) {
 			"HTTP 307"},
 		"floods": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, "{")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","result":`)
 			for i := 0; i < 40 && r.Context().Err() == nil; i++ {
 				w.Write(make([]byte, 1<<20))
 			}

@@ -66,7 +66,7 @@ func (c *Conn) odd(text []byte) {
 func (c *Conn) fail(text []byte, err error) {
 	const looked = 64 << 10
 	begun := startsWith(text, '{') || startsWith(text, '[')
-	if !begun || c.client() && !errors.Is(err, ErrTooLong) && !answerWithin().Match(text[:min(len(text), looked)]) {
+	if !begun || c.client() && !answerWithin().Match(text[:min(len(text), looked)]) {
 		c.odd(text)
 		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
