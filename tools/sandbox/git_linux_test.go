@@ -183,6 +183,9 @@ func TestTemplateHooks(t *testing.T) {
 		if outside, err = filepath.Abs(outside); err != nil {
 			t.Fatal(err)
 		}
+		if strings.HasPrefix(outside, "/tmp/") || strings.HasPrefix(outside, "/var/tmp/") {
+			t.Skip("commands don't see what is below the temporary directory, where this is")
+		}
 		dir := scene(t)
 		for _, c := range []struct {
 			name, template, then string
