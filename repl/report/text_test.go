@@ -48,7 +48,7 @@ func TestText(t *testing.T) {
 		{name: "an unfinished character", events: []engine.Event{engine.Text{Delta: "a\xe2\x82"}}, out: "a\\xe2\\x82\n"},
 		{name: "a hostile error", outcome: Outcome{Err: errors.New("a\x1b]0;x\ab\x07\nc")}, err: "error: ab\nc\n"},
 		{name: "carriage returns", events: []engine.Event{engine.Text{Delta: "rm -rf /\rls\r"}, engine.Text{Delta: "\n\r"}, engine.Text{Delta: "x\r"}}, out: "rm -rf /\\x0dls\r\n\\x0dx\\x0d\n"},
-		{name: "invisible characters", events: []engine.Event{engine.Text{Delta: "a\u200b\u2060\ufeff\u00ad\U000e0041\u200db"}}, out: "a\\u{200b}\\u{2060}\\u{feff}\u00ad\\u{e0041}\u200db\n"},
+		{name: "invisible characters", events: []engine.Event{engine.Text{Delta: "a\u200b\u2060\ufeff\u00ad\U000e0041\u200db"}}, out: "a\\u{200b}\\u{2060}\\u{feff}\\u{ad}\\u{e0041}\u200db\n"},
 		{name: "control characters", events: []engine.Event{engine.Text{Delta: "a\x00\x07\b\tb\r\nc\x7f"}}, out: "a\tb\r\nc\n"},
 		{name: "another order", events: []engine.Event{engine.Text{Delta: "a\u202egpj.exe"}, engine.Notice{Text: "\u2066b\u2028c\u200d"}},
 			out: "a\\u{202e}gpj.exe\n", err: "warning: \\u{2066}b\\u{2028}c\u200d\n"},

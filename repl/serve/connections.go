@@ -58,5 +58,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
 	if state != http.StateNew || c.open <= c.most {
 		return nil
 	}
-	return c.quiet[0]
+	old := c.quiet[0]
+	c.quiet = c.quiet[1:] // so that the next one too many ends another, before this is closed
+	return old
 }
