@@ -172,29 +172,34 @@ func (f *fork) ready() syscall.Errno {
 			return errno
 		}
 	}
-	if _, _, errno := syscall.RawSyscall(unix.SYS_DUP3, f.status, uintptr(aside+len(f.files)), unix.O_CLOEXEC); errno != 0 {
+	status := uintptr(aside + len(f.files))
+	if _, _, errno := syscall.RawSyscall(unix.SYS_DUP3, f.status, status, unix.O_CLOEXEC); errno != 0 {
 		return errno
 	}
-	f.status = uintptr(aside + len(f.files))
+	f.status = status
 	for i := range f.files {
 		if _, _, errno := syscall.RawSyscall(unix.SYS_DUP3, uintptr(aside+i), uintptr(i), 0); errno != 0 {
 			return errno
 		}
 	}
-	if _, _, errno := syscall.RawSyscall(unix.SYS_CAPGET, uintptr(unsafe.Pointer(&f.head)), uintptr(unsafe.Pointer(&f.caps)), 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall(unix.SYS_CAPGET, uintptr(unsafe.Pointer(&f.head)),
+		uintptr(unsafe.Pointer(&f.caps)), 0); errno != 0 {
 		return errno
 	}
 	f.caps[0].Inheritable |= f.inherit
-	if _, _, errno := syscall.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&f.head)), uintptr(unsafe.Pointer(&f.caps)), 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&f.head)),
+		uintptr(unsafe.Pointer(&f.caps)), 0); errno != 0 {
 		return errno
 	}
 	for c := uintptr(0); c < 32; c++ {
 		if f.inherit&(1<<c) != 0 {
-			if _, _, errno := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, c, 0, 0, 0); errno != 0 {
+			if _, _, errno := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT,
+				unix.PR_CAP_AMBIENT_RAISE, c, 0, 0, 0); errno != 0 {
 				return errno
 			}
 		}
 	}
-	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&f.mask)), 0, 8, 0, 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK,
+		uintptr(unsafe.Pointer(&f.mask)), 0, 8, 0, 0)
 	return errno
 }
