@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed *.md
+//go:embed *.md internals/*.md
 var files embed.FS
 
 // A Page is one page of the documentation.
@@ -22,42 +22,56 @@ type Page struct {
 	Text  string // Markdown
 }
 
-// order is that of the pages for whoever uses the program. Those for whoever
-// builds it come last.
+// order is that of the pages for whoever uses the program; others follow by name.
 var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
 	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
 	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
 	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
-// makers are the pages for whoever builds the program.
-var makers = []string{"library", "performance", "tour", "tour-command", "design", "packages",
-	"sandbox-layers", "security-tests", "rough-edges"}
+// last are the pages that come behind all others.
+var last = []string{"library", "rough-edges"}
 
-// Pages returns all pages: those for users in their order, others by name, and
-// at last those for whoever builds the program.
+// internals is the directory of the pages for whoever builds the program.
+const internals = "internals"
+
+// Pages returns the pages for whoever uses the program, in their order.
 func Pages() []Page {
-	entries, err := files.ReadDir(".")
-	if err != nil {
-		panic(err) // it is in memory
-	}
-	var pages []Page
-	for _, e := range entries {
-		p, _ := Find(strings.TrimSuffix(e.Name(), ".md"))
-		pages = append(pages, p)
-	}
+	pages := list(".")
 	place := func(p Page) int {
 		if i := slices.Index(order, p.Name); i >= 0 {
 			return i - len(order)
 		}
-		return 1 + slices.Index(makers, p.Name)
+		return 1 + slices.Index(last, p.Name)
 	}
 	slices.SortStableFunc(pages, func(a, b Page) int { return place(a) - place(b) })
 	return pages
 }
 
+// Internals returns the pages for whoever builds the program, by name.
+func Internals() []Page { return list(internals) }
+
+// list returns the pages of a directory, by name.
+func list(dir string) (pages []Page) {
+	entries, err := files.ReadDir(dir)
+	if err != nil {
+		panic(err) // it is in memory
+	}
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".md"); ok {
+			p, _ := Find(name)
+			pages = append(pages, p)
+		}
+	}
+	return pages
+}
+
 // Find returns the page of a name.
 func Find(name string) (Page, bool) {
+	name = strings.TrimPrefix(name, internals+"/")
 	b, err := files.ReadFile(name + ".md")
+	if err != nil {
+		b, err = files.ReadFile(internals + "/" + name + ".md")
+	}
 	if err != nil {
 		return Page{}, false
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func TestPagesArePlain(t *testing.T) {
 	if pages[0].Name != "usage" || len(pages) < 10 {
 		t.Fatalf("%d pages, first %s", len(pages), pages[0].Name)
 	}
-	for _, p := range pages {
+	for _, p := range slices.Concat(pages, Internals()) {
 		if p.Title == "" || strings.HasPrefix(p.Title, "#") {
 			t.Errorf("%s has the title %q", p.Name, p.Title)
 		}
@@ -82,11 +83,19 @@ func TestLinks(t *testing.T) {
 		}
 		return all
 	}
-	for _, p := range Pages() {
+	inside := map[string]bool{}
+	for _, p := range Internals() {
+		inside[p.Name] = true
+	}
+	for _, p := range slices.Concat(Pages(), Internals()) {
+		dir := "docs"
+		if inside[p.Name] {
+			dir = "docs/internals"
+		}
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(p.Text, ""), -1) {
 			to := p.Text
 			if m[1] != "" {
-				b, err := os.ReadFile(path.Join("docs", m[1]))
+				b, err := os.ReadFile(path.Join(dir, m[1]))
 				if err != nil {
 					t.Errorf("%s: %v", p.Name, err)
 				}

@@ -60,6 +60,8 @@ func TestReferencePages(t *testing.T) {
 // `repl.REPL.Do`, is declared in that folder.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
+	inner, _ := filepath.Glob("docs/internals/*.md")
+	pages = append(pages, inner...)
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}

@@ -61,6 +61,7 @@ func (w *World) topics(ctx context.Context) error {
 	for _, t := range list {
 		fmt.Fprintf(&b, "  %-14s  %s\n", t.Name, t.Title)
 	}
+	fmt.Fprintf(&b, "\nHow gemline is built: %s.\n", strings.Join(pageNames(docs.Internals()), ", "))
 	b.WriteString("\ngemline help COMMAND says what a command can do:\n\n")
 	for _, l := range Commands() {
 		name := strings.TrimPrefix(l.Name, "gemline ")
@@ -72,15 +73,15 @@ func (w *World) topics(ctx context.Context) error {
 
 // noTopic refuses a topic and names the one that comes nearest.
 func (w *World) noTopic(name string) error {
-	names := pageNames()
+	pages := pageNames(slices.Concat(docs.Pages(), docs.Internals()))
 	name = shorten(name)
 	aside := "; gemline -- help " + text.EscapeLine(name) + " would be a prompt"
 	if w.In == nil { // in a session
 		aside = ""
 	}
-	hint := didYouMean(name, slices.Concat(names, Names()))
+	hint := didYouMean(name, slices.Concat(pages, Names()))
 	if hint == "" {
-		hint = "; there are: " + strings.Join(names, ", ")
+		hint = "; there are: " + strings.Join(pages, ", ")
 	}
 	return &flags.UsageError{Message: fmt.Sprintf("no topic %q%s%s", name, hint, aside)}
 }

@@ -66,12 +66,11 @@ func (m *manual) page(b Build) {
 		m.tagged(f.Name, f.Help)
 	}
 	m.section("See also")
-	m.prose("gemline help prints the documentation: " + strings.Join(pageNames(), ", ") + ".")
+	m.prose("gemline help prints the documentation: " + strings.Join(pageNames(docs.Pages()), ", ") + ".")
 }
 
-func pageNames() []string {
-	var names []string
-	for _, p := range docs.Pages() {
+func pageNames(pages []docs.Page) (names []string) {
+	for _, p := range pages {
 		names = append(names, p.Name)
 	}
 	return names

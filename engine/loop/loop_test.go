@@ -352,7 +352,7 @@ func TestLeave(t *testing.T) {
 
 // The price of watching an answer.
 func BenchmarkText(b *testing.B) {
-	page, err := os.ReadFile("../../docs/tour.md")
+	page, err := os.ReadFile("../../docs/internals/tour.md")
 	if err != nil {
 		b.Fatal(err)
 	}

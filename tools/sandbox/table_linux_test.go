@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var update = flag.Bool("update", false, "write the table of probes into docs/sandbox-layers.md")
+var update = flag.Bool("update", false, "write the table of probes into testdata/probes.md")
 
-const page = "../../docs/sandbox-layers.md"
+const page = "testdata/probes.md"
 
 // nobody is the ordinary user that probes run as when root runs the test.
 const nobody = 65534
@@ -50,8 +50,8 @@ var effects = []struct{ name, script, there string }{
 }
 
 // TestProbes tries everything that a confined command must not do, at every
-// step, as root and as an ordinary user, and holds the result to what the docs
-// say. A kernel that can do more than theirs is fine.
+// step, as root and as an ordinary user, and holds the result to what the table
+// says. A kernel that can do more than theirs is fine.
 func TestProbes(t *testing.T) {
 	if os.Getenv(probeVariable) == "table" { // as an ordinary user, started below
 		fmt.Print("table\n" + measure(t, os.Getenv("PROBE_BASE")).String())
@@ -452,7 +452,7 @@ func compare(t *testing.T, results []result) {
 	checked := 0
 	for _, row := range rows() {
 		if said[row] == nil {
-			t.Errorf("the docs say nothing of %q: run this test with -update", row)
+			t.Errorf("the table has no row for %q: run this test with -update", row)
 			continue
 		}
 		for i, c := range columns {
@@ -463,7 +463,7 @@ func compare(t *testing.T, results []result) {
 				}
 				checked++
 				if want := cell(said[row][i], who); strength[measured] < strength[want] {
-					t.Errorf("%s, %s, %s: the docs say %s, here it is %s", row, c.name, []string{"root", "user"}[who], want, measured)
+					t.Errorf("%s, %s, %s: the table says %s, here it is %s", row, c.name, []string{"root", "user"}[who], want, measured)
 				}
 			}
 		}
