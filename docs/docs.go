@@ -26,7 +26,7 @@ type Page struct {
 var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
 	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
 	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
-	"output", "pipelines", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
+	"output", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
 // last are the pages that come behind all others.
 var last = []string{"library", "rough-edges"}
