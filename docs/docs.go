@@ -25,7 +25,7 @@ type Page struct {
 // order is that of the pages for whoever uses the program; others follow by name.
 var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
 	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
-	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools", "instructions",
+	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools",
 	"output", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
 
 // last are the pages that come behind all others.
