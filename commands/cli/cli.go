@@ -49,6 +49,9 @@ type World struct {
 	Folder
 	Project Project // nil where none is needed
 
+	// Builtin returns the tools that come with the program.
+	Builtin func() engine.Tools
+
 	In io.Reader // standard input; nil inside a session
 
 	// Secret asks the user for something that is not shown while it is typed.
@@ -95,12 +98,12 @@ type World struct {
 
 // A Project is what a run in the working directory would have.
 type Project interface {
-	// Toolset returns the tools, and the policy that judges their calls.
-	Toolset() (engine.Toolset, *policy.Policy, error)
+	// Rules returns the rules, as they judge in a run without a user where none is there.
+	Rules() (*policy.Policy, error)
 
-	// GuardedFiles returns the files that are asked about in any case. It is called
-	// after Toolset.
-	GuardedFiles() policy.GuardedFiles
+	// Trial begins a conversation in which no model is asked and no hook runs. It waits
+	// for MCP servers. Headless begins it as a run without a user does.
+	Trial(ctx context.Context, headless bool) (*Trial, error)
 
 	// Launcher returns what starts commands.
 	Launcher() (*launch.Launcher, error)
@@ -111,6 +114,15 @@ type Project interface {
 	// Keeper returns what was kept of files for a session, how paths are shown, and what
 	// ends the work with it.
 	Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error)
+}
+
+// A Trial is a conversation as a run would begin it.
+type Trial struct {
+	Tools   engine.Toolset
+	Policy  *policy.Policy
+	Offers  func(engine.Tool) bool // whether the model is told about a tool
+	Explain func(context.Context, engine.Proposal) policy.Explanation
+	Close   func()
 }
 
 // A Problem is what a run says about a file when it begins.

@@ -90,10 +90,8 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
 		}
 	case "tool":
-		if set, _, err := w.Project.Toolset(); err == nil {
-			for _, t := range set.Tools() {
-				add(t.Name(), t.Label)
-			}
+		for _, t := range w.Builtin() {
+			add(t.Name(), t.Label)
 		}
 	case "key":
 		for _, k := range settings.Keys() {

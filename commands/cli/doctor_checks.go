@@ -170,7 +170,7 @@ func unread() finding { return worse(warning, "", "not known while the settings 
 
 // checkRules says whether the rules for what may run are understood.
 func (d *doctor) checkRules() finding {
-	_, p, err := d.Project.Toolset()
+	p, err := d.Project.Rules()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}

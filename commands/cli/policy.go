@@ -60,7 +60,7 @@ type policyList struct{}
 
 // Run prints the rules.
 func (*policyList) Run(w *World) error {
-	_, p, err := w.Project.Toolset()
+	p, err := w.Project.Rules()
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (*policyList) Run(w *World) error {
 }
 
 type policyTest struct {
-	Headless bool     `help:"Judge as in a run without a user."`
-	Command  []string `arg:"" help:"The command line, behind --; several words are those of one command."`
+	headless
+	Command []string `arg:"" help:"The command line, behind --; several words are those of one command."`
 }
 
 // Run judges the command and prints why.
@@ -87,9 +87,9 @@ func (c *policyTest) Run(ctx context.Context, w *World) error {
 }
 
 type policyExplain struct {
-	Headless bool   `help:"Judge as in a run without a user."`
-	Tool     string `arg:"" complete:"tool" help:"Such as write_file."`
-	Args     string `arg:"" optional:"" help:"The arguments, as an object of JSON."`
+	headless
+	Tool string `arg:"" complete:"tool" help:"Such as write_file."`
+	Args string `arg:"" optional:"" help:"The arguments, as an object of JSON."`
 }
 
 // Run judges the call and prints why.
@@ -122,14 +122,15 @@ func verdictWord(v engine.Verdict) string {
 
 // judge prints what becomes of a call. Without arguments it is about the tool.
 func (w *World) judge(ctx context.Context, name string, args map[string]any, headless, all bool) error {
-	set, p, err := w.Project.Toolset()
+	trial, err := w.Project.Trial(ctx, headless)
 	if err != nil {
 		return err
 	}
-	p = p.As(headless)
+	defer trial.Close()
+	p := trial.Policy
 	var q engine.Proposal
 	var names []string
-	for _, t := range set.Tools() {
+	for _, t := range trial.Tools.Tools() {
 		names = append(names, t.Name())
 		if t.Name() == name {
 			q = unspecified(t)
@@ -149,7 +150,7 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 		}
 		q.Intent = call.Intent
 	}
-	e := w.Project.GuardedFiles().Explain(p, q)
+	e := trial.Explain(ctx, q)
 	var about []policy.Rule
 	if all {
 		about = p.Concerning(q.Tool)
@@ -258,7 +259,7 @@ type policyRevoke struct {
 
 // Run takes a rule out of its file.
 func (c *policyRevoke) Run(w *World) error {
-	_, p, err := w.Project.Toolset()
+	p, err := w.Project.Rules()
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (m mask) line() string {
 
 // masks returns what rules deny.
 func (w *World) masks(l *launch.Launcher) ([]mask, error) {
-	_, p, err := w.Project.Toolset()
+	p, err := w.Project.Rules()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 		}
 		cmd.Rights.Write = append(cmd.Rights.Write, place)
 	}
-	_, rules, err := w.Project.Toolset()
+	rules, err := w.Project.Rules()
 	if err != nil {
 		return err
 	}

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"gemline/engine"
 	"gemline/engine/policy"
-	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/settings/flags"
-	"gemline/tools/mcp"
 )
 
 // toolsCommand is gemline tools.
@@ -24,6 +21,8 @@ type toolsCommand struct {
 // A tool is one as gemline tools --json lists it.
 type tool struct {
 	Name        string `json:"name"`
+	Server      string `json:"server,omitempty"` // that has it
+	Tool        string `json:"tool,omitempty"`   // its name there
 	Label       string `json:"label"`
 	Kind        string `json:"kind"`
 	Description string `json:"description"`
@@ -34,23 +33,24 @@ type tool struct {
 }
 
 // tools returns the tools and the mode that they are judged in.
-func (w *World) tools() ([]tool, policy.Mode, error) {
-	set, p, err := w.Project.Toolset()
+func (w *World) tools(ctx context.Context, headless bool) ([]tool, policy.Mode, error) {
+	trial, err := w.Project.Trial(ctx, headless)
 	if err != nil {
 		return nil, "", err
 	}
+	defer trial.Close()
 	var list []tool
-	for _, t := range set.Tools() {
-		e := p.Explain(unspecified(t))
-		if e.Verdict == engine.Ask && p.Unattended {
+	for _, t := range trial.Tools.Tools() {
+		e := trial.Explain(ctx, unspecified(t))
+		if e.Verdict == engine.Ask && headless {
 			e.Reason = "Without a terminal nobody is asked, and the call is denied."
 		}
-		list = append(list, tool{Name: t.Name(), Label: t.Label, Kind: t.Kind.String(),
+		list = append(list, tool{Name: t.Name(), Server: t.Server, Tool: t.ServerTool, Label: t.Label, Kind: t.Kind.String(),
 			Description: t.Declaration.Description,
-			Parameters:  t.Declaration.ParametersJsonSchema, Offered: p.Offers(t), Reason: e.Reason,
+			Parameters:  t.Declaration.ParametersJsonSchema, Offered: trial.Offers(t), Reason: e.Reason,
 			Verdict: verdictWord(e.Verdict)})
 	}
-	return list, p.Mode(), nil
+	return list, trial.Policy.Mode(), nil
 }
 
 // unspecified is a call of t without arguments. It runs no command, so that it is not
@@ -59,17 +59,25 @@ func unspecified(t engine.Tool) engine.Proposal {
 	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }
 
-type toolsList struct{}
+// headless is the flag of sub-commands that say what a run would do.
+type headless struct {
+	Headless bool `help:"Judge as in a run without a user."`
+}
 
-// Run prints a line for each tool.
-func (*toolsList) Run(w *World) error {
-	list, mode, err := w.tools()
+type toolsList struct{ headless }
+
+// Run prints a line for each tool that the model is told about.
+func (c *toolsList) Run(ctx context.Context, w *World) error {
+	list, mode, err := w.tools(ctx, c.Headless)
 	if err != nil {
 		return err
 	}
 	lines := []string{"approval mode: " + string(mode)}
 	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
 	for _, t := range list {
+		if !t.Offered {
+			continue
+		}
 		first, _, _ := strings.Cut(strings.Join(strings.Fields(t.Description), " "), ". ")
 		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict],
 			strings.TrimSuffix(first, ".")))
@@ -77,27 +85,14 @@ func (*toolsList) Run(w *World) error {
 	return w.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
 }
 
-// showServerTool prints what the model is told about a tool of an MCP server.
-func (w *World) showServerTool(server string, t mcp.ToolInfo) error {
-	if w.JSON {
-		return w.document(map[string]any{"name": t.Declared, "server": server, "tool": t.Name,
-			"description": t.Description, "parameters": t.Schema})
-	}
-	schema, err := text.JSON(t.Schema, "  ")
-	if err != nil {
-		return err
-	}
-	return w.line("%s", output.Escape(fmt.Sprintf("%s (%s of the MCP server %s)\n\n%s\n\n%s",
-		t.Declared, t.Name, server, t.Description, schema)))
-}
-
 type toolsShow struct {
+	headless
 	Name string `arg:"" complete:"tool" help:"Such as read_file."`
 }
 
 // Run prints the description and the schema of the arguments.
 func (c *toolsShow) Run(ctx context.Context, w *World) error {
-	list, _, err := w.tools()
+	list, _, err := w.tools(ctx, c.Headless)
 	if err != nil {
 		return err
 	}
@@ -114,33 +109,11 @@ func (c *toolsShow) Run(ctx context.Context, w *World) error {
 		if err != nil {
 			return err
 		}
-		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, t.Kind, t.Description, schema)))
-	}
-	if strings.HasPrefix(c.Name, "mcp_") {
-		const patience = 5 * time.Second
-		list, err := w.Servers.Status(ctx, 0)
-		if err != nil {
-			return err
+		whose := t.Kind
+		if t.Server != "" {
+			whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)
 		}
-		var meant []string // none is all
-		for _, s := range list {
-			if strings.HasPrefix(c.Name, "mcp_"+s.Name+"_") {
-				meant = append(meant, s.Name)
-			}
-		}
-		if w.In != nil { // a session has connected by itself
-			if list, err = w.Servers.Status(ctx, patience, meant...); err != nil {
-				return err
-			}
-		}
-		for _, s := range list {
-			for _, t := range s.Tools {
-				names = append(names, t.Declared)
-				if t.Declared == c.Name {
-					return w.showServerTool(s.Name, t)
-				}
-			}
-		}
+		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
 	}
 	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name),
 		didYouMean(c.Name, names), strings.Join(names, ", "))}

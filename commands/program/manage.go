@@ -1,21 +1,23 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
+	"gemline/repl/question"
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
-	"gemline/tools/agent"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -58,7 +60,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 // world returns what sub-commands may reach, wherever they are called.
 func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 	at := r.terminal()
-	return &cli.World{Project: p, Clean: r.secrets.Text,
+	return &cli.World{Project: p, Builtin: builtinTools, Clean: r.secrets.Text,
 		Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(), Agents: r.agents(),
 		Extensions: r.installed, Transport: r.remoteTransport,
 		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
@@ -69,6 +71,11 @@ func (r *run) world(out io.Writer, p cli.Project) *cli.World {
 			a, err := findAccount(r.Options, r.notify)
 			return a.API, err
 		}}
+}
+
+// builtinTools returns the tools that come with the program. They can't be called.
+func builtinTools() engine.Tools {
+	return tools.New(tools.Env{Launcher: &launch.Launcher{}, Todos: &tools.Todos{}})
 }
 
 // folder returns the directory as sub-commands see it.
@@ -108,78 +115,72 @@ func (s *inspection) Close() {
 	}
 }
 
-// findings are what an inspection has found: the tools, and what judges their calls.
+// findings are the rules of a run, and the directories that it works in.
 type findings struct {
-	tools     engine.Toolset
 	policy    *policy.Policy
 	workspace *workspace.Workspace
-	temp      string // where what is kept of the directory is, "" if nowhere
 }
 
-// look finds the tools and the rules of a run.
-func (s *inspection) look() (findings, error) {
+// look finds the rules of a run.
+func (s *inspection) look() (v findings, err error) {
 	if s.trust.State < trust.Unneeded {
 		s.settings.Confine()
 	}
-	var v findings
-	if known, ok := s.paths.Known(); ok {
-		v.temp = known.Temp
-	}
-	var err error
-	if v.workspace, err = newWorkspace(s.Options, v.temp, nil, s.notify); err != nil {
+	if v.workspace, err = newWorkspace(s.Options, s.paths.Expected().Temp, nil, s.notify); err != nil {
 		return v, err
 	}
 	for _, w := range v.workspace.Complaints() {
 		s.notify(w)
 	}
-	var reach server
 	l, err := s.launcher()
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	at := *l
-	at.Jobs, at.Roots = shell.NewJobs(s.paths.User("tmp", "background-processes")), v.workspace.Roots
-	env := tools.Env{Workspace: v.workspace, Launcher: &at,
-		Model: func() string { return reach.model(s.settings.Model) }, Web: newFetcher(s.Options), Direct: s.settings.DirectWeb,
-		Topics: s.settings.Topics}
-	if s.settings.WriteTodos {
-		env.Todos = &tools.Todos{}
-	}
-	if s.settings.Tracker {
-		env.Tasks = func() string { return "" } // no call is made
-	}
-	if s.settings.PlanMode {
-		env.Plans = &tools.Plans{Planning: func() bool { return s.settings.ApprovalMode == string(policy.Plan) }}
-	}
-	own := tools.New(env)
-	called := agent.Config{Agents: func() []agent.Definition { list, _ := s.agents().list(); return list }, Tools: own}
-	v.tools = append(own, agent.Tool(called))
-	if v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive); err != nil {
-		return v, err
-	}
-	if at.Sandbox != nil {
-		v.policy.Masked = at.Masked
-	}
-	if env.Plans != nil {
-		v.policy.Plans = env.Plans.Is
-	}
+	v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive)
 	return v, err
 }
 
-// Toolset implements [cli.Project].
-func (s *inspection) Toolset() (engine.Toolset, *policy.Policy, error) {
+// Rules implements [cli.Project].
+func (s *inspection) Rules() (*policy.Policy, error) {
 	v, err := s.seen()
-	return v.tools, v.policy, err
+	return v.policy, err
 }
 
-// GuardedFiles implements [cli.Project].
-func (s *inspection) GuardedFiles() policy.GuardedFiles {
-	v, err := s.seen()
-	if err != nil {
-		return policy.GuardedFiles{}
+// Trial implements [cli.Project].
+func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, error) {
+	if _, err := s.seen(); err != nil { // which says what is wrong with the rules
+		return nil, err
 	}
-	return guardedFiles(s.Options, v.workspace.Roots, v.temp,
-		newMemory(s.Options, v.workspace, v.temp, s.notify).Names())
+	o := *s.Options
+	o.interactive, o.agentSet = !headless, nil
+	p, err := openTrial(&o, s.paths.Expected())
+	if err != nil {
+		return nil, err
+	}
+	c := Choice{Trial: true, Tally: newTally()}
+	if !headless {
+		c.Approver = &question.Headless{} // nothing is asked
+	}
+	t, err := p.Begin(ctx, c)
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	if p.servers != nil {
+		p.servers.Start()
+		p.servers.Wait(ctx, time.Duration(p.settings.ConnectSeconds)*time.Second)
+	}
+	return &cli.Trial{Tools: t.tools, Policy: t.policy, Offers: t.judge.Offers, Explain: t.explain,
+		Close: func() { t.Close(); p.Close() }}, nil
+}
+
+// explain says what would become of a call.
+func (s *Session) explain(ctx context.Context, q engine.Proposal) policy.Explanation {
+	e := s.guarded().Explain(s.policy, q)
+	if verdict, reason := s.judge.Judge(ctx, q); verdict != e.Verdict {
+		e.Ruling = policy.Ruling{Verdict: verdict, Why: cmp.Or(reason.Text, "the session decides it, not a rule")}
+	}
+	return e
 }
 
 // Launcher implements [cli.Project].
@@ -188,13 +189,19 @@ func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() 
 // sessionProject is the project of a conversation, for the sub-commands in a session.
 type sessionProject struct{ f *front }
 
-// Toolset implements [cli.Project].
-func (h sessionProject) Toolset() (engine.Toolset, *policy.Policy, error) {
-	return h.f.tools, h.f.policy, nil
-}
+// Rules implements [cli.Project].
+func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.policy, nil }
 
-// GuardedFiles implements [cli.Project].
-func (h sessionProject) GuardedFiles() policy.GuardedFiles { return h.f.guarded() }
+// Trial implements [cli.Project] by the conversation itself.
+func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, error) {
+	s := h.f.Session
+	t := &cli.Trial{Tools: s.tools, Policy: s.policy, Offers: s.judge.Offers, Explain: s.explain, Close: func() {}}
+	if headless != s.policy.Unattended {
+		t.Policy = s.policy.As(headless)
+		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation { return s.guarded().Explain(t.Policy, q) }
+	}
+	return t, nil
+}
 
 // Launcher implements [cli.Project].
 func (h sessionProject) Launcher() (*launch.Launcher, error) { return h.f.launcher, nil }

@@ -67,10 +67,28 @@ type Project struct {
 // each other. The status takes what is odd but no error. After an error nothing stays
 // open.
 func Open(o *Options, told *status, store project.Store) (*Project, error) {
+	p := newProject(o, told, store)
+	return p.opened(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
+}
+
+// openTrial opens a project of which no model is asked and nothing is recorded. It tells
+// nobody anything.
+func openTrial(o *Options, store project.Store) (*Project, error) {
+	p := newProject(o, newStatus(), store)
+	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.newPresets)
+}
+
+// newProject returns a project that has opened nothing yet.
+func newProject(o *Options, told *status, store project.Store) *Project {
 	p := &Project{Options: o, status: told, store: store}
 	p.agents() // which conversations share
 	p.customs.Dirs, p.skills = o.commandDirs, o.skillLibrary()
-	for _, step := range []func() error{p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator} {
+	return p
+}
+
+// opened carries out steps in their order. After an error nothing stays open.
+func (p *Project) opened(steps ...func() error) (*Project, error) {
+	for _, step := range steps {
 		if err := step(); err != nil {
 			p.Close()
 			return nil, err

@@ -143,14 +143,10 @@ func (p *Project) newGenerator() error {
 		}
 		setup.Logger, setup.API.Logger = l, l
 	}
-	configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
-	presets, err := preset.New(p.access, configs)
-	if err != nil {
+	if err := p.newPresets(); err != nil {
 		return err
 	}
-	presets.Today = p.os.Today
-	setup.API.Presets, p.presets = presets, presets
-	p.setup = setup
+	setup.API.Presets, p.setup = p.presets, setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return &input.Error{Message: err.Error(), Err: err}
@@ -159,6 +155,17 @@ func (p *Project) newGenerator() error {
 		return err
 	}
 	p.generator, p.closers = g, append(p.closers, stop)
+	return nil
+}
+
+// newPresets reads which models there are, and what they are asked with.
+func (p *Project) newPresets() error {
+	configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
+	presets, err := preset.New(p.access, configs)
+	if err != nil {
+		return err
+	}
+	presets.Today, p.presets = p.os.Today, presets
 	return nil
 }
 

@@ -108,6 +108,18 @@ func (p Paths) Known() (Store, bool) {
 	return Store{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}, true
 }
 
+// Expected returns the project of the working directory as it is in the registry, or else
+// as it might be entered there: under a name that no project has. It writes nothing.
+func (p Paths) Expected() Store {
+	if known, ok := p.Known(); ok || p.Home == "" {
+		return known
+	}
+	root := disk.Follow(p.Cwd)
+	s := Store{Root: root, Hash: Hash(root), Slug: Hash(root)}
+	s.Temp = p.User("tmp", s.Slug)
+	return s
+}
+
 // slugOf turns the last element of a path into a name that is safe anywhere.
 func slugOf(path string) string {
 	var b strings.Builder
