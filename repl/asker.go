@@ -162,6 +162,10 @@ func (a *Asker) show(p engine.Proposal) {
 		}
 	}
 	it, known := question.It(p, a.Home)
+	reads := known && question.ReadsSecret(p)
+	if reads && !whole {
+		a.Out.Line(output.Tool, "%s", a.titleText(title))
+	}
 	for _, f := range question.Facts(p, whole) {
 		if f.Usual && f.Text == a.usual || f.Failed && known {
 			continue
@@ -180,7 +184,7 @@ func (a *Asker) show(p engine.Proposal) {
 	rights := a.titleText(question.Rights(p))
 	switch {
 	case !known:
-	case p.Intent.Plan.Failed != "": // it has just run
+	case p.Intent.Plan.Failed != "", reads: // it has just run, or stands right above
 		title, rights = a.titleText(it), ""
 	case whole: // it stands right above
 		title, rights = a.titleText(it), rights+"?"

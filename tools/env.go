@@ -37,6 +37,10 @@ type Env struct {
 	// known to need is given to it at once. Nil gives nothing.
 	Gives func(ctx context.Context, q engine.Proposal) bool
 
+	// Answered says that somebody is there to answer questions: a command is asked about that
+	// names a secret, before it fails for want of that. Else it runs without.
+	Answered bool
+
 	// Undoable reports whether what commands change can be brought back, and is to run
 	// unasked for that. Then they are kept from files that may hold secrets, and from
 	// writing to those that Guards names by their paths in the workspace. Nil is not.

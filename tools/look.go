@@ -76,7 +76,7 @@ func (l *looker) strays(c engine.Command) bool {
 
 // holdable reports whether the call can be held to looking.
 func (c *shellCall) holdable() bool {
-	if c.env.Sandbox == nil || c.Background || c.More.args() != nil {
+	if c.env.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
 		return false
 	}
 	state := c.env.Sandbox.State()

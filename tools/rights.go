@@ -77,9 +77,13 @@ func (m more) rights() engine.Rights {
 	return engine.Rights{Network: m.Network, Read: m.Files.Read, Write: m.Files.Write, Protected: m.Files.Protected}
 }
 
-// beyond returns what the call asks for that a command does not have anyway.
+// beyond returns what the call asks for, or names, that a command does not have anyway.
 func (c shellCall) beyond() (engine.Rights, error) {
-	r, err := c.env.Beyond(c.More.rights(), c.dir)
+	want := c.More
+	if c.env.Answered {
+		want = want.with(c.env.Needs(c.plan()))
+	}
+	r, err := c.env.Beyond(want.rights(), c.dir)
 	if err != nil {
 		return r, misuse("%v", err)
 	}
@@ -103,11 +107,11 @@ func (c shellCall) hold(in *engine.Intent) {
 		held.ReadOnly = true
 		in.Plan.ReadOnly = held.args()
 	}
-	if state.Network && !p.Network && !c.env.Offline {
+	dials := launch.Dialers(c.read.Commands)
+	if state.Network && !p.Network && !c.env.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
 		online := c.runShellCommandArgs
 		online.More.Network = true
-		in.Plan.Online = online.args()
-		in.Plan.Dials = launch.Dialers(c.read.Commands)
+		in.Plan.Online, in.Plan.Dials = online.args(), dials
 	}
 }
 

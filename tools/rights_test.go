@@ -116,6 +116,32 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// What a command names that it is kept from and would read, it is asked about before it runs; what it
+// may go on without, or has no need of, is not.
+func TestNamed(t *testing.T) {
+	h := newHeld(t)
+	h.env.Shell.Environ, h.env.Answered = append(h.env.Shell.Environ, "HOME="+h.secret), true
+	for command, want := range map[string]string{
+		"cat ~/key": "key", `head -3 "$HOME/key"`: "key", "grep -c x ${HOME}/key ~/other": "key other", "cat link/key": "key",
+		"cd link && cat key": "key", "cat $KEY/key | wc -l": "key", "cp ~/key .": "key", "echo a; wc -l <x; cat ~/key": "key",
+		"sudo cat ~/key": "key", "base64 ~/key && strings ~/other": "key other",
+		"echo ~/key": "", "basename ~/key": "", "test -f ~/key && echo yes": "", "[ -f ~/key ]": "", "cat '~/key'": "", "cat ~/none": "",
+		"npm ci --userconfig ~/key": "", "rm ~/key": "", "touch ~/key": "", "cat sub/tool": "", "cat ~/$X": "", "git log -- ~/key": "",
+	} {
+		in := h.prepare(runShellCommand(h.env), map[string]any{"command": h.named(command)}).Intent
+		var got []string
+		for _, path := range in.Plan.Rights.Read {
+			got = append(got, filepath.Base(path))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v; want %s", command, got, want)
+		}
+		if in.Plan.Rights.None() != (want == "") || want != "" && (in.Plan.Looks || in.Plan.Online != nil || in.Plan.ReadOnly != nil) {
+			t.Errorf("%s: %+v", command, in.Plan)
+		}
+	}
+}
+
 // What is offered with the network is the same call.
 func TestOnline(t *testing.T) {
 	h := newHeld(t)

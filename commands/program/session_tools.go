@@ -41,7 +41,8 @@ func (s *Session) newTools() (asker engine.Approver) {
 		Correct:   !s.settings.NoCorrection,
 		Tell:      s.beside.add,
 		Web:       s.web, Direct: s.settings.DirectWeb,
-		Asker: s.asker,
+		Asker:    s.asker,
+		Answered: s.Approver != nil,
 	}
 	if s.settings.ManageContext {
 		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}

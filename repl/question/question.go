@@ -43,26 +43,37 @@ func It(p engine.Proposal, home string) (title string, ok bool) {
 		return "", false
 	}
 	title = strings.Replace(how, "run", "run it", 1)
-	if plan := p.Intent.Plan; plan.Failed != "" {
-		if plan.Rights.None() {
-			return "", false
-		}
-		title = "it failed; let it "
-		if plan.Looked {
-			title = "let it "
-		}
-		title += plan.Rights.Doing(func(place, path string) string {
-			if secret.Path(path) {
-				return "read " + path + " (may be a secret)"
-			}
-			return "read " + place
-		})
-		if home != "" {
-			title = strings.ReplaceAll(title, " "+home+"/", " ~/")
-		}
+	switch plan := p.Intent.Plan; {
+	case plan.Failed != "" && plan.Rights.None():
+		return "", false
+	case plan.Looked || ReadsSecret(p):
+		title = "let it " + does(plan.Rights, home)
+	case plan.Failed != "":
+		title = "it failed; let it " + does(plan.Rights, home)
 	}
 	p.Intent.Title = title
 	return Title(p), true
+}
+
+// ReadsSecret reports whether all that a command lacks before it runs is to read what may be a secret.
+func ReadsSecret(p engine.Proposal) bool {
+	r := p.Intent.Plan.Rights
+	return p.Intent.Plan.Failed == "" && len(r.Read) > 0 && !r.Network && !r.Protected && len(r.Write) == 0 &&
+		!slices.ContainsFunc(r.Read, func(path string) bool { return !secret.Path(path) })
+}
+
+// does says what a command may do with rights, and what of it may be a secret.
+func does(r engine.Rights, home string) string {
+	said := r.Doing(func(place, path string) string {
+		if secret.Path(path) {
+			return "read " + path + " (may be a secret)"
+		}
+		return "read " + place
+	})
+	if home != "" {
+		said = strings.ReplaceAll(said, " "+home+"/", " ~/")
+	}
+	return said
 }
 
 // Kind says in a word or two what the call is whose detail is shown.

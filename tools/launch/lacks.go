@@ -15,6 +15,7 @@ import (
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 	"gemline/tools/shell/program"
+	"gemline/tools/shell/script"
 )
 
 // Dialers returns the programs among commands that are known to want a network,
@@ -210,6 +211,52 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 		return slices.ContainsFunc(all, func(dir string) bool { return dir != path && disk.Inside(dir, path) })
 	})
 	return described(r), refused
+}
+
+// Needs returns the rights to read what commands of plan name and are kept from, so that a command
+// is asked about before it fails. Only programs count that look at what their arguments name (basename
+// and dirname look at the name alone): others may go on without. Of a path that the shell expands only the home directory is told.
+func (l *Launcher) Needs(plan engine.Plan) (r engine.Rights) {
+	if l.Sandbox == nil || !l.State().Files {
+		return r
+	}
+	var named []string
+	for _, c := range plan.Commands {
+		name, _ := c.Program()
+		words := c.Words()
+		if (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.Builtin(name) && !strings.HasSuffix(name, "name") {
+			for _, w := range c.Argv[1:] {
+				if path, ok := l.named(w); ok {
+					named = append(named, located(path, plan))
+				}
+			}
+		}
+	}
+	if len(named) == 0 {
+		return r
+	}
+	hidden := l.Given(plan.Rights).Hidden
+	for _, path := range named {
+		if path = disk.Follow(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
+			r.Read = adding(r.Read, path)
+		}
+	}
+	return r
+}
+
+// named returns the path that a word is, if it is known but for the home directory.
+func (l *Launcher) named(w engine.Word) (path string, ok bool) {
+	if strings.HasPrefix(w.Text, "-") || w.Known {
+		return w.Text, w.Known && w.Text != "" && w.Text[0] != '-'
+	}
+	home, _ := Lookup(l.Shell.Environ, "HOME")
+	path = strings.ReplaceAll(w.Text, `"`, "")
+	for _, start := range []string{"~/", "$HOME/", "${HOME}/"} {
+		if rest, ok := strings.CutPrefix(path, start); ok && home != "" {
+			return filepath.Join(home, rest), !strings.ContainsAny(rest, "$`*?[{\\'~")
+		}
+	}
+	return "", false
 }
 
 // temporary is what programs say that could not make a file that is to replace another one.
