@@ -89,7 +89,7 @@ type prompt struct {
 
 	judges  judge
 	calls   calls
-	chant   chant
+	said    repetition
 	open    []engine.Called // of the last message, that are not over
 	advised bool
 }
@@ -133,19 +133,19 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.Requested:
 		p.open = nil
-		p.chant.end()
+		p.said.end()
 		return p.judge(ctx)
 	case engine.Retry:
 		if ev.Restart {
-			p.chant.end()
+			p.said.end()
 		}
 	case engine.Text:
 		if !p.off {
-			return p.chant.add(ev.Delta)
+			return p.said.add(ev.Delta)
 		}
 	case engine.Called:
 		p.open = append(p.open, ev)
-		p.chant.end()
+		p.said.end()
 	case engine.State:
 		i := p.index(ev.ID)
 		if ev.State != engine.Validating || i < 0 || p.off {
@@ -204,7 +204,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 	case engine.Allowed:
 		p.off = a.Scope != engine.Once
 		p.calls.forget()
-		p.chant.forget()
+		p.said.forget()
 		if why.call != nil {
 			p.calls.begin(*why.call)
 		}

@@ -1,0 +1,140 @@
+package loop
+
+import (
+	"slices"
+	"strconv"
+	"unicode"
+
+	"gemline/engine/text"
+)
+
+// The numbers are the Gemini CLI's, but for the last two.
+const (
+	chunk       = 50   // characters that are compared
+	mostChunks  = 10   // equal ones before it is a loop
+	farApart    = 250  // characters between them, on average
+	mostPeriods = 5    // different texts between them
+	window      = 5000 // characters that are compared with the last chunk
+	step        = 10   // characters between two comparisons
+	mostRun     = 3    // of one character in a row that count, unless the run is longer than a divider
+)
+
+// patience is how many characters may repeat where that may be what was asked for: rows of
+// numbers, equal statements, refrains. A model that is stuck goes on to the limit of its answer.
+const patience = 20_000
+
+// A repetition finds a text that repeats itself, in pieces as they come. The zero
+// repetition is ready for use.
+type repetition struct {
+	lines  lines
+	text   []rune // the last characters that count, 2*window at most
+	before rune   // the last character
+	run    int    // how often it has come in a row
+	n      int    // characters so far
+	began  int    // n when the present repetition was noticed first
+	latest int    // and last; 0 is never
+}
+
+// add takes in a piece of the text, and returns what repeats, nil if nothing does.
+func (c *repetition) add(delta string) *Error {
+	for _, r := range delta {
+		fresh, ripe := c.lines.add(r)
+		if fresh {
+			c.forget()
+		}
+		for _, r := range ripe {
+			if c.run++; r != c.before {
+				c.before, c.run = r, 1
+			}
+			if c.run > mostRun && c.run <= longestDivider {
+				continue
+			}
+			if c.next(r) {
+				excerpt := text.OneLine(fromWord(c.text[len(c.text)-chunk-farApart:], chunk), chunk)
+				return &Error{text: true, What: "the answer says again and again " + strconv.Quote(excerpt),
+					detail: `Repeating content detected: "` + excerpt + `..."`}
+			}
+		}
+	}
+	return nil
+}
+
+// forget begins anew within an answer.
+func (c *repetition) forget() { c.text, c.latest = c.text[:0], 0 }
+
+// end begins anew with another answer.
+func (c *repetition) end() {
+	c.forget()
+	c.lines = lines{}
+}
+
+// next takes in a character, and reports whether the text is stuck.
+func (c *repetition) next(r rune) bool {
+	if len(c.text) == 2*window {
+		c.text = append(c.text[:0], c.text[window:]...)
+	}
+	c.text = append(c.text, r)
+	if c.n++; c.n%step != 0 {
+		return false
+	}
+	starts := c.starts()
+	if starts == nil {
+		return false
+	}
+	if c.latest == 0 || c.n-c.latest > farApart {
+		c.began = c.n
+	}
+	c.latest = c.n
+	return talk(c.text[starts[1]:starts[0]]) || c.n-c.began > patience
+}
+
+// starts returns where the last chunk begins and where equal ones do, the last first; nil
+// if they are few, far apart, or have ever other texts between them.
+func (c *repetition) starts() (starts []int) {
+	last := len(c.text) - chunk
+	for p := last; p >= max(0, len(c.text)-window) && len(starts) < mostChunks; p-- {
+		if len(starts) > 0 && starts[len(starts)-1]-p > 2*farApart {
+			return nil
+		}
+		if slices.Equal(c.text[p:p+chunk], c.text[last:]) {
+			starts = append(starts, p)
+		}
+	}
+	if len(starts) < mostChunks || last-starts[mostChunks-1] > (mostChunks-1)*farApart {
+		return nil
+	}
+	periods := map[string]bool{}
+	for i, p := range starts[1:] {
+		periods[string(c.text[p:starts[i]])] = true
+	}
+	if len(periods) > mostPeriods {
+		return nil
+	}
+	return starts
+}
+
+// fromWord returns the last n characters of a text, or some more that begin with a word.
+func fromWord(text []rune, n int) string {
+	at := len(text) - n
+	for from := at; from > 0; from-- {
+		if unicode.IsSpace(text[from-1]) {
+			at = from
+			break
+		}
+	}
+	return string(text[at:])
+}
+
+// talk reports whether a text is words in one line.
+func talk(text []rune) bool {
+	letters := 0
+	for _, r := range text {
+		if r == '\n' {
+			return false
+		}
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return 2*letters > len(text)
+}
