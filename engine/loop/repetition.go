@@ -50,7 +50,7 @@ func (c *repetition) add(delta string) *Error {
 				continue
 			}
 			if c.next(r) {
-				excerpt := text.OneLine(fromWord(c.text[len(c.text)-chunk-farApart:], chunk), chunk)
+				excerpt := text.OneLine(fromWord(c.text, chunk), chunk)
 				return &Error{text: true, What: "the answer says again and again " + strconv.Quote(excerpt),
 					detail: `Repeating content detected: "` + excerpt + `..."`}
 			}
@@ -116,7 +116,7 @@ func (c *repetition) starts() (starts []int) {
 // fromWord returns the last n characters of a text, or some more that begin with a word.
 func fromWord(text []rune, n int) string {
 	at := len(text) - n
-	for from := at; from > 0; from-- {
+	for from := at; from > max(0, at-farApart); from-- {
 		if unicode.IsSpace(text[from-1]) {
 			at = from
 			break
