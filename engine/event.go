@@ -51,8 +51,12 @@ type (
 		Agreed bool // the approver was shown this very call, and allowed it
 	}
 
-	// Output is a piece of what a running call prints.
-	Output struct{ ID, Delta string }
+	// Output is a piece of what a running call prints, or, as a Stage, says how far the
+	// call has come: the next one takes its place.
+	Output struct {
+		ID, Delta string
+		Stage     bool
+	}
 
 	// Finished says that a call is over. Err is what the model was told
 	// if the call was refused, denied, cancelled or failed.

@@ -25,8 +25,9 @@ type Asker struct {
 	// Home is the user's directory, which paths are shortened by.
 	Home string
 
-	desk  turn.Desk // of the turn that runs, nil between turns
-	usual string    // the last [question.Fact] of that kind that was told
+	desk  turn.Desk                    // of the turn that runs, nil between turns
+	agent func(engine.Proposal) string // who asks, as the turn tells it
+	usual string                       // the last [question.Fact] of that kind that was told
 }
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
@@ -41,6 +42,9 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
 	if a.Shared {
 		a.Out.Touched()
+	}
+	if a.agent != nil {
+		p.Agent = a.agent(p)
 	}
 	if qs := p.Intent.Questions; len(qs) > 0 {
 		label := output.Gemini

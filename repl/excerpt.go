@@ -121,9 +121,10 @@ func unstyled(lines ...string) (all []output.Span) {
 
 // finished tells how a call went.
 func (p *Printer) finished(ev engine.Finished) {
-	c := &call{name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title,
-		cmp.Or(p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
+	c := &call{name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title,
+		p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
+	defer p.turn.agents.over(ev.ID)
 	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(id string) bool { return id == ev.ID })
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if running := p.turn.running.find(ev.ID); running != nil {
@@ -140,7 +141,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		return
 	}
 	if c.quiet && ev.Err == nil {
-		p.turn.reads = append(p.turn.reads, output.EscapeLine(c.title))
+		p.read("", output.EscapeLine(c.title))
 		p.kept.unshown(c, ev)
 		return
 	}

@@ -14,10 +14,11 @@ import (
 // says is shown as what the call prints.
 func (p *Printer) nested(ev engine.Nested) {
 	agents, said := engine.Source(ev)
-	agents = output.EscapeLine(agents)
+	name := p.turn.agents.name(ev.ID, ev.Agent)
+	agents = output.EscapeLine(name + strings.TrimPrefix(agents, ev.Agent))
 	c := p.turn.running.find(ev.ID)
 	if c != nil {
-		c.agent = output.EscapeLine(ev.Agent)
+		c.agent = output.EscapeLine(name)
 	}
 	if t, ok := said.(engine.Text); ok && c != nil {
 		if c.speaker != agents {
@@ -38,13 +39,8 @@ func (p *Printer) nested(ev engine.Nested) {
 	title := func(in engine.Intent, name string) string {
 		return output.EscapeLine(text.Shorten(cmp.Or(in.Title, name), longestTold))
 	}
-	if begins && c != nil && p.Spoken && !started.Agreed && p.quiet(started.Name) && p.Detail == NormalDetail {
-		about := title(started.Intent, started.Name)
-		if n := len(p.turn.reads); n > 0 && strings.HasPrefix(p.turn.reads[n-1], agents+": ") {
-			p.turn.reads[n-1] += ", " + about
-		} else {
-			p.turn.reads = append(p.turn.reads, agents+": "+about)
-		}
+	if begins && c != nil && !started.Agreed && p.quiet(started.Name) && p.Detail == NormalDetail {
+		p.read(agents+": ", title(started.Intent, started.Name))
 		return
 	}
 	tell := func(label output.Label, words string) {
@@ -61,12 +57,15 @@ func (p *Printer) nested(ev engine.Nested) {
 			}
 		}
 	case engine.Output:
-		if c != nil && p.Detail == FullDetail {
+		if c != nil && said.Stage {
+			c.stage = said.Delta
+		} else if c != nil && p.Detail == FullDetail {
 			p.output(c, said.Delta)
 		}
 	case engine.State:
 		if said.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
+			p.turn.agents.asks(said.ID, name)
 		}
 	case engine.Started:
 		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it

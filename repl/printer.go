@@ -66,10 +66,11 @@ type shownTurn struct {
 	called   map[string]string // what calls are about that have not begun, by id
 	running  calls
 	asked    []string // calls that were asked about and have not begun, by id
-	reads    []string // titles of what was read or searched, not told yet
-	thinking string   // the beginning of a line of reasoning
-	doing    string   // what the last progress line has said
-	beside   string   // what is done beside the conversation, "" if nothing is known of
+	reads    []reads  // what was read or searched, and is not told yet
+	agents   agents
+	thinking string // the beginning of a line of reasoning
+	doing    string // what the last progress line has said
+	beside   string // what is done beside the conversation, "" if nothing is known of
 }
 
 // A call is one that runs.
@@ -78,6 +79,7 @@ type call struct {
 	quiet           bool   // told together with others
 	agreed          bool   // its question stands right above
 	agent           string // that works inside of it
+	stage           string // how far it says that it is
 	speaker         string // the agent that says something inside of it
 	thinking        string // the beginning of a line of its reasoning
 	out             excerpt
@@ -167,10 +169,15 @@ func (cs calls) find(id string) *call {
 // doing says in words what a call does.
 func (c *call) doing() string {
 	const longest = 60 // characters
-	if command, ok := strings.CutPrefix(c.title, "run: "); ok {
-		return "running " + output.EscapeLine(text.Shorten(command, longest))
+	title, runs := strings.CutPrefix(c.title, "run: ")
+	said := output.EscapeLine(text.Shorten(title, longest))
+	if runs {
+		said = "running " + said
 	}
-	return output.EscapeLine(text.Shorten(c.title, longest))
+	if c.stage != "" {
+		said += ", " + output.EscapeLine(text.Shorten(strings.TrimSpace(c.stage), longest))
+	}
+	return said
 }
 
 // longSilence is how long the model's server says nothing before that is told.
@@ -230,7 +237,11 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Started:
 		p.started(ev)
 	case engine.Output:
-		if c := p.turn.running.find(ev.ID); c != nil {
+		switch c := p.turn.running.find(ev.ID); {
+		case c == nil:
+		case ev.Stage: // the next line that says that work goes on has it
+			c.stage = ev.Delta
+		default:
 			p.output(c, ev.Delta)
 		}
 	case engine.Finished:
@@ -252,6 +263,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.endAnswer() // the next one is another
 	case engine.Called:
 		p.turn.called[ev.ID] = report.About(ev)
+		p.turn.agents.called(ev)
 		p.arguments(ev)
 	case engine.Cited:
 		if !p.Uncited {
@@ -289,7 +301,7 @@ func (p *Printer) settle() {
 
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
-	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(cmp.Or(ev.Intent.Title, ev.Name),
+	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title, ev.Name)),
 		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.onlyAsked(ev.ID)}
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if !c.quiet && !c.agreed { // else the question has named it
@@ -318,10 +330,28 @@ func (p *Printer) quiet(name string) bool {
 
 // tellReads tells of what was read and searched since it was told last.
 func (p *Printer) tellReads() {
-	if len(p.turn.reads) > 0 && p.Detail != ShortDetail {
-		p.say(output.Tool, "%s", summary(p.turn.reads))
+	for _, r := range p.turn.reads {
+		if p.Detail != ShortDetail {
+			p.say(output.Tool, "%s%s", r.of, summary(r.titles))
+		}
 	}
 	p.turn.reads = nil
+}
+
+// reads are what was read or searched, and for whom: "" is the model that the user talks to.
+type reads struct {
+	of     string
+	titles []string
+}
+
+// read notes what was read or searched, to be told together with more.
+func (p *Printer) read(of, title string) {
+	i := slices.IndexFunc(p.turn.reads, func(r reads) bool { return r.of == of })
+	if i < 0 {
+		i = len(p.turn.reads)
+		p.turn.reads = append(p.turn.reads, reads{of: of})
+	}
+	p.turn.reads[i].titles = append(p.turn.reads[i].titles, title)
 }
 
 // mostNamed is how many reads and searches are named that are told together.

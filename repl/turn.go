@@ -28,8 +28,8 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	defer cancel(nil)
 	d := make(turn.Desk)
 	if r.Asker != nil {
-		r.Asker.desk = d
-		defer func() { r.Asker.desk = nil }()
+		r.Asker.desk, r.Asker.agent = d, r.Printer.Asking
+		defer func() { r.Asker.desk, r.Asker.agent = nil, nil }()
 	}
 	began := time.Now()
 	r.Printer.Begin(began)

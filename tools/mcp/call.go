@@ -94,7 +94,7 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 			r.mu.Lock()
 			said := r.said
 			r.mu.Unlock()
-			host.Emit(engine.Output{Delta: said})
+			host.Emit(engine.Output{Delta: said, Stage: true})
 		case w := <-r.wanted:
 			result, err := w.ask(ctx, r)
 			w.done <- outcome{result, err}

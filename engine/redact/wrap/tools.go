@@ -83,7 +83,9 @@ func (h *redactingHost) Emit(ev engine.Event) {
 	case engine.Output:
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if e.Delta = h.out.Next(e.Delta); e.Delta == "" {
+		if e.Stage {
+			e.Delta = h.r.Known(e.Delta)
+		} else if e.Delta = h.out.Next(e.Delta); e.Delta == "" {
 			return
 		}
 		ev = e
