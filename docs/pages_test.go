@@ -133,16 +133,47 @@ func declarations(t *testing.T, dir string) map[string]bool {
 	return found
 }
 
+// asked returns the names of the variables that the code asks the environment for. Where
+// a list of names is asked for in a loop, it is in none of these places.
+func asked(t *testing.T) (code string, names []string) {
+	code = string(pt.Grep(t, "-hE", `"[A-Z]`, "--", "*.go", ":!*_test.go", ":(exclude,glob)**/testdata/**", ":!docs/examples", ":!docs/demo", ":!engine/enginetest", ":!commands/program/acceptance"))
+	ask := regexp.MustCompile(`(?:[gG]etenv|[lL]ookupEnv|[lL]ookup|\bget|named|first)\("([A-Z][A-Z0-9_]{2,})`)
+	for _, m := range ask.FindAllStringSubmatch(code, -1) {
+		names = append(names, m[1])
+	}
+	return code, names
+}
+
+// Of all variables that gemline asks for, a project's .env file sets those that the page
+// lists.
+func TestProjectsVariables(t *testing.T) {
+	page, _ := docs.Find("configuration")
+	_, after, _ := strings.Cut(page.Text, "For gemline itself it sets ")
+	listed, _, ok := strings.Cut(after, " and nothing else")
+	if !ok {
+		t.Fatal("the page lists no variables")
+	}
+	_, names := asked(t)
+	environment, _ := docs.Find("environment")
+	for _, m := range regexp.MustCompile("`([A-Z][A-Z0-9_]{2,})").FindAllStringSubmatch(environment.Text, -1) {
+		names = append(names, m[1])
+	}
+	for _, name := range names {
+		d := settings.DotEnv{Project: map[string]settings.EnvValue{name: {Value: "x"}}}
+		if _, sets := d.Lookup(name); sets != strings.Contains(listed, "`"+name+"`") {
+			t.Errorf("a project's .env sets %s for gemline: %v; the page lists %s", name, sets, listed)
+		}
+	}
+}
+
 // Every variable that the code asks for by name is on the page, and the page
 // has no other.
 func TestEnvironmentPage(t *testing.T) {
 	page, _ := docs.Find("environment")
-	code := string(pt.Grep(t, "-hE", `"[A-Z]`, "--", "*.go", ":!*_test.go", ":(exclude,glob)**/testdata/**", ":!docs/examples", ":!docs/demo", ":!engine/enginetest", ":!commands/program/acceptance"))
-	// How the code asks for a variable; a list of names is asked for in a loop.
-	asked := regexp.MustCompile(`(?:[gG]etenv|[lL]ookupEnv|[lL]ookup|\bget|named|first)\("([A-Z][A-Z0-9_]{2,})`)
-	for _, m := range asked.FindAllStringSubmatch(code, -1) {
-		if !strings.Contains(page.Text, "`"+m[1]) {
-			t.Errorf("%s is read, and not on the page", m[1])
+	code, names := asked(t)
+	for _, name := range names {
+		if !strings.Contains(page.Text, "`"+name) {
+			t.Errorf("%s is read, and not on the page", name)
 		}
 	}
 	var rows []string

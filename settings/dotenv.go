@@ -154,23 +154,26 @@ func plainEnv(path string) bool { return filepath.Base(filepath.Dir(path)) != ".
 
 // DotEnv returns the variables of the user's own .env files and of the project's, the
 // first that is there, less those that the environment sets already. The project's file
-// counts only if the folder is trusted, and even then it can't say whom gemline talks
-// to, how it is run, or which programs it and others start.
+// counts only if the folder is trusted, and for what the project brings; for gemline itself
+// only [permitted] variables do.
 func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	lookup func(string) (string, bool)) (d DotEnv, warnings []string) {
 	d = DotEnv{User: map[string]EnvValue{}, Project: map[string]EnvValue{}}
 	var refused []string
-	add := func(to map[string]EnvValue, path string, own bool) {
+	add := func(to map[string]EnvValue, path string, users bool) {
 		list, warning := s.readEnv(p, path)
 		if warning != "" {
 			warnings = append(warnings, warning)
 		}
 		for _, v := range list {
-			switch _, set := lookup(v.Name); {
-			case set, to[v.Name].File != "":
-			case !own && reserved(v.Name):
+			_, set := lookup(v.Name)
+			if set || to[v.Name].File != "" {
+				continue
+			}
+			if !users && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !slices.Contains(permitted, v.Name)) {
 				refused = append(refused, v.Name)
-			default:
+			}
+			if users || !reserved(v.Name) {
 				to[v.Name] = EnvValue{v.Value, path}
 			}
 		}
@@ -184,10 +187,18 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	}
 	add(d.Project, path, false)
 	if len(refused) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s", text.EscapeLine(path),
-			text.List(refused)))
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s%s", text.EscapeLine(path),
+			text.List(refused), elsewhere(p, refused)))
 	}
 	return d, warnings
+}
+
+// elsewhere says where the user sets variables that a project can't.
+func elsewhere(p project.Paths, refused []string) string {
+	if p.Home == "" || !slices.ContainsFunc(refused, own) {
+		return ""
+	}
+	return "; " + text.EscapeLine(p.User(".env")) + " can"
 }
 
 // readEnv returns the variables of a .env file that count, or why it is not used. There
@@ -246,10 +257,10 @@ func ownVariables(p project.Paths) func(string) (string, bool) {
 func EnvNames(text string) (sets, brings, refused []string) {
 	for _, v := range parseEnv(text) {
 		switch {
-		case reserved(v.Name):
-			refused = append(refused, v.Name)
 		case slices.Contains(permitted, v.Name):
 			sets = append(sets, v.Name)
+		case reserved(v.Name), own(v.Name):
+			refused = append(refused, v.Name)
 		default:
 			brings = append(brings, v.Name)
 		}

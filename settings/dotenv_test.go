@@ -135,11 +135,16 @@ func TestDotEnv(t *testing.T) {
 	plain := filepath.Join(p.Cwd, ".env")
 	check("plain", Default(), true, env("A", ""), map[string]string{"B": "2"}, "")
 	put(plain, "DEBUG=1\nGEMINI_API_KEY=k\nhttps_proxy=x\nGOOGLE_GEMINI_BASE_URL=http://x\nLD_PRELOAD=x\nGEMINI_CLI_HOME=/")
-	check("reserved", Default(), true, env(), map[string]string{"GEMINI_API_KEY": "k"},
-		".env: a project can't set https_proxy, GOOGLE_GEMINI_BASE_URL, LD_PRELOAD and GEMINI_CLI_HOME")
-	put(plain, "NODE_ENV=test\nDATABASE_URL=x\nGEMINI_MODEL=m\nGEMINI_TELEMETRY_OTLP_ENDPOINT=x\nGOOGLE_APPLICATION_CREDENTIALS=/x")
-	check("ordinary", Default(), true, env(), map[string]string{"NODE_ENV": "test", "DATABASE_URL": "x", "GEMINI_MODEL": "m"},
-		".env: a project can't set GEMINI_TELEMETRY_OTLP_ENDPOINT and GOOGLE_APPLICATION_CREDENTIALS")
+	theirs := map[string]string{"GEMINI_API_KEY": "k", "https_proxy": "x", "GOOGLE_GEMINI_BASE_URL": "http://x", "GEMINI_CLI_HOME": "/"}
+	check("reserved", Default(), true, env(), theirs,
+		".env: a project can't set GEMINI_API_KEY, https_proxy, GOOGLE_GEMINI_BASE_URL, LD_PRELOAD and GEMINI_CLI_HOME; "+p.User(".env")+" can")
+	put(p.User(".env"), "GEMINI_API_KEY=mine")
+	put(plain, "GEMINI_API_KEY=k")
+	check("reserved, and the user has it", Default(), true, env(), map[string]string{"GEMINI_API_KEY": "k"}, "")
+	os.Remove(p.User(".env"))
+	put(plain, "NODE_ENV=test\nDATABASE_URL=x\nGEMINI_MODEL=m\nGOOGLE_CLOUD_PROJECT=p\nNODE_OPTIONS=-r x")
+	check("ordinary", Default(), true, env(), map[string]string{"NODE_ENV": "test", "DATABASE_URL": "x", "GEMINI_MODEL": "m", "GOOGLE_CLOUD_PROJECT": "p"},
+		".env: a project can't set GOOGLE_CLOUD_PROJECT and NODE_OPTIONS; "+p.User(".env")+" can")
 	ignoring := Default()
 	ignoring.IgnoreLocalEnv = true
 	check("ignored", ignoring, true, env(), none, "")
@@ -147,29 +152,35 @@ func TestDotEnv(t *testing.T) {
 	check("too large", Default(), true, env(), none, "it is not used")
 }
 
-// A project that is trusted can pay for its requests, and nothing else of what
-// gemline and the programs that it starts go by.
+// A trusted project sets nothing that gemline goes by, and nothing that has the programs
+// that it brings load or start others.
 func TestReserved(t *testing.T) {
 	for _, name := range strings.Fields(`GOOGLE_GEMINI_BASE_URL GOOGLE_VERTEX_BASE_URL GOOGLE_GENAI_API_VERSION CODE_ASSIST_ENDPOINT CODE_ASSIST_API_VERSION
-		HTTPS_PROXY https_proxy Http_Proxy NO_PROXY ALL_PROXY LD_PRELOAD ld_library_path DYLD_INSERT_LIBRARIES NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED
-		PATH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_CONFIG_COUNT PYTHONPATH PYTHONSTARTUP PERL5OPT RUBYOPT BASH_ENV ENV IFS SHELL EDITOR VISUAL PAGER SSL_CERT_FILE SSL_CERT_DIR
+		HTTPS_PROXY https_proxy Http_Proxy NO_PROXY ALL_PROXY GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION GITHUB_TOKEN GITHUB_API_URL
 		GEMINI_CLI_HOME GEMINI_CLI_TRUST_WORKSPACE GEMINI_CLI_TRUSTED_FOLDERS_PATH GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_CUSTOM_HEADERS GEMINI_RESTRICTED_MODE
 		GEMINI_SANDBOX GEMINI_SANDBOX_IMAGE GEMINI_SYSTEM_MD GEMINI_WRITE_SYSTEM_MD GEMINI_DEBUG_LOG_FILE GEMINI_TELEMETRY_TARGET GEMINI_PROMPT_PREAMBLE
 		GEMINI_API_KEY_AUTH_MECHANISM GEMINI_FORCE_FILE_STORAGE OTEL_EXPORTER_OTLP_ENDPOINT GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_ACCESS_TOKEN GCE_METADATA_HOST CLOUDSDK_CONFIG
-		GOOGLE_GENAI_USE_VERTEXAI GOOGLE_GENAI_USE_GCA SANDBOX SEATBELT_PROFILE BUILD_SANDBOX HOME TMPDIR XDG_CONFIG_HOME GODEBUG JAVA_TOOL_OPTIONS CI TERM`) {
+		GOOGLE_GENAI_USE_VERTEXAI GOOGLE_GENAI_USE_GCA SANDBOX SEATBELT_PROFILE BUILD_SANDBOX CI TERM`) {
+		if !own(name) {
+			t.Errorf("gemline does not go by %s", name)
+		}
+	}
+	for _, name := range strings.Fields(`LD_PRELOAD ld_library_path DYLD_INSERT_LIBRARIES NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED
+		PATH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_CONFIG_COUNT PYTHONPATH PYTHONSTARTUP PERL5OPT RUBYOPT BASH_ENV ENV IFS SHELL EDITOR VISUAL PAGER SSL_CERT_FILE SSL_CERT_DIR
+		HOME TMPDIR XDG_CONFIG_HOME GODEBUG JAVA_TOOL_OPTIONS`) {
 		if !reserved(name) {
 			t.Errorf("a project can set %s", name)
 		}
 	}
-	for _, name := range strings.Fields("GEMINI_API_KEY GOOGLE_API_KEY GEMINI_MODEL GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION NODE_ENV DATABASE_URL PORT MY_TOKEN") {
-		if reserved(name) {
+	for _, name := range strings.Fields("NODE_ENV DATABASE_URL PORT MY_TOKEN") {
+		if reserved(name) || own(name) {
 			t.Errorf("a project can't set %s", name)
 		}
 	}
 }
 
 // Of a project's file, the names that are listed count for gemline itself; none of them
-// chooses a log-in, a provider or an address.
+// chooses a provider, an account, a key or an address.
 func TestDotEnvLookup(t *testing.T) {
 	vars := func(list ...string) map[string]EnvValue {
 		out := map[string]EnvValue{}
@@ -180,8 +191,8 @@ func TestDotEnvLookup(t *testing.T) {
 	}
 	d := DotEnv{User: vars("GEMINI_API_KEY", "mine", "GITHUB_TOKEN", "mine", "GOOGLE_GENAI_USE_VERTEXAI", "true", "GOOGLE_API_KEY", "mine"),
 		Project: vars("GEMINI_API_KEY", "theirs", "GITHUB_API_URL", "http://theirs", "GITHUB_TOKEN", "theirs", "DEBUG", "1",
-			"GOOGLE_API_KEY", "")}
-	for name, want := range map[string]string{"GEMINI_API_KEY": "theirs", "GITHUB_TOKEN": "mine", "GOOGLE_API_KEY": "mine",
+			"GEMINI_MODEL", "m", "GOOGLE_API_KEY", "")}
+	for name, want := range map[string]string{"GEMINI_API_KEY": "mine", "GEMINI_MODEL": "m", "GITHUB_TOKEN": "mine", "GOOGLE_API_KEY": "mine",
 		"GITHUB_API_URL": "", "DEBUG": "", "GOOGLE_GENAI_USE_VERTEXAI": "true"} {
 		if v, ok := d.Lookup(name); v.Value != want || ok != (want != "") || d.Values()[name] != want {
 			t.Errorf("%s: %q, %v", name, v.Value, ok)

@@ -5,35 +5,39 @@ import (
 	"strings"
 )
 
-// reserved reports whether a variable is not for a project to set: it says
-// where requests and keys go, whom to trust, how gemline is run, or what a
-// program loads and starts.
-func reserved(name string) bool {
+// permitted are the variables of a project's .env file that count for gemline itself.
+// None of them chooses a provider, an account, a key or an address.
+var permitted = []string{"GEMINI_MODEL"}
+
+// own reports whether a variable is about gemline itself: where requests go and who pays for
+// them, whom to trust, and how gemline runs. A project can set it for what the project
+// brings only.
+func own(name string) bool {
 	name = strings.ToUpper(name) // HTTPS_PROXY counts in either case
-	switch {
-	case slices.Contains(permitted, name):
-		return false
-	case strings.HasSuffix(name, "_PROXY"), strings.HasSuffix(name, "_ENDPOINT"), strings.HasSuffix(name, "_BASE_URL"):
-		return true
-	case slices.ContainsFunc(reservedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }):
-		return true
-	}
-	return slices.Contains(reservedNames, name)
+	return hasPrefix(name, ownPrefixes) || slices.ContainsFunc(ownSuffixes, func(s string) bool { return strings.HasSuffix(name, s) }) ||
+		slices.Contains(ownNames, name)
 }
 
-// permitted are the variables of a project's .env file that count for gemline itself:
-// the model, and whose key and project a request is paid with. None of them chooses a
-// log-in, a provider or an address. NODE_ENV is for what the project brings; its name
-// is otherwise reserved.
-var permitted = []string{
-	"GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_API_KEY",
-	"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_QUOTA_PROJECT",
-	"NODE_ENV",
+// reserved reports whether a project can't set a variable for the programs that it brings:
+// it says what a program loads and starts, or where the files of the user are.
+func reserved(name string) bool {
+	name = strings.ToUpper(name)
+	return name != "NODE_ENV" && (hasPrefix(name, reservedPrefixes) || slices.Contains(reservedNames, name))
 }
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+var (
+	ownPrefixes = []string{"GEMINI_", "GEMLINE_", "GOOGLE_", "CODE_ASSIST_", "GCE_", "CLOUDSDK_", "CLOUD_SHELL",
+		"OTEL_", "OTLP_", "OAUTH_CALLBACK_", "GITHUB_", "SANDBOX", "SEATBELT_", "BUILD_SANDBOX"}
+	ownSuffixes = []string{"_PROXY", "_ENDPOINT", "_BASE_URL"}
+	ownNames    = []string{"BROWSER", "NO_BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "INSIDE_EMACS", "TERM", "CI", "DEBUG_MODE", "DEV", "ACCESSIBLE", "NO_COLOR", "TMUX"}
+)
 
 var reservedPrefixes = []string{
-	"GEMINI_", "GEMLINE_", "GOOGLE_", "CODE_ASSIST_", "GCE_", "CLOUDSDK_", "CLOUD_SHELL", "OTEL_", "OAUTH_CALLBACK_",
-	"SANDBOX", "SEATBELT_", "BUILD_SANDBOX", "DOCKER_", "PODMAN_",
+	"DOCKER_", "PODMAN_",
 	"LD_", "DYLD_", "GIT_", "PYTHON", "PERL", "RUBY", "NODE_", "NPM_", "JAVA_", "JDK_", "_JAVA_", "BASH_", "ZDOTDIR",
 	"MALLOC_", "GLIBC_", "GODEBUG", "GOFLAGS", "GOTRACEBACK", "SSL_", "SSH_", "CURL_", "REQUESTS_CA_", "XDG_", "DBUS_", "GEM_", "BUNDLE_", "LUA_", "PHP_",
 }
@@ -41,6 +45,5 @@ var reservedPrefixes = []string{
 var reservedNames = []string{
 	"PATH", "PATHEXT", "COMSPEC", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR",
 	"SHELL", "ENV", "IFS", "CDPATH", "PS4", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "TMPDIR", "TEMP", "TMP", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES", "RES_OPTIONS", "LOCALDOMAIN",
-	"PAGER", "MANPAGER", "LESS", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER", "NO_BROWSER",
-	"DISPLAY", "WAYLAND_DISPLAY", "INSIDE_EMACS", "TERM", "CI", "GITHUB_ACTIONS", "DEBUG_MODE", "DEV", "ACCESSIBLE", "NO_COLOR", "TMUX",
+	"PAGER", "MANPAGER", "LESS", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL",
 }
