@@ -165,6 +165,17 @@ func (s *Settings) Labels() map[string]string {
 	return words
 }
 
+// Roles returns the models that are named for questions beside the conversation, by role.
+func (s *Settings) Roles() map[string]string {
+	models := map[string]string{}
+	of, _ := s.Merged["model"].(map[string]any)
+	roles, _ := of["roles"].(map[string]any)
+	for name, v := range roles {
+		models[name], _ = v.(string)
+	}
+	return models
+}
+
 // Summaries returns the tools whose long outputs are to be summed up, and how many tokens
 // each may take.
 func (s *Settings) Summaries() map[string]int {

@@ -165,7 +165,7 @@ func (p *Project) newPresets() error {
 	if err != nil {
 		return err
 	}
-	presets.Today, p.presets = p.os.Today, presets
+	presets.Today, presets.Roles, p.presets = p.os.Today, p.settings.Roles(), presets
 	return nil
 }
 

@@ -13,7 +13,7 @@
 // # No single model
 //
 // Where a model can't answer, the next one does that the table has for the purpose, beside
-// a conversation with the model that it is.
+// a conversation with the model that it is. That holds for a model that the user names, too.
 //
 // # Nothing is shown
 //
@@ -74,7 +74,8 @@ type Asker struct {
 // A Health knows which models can't answer. It is safe for concurrent use.
 type Health interface {
 	Down(model string) bool
-	Missing(model string) // notes that there is no such model
+	Missing(model string)  // notes that there is no such model
+	News(text string) bool // reports whether users have not been told this yet, and notes it
 }
 
 // For returns an Asker beside a conversation with another model.
@@ -102,6 +103,10 @@ type Question struct {
 	// Tell, if not nil, is told what the answer took and what went wrong on the
 	// way. It is called on the goroutine that asks.
 	Tell func(engine.Event)
+
+	// Quiet has Tell be told what the answer took, and of models that are gone; of no other
+	// failure.
+	Quiet bool
 }
 
 // Text returns the text of the answer, which is not empty.
@@ -140,6 +145,9 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 		return nil, errNobody
 	}
 	models := a.models(q.Purpose)
+	if ending := a.Presets.EndingBeside(q.Purpose); ending != "" && q.Tell != nil && (a.Health == nil || a.Health.News(ending)) {
+		q.Tell(engine.Notice{Text: ending})
+	}
 	bounded, cancel := context.WithTimeout(ctx, models[0].Limit)
 	defer cancel()
 	var first error
@@ -160,7 +168,7 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 		if ctx.Err() != nil || !helps || failed == mostFailed {
 			break
 		}
-		if q.Tell != nil && i < len(models)-1 {
+		if q.Tell != nil && i < len(models)-1 && (gone || !q.Quiet) {
 			q.Tell(engine.Notice{Text: fmt.Sprintf("%v; %s is asked instead", err, models[i+1].Model)})
 		}
 	}
@@ -214,7 +222,7 @@ func (a *Asker) try(ctx context.Context, q Question, p *preset.Preset, others bo
 	if with(&config); q.System != "" {
 		config.SystemInstruction = genai.NewContentFromText(q.System, genai.RoleUser)
 	}
-	t := teller{tell: q.Tell, usage: engine.NewUsage(p.Model)}
+	t := teller{tell: q.Tell, quiet: q.Quiet, usage: engine.NewUsage(p.Model)}
 	t.usage.Role = p.Role
 	checked := &checking{Generator: a.Generator, read: read, once: q.Once, teller: &t}
 	options := model.RetryOptions{Attempts: cmp.Or(p.Attempts, maxAttempts), Delay: firstDelay}
@@ -253,6 +261,7 @@ func empty(err error) error {
 // A teller tells of what happens beside the conversation.
 type teller struct {
 	tell  func(engine.Event)
+	quiet bool // of all but the usage
 	usage engine.Usage
 }
 
@@ -260,7 +269,10 @@ func (t *teller) notify(ev engine.Event) {
 	if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
 		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
 	}
-	if _, ok := ev.(engine.Continued); !ok && t.tell != nil { // each request is told of by itself
+	if _, ok := ev.(engine.Continued); ok || t.tell == nil { // each request is told of by itself
+		return
+	}
+	if _, counts := ev.(engine.Usage); counts || !t.quiet {
 		t.tell(ev)
 	}
 }

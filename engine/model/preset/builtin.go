@@ -31,25 +31,39 @@ type purpose struct {
 	name     string // of the alias, or how it begins
 	role     string
 	limit    time.Duration
-	attempts int // 0 is as many as usual
+	attempts int    // 0 is as many as usual
+	plain    string // the name below model.roles
 }
 
 // purposes are those that are known, and how long their answers are worth waiting
 // for: a whole prompt waits for the classifier, while a compression takes the time
 // that the reading of a long conversation does.
 var purposes = [...]purpose{
-	{"classifier", "utility_router", 3 * time.Second, 1},
-	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0},
-	{"fast-ack-helper", "utility_fast_ack_helper", 5 * time.Second, 0},
-	{"next-speaker-checker", "utility_next_speaker", 15 * time.Second, 0},
-	{"loop-detection", "utility_loop_detector", 15 * time.Second, 2},
-	{"edit-corrector", "utility_edit_corrector", 40 * time.Second, 0},
-	{"llm-edit-fixer", "utility_edit_corrector", 40 * time.Second, 0},
-	{"summarizer-", "utility_summarizer", time.Minute, 0},
-	{"web-", "utility_tool", time.Minute, 0},
-	{"context-snapshotter", "utility_state_snapshot_processor", 5 * time.Minute, 3},
-	{"chat-compression-", "utility_compressor", 5 * time.Minute, 3},
-	{"agent-history-provider-summarizer", "utility_compressor", 5 * time.Minute, 3},
+	{"classifier", "utility_router", 3 * time.Second, 1, "routing"},
+	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0, ""},
+	{"fast-ack-helper", "utility_fast_ack_helper", 5 * time.Second, 0, ""},
+	{"next-speaker-checker", "utility_next_speaker", 15 * time.Second, 0, "speaker"},
+	{"loop-detection", "utility_loop_detector", 15 * time.Second, 2, "loops"},
+	{"edit-corrector", "utility_edit_corrector", 40 * time.Second, 0, "edits"},
+	{"llm-edit-fixer", "utility_edit_corrector", 40 * time.Second, 0, "edits"},
+	{"summarizer-", "utility_summarizer", time.Minute, 0, "summaries"},
+	{"web-", "utility_tool", time.Minute, 0, "web"},
+	{"context-snapshotter", "utility_state_snapshot_processor", 5 * time.Minute, 3, "compression"},
+	{"chat-compression-", "utility_compressor", 5 * time.Minute, 3, "compression"},
+	{"agent-history-provider-summarizer", "utility_compressor", 5 * time.Minute, 3, "compression"},
+}
+
+// fast is the role of all purposes for which a fast model will do.
+const fast = "fast"
+
+// classOf returns the class of models that an alias has without settings, "" if none.
+func classOf(name string) string {
+	for a, ok := builtin(name); ok; a, ok = builtin(a.extends) {
+		if a.class != "" {
+			return a.class
+		}
+	}
+	return ""
 }
 
 // purposeOf returns what is known of a purpose; what is unknown counts as a tool's.
@@ -59,7 +73,7 @@ func purposeOf(name string) purpose {
 			return p
 		}
 	}
-	return purpose{name, "utility_tool", time.Minute, 0}
+	return purpose{name, "utility_tool", time.Minute, 0, ""}
 }
 
 // Compression returns the purpose of compressing a conversation with a model.

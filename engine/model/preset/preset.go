@@ -32,6 +32,10 @@ type Table struct {
 	// day no model has ended.
 	Today time.Time
 
+	// Roles are the models that the user names for questions beside a conversation, by what
+	// model.roles calls these, set before the first use. What an alias names counts first.
+	Roles map[string]string
+
 	access    Access           // what names stand for
 	custom    map[string]alias // before the built-in ones
 	overrides []override
@@ -144,22 +148,54 @@ func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name:
 func (t *Table) Purpose(name string) *Preset { return t.Beside(name, "")[0] }
 
 // Beside returns what is asked beside a conversation with a model, each where those before
-// it can't answer.
+// it can't answer: the model that the user names, if any, and those of the conversation.
 func (t *Table) Beside(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}
-	sum := t.sum(k)
-	if _, mine := t.ids[sum.class]; sum.class == "" || mine {
-		return []*Preset{t.find(k)}
+	class := t.sum(k).class
+	if _, mine := t.ids[class]; mine || class == "" {
+		all, class = append(all, t.find(k)), classOf(name)
+	} else if role := t.role(name, class); role != "" {
+		k.model = t.Chat(role, false).Model
+		all = append(all, t.find(k))
 	}
 	talk := catalog.Model{}
 	if model != "" {
 		talk = t.known(t.Chat(model, false).Model)
 	}
-	for _, k.model = range t.names().beside(sum.class, talk) {
-		all = append(all, t.find(k))
+	others := []string{talk.Name} // of a name that is no purpose
+	if class != "" {
+		others = t.names().beside(class, talk)
+	}
+	for _, k.model = range others {
+		if k.model != "" && !slices.ContainsFunc(all, func(p *Preset) bool { return p.Model == k.model }) {
+			all = append(all, t.find(k))
+		}
 	}
 	return all
+}
+
+// role returns the model that the user names for a purpose of a class, "" if none.
+func (t *Table) role(name, class string) string {
+	model := strings.TrimSpace(t.Roles[purposeOf(name).plain])
+	if model == "" && class != "pro" {
+		model = strings.TrimSpace(t.Roles[fast])
+	}
+	return model
+}
+
+// EndingBeside says that the user names a model for a purpose that ends, or has ended, as
+// [Table.Ending] does.
+func (t *Table) EndingBeside(name string) string {
+	t = t.some()
+	s := t.sum(key{name: name, aside: true})
+	if s.class != "" {
+		s.model = t.role(name, s.class)
+	}
+	if s.model == "" {
+		return ""
+	}
+	return t.Ending(s.model)
 }
 
 // Kin returns the model of a class that is of the family of a model, or that model itself.

@@ -24,8 +24,8 @@ type Health struct {
 	there []string // the models that the server has, nil if it did not say
 }
 
-// news reports whether users have not been told something yet, and notes that they are.
-func (h *Health) news(text string) bool {
+// News reports whether users have not been told something yet, and notes that they are.
+func (h *Health) News(text string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.said[text] {

@@ -139,7 +139,7 @@ func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 				r.take(r.decide(ctx, mode, parts, tell), tell)
 			}
 			changed := func() bool { return r.cfg.Mode() != mode }
-			if ending := r.cfg.Presets.Ending(r.wanted); ending != "" && r.cfg.Health.news(ending) {
+			if ending := r.cfg.Presets.Ending(r.wanted); ending != "" && r.cfg.Health.News(ending) {
 				tell(engine.Notice{Text: ending})
 			}
 			if !decided {
@@ -289,11 +289,8 @@ func (r *Router) unscored(large, small string) Decision {
 // scored.
 func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool,
 	tell func(engine.Event)) (hard bool, score string, err error) {
-	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Once: true, Tell: func(ev engine.Event) {
-		if _, counts := ev.(engine.Usage); counts { // what fails costs the user nothing but the choice
-			tell(ev)
-		}
-	}}
+	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Once: true, Tell: tell,
+		Quiet: true} // what fails costs the user nothing but the choice
 	schema := scoreSchema
 	q.Contents = excerpt(r.talk.History(), 8, 8, parts)
 	if !scored {
