@@ -59,12 +59,17 @@ func says(answer string, words ...string) error {
 func models(ctx context.Context, r *runner) error {
 	o, err := r.program(ctx, nil, "models", "list", "--online", "--json")
 	if err == nil && o.code != 0 {
-		err = errors.New(firstLine(o.stderr))
+		err = errors.New(reason(o.stderr))
 	}
 	if err != nil {
 		return err
 	}
-	return says(o.stdout, "gemini-")
+	for _, m := range o.Models {
+		if catalog.Shipped().Has(m.Name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("of the %d models that the server has, none is known", len(o.Models))
 }
 
 func text(ctx context.Context, r *runner) error {
@@ -147,7 +152,7 @@ func signature(ctx context.Context, r *runner) error {
 		return err
 	}
 	if strings.Contains(o.stderr, "signature") {
-		return errors.New(firstLine(o.stderr))
+		return errors.New(reason(o.stderr))
 	}
 	return says(o.Response, "one.txt")
 }
@@ -186,7 +191,7 @@ func schema(ctx context.Context, r *runner) error {
 func wrongKey(ctx context.Context, r *runner) error {
 	o, err := r.program(ctx, []string{"GEMINI_API_KEY=AIzaSy-this-is-no-key", "GOOGLE_API_KEY="}, "-m", fast, "-p", "hi")
 	if err == nil && o.code != 41 {
-		err = fmt.Errorf("exit code %d, not 41: %s", o.code, firstLine(o.stderr))
+		err = fmt.Errorf("exit code %d, not 41: %s", o.code, reason(o.stderr))
 	}
 	return err
 }

@@ -61,6 +61,14 @@ func firstLine(s string) string {
 	return s
 }
 
+// reason returns the line of standard error that says why a run failed.
+func reason(stderr string) string {
+	if _, after, ok := strings.Cut("\n"+stderr, "\nerror: "); ok {
+		return firstLine(after)
+	}
+	return firstLine(stderr)
+}
+
 type runner struct {
 	Options
 	home, work string
@@ -108,6 +116,7 @@ func (r *runner) variable(name string) (value string) {
 type outcome struct {
 	Response   string
 	Structured map[string]any `json:"structured_output"`
+	Models     []struct{ Name string }
 	Stats      struct {
 		Tools struct {
 			ByName map[string]struct{ Success int }
@@ -140,7 +149,7 @@ func (r *runner) ask(ctx context.Context, args ...string) (outcome, error) {
 	}
 	o, err := r.program(ctx, nil, args...)
 	if err == nil && o.code != 0 {
-		err = fmt.Errorf("exit code %d: %s", o.code, firstLine(o.stderr))
+		err = fmt.Errorf("exit code %d: %s", o.code, reason(o.stderr))
 	}
 	return o, err
 }

@@ -117,6 +117,8 @@ func TestRun(t *testing.T) {
 	for _, c := range []struct{ file, prompt, want string }{
 		{"text", "Answer with the one word pong.", "Pong\n"},
 		{"calls-in-parallel", "Read one.txt, two.txt and three.txt.", "apple, banana, cherry\n"},
+		{"search", "Find out.", "2012\n"}, {"page", "Read it.", "Example Domain\n"}, {"image", "Which colour? @dot.png", "Red.\n"},
+		{"thinking", "What is it?", "391\n"}, {"signature-over-a-resume", "Read one.txt.", "apple\n"}, {"compression", "Say ok.", "ok\n"},
 	} {
 		r := &runner{Options: o, home: filepath.Join(t.TempDir()), work: filepath.Join(o.Dir, "work")}
 		got, err := r.program(t.Context(), nil, "-y", "-m", fast, "--fake-responses", filepath.Join(o.Recording, c.file+".jsonl"), "-p", c.prompt)
@@ -126,6 +128,82 @@ func TestRun(t *testing.T) {
 	}
 	if files, err := os.ReadDir(o.Recording); err != nil || len(files) < 9 {
 		t.Errorf("%d recordings, %v", len(files), err)
+	}
+}
+
+// TestEachFails has one answer be wrong at a time: the check that it is for fails.
+func TestEachFails(t *testing.T) {
+	none := func(et.Received) (et.Reply, bool) { return et.Reply{}, false }
+	says := func(text string) et.Reply { return et.Says(text) }
+	last := func(r et.Received) string {
+		b, _ := json.Marshal(r.Contents()[len(r.Contents())-1])
+		return string(b)
+	}
+	wrong := map[string]func(et.Received) (et.Reply, bool){
+		"models": none, // which are not answered here
+		"count":  none,
+		"text":   func(r et.Received) (et.Reply, bool) { return says("Ping."), r.Action == "streamGenerateContent" },
+		"stream": func(r et.Received) (et.Reply, bool) {
+			return says("one\ntwo\neighty"), r.Action == "streamGenerateContent"
+		}, // in one piece
+		"calls in parallel": func(r et.Received) (et.Reply, bool) { // one by one
+			for i, name := range []string{"one.txt", "two.txt", "three.txt"} {
+				if !strings.Contains(string(r.Body), `"file_path":"`+name) {
+					return et.Says("", et.Call(fmt.Sprint(i), "read_file", "file_path", name)), true
+				}
+			}
+			return et.Reply{}, false
+		},
+		"search": func(r et.Received) (et.Reply, bool) { return says("2012"), r.Action == "streamGenerateContent" }, // from memory
+		"page": func(r et.Received) (et.Reply, bool) {
+			return says("Another"), strings.Contains(last(r), "functionResponse")
+		},
+		"image": func(r et.Received) (et.Reply, bool) { return says("Blue."), true },
+		"signature over a resume": func(r et.Received) (et.Reply, bool) {
+			return et.BadRequest("Corrupted thought signature."), strings.Contains(string(r.Body), "c2lnbmVk")
+		},
+		"compression": func(r et.Received) (et.Reply, bool) { // which is longer than what it sums up
+			return says(strings.Repeat("A long story. ", 5000)), r.Action == "generateContent"
+		},
+		"schema":     func(r et.Received) (et.Reply, bool) { return says(`{"n": 8}`), true },
+		"wrong key":  func(r et.Received) (et.Reply, bool) { return says("Hello."), true },
+		"dead model": func(r et.Received) (et.Reply, bool) { return et.BadRequest("something else"), r.Model == gone },
+		"thinking":   func(r et.Received) (et.Reply, bool) { return says("392"), true },
+		"continuation": func(r et.Received) (et.Reply, bool) { // which begins too early
+			return says(numbers(90, 400)), strings.Contains(string(r.Body), `"continuationToken"`)
+		},
+	}
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if wrong[c.name] == nil {
+				t.Fatal("no answer to it is wrong")
+			}
+			for _, right := range []bool{true, false} {
+				s := et.NewServer()
+				s.Respond = func(r et.Received) et.Reply {
+					if reply, ok := wrong[c.name](r); ok && !right {
+						return reply
+					}
+					return respond(r)
+				}
+				if !right {
+					s.ListReplies, s.CountReplies = []et.Reply{et.Whole(`{"models":[{"name":"models/other"}]}`)}, []et.Reply{et.Whole(`{"totalTokens":0}`)}
+				}
+				dir := t.TempDir()
+				r := &runner{check: c.name, home: filepath.Join(dir, "home"), work: filepath.Join(dir, "work"),
+					Options: Options{Gemline: pt.Self(t), Environ: pt.Environment(dir, s), Dir: dir, Recording: filepath.Join(dir, "recording")}}
+				if err := r.prepare(); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.run(t.Context(), r); (err == nil) != right {
+					t.Errorf("right: %t, and it says %v", right, err)
+				} else if err != nil {
+					t.Log(err)
+				}
+				s.Close()
+			}
+		})
 	}
 }
 
