@@ -18,8 +18,13 @@ import (
 // corpus returns the ordinary commands, with their kinds in the order of the
 // file.
 func corpus(t *testing.T) (kinds []string, commands map[string][]string) {
+	return corpusIn(t, "commands.txt")
+}
+
+// corpusIn returns the commands of a file, with their kinds in its order.
+func corpusIn(t *testing.T, file string) (kinds []string, commands map[string][]string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/corpus/commands.txt")
+	text, err := os.ReadFile("testdata/corpus/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +88,42 @@ func TestPromptRate(t *testing.T) {
 	t.Logf("%d of %d ask, %.1f %%; %d programs are not installed", asked, all, 100*float64(asked)/float64(all), missing)
 	if all != 200 || asked*100 > all*28 {
 		t.Errorf("%d of %d commands ask", asked, all)
+	}
+}
+
+// Of what is typed in an ordinary day little is asked about: nothing that only looks, and in
+// auto only what reaches out.
+func TestEveryday(t *testing.T) {
+	kinds, commands := corpusIn(t, "everyday.txt")
+	for mode, most := range map[policy.Mode]int{policy.Default: 40, policy.Auto: 7} {
+		b := confined(t)
+		if mode == policy.Auto {
+			b.env.Undoable = func() bool { return true }
+		}
+		if err := os.MkdirAll(filepath.Join(b.dir, "src"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tool, p := runShellCommand(b.env), policy.New(mode)
+		p.Confined = func() bool { return true }
+		all, asked := 0, 0
+		for _, kind := range kinds {
+			for _, command := range commands[kind] {
+				q := engine.Proposal{Tool: tool, Args: map[string]any{"command": command}}
+				q.Intent = b.prepare(tool, q.Args).Intent
+				all++
+				if e := p.Explain(q); e.Verdict != engine.Allow && !strings.HasSuffix(e.Why, "is not installed)") {
+					asked++
+					t.Logf("%v asks: %-50s %s %s", mode, command, e.Why, q.Intent.Plan.Why)
+					if kind == "looking" {
+						t.Errorf("%v: %s is asked about: %s", mode, command, e.Why)
+					}
+				}
+			}
+		}
+		t.Logf("%v: %d of %d ask", mode, asked, all)
+		if all != 94 || asked > most {
+			t.Errorf("%v: %d of %d ask", mode, asked, all)
+		}
 	}
 }
 

@@ -47,6 +47,11 @@ func (c *shellCall) lookOver() {
 		return
 	}
 	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
+	if slices.ContainsFunc(c.read.Reads, func(file string) bool {
+		return l.names(engine.Word{Text: file, Known: true}, false) != ""
+	}) {
+		return
+	}
 	apart, all, first := make([]bool, len(c.read.Commands)), true, ""
 	for i := range c.read.Commands {
 		command := &c.read.Commands[i]
@@ -71,7 +76,8 @@ func (c *shellCall) lookOver() {
 // strays reports whether a command may read what nothing names, such as the
 // files that a repository is kept in.
 func (l *looker) strays(c engine.Command) bool {
-	return reads(c) && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
+	name, _ := c.Program()
+	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
 }
 
 // holdable reports whether the call can be held to looking.
@@ -86,10 +92,19 @@ func (c *shellCall) holdable() bool {
 // command says what keeps a command from looking only.
 func (l *looker) command(c engine.Command) string {
 	name, known := c.Program()
-	if !known || len(c.Argv) == 0 || len(c.Env) > 0 {
+	switch {
+	case len(c.Argv) == 0 && len(c.Env) > 0: // the shell's own variables
+		return ""
+	case !known || len(c.Argv) == 0:
 		return "it is not a plain command"
 	}
 	p, words := program.Find(name), c.Words()
+	if module, ok := p.Command(strings.Join(words[min(1, len(words)):min(3, len(words))], " ")); ok && p.Is(program.Interpreter) {
+		if why := l.imports(); why != "" {
+			return name + ": " + why
+		}
+		p = module
+	}
 	switch {
 	case strings.Contains(c.Argv[0].Text, "/"):
 		return brief(c.Argv[0].Text) + " is a program by its path"
@@ -116,11 +131,32 @@ func (l *looker) command(c engine.Command) string {
 			return name + ": " + why
 		}
 	}
-	if script.Builtin(name) || l.c.env.image() {
+	if script.Builtin(name) && (name != "time" || words[1] == script.Timed) || l.c.env.image() {
 		return ""
 	}
 	return once(l.programs, name, l.installed)
 }
+
+// imports says what keeps an interpreter from running only what comes with it: it
+// looks for modules in its directory first.
+func (l *looker) imports() string {
+	for _, dir := range l.dirs {
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			if e.IsDir() && !exists(filepath.Join(dir, e.Name(), "__init__.py")) || !e.IsDir() && !module.MatchString(e.Name()) {
+				continue
+			}
+			return "it may run " + brief(e.Name())
+		}
+		if err != nil {
+			return "where it runs is not known"
+		}
+	}
+	return ""
+}
+
+// module finds the files that Python takes for modules.
+var module = regexp.MustCompile(`(?i)\.(py.*|so)$`)
 
 // once returns what find says of key, which is asked once.
 func once(known map[string]string, key string, find func(string) string) string {
@@ -140,7 +176,7 @@ func (l *looker) ends(name string, args []engine.Word) string {
 	for _, w := range args {
 		switch {
 		case name == "tail" && following.MatchString(w.Text):
-			return "it does not come to an end"
+			l.c.follows = true
 		case name == "sleep" && !short.MatchString(w.Text):
 			return "for longer than a minute"
 		}
@@ -193,17 +229,33 @@ func (l *looker) cd(args []engine.Word) string {
 		l.dirs = nil
 		return "cd: where it leads is not known"
 	}
-	for _, dir := range slices.Clone(l.dirs) {
-		to := l.at(dir, args[0].Text)
-		if !l.inside(disk.Follow(to)) || len(l.dirs) >= mostDirs {
-			l.dirs = nil
-			return "cd: it leads out of the project"
-		}
-		if !slices.Contains(l.dirs, to) {
-			l.dirs = append(l.dirs, to)
+	to := l.below(l.dirs, args[0].Text)
+	if to == nil {
+		l.dirs = nil
+		return "cd: it leads out of the project"
+	}
+	for _, dir := range to {
+		if !slices.Contains(l.dirs, dir) {
+			l.dirs = append(l.dirs, dir)
 		}
 	}
+	if len(l.dirs) > mostDirs {
+		l.dirs = nil
+		return "cd: it may lead to too many directories"
+	}
 	return ""
+}
+
+// below returns where a path leads from directories, nil if one is out of the project.
+func (l *looker) below(dirs []string, path string) (to []string) {
+	for _, dir := range dirs {
+		at := l.at(dir, path)
+		if !l.inside(disk.Follow(at)) {
+			return nil
+		}
+		to = append(to, at)
+	}
+	return to
 }
 
 // names says what keeps a word, or what an option in it names, from being read

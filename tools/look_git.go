@@ -33,6 +33,11 @@ var (
 	// unlisted finds options with which git shows what else is not asked about:
 	// another repository, or what its input or a name stands for.
 	unlisted = regexp.MustCompile(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
+	// steady finds words whose first letters no shell replaces, so that they are no options.
+	steady = regexp.MustCompile("^[A-Za-z0-9_./][^$`]*$")
+	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
+	plainKey = regexp.MustCompile(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
+		`rebase|remote|status|submodule|tag|user)\.[^=]*$`)
 	// object finds what may be the name of an object.
 	object = regexp.MustCompile(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
@@ -45,9 +50,17 @@ var (
 
 // command says what keeps a command of git from looking only.
 func (g *gitUse) command(l *looker, args []engine.Word) string {
-	for len(args) > 0 && slices.Contains([]string{"--no-pager", "-P", "--no-optional-locks",
-		"--version"}, args[0].Text) {
-		args = args[1:]
+	dirs := l.dirs
+	for ; len(args) > 0 && strings.HasPrefix(args[0].Text, "-"); args = args[1:] {
+		switch quick := []string{"--no-pager", "-P", "--no-optional-locks", "--version"}; {
+		case args[0].Text == "-C" && len(args) > 1 && args[1].Known:
+			if dirs = l.below(dirs, args[1].Text); dirs == nil {
+				return "it works out of the project"
+			}
+			args = args[1:]
+		case !slices.Contains(quick, args[0].Text):
+			return brief(args[0].Text) + " is not on the list"
+		}
 	}
 	if len(args) == 0 {
 		return ""
@@ -63,6 +76,13 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 	if !shows && !lists {
 		return brief(strings.Join(append([]string{sub}, words[:min(1, len(words))]...), " ")) + " is not on the list"
 	}
+	if sub == "config" && strings.HasPrefix(slices.Concat(words, []string{""})[0], "-") &&
+		(len(words) != 2 || !rest[1].Known || !plainKey.MatchString(words[1])) {
+		return "which settings it shows is not on the list"
+	}
+	if p.RecordsAt(words) {
+		return "it adds to the repository"
+	}
 	shows = shows && !(lists && !slices.ContainsFunc(words, speaks))
 	for _, w := range rest {
 		switch {
@@ -70,12 +90,14 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 			return brief(w.Text) + " is not on the list"
 		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern.MatchString(w.Text)):
 			return "what it shows is known only when it runs"
+		case lists && !shows && !w.Known && !steady.MatchString(w.Text):
+			return "what it lists is known only when it runs"
 		case shows:
 			g.names = append(g.names, objects(w.Text)...)
 		}
 	}
 	g.shows = g.shows || shows
-	for _, dir := range l.dirs {
+	for _, dir := range dirs {
 		if why := once(l.repositories, dir, l.repository); why != "" {
 			return why
 		}

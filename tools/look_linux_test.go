@@ -109,7 +109,9 @@ func TestLooks(t *testing.T) {
 	for _, text := range strings.Split(`ls -la; ls *.txt; cat a.txt | wc -l; cat $HOME/x; echo $PATH; find . -name '*.go' -exec grep -l package {} +; find . -type f | xargs wc -l; grep -rn one .; rg one
 		sed -n 1,2p a.txt; awk '{print $1}' a.txt; sort -k2 a.txt; diff a.txt b.txt; cd sub && cat c.go; git status; git log --oneline -3; git diff; git show HEAD; git log -p
 		git --no-pager log -1 --stat; git branch; git remote -v; git stash list; git stash show; git ls-files | head; test -f a.txt && echo yes; ps aux | grep x; tail -n 3 a.txt; sleep 1; cat inner near/c.go; cat nothing-there; git blame a.txt
-		ls -la | sort -r; cat /etc/os-release; head -3 /usr/share/common-licenses/GPL; tar tf x.tar; ls sub/../a.txt`, ";") {
+		ls -la | sort -r; cat /etc/os-release; head -3 /usr/share/common-licenses/GPL; tar tf x.tar; ls sub/../a.txt
+		(cd sub && cat c.go); git -C sub log; git -C . log --oneline; time ls; X=1 ls; ls $(pwd); diff <(ls) <(ls sub); less a.txt; tail -f a.txt; git config --get user.email; git clean -nd; env | sort; python3 -m json.tool j.json
+		X=$(git rev-parse HEAD) && echo $X; GIT_PAGER=cat git log; git branch --list 'x*'; git tag -l`, ";") {
 		for text := range strings.SplitSeq(text, "\n") {
 			if text = strings.TrimSpace(text); text == "" {
 				continue
@@ -119,12 +121,21 @@ func TestLooks(t *testing.T) {
 			}
 		}
 	}
+	for _, text := range []string{"for i in *; do ls $i; done", "while read -r l; do echo $l; done < a.txt", "if test -f a.txt; then cat a.txt; fi", "X=1; echo $X", "case $X in a) ls;; esac"} {
+		if _, why := l.looks(text); why != "" {
+			t.Errorf("%s: %s", text, why)
+		}
+	}
 	for text, want := range map[string]string{
-		"cat .env": "secrets", "cat sub/.env.local": "secrets", "cat key": "secrets", "head ./server.key": "secrets", "cat .git/config": "secrets", "ls .gemini": "secrets", "git show HEAD:.env": "secrets", "cat .env | wc": "secrets",
-		"cat /etc/passwd": "outside of the project", "cat ../outside/secret": "outside of the project", "cat leak": "outside of the project", "ls away": "outside of the project", "cd away && ls": "out of the project", "cd .. && ls": "out of the project", "git -C .. log": "readable",
-		"touch x": "not on the list", "rm a.txt": "not on the list", "make": "not on the list", "python3 -c 'print(1)'": "opaque", "node x.js": "not on the list", "npm test": "more than look", "bash -c ls": "readable", "sh x": "opaque", "./ls": "by its path", "/bin/ls": "by its path",
+		"time -o x ls": "not on the list", "cat .env": "secrets", "cat sub/.env.local": "secrets", "cat key": "secrets", "head ./server.key": "secrets", "cat .git/config": "secrets", "ls .gemini": "secrets", "git show HEAD:.env": "secrets", "cat .env | wc": "secrets",
+		"cat /etc/passwd": "outside of the project", "cat ../outside/secret": "outside of the project", "cat leak": "outside of the project", "ls away": "outside of the project", "cd away && ls": "out of the project", "cd .. && ls": "out of the project", "git -C .. log": "out of the project", "git -C ../outside log": "out of the project", "git -C away log": "out of the project", "git -C sub -C ../.. log": "out of the project",
+		"X=-p; git log --oneline $X": "only when it runs", "git log --oneline *": "only when it runs", "for h in $(git rev-list HEAD); do git show $h; done": "only when it runs", "(cat .env)": "secrets", "for f in a; do cat .env; done": "secrets", "cat <(cat .env)": "secrets", "while read l; do echo $l; done < .env": "readable",
+		"echo $(cat .env)": "secrets", "time cat .env": "secrets", "time rm x": "not on the list", "(cd .. && ls)": "out of the project", "X=1; touch $X": "not on the list", "X=1 make": "not on the list", "for f in *; do rm $f; done": "not on the list", "less .env": "secrets", "git config --get http.extraheader": "not on the list",
+		"git config --get credential.helper": "not on the list", "git config --get-regexp .": "not on the list", "git clean -fdx": "not on the list", "git branch x": "adds", "git tag -a x -m y": "adds", "git branch -d x": "", "python3 -m http.server": "not on the list", "python3 x.py": "not on the list", "env -i sh": "opaque",
+		"awk '{system($1)}' a.txt": "opaque",
+		"touch x":                  "not on the list", "rm a.txt": "not on the list", "make": "not on the list", "python3 -c 'print(1)'": "opaque", "node x.js": "not on the list", "npm test": "more than look", "bash -c ls": "readable", "sh x": "opaque", "./ls": "by its path", "/bin/ls": "by its path",
 		"git push": "not on the list", "git fetch": "not on the list", "git -c core.pager=x log": "opaque", "git stash": "not on the list", "git config user.name x": "readable", "git config --list": "not on the list", "git log --submodule=diff": "not on the list", "git cat-file --batch-all-objects --batch": "not on the list",
-		"tail -f a.txt": "come to an end", "sleep 1000": "longer", "for i in *; do ls; done": "readable", "ls $(pwd)": "readable", "sort -o x a.txt": "readable", "find . -delete": "readable", "ls > x": "readable", "X=1 ls": "sets a variable", "$X": "opaque", "ls &": "readable", "cd $X && ls": "not known",
+		"sleep 1000": "longer", "sort -o x a.txt": "readable", "find . -delete": "readable", "ls > x": "readable", "$X": "opaque", "ls &": "readable", "cd $X && ls": "not known",
 		"go test ./...": "more than look", "curl x": "not on the list", "pip install x": "more than look", "tar xf x": "more than look", "": "",
 	} {
 		if text == "" {
@@ -231,7 +242,7 @@ func changed(a, b string) (lines []string) {
 // may.
 func TestLookTries(t *testing.T) {
 	for _, test := range []struct{ command, tried, makes string }{
-		{"git branch new", "it tried to write: .git/refs/heads/new.lock.", ".git/refs/heads/new"},
+		{"git symbolic-ref refs/heads/new refs/heads/main", "it tried to write: .git/refs/heads/new.lock.", ".git/refs/heads/new"},
 		{"file -C -m a.txt; diff a.txt b.txt", "", ""},
 		{"uniq a.txt ou?; uniq a.txt out", "", ""},
 		{"cat $HOME/notes", "it tried to read: ", ""},

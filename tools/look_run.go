@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"gemline/engine"
 	"gemline/engine/disk"
@@ -33,8 +34,12 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	var o shell.Outcome
 	var lacks engine.Rights
 	if why == "" {
-		o = c.env.Run(ctx, launch.Command{Text: c.text, Dir: c.dir, Look: look,
-			Output: func(s string) { host.Emit(engine.Output{Delta: s}) }})
+		cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
+		if c.follows {
+			cmd.Timeout = watched
+		}
+		cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+		o = c.env.Run(ctx, cmd)
 		if lacks, wrote, why = c.wanted(o); why == "" {
 			r, err := c.env.outcome(o)
 			if o.Code != 0 && c.passes(o, look.Hidden) {
@@ -70,6 +75,9 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	}
 	return r, err
 }
+
+// watched is how long a command looks that goes on and on, as tail -f does.
+const watched = 10 * time.Second
 
 // passes reports whether a command has met with what is hidden from it, as a
 // search through directories does, which then has not failed.

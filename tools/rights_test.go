@@ -285,3 +285,20 @@ func TestAskedAgain(t *testing.T) {
 		})
 	}
 }
+
+// A program that has to be got from the network first is asked about with it at once: without
+// it would wait, not fail.
+func TestDownloads(t *testing.T) {
+	h := newHeld(t)
+	bin := filepath.Join(h.dir, "node_modules/.bin")
+	if err := errors.Join(os.MkdirAll(bin, 0o700), os.WriteFile(filepath.Join(bin, "tsc"), nil, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]bool{"npx create-x": true, "npx -y create-x a": true, "npx tsc@5 --noEmit": true, "npx --package x tsc": true, "npx ../../tsc": true, "npx \"$X\"": true, "uvx ruff": true, "bunx x": true, "make && npx create-x": true,
+		"npx tsc --noEmit": false, "cd sub && npx tsc": false, "npx --no-install x": false, "npx --version": false, "npx": false, "npm test": false, "echo npx x": false} {
+		in := h.prepare(runShellCommand(h.env), map[string]any{"command": command}).Intent
+		if in.Plan.Rights.Network != want {
+			t.Errorf("%s: with %v", command, in.Plan.Rights)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,14 +82,15 @@ const shellName = "run_shell_command"
 // A shellCall is one command line, checked.
 type shellCall struct {
 	runShellCommandArgs
-	env    Env
-	dir    string
-	read   script.Script // what is known of it
-	text   string        // what is run for it
-	rights engine.Rights // beyond what all commands have
-	looks  bool          // it is held to looking
-	git    gitUse        // what it does with git then
-	known  *known        // what was found out for others
+	env     Env
+	dir     string
+	read    script.Script // what is known of it
+	text    string        // what is run for it
+	rights  engine.Rights // beyond what all commands have
+	looks   bool          // it is held to looking
+	follows bool          // what it looks at goes on and on
+	git     gitUse        // what it does with git then
+	known   *known        // what was found out for others
 }
 
 // prepare checks the arguments.
@@ -106,6 +108,9 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	c.read, c.text = a.read()
 	if script.Rebuilds(c.read.Commands) {
 		c.More.Files.Protected = true
+	}
+	if !env.Offline && slices.ContainsFunc(c.read.Commands, c.downloads) {
+		c.More.Network = true
 	}
 	c.rights, err = c.beyond()
 	if err == nil && runtime.GOOS != "windows" {

@@ -15,6 +15,7 @@ const (
 	Records     Fact = "records"     // it adds to a repository, and loses nothing that is in it
 	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
 	Dials       Fact = "dials"       // it wants a network
+	Gets        Fact = "gets"        // it gets what it runs from the network, if the project does not have it
 	Removes     Fact = "removes"     // it takes away what its operands name
 	Changes     Fact = "changes"     // it changes what its operands name
 	Writes      Fact = "writes"      // it writes to what one of its arguments names
@@ -30,7 +31,7 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Lists, Records, Reads, Dials, Removes, Changes, Writes, Broad, Commands,
+var facts = []Fact{Looks, Lists, Records, Reads, Dials, Gets, Removes, Changes, Writes, Broad, Commands,
 	Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
@@ -116,8 +117,28 @@ func (p *Program) LooksAt(words []string) bool { return p.Is(Looks) && begins(wo
 func (p *Program) ListsAt(words []string) bool { return p.Is(Lists) && begins(words, p.lists) }
 
 // RecordsAt reports whether p records with these words. Where the book names none, it
-// does with all.
-func (p *Program) RecordsAt(words []string) bool { return p.Is(Records) && begins(words, p.records) }
+// does with all. With NAME it does so if there is an operand, and no option but
+// those of the entry.
+func (p *Program) RecordsAt(words []string) bool {
+	if !slices.Contains(p.records, "NAME") {
+		return p.Is(Records) && begins(words, p.records)
+	}
+	names := 0
+	for len(words) > 0 {
+		values := 0
+		if strings.HasPrefix(words[0], "-") {
+			_, n, ok := p.Take(words)
+			if !ok {
+				return false
+			}
+			values = n
+		} else {
+			names++
+		}
+		words = words[1+values:]
+	}
+	return names > 0
+}
 
 // begins reports whether the first of words is one of list, in which "nothing"
 // is that there is none. All are of an empty list.

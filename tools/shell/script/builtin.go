@@ -121,6 +121,7 @@ func (v *visitor) changeDir(name string, args []word) {
 	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && args[0].text[0] == '-' {
 		args = args[1:]
 	}
+	v.s.strict = v.s.strict || v.loop // it runs from where the round before has led
 	if len(args) == 1 && name != "popd" {
 		v.enterDir(args[0])
 	} else {
@@ -132,7 +133,8 @@ func (v *visitor) changeDir(name string, args []word) {
 // is calculated, and a calculation can run commands. The options that are not
 // in the book calculate, name one variable by another, or run a script.
 func (v *visitor) setVariables(name string, args []word) {
-	v.lower(engine.Readable, "it sets a variable: %s", name)
+	v.loosen("it sets a variable: %s", name)
+	v.s.strict = v.s.strict || name != "read"
 	for i, a := range args {
 		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
 		switch {

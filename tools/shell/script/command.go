@@ -41,9 +41,10 @@ func (v *visitor) command(words []word, env []string, in *string) {
 
 // set notes that a variable is set.
 func (v *visitor) set(name string, value word) {
-	v.lower(engine.Readable, "it sets %s", name)
+	v.loosen("it sets %s", name)
 	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"},
 		value.text) && name != "PATH" && name != "IFS" {
+		v.s.strict = v.s.strict || program.Steers(name) && !strings.HasSuffix(name, "PAGER")
 		return
 	}
 	if program.Steers(name) {
@@ -82,7 +83,7 @@ func (v *visitor) runsScript(command string, words []word) {
 
 // runs reads a command that another one runs, with env set for it.
 func (v *visitor) runs(command string, words []word, env []string) {
-	if slices.Contains([]string{"find", "fd", "xargs", "timeout", "nice"}, command) {
+	if slices.Contains([]string{"find", "fd", "xargs", "timeout", "nice", "time"}, command) || command == "env" && len(words) == 0 {
 		v.loosen("%s runs another command", command)
 	} else {
 		v.lower(engine.Readable, "%s runs another command", command)

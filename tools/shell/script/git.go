@@ -15,7 +15,8 @@ func (v *visitor) git(git *program.Program, args []word) {
 		s := args[0].text
 		switch {
 		case s == "-C" && len(args) > 1:
-			v.lower(engine.Readable, "git works in another directory")
+			v.loosen("git works in another directory")
+			v.s.strict = v.s.strict || !args[1].known
 			args = args[1:]
 		case s == "-c" && len(args) > 1 && args[1].known && (strings.HasPrefix(args[1].text, "user.") || strings.HasPrefix(args[1].text, "color.") || strings.HasPrefix(args[1].text, "advice.")):
 			args = args[1:]
@@ -39,7 +40,7 @@ func (v *visitor) git(git *program.Program, args []word) {
 		v.opaque("git %s runs programs of its own", sub.text)
 	case !ok:
 		v.opaque("git %s may be an alias, or a program of that name", sub.text)
-	case sub.text == "config" && len(args) > 2:
+	case sub.text == "config" && len(args) > 2 && !strings.HasPrefix(args[1].text, "--get"):
 		v.lower(engine.Readable, "git config may set what git runs")
 	}
 	v.dangerousOptions("git", v.gitRuns(sub.text, p.Grammar == "remote", args[1:]), git, p)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/engine"
-
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -15,7 +13,8 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	if _, ok := harmless(r); ok {
 		return nil
 	}
-	v.lower(engine.Readable, "it redirects to something other than /dev/null")
+	v.loosen("it redirects to something other than /dev/null")
+	v.s.strict = v.s.strict || r.Op != syntax.RdrIn || r.N != nil || v.process(r.Word)
 	if r.N != nil && strings.Contains(r.N.Value, "[") {
 		v.opaque("arithmetic with a variable can run commands")
 	}
@@ -32,7 +31,10 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 		if strings.Trim(w.text, "0123456789-") != "" || !w.known {
 			v.write(w)
 		}
-	case syntax.RdrIn, syntax.DplIn:
+	case syntax.RdrIn:
+		v.s.strict = v.s.strict || !w.known
+		v.s.Reads = append(v.s.Reads, w.text)
+	case syntax.DplIn:
 	case syntax.Hdoc, syntax.DashHdoc:
 		v.ends(r)
 		if v.word(r.Hdoc); r.N == nil || r.N.Value == "0" {

@@ -27,10 +27,12 @@ type Script struct {
 	Commands []engine.Command // in the order they stand in
 	Writes   []string         // paths that are written to, as [engine.Intent] has them
 
-	// Loose says of a readable script that it is a list as a plain one is, but
-	// for patterns and variables in arguments, and commands that find, xargs
-	// and the like run.
+	// Loose says of a readable script that each command in it is told, and that it
+	// writes to nothing itself: it has patterns and variables in arguments, shells,
+	// conditions, loops that end, variables that steer no program, and commands
+	// that find, xargs and the like run.
 	Loose bool
+	Reads []string // what redirections of a loose script read
 
 	strict    bool // it is less than plain for more than what Loose allows
 	canonical string

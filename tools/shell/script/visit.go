@@ -18,7 +18,7 @@ func (v *visitor) stmts(all []*syntax.Stmt) {
 
 // nested reads statements that run in a shell, a loop or a condition.
 func (v *visitor) nested(all []*syntax.Stmt) {
-	v.lower(engine.Readable, "it is not a plain list of commands")
+	v.loosen("it is not a plain list of commands")
 	if v.depth++; !v.deep() {
 		v.stmts(all)
 	}
@@ -39,7 +39,10 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 	if s == nil {
 		return
 	}
-	if s.Background || s.Coprocess || s.Disown || s.Negated {
+	if s.Negated {
+		v.loosen("it is not a plain list of commands")
+	}
+	if s.Background || s.Coprocess || s.Disown {
 		v.lower(engine.Readable, "it is not a plain list of commands")
 	}
 	var in *string // what the standard input is known to be
@@ -66,7 +69,7 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 
 // compound reads a command that holds others, or calculates.
 func (v *visitor) compound(c syntax.Command) {
-	v.lower(engine.Readable, "it is not a plain list of commands")
+	v.loosen("it is not a plain list of commands")
 	switch c := c.(type) {
 	case *syntax.Subshell:
 		v.nested(c.Stmts)
@@ -78,6 +81,11 @@ func (v *visitor) compound(c syntax.Command) {
 			v.nested(c.Then)
 		}
 	case *syntax.WhileClause:
+		if !c.Until && len(c.Cond) == 1 && reads(c.Cond[0]) {
+			v.repeat(c.Cond, c.Do)
+			return
+		}
+		v.lower(engine.Readable, "it is a loop that nothing ends")
 		v.repeat(c.Cond, c.Do)
 	case *syntax.ForClause:
 		v.loopOver(c.Loop)
@@ -89,21 +97,24 @@ func (v *visitor) compound(c syntax.Command) {
 			v.nested(i.Stmts)
 		}
 	case *syntax.FuncDecl:
+		v.lower(engine.Readable, "it is not a plain list of commands")
 		v.repeat([]*syntax.Stmt{c.Body})
 	case *syntax.ArithmCmd:
+		v.lower(engine.Readable, "it is not a plain list of commands")
 		v.arithm(c.X)
 	case *syntax.TestClause:
 		v.test(c.X)
 	case *syntax.DeclClause:
 		v.declare(c)
 	case *syntax.LetClause:
+		v.lower(engine.Readable, "it is not a plain list of commands")
 		for _, x := range c.Exprs {
 			v.arithm(x)
 		}
 	case *syntax.TimeClause:
 		// Behind | it is no word of the shell's, but a program.
 		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true},
-			{Text: "(command)"}}, Inside: v.inside})
+			{Text: Timed}}, Inside: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
 		// What of it is a name is told apart in more than one way.
@@ -114,6 +125,15 @@ func (v *visitor) compound(c syntax.Command) {
 	}
 }
 
+// reads reports whether a statement is the read of a loop over lines.
+func reads(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && !s.Negated && len(s.Redirs) == 0 && len(c.Args) > 0 && c.Args[0].Lit() == "read"
+}
+
+// Timed stands for what the shell's own time runs, which is a command of its own.
+const Timed = "(command)"
+
 // loopOver reads what a loop goes over.
 func (v *visitor) loopOver(l syntax.Loop) {
 	switch l := l.(type) {
@@ -121,6 +141,7 @@ func (v *visitor) loopOver(l syntax.Loop) {
 		v.words(l.Items)
 		v.set(l.Name.Value, word{})
 	case *syntax.CStyleLoop:
+		v.lower(engine.Readable, "it is not a plain list of commands")
 		v.arithm(l.Init)
 		v.arithm(l.Cond)
 		v.arithm(l.Post)
@@ -197,7 +218,7 @@ func (v *visitor) parts(all []syntax.WordPart) {
 // before it runs them, and loses what stands behind a here-document; and the
 // quotes of $'…', if it took the commands for a calculation at first.
 func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
-	v.lower(engine.Readable, "it has a command substitution")
+	v.loosen("it has a command substitution")
 	simple := false
 	if len(all) == 1 {
 		_, simple = all[0].Cmd.(*syntax.CallExpr)
@@ -370,9 +391,12 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 // assign reads an assignment and returns it as NAME=value, and whether that is
 // known.
 func (v *visitor) assign(a *syntax.Assign) (set string, known bool) {
-	v.lower(engine.Readable, "it sets a variable")
+	v.loosen("it sets a variable")
 	if a.Index != nil {
 		v.arithm(a.Index)
+	}
+	if a.Index != nil || a.Array != nil || a.Append {
+		v.s.strict = true
 	}
 	value := word{known: true}
 	if a.Array != nil {
