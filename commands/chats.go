@@ -318,7 +318,7 @@ func listSaved(_ context.Context, app *App, args string) error {
 	for _, t := range list {
 		ls = append(ls, fmt.Sprintf("  - %s (%s)", text.EscapeLine(t.Name), t.At.Local().Format(time.DateTime)))
 	}
-	return lines(app.Out, ls...)
+	return sentences(app.Out, ls...)
 }
 
 func save(ctx context.Context, app *App, tag string) error {

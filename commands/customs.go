@@ -91,14 +91,14 @@ func customs() *Command {
 		found := app.Customs.found()
 		app.Customs.tell()
 		if len(found) == 0 {
-			return lines(app.Out, "there are no custom commands; gemline help custom-commands says how to write one")
+			return sentences(app.Out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}
 		for _, c := range found {
 			name := "/" + c.Name
 			if c.Arguments != "" {
 				name += " " + c.Arguments
 			}
-			if err := lines(app.Out, name+": "+c.Description, "  "+text.EscapeLine(c.File)); err != nil {
+			if err := sentences(app.Out, name+": "+c.Description, "  "+text.EscapeLine(c.File)); err != nil {
 				return err
 			}
 		}
@@ -112,7 +112,7 @@ func customs() *Command {
 				app.Customs.Forget()
 				found := app.Customs.found()
 				app.Customs.tell()
-				return lines(app.Out, fmt.Sprintf("custom commands: %d", len(found)))
+				return sentences(app.Out, fmt.Sprintf("custom commands: %d", len(found)))
 			}},
 	}}
 }

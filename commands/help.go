@@ -38,7 +38,7 @@ func (s Set) usual() []string {
 			const width = 80 // of a usual screen
 			last := &others[len(others)-1]
 			if len(*last)+len(" /"+c.Name) > width {
-				others = append(others, "  ")
+				others = append(others, " ")
 				last = &others[len(others)-1]
 			}
 			*last += " /" + c.Name

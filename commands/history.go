@@ -29,7 +29,7 @@ func history() *Command {
 // showExchanges shows the last exchanges of the conversation.
 func showExchanges(app *App, said []journal.Turn) error {
 	if n := len(said) - mostListed; n > 0 {
-		if err := lines(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
+		if err := sentences(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
 			return err
 		}
 		said = said[n:]
@@ -60,7 +60,7 @@ func listInputs(app *App, arg string) error {
 	case text != "" && len(ls) == 0:
 		return fmt.Errorf("none of your inputs contains %q; /resume %s looks in the sessions", arg, arg)
 	case len(ls) > 0:
-		return lines(app.Out, ls...)
+		return sentences(app.Out, ls...)
 	}
-	return lines(app.Out, "nothing was typed yet")
+	return sentences(app.Out, "nothing was typed yet")
 }

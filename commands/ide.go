@@ -15,7 +15,7 @@ func ide() *Command {
 			if err != nil {
 				return err
 			}
-			return lines(app.Out, said)
+			return sentences(app.Out, said)
 		}
 	}
 	return &Command{Name: "ide", Summary: "the editor that this terminal belongs to, and its companion", Run: run("status"), Sub: Set{

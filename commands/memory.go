@@ -18,13 +18,13 @@ func memories() *Command {
 }
 
 func listMemory(_ context.Context, app *App, _ string) error {
-	return lines(app.Out, app.Memory.Contents().List())
+	return sentences(app.Out, app.Memory.Contents().List())
 }
 
 func refreshMemory(ctx context.Context, app *App, _ string) error {
 	c := app.Memory.Reload()
 	app.Engine.Reopen(ctx)
-	return lines(app.Out, c.Reloaded())
+	return sentences(app.Out, c.Reloaded())
 }
 
 func addMemory(_ context.Context, app *App, text string) error {
@@ -35,5 +35,5 @@ func addMemory(_ context.Context, app *App, text string) error {
 	if err != nil {
 		return err
 	}
-	return lines(app.Out, "added to "+path)
+	return sentences(app.Out, "added to "+path)
 }

@@ -186,7 +186,7 @@ func reloadExtensions(ctx context.Context, app *App, _ string) error {
 	if err := refreshMemory(ctx, app, ""); err != nil {
 		return err
 	}
-	return lines(app.Out, "Hooks, rules and MCP servers of extensions count from the next start on.")
+	return sentences(app.Out, "Hooks, rules and MCP servers of extensions count from the next start on.")
 }
 
 func skills() *Command {

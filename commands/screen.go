@@ -107,7 +107,7 @@ func show() *Command {
 
 func listOutputs(app *App, kept []Output) error {
 	if len(kept) == 0 {
-		return lines(app.Out, "everything so far was shown in full")
+		return sentences(app.Out, "everything so far was shown in full")
 	}
 	var ls []string
 	for _, o := range kept {
@@ -119,7 +119,7 @@ func listOutputs(app *App, kept []Output) error {
 		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number,
 			strings.Join(strings.Fields(o.Title), " "), n, plural))
 	}
-	return lines(app.Out, ls...)
+	return sentences(app.Out, ls...)
 }
 
 // editor is here to be listed: the reader of lines opens the editor where

@@ -81,7 +81,7 @@ func plan() *Command {
 			}
 			mode, err := app.Mode("plan")
 			if err == nil && (said == "" || app.Restart != nil) { // else there is nothing but the answer to print
-				err = lines(app.Out, mode)
+				err = sentences(app.Out, mode)
 			}
 			if err != nil {
 				return nil, err
@@ -92,7 +92,7 @@ func plan() *Command {
 			if plan.Path == "" {
 				return nil, sentences(app.Out, "there is no plan yet; /plan TEXT asks for one")
 			}
-			return nil, lines(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
+			return nil, sentences(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
 				strings.TrimSpace(plan.Text))
 		}}
 }
@@ -127,7 +127,7 @@ func todos() *Command {
 			if len(ls) == 0 {
 				ls = []string{"there is no todo list"}
 			}
-			return lines(app.Out, ls...)
+			return sentences(app.Out, ls...)
 		}}
 }
 

@@ -70,7 +70,7 @@ func (app *App) takeBack(ctx context.Context, list []*checkpoint.Done) error {
 
 // apply does what a plan says, and asks about files that others have changed.
 func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) error {
-	if err := lines(app.Out, escaped(p.Lines(app.Workspace.Rel))...); err != nil {
+	if err := sentences(app.Out, escaped(p.Lines(app.Workspace.Rel))...); err != nil {
 		return err
 	}
 	others := false
@@ -80,12 +80,12 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 			return err
 		}
 		if !yes && len(p.Changes) == 0 {
-			return lines(app.Out, "nothing is changed")
+			return sentences(app.Out, "nothing is changed")
 		}
 		others, p.Settled = yes, true
 	}
 	if others {
-		if err := lines(app.Out, escaped(checkpoint.Named(p.Others, app.Workspace.Rel))...); err != nil {
+		if err := sentences(app.Out, escaped(checkpoint.Named(p.Others, app.Workspace.Rel))...); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) erro
 		return err
 	}
 	said := append(escaped(o.Lines(app.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.EscapeLine(what), o.Count()))
-	if err := lines(app.Out, said...); err != nil || o.Done == 0 {
+	if err := sentences(app.Out, said...); err != nil || o.Done == 0 {
 		return err
 	}
 	note := engine.Note(fmt.Sprintf("The user has changed files back or forth with /%s: read a file again before you rely on what it holds.", p.Kind))
@@ -127,14 +127,14 @@ func changes() *Command {
 				return err
 			}
 			if len(list) == 0 {
-				return lines(app.Out, "this session has changed no files")
+				return sentences(app.Out, "this session has changed no files")
 			}
 			var ls []string
 			for _, s := range list {
 				s.Path = app.Workspace.Rel(s.Path)
 				ls = append(ls, text.EscapeLine(s.String()))
 			}
-			return lines(app.Out, ls...)
+			return sentences(app.Out, ls...)
 		}}
 }
 
@@ -146,7 +146,7 @@ func diffing() *Command {
 			case err != nil && !errors.Is(err, checkpoint.ErrNothing):
 				return err
 			case patch == "":
-				return lines(app.Out, "this session has changed no files")
+				return sentences(app.Out, "this session has changed no files")
 			}
 			if app.Screen != nil && app.Screen.Patch != nil {
 				app.Screen.Patch(patch)
@@ -191,7 +191,7 @@ func rewinding() *Command {
 				if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
 					err = app.takeBack(ctx, list)
 				} else {
-					err = lines(app.Out, "no files were changed since")
+					err = sentences(app.Out, "no files were changed since")
 				}
 				if err != nil {
 					return err
@@ -251,7 +251,7 @@ func (app *App) questions(ctx context.Context) (list []asked, err error) {
 
 func (app *App) listQuestions(ctx context.Context, list []asked) error {
 	if len(list) == 0 {
-		return lines(app.Out, "nothing was asked yet")
+		return sentences(app.Out, "nothing was asked yet")
 	}
 	var ls []string
 	for i, q := range list {
@@ -272,7 +272,7 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 		}
 		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.EscapeLine(text.OneLine(q.text, 100)), what))
 	}
-	return lines(app.Out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
+	return sentences(app.Out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }
 
 func restoring() *Command {
@@ -329,14 +329,14 @@ func (app *App) forgetCall(ctx context.Context, call checkpoint.State) error {
 // listCalls lists calls that can be gone back to, and checkpoints of the Gemini CLI.
 func (app *App) listCalls(calls []checkpoint.State, theirs []string) error {
 	if len(calls)+len(theirs) == 0 {
-		return lines(app.Out, "No restorable tool calls found.")
+		return sentences(app.Out, "No restorable tool calls found.")
 	}
 	ls := []string{"Available tool calls to restore:", ""}
 	for i, c := range calls {
 		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly),
 			c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
 	}
-	return lines(app.Out, append(ls, escaped(theirs)...)...)
+	return sentences(app.Out, append(ls, escaped(theirs)...)...)
 }
 
 // restoreOriginal goes back to a checkpoint of the Gemini CLI: to what was said, and to

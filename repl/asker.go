@@ -168,7 +168,8 @@ func (a *Asker) show(p engine.Proposal) {
 	it, known := question.It(p, a.Home)
 	reads := known && question.ReadsSecret(p)
 	if reads && !whole {
-		a.Out.Line(output.Tool, "%s", a.titleText(title))
+		words, code := titled(a.titleText(title))
+		a.Out.Line(output.Tool, "%s%s", words, code)
 	}
 	for _, f := range question.Facts(p, whole) {
 		if f.Usual && f.Text == a.usual || f.Failed && known {
@@ -193,7 +194,8 @@ func (a *Asker) show(p engine.Proposal) {
 	case whole: // it stands right above
 		title, rights = a.titleText(it), rights+"?"
 	}
-	a.Out.Line(output.Permission, "%s%s", title, rights)
+	words, code := titled(title)
+	a.Out.Line(output.Permission, "%s%s%s", words, code, rights)
 }
 
 // longestTitle is how many characters name a call that is shown in full above.

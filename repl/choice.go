@@ -43,9 +43,13 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 		keys = append(keys, "e")
 	}
 	again = strings.Join(append(keys, "?"), " ")
+	room := mostColumns
+	if narrow := c.Out.Room(); narrow > 0 {
+		room = min(room, narrow)
+	}
 	for len(meanings) > 0 {
 		first = again + " (" + strings.Join(meanings, ", ") + "): "
-		if c.Out.Width(first) <= mostColumns {
+		if c.Out.Width(first) <= room {
 			return first, again + ": "
 		}
 		longest := slices.MaxFunc(meanings, func(a, b string) int { return len(a) - len(b) })
@@ -208,7 +212,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 		if c.Inside != "" {
 			by = c.Inside
 		}
-		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), a.titleText(c.Line()))
+		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(a.titleText(c.Line())))
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Plan.Dir != "" {

@@ -31,7 +31,7 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []question.
 			case s.Err != nil:
 				c.Out.Line(output.Warning, "%s can't be read: %v", output.EscapeLine(s.Path), s.Err)
 			case s.Long():
-				c.Out.Styled(output.Normal, indent+c.titleText(fmt.Sprintf("file %s has %d lines; read it before you agree", s.Path, s.Lines)))
+				c.Out.Item(output.Normal, indent+c.titleText(fmt.Sprintf("file %s has %d lines; read it before you agree", s.Path, s.Lines)))
 			default:
 				c.wish("file "+s.Path+":", s.Text)
 				hidden = hidden || output.Hides(s.Text)
@@ -91,7 +91,7 @@ func choose[T any](ctx context.Context, c *Console, options []question.Option[T]
 
 // wish shows a text of a folder's below a title.
 func (c *Console) wish(title, text string) {
-	c.Out.Styled(output.Normal, indent+c.titleText(title))
+	c.Out.Item(output.Normal, indent+c.titleText(title))
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		c.Out.Styled(output.Normal, indent+indent+c.titleText(l))
 	}

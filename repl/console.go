@@ -179,7 +179,9 @@ func (c *Console) ask(ctx context.Context, question string) (string, error) {
 	}
 	ctx, stop := c.interruptible(ctx)
 	defer stop()
-	return c.shared(ctx, question, true, c.Lines.Ask)
+	return c.shared(ctx, question, true, func(ctx context.Context, question string) (string, error) {
+		return c.Lines.Ask(ctx, c.Out.Head(question))
+	})
 }
 
 // Line asks for a line, which may be empty.
@@ -248,7 +250,7 @@ func (c *Console) unanswered(err error, otherwise string) error {
 // number shows options, one line each, numbered from 1.
 func (c *Console) number(options []string) {
 	for i, o := range options {
-		c.Out.Styled(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(oneLine(o))))
+		c.Out.Item(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(oneLine(o))))
 	}
 }
 

@@ -132,7 +132,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		p.turn.running = slices.DeleteFunc(p.turn.running, func(r *call) bool { return r == c })
 	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
 		p.settle()
-		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+		p.title(output.Tool, output.EscapeLine(c.title))
 		c.quiet = false
 	}
 	if c.quiet && c.agreed && ev.Err == nil && p.Detail != ShortDetail {
@@ -147,7 +147,7 @@ func (p *Printer) finished(ev engine.Finished) {
 	}
 	p.settle()
 	if c.quiet && !ev.Asked {
-		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+		p.title(output.Tool, output.EscapeLine(c.title))
 	}
 	if c.quiet && p.Detail == ShortDetail { // how it went is said, and where the rest is
 		p.kept.unshown(c, ev)

@@ -45,7 +45,7 @@ func (p *Printer) nested(ev engine.Nested) {
 	}
 	tell := func(label output.Label, words string) {
 		p.settle()
-		p.say(label, "%s: %s", agents, words)
+		p.title(label, agents+": "+words)
 	}
 	switch said := said.(type) {
 	case engine.Thought:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -291,6 +292,24 @@ func (p *Printer) say(l output.Label, format string, args ...any) {
 	p.Out.Line(l, format, args...)
 }
 
+// title says what a call is.
+func (p *Printer) title(l output.Label, title string) {
+	words, code := titled(title)
+	p.say(l, "%s%s", words, code)
+}
+
+// runs matches what stands before a command in the title of a call.
+var runs = regexp.MustCompile(`^([^:]+: )*run( it| in [^:]+)*: `)
+
+// titled takes the command of a title apart from the words before it.
+func titled(title string) (words string, code output.Uncut) {
+	words = runs.FindString(title)
+	if words == "" {
+		return title, ""
+	}
+	return words, output.Uncut(title[len(words):])
+}
+
 // settle shows everything that was held back, so that something else may be
 // shown below.
 func (p *Printer) settle() {
@@ -306,7 +325,7 @@ func (p *Printer) started(ev engine.Started) {
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if !c.quiet && !c.agreed { // else the question has named it
 		p.settle()
-		p.say(output.Tool, "%s", output.EscapeLine(c.title))
+		p.title(output.Tool, output.EscapeLine(c.title))
 	}
 	p.turn.running = append(p.turn.running, c)
 }

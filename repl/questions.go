@@ -40,7 +40,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	a.Out.Line(label, "%s: %s", head, q.Text)
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
-		a.Out.Styled(output.Normal, indent+"such as: "+oneLine(q.Hint))
+		a.Out.Item(output.Normal, indent+"such as: "+oneLine(q.Hint))
 	case q.Kind == engine.Choice:
 		several := ""
 		if q.Multi {

@@ -42,12 +42,12 @@ func (c *Console) show(f question.Folder) {
 		if i < len(f.Caution) && f.Caution[i] {
 			style, mark = output.Caution, "* "
 		}
-		c.Out.Styled(style, mark+c.titleText(b))
+		c.Out.Item(style, mark+c.titleText(b))
 		hidden = hidden || output.Hides(b)
 	}
 	switch weak := f.Weak(); {
 	case len(f.Brings) == 0:
-		c.Out.Styled(output.Normal, indent+"nothing at the moment")
+		c.Out.Item(output.Normal, indent+"nothing at the moment")
 	case weak == 1:
 		c.Out.Line(output.Warning, "the line with a * weakens your protection")
 	case weak > 1:

@@ -20,6 +20,7 @@ import (
 	"gemline/engine/journal/saved"
 	"gemline/repl/attach"
 	"gemline/repl/input"
+	"gemline/repl/output"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -138,7 +139,11 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 				return f.conversation(), err
 			}},
 		Manage: func(ctx context.Context, args ...string) error {
-			w := f.world(out, sessionProject{f})
+			to := out
+			if screen, ok := out.(*output.Writer); ok {
+				to = screen.Broken()
+			}
+			w := f.world(to, sessionProject{f})
 			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
 			w.Skills, w.Confirm = f.Project.skills, f.confirm

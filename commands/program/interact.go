@@ -148,7 +148,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		r.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
 	if len(journal.Turns(i.engine.History())) > 0 && i.journal.Kept() && !i.discard {
-		r.Out.Line(output.Info, "go on with %s", i.goOn())
+		r.Out.Line(output.Info, "go on with %s", output.Uncut(i.goOn()))
 	}
 	i.tellTree(i.run.status.tell)
 	return err

@@ -50,7 +50,7 @@ func (o *Options) shellSettings() shell.Settings {
 	return shell.Settings{
 		Environ:    o.environ(),
 		Inactivity: time.Duration(max(0, o.settings.Inactivity)) * time.Second,
-		PTY:        o.interactive && o.settings.Terminal,
+		PTY:        o.interactive && o.settings.Terminal && (o.settings.Says("tools.shell.enableInteractiveShell") || o.terminal().smart()),
 		Charsets:   o.charsets(),
 		Pager:      o.settings.Pager,
 		Reveal:     !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars,

@@ -32,6 +32,9 @@ func (t terminal) signs() output.Signs {
 		Lookup: t.os.Lookup}
 }
 
+// smart reports whether a session there is more than lines: for nobody else do commands lay out columns.
+func (t terminal) smart() bool { return output.Decide(t.signs()).Smart }
+
 // width returns how wide the terminal is now, 0 if it does not say.
 func (t terminal) width() int {
 	columns, _, _ := term.GetSize(int(t.os.Stdout.Fd()))
@@ -74,7 +77,7 @@ func inPath(program string) bool { _, err := exec.LookPath(program); return err 
 func (t terminal) pager() func(context.Context, string) error {
 	command := strings.TrimSpace(t.os.getenv("PAGER"))
 	if command == "" || command == "cat" || !isTerminal(t.os.Stdin) || !isTerminal(t.os.Stdout) ||
-		!output.Decide(t.signs()).Smart {
+		!t.smart() {
 		return nil
 	}
 	return func(ctx context.Context, text string) error {

@@ -90,7 +90,7 @@ func (f *wrap) lay(s Style, b []byte) {
 		f.style = s
 	}
 	if f.flow == Exact {
-		f.endWord()
+		f.joinProse()
 		f.place(s, b)
 		return
 	}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -194,13 +195,26 @@ func TestWrappedMessages(t *testing.T) {
 	w := New(&b, Options{})
 	w.Wrap(func() int { return 20 })
 	w.Line(Info, "%s", "one two three four error: five")
-	w.Line(Permission, "run: %s", "touch one two three four")
-	w.Paragraphs("one two three four five\nsix\n")
+	w.Line(Permission, "run: %s", Uncut("touch one two three four"))
+	w.Line(Permission, "run: %s?", Uncut("touch one two"))
+	w.Line(Permission, "run: %s", "touch one two")
+	w.Paragraphs("one two three four five\nsix\n  seven eight nine ten\n    code that goes on and on\n{\"a\": 1, \"b\": 2, \"c\": 3}\n")
+	fmt.Fprintf(w.Broken(), "one two three %s\n", "four five")
+	w.Item(Normal, "  seven eight nine ten")
+	w.Item(Normal, w.Head("y n a ? (a = always this command): ")+"x")
 	w.Wrap(nil)
+	if q := "y n a ? (a = always this command): "; w.Head(q) != q {
+		t.Errorf("%q is broken where no line is", q)
+	}
 	w.Line(Info, "%s", "one two three four five")
 	want := "info: one two three\nfour error: five\n" +
 		"permission: run: touch one two three four\n" +
-		"one two three four\nfive\nsix\n" +
+		"permission: run:\ntouch one two?\n" +
+		"permission: run:\ntouch one two\n" +
+		"one two three four\nfive\nsix\n  seven eight nine\n  ten\n    code that goes on and on\n{\"a\": 1, \"b\": 2, \"c\": 3}\n" +
+		"one two three four\nfive\n" +
+		"  seven eight nine\n  ten\n" +
+		"y n a ? (a =\nalways this\ncommand): x\n" +
 		"info: one two three four five\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)

@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 )
@@ -142,29 +143,71 @@ func labelStyle(l Label) Style {
 	}
 }
 
+// Uncut is an argument of [Writer.Line] that nobody may break: a command that is shown, or is to be
+// copied. It has a line of its own where it does not fit behind the words.
+type Uncut string
+
+// coded returns a text that was made of args, with what is Uncut among them apart.
+func (w *Writer) coded(text string, args []any) (spans []Span) {
+	for _, a := range args {
+		code, ok := a.(Uncut)
+		at := strings.Index(text, string(code))
+		if !ok || code == "" || at < 0 {
+			continue
+		}
+		flow := Tight
+		if w.Width(string(code)) > w.columns() { // there is no room for it on any line
+			flow = Exact
+		}
+		spans = append(spans, Span{Text: text[:at]}, Span{Text: string(code), Flow: flow})
+		text = text[at+len(code):]
+	}
+	return append(spans, Span{Text: text})
+}
+
 // Line writes a whole message on a fresh line. Outside text may be among args.
-// What names a call holds commands and is broken by nobody but the terminal.
 func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
 	w.begin(l)
-	text := fmt.Appendf(nil, format, args...)
-	if w.columns != nil && l != Permission && l != Tool {
-		w.prose(w.columns(), Span{Text: string(text)})
+	text := fmt.Sprintf(format, args...)
+	if w.columns != nil {
+		w.prose(w.columns(), w.coded(text, args)...)
 	} else {
-		w.take(text)
+		w.take([]byte(text))
 	}
 	w.Fresh()
 }
 
-// Paragraphs writes lines of outside text, broken as messages are.
+// Paragraphs writes lines of outside text, broken as messages are, but for lines of code: those that
+// begin with four blanks or a tab, and those of JSON.
 func (w *Writer) Paragraphs(text string) error {
 	if w.columns == nil {
 		w.Text(text)
-	} else {
-		w.Prose(w.columns(), Span{Text: text})
+		return w.err
 	}
+	var spans []Span
+	for line := range strings.Lines(text) {
+		bare := strings.TrimLeft(line, " ")
+		indent := len(line) - len(bare)
+		s := Span{Text: line, Hang: line[:indent]}
+		if indent >= 4 || bare != "" && strings.Contains("\t{}[]\"", bare[:1]) {
+			s.Flow = Exact
+		}
+		spans = append(spans, s)
+	}
+	w.Prose(w.columns(), spans...)
 	return w.err
 }
+
+// Broken returns a stream to w on which lines are broken by [Writer.Paragraphs].
+func (w *Writer) Broken() io.Writer { return paragraphs{w} }
+
+type paragraphs struct{ w *Writer }
+
+func (b paragraphs) Write(p []byte) (int, error) { return len(p), b.w.Paragraphs(string(p)) }
+
+// Paragraphs is that of the [Writer].
+func (b paragraphs) Paragraphs(text string) error { return b.w.Paragraphs(text) }
 
 // Styled writes one line of outside text in a style.
 func (w *Writer) Styled(s Style, line string) {
@@ -177,6 +220,44 @@ func (w *Writer) Styled(s Style, line string) {
 		w.line.newline()
 	}
 	w.flush()
+}
+
+// Item writes one line of outside text in a style, broken as messages are, below its beginning.
+func (w *Writer) Item(s Style, line string) {
+	if w.columns == nil {
+		w.Styled(s, line)
+		return
+	}
+	w.Fresh()
+	w.prose(w.columns(), Span{Style: s, Text: line, Hang: line[:len(line)-len(strings.TrimLeft(line, " "))]})
+	w.Fresh()
+}
+
+// Room returns how wide a question may be that an answer of a key stands behind, 0 for as wide as it is.
+func (w *Writer) Room() int {
+	if w.columns == nil || w.columns() < narrowest {
+		return 0
+	}
+	return w.columns() - 2
+}
+
+// Head writes the first lines of a question that does not fit on one, and returns the last.
+func (w *Writer) Head(question string) (last string) {
+	for room := w.Room(); room > 0 && w.Width(question) > room; {
+		at := -1
+		for i := range question {
+			if question[i] == ' ' && i < len(question)-1 && w.Width(question[:i]) <= room {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		w.Prompt(question[:at])
+		w.Fresh()
+		question = question[at+1:]
+	}
+	return question
 }
 
 // Prompt writes s, which is the program's own, on a fresh line and leaves the

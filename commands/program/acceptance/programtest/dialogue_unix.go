@@ -167,7 +167,7 @@ func shown(ts *testscript.TestScript, neg bool, args []string) {
 	text := strings.Join(args, " ")
 	seen := ""
 	if d.session != nil {
-		seen = screen(d.session)
+		seen = Shown(d.session)
 	} else {
 		seen = ts.ReadFile(filepath.Join(ts.Getenv("WORK"), "screen"))
 	}
@@ -178,8 +178,8 @@ func shown(ts *testscript.TestScript, neg bool, args []string) {
 
 var styles = regexp.MustCompile(style)
 
-// screen returns what a terminal has seen, without styles and with plain line ends.
-func screen(s *teletype.Session) string {
+// Shown returns what a terminal has seen, without styles and with plain line ends.
+func Shown(s *teletype.Session) string {
 	return strings.ReplaceAll(styles.ReplaceAllString(string(s.Transcript()), ""), "\r\n", "\n")
 }
 
@@ -200,7 +200,7 @@ func ends(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no session runs")
 	}
 	code := d.session.Exit()
-	seen := screen(d.session)
+	seen := Shown(d.session)
 	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "screen"), []byte(seen), 0o600))
 	if fmt.Sprint(code) == args[0] == neg {
 		ts.Fatalf("exit code %d; the terminal has seen:\n%s", code, seen)
@@ -228,7 +228,7 @@ func (s *scriptTB) Fatalf(format string, args ...any) { s.fail(fmt.Sprintf(forma
 // fail ends the script, and shows what the terminal has seen.
 func (s *scriptTB) fail(why string) {
 	if d := dialogueOf(s.ts); d.session != nil {
-		why += "; the terminal has seen:\n" + screen(d.session)
+		why += "; the terminal has seen:\n" + Shown(d.session)
 	}
 	s.ts.Fatalf("%s", strings.ReplaceAll(why, style, ""))
 }
