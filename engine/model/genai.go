@@ -12,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"reflect"
 	"runtime"
 	"time"
 
@@ -342,25 +343,15 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return *count.TotalTokens, nil
 }
 
-// Merge returns a copy of over that takes from base how to sample and to think where over
-// leaves it open. Either may be nil.
+// Merge returns a copy of over that takes from base what over leaves open. Either may be nil.
 func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
 	base, over = cmp.Or(base, &genai.GenerateContentConfig{}), cmp.Or(over, &genai.GenerateContentConfig{})
 	c := *over
-	if c.Temperature == nil {
-		c.Temperature = base.Temperature
-	}
-	if c.TopP == nil {
-		c.TopP = base.TopP
-	}
-	if c.TopK == nil {
-		c.TopK = base.TopK
-	}
-	if c.MaxOutputTokens == 0 {
-		c.MaxOutputTokens = base.MaxOutputTokens
-	}
-	if c.ThinkingConfig == nil {
-		c.ThinkingConfig = base.ThinkingConfig
+	is, was := reflect.ValueOf(&c).Elem(), reflect.ValueOf(base).Elem()
+	for i := range is.NumField() {
+		if f := is.Field(i); f.IsZero() {
+			f.Set(was.Field(i))
+		}
 	}
 	return &c
 }

@@ -495,10 +495,12 @@ func TestConnections(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	base := &genai.GenerateContentConfig{TopP: genai.Ptr[float32](0.95), TopK: genai.Ptr[float32](64), MaxOutputTokens: 7}
+	base := &genai.GenerateContentConfig{TopP: genai.Ptr[float32](0.95), TopK: genai.Ptr[float32](64), MaxOutputTokens: 7,
+		Seed: genai.Ptr[int32](5), MediaResolution: genai.MediaResolutionLow, StopSequences: []string{"y"}}
 	over := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}
 	want := &genai.GenerateContentConfig{Temperature: genai.Ptr[float32](0), TopP: base.TopP, TopK: base.TopK,
-		MaxOutputTokens: 7, ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"}}
+		MaxOutputTokens: 7, ThinkingConfig: &genai.ThinkingConfig{}, StopSequences: []string{"x"},
+		Seed: base.Seed, MediaResolution: genai.MediaResolutionLow}
 	if d := cmp.Diff(want, model.Merge(base, over)); d != "" {
 		t.Error(d)
 	}
