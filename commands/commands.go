@@ -81,6 +81,9 @@ type App struct {
 	Commands func() Set
 	Customs  *Customs
 
+	// Page reports whether gemline help has a page of that name. Nil is none.
+	Page func(name string) bool
+
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 

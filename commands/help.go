@@ -49,18 +49,20 @@ func (s Set) usual() []string {
 		"/commands, /hooks and /agents list what people have set up. Also: /setup-github")
 }
 
-// about prints the page that topic names or, where there is none, what the
-// command of that name can do.
+// about prints what the command that topic names can do, and where more is, or else the page
+// of that name.
 func (app *App) about(ctx context.Context, topic string) error {
 	name, slash := strings.CutPrefix(topic, "/")
+	page, wanted := strings.CutSuffix(topic, " page")
 	c := app.Commands().named(name)
-	if c == nil || !slash {
-		err := app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(topic)...)...)
-		if err == nil || c == nil {
-			return err
-		}
+	if c == nil || wanted {
+		return app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(page)...)...)
 	}
-	return sentences(app.Out, Set{c}.synopsis("/")...)
+	said := Set{c}.synopsis("/")
+	if app.Page != nil && app.Page(name) && !slash {
+		said = append(said, "More: gemline help "+name+", or /help "+name+" page here")
+	}
+	return sentences(app.Out, said...)
 }
 
 // synopsis returns a line for each command that can be run.

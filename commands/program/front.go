@@ -15,6 +15,7 @@ import (
 
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/docs"
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/journal/saved"
@@ -138,6 +139,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 				}
 				return f.conversation(), err
 			}},
+		Page: func(name string) bool { _, ok := docs.Find(name); return ok },
 		Manage: func(ctx context.Context, args ...string) error {
 			to := out
 			if screen, ok := out.(*output.Writer); ok {

@@ -43,7 +43,11 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Asked { // /accessible says by whom
 		name += ", accessible"
 	}
-	i.screen.Out.Line(output.Info, "%s", greeting(name, model, i.folder(), room))
+	line := greeting(name, model, i.folder(), room)
+	if i.screen.Mode.Asked { // who listens hears it at each start
+		line = strings.TrimSuffix(line, "; type /help")
+	}
+	i.screen.Out.Line(output.Info, "%s", line)
 	if i.unpaid {
 		i.screen.Out.Line(output.Warning, keyless)
 	}

@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/steer"
+	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -144,6 +146,9 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(i.os.Stdin) && !r.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
+	if left := i.leftRunning(); left != "" {
+		r.Out.Line(output.Info, "%s", output.EscapeLine(left))
+	}
 	if missing := i.saver.Missing(); missing != "" && !i.discard {
 		r.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
@@ -153,6 +158,23 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	i.tellTree(i.run.status.tell)
 	return err
 }
+
+// leftRunning says what still runs in the background and ends with the session, "" if nothing does.
+func (i *interactive) leftRunning() string {
+	var names []string
+	for _, j := range i.launcher.Jobs.List() {
+		if j.Running {
+			names = append(names, fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longestCommand), j.PID))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "ends with the session: " + text.List(names)
+}
+
+// longestCommand is how many characters name a command that runs in the background.
+const longestCommand = 60
 
 // offer says how screen reader mode is for good, once, if the command line switches it on.
 func (i *interactive) offer() {

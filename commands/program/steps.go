@@ -8,6 +8,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -40,8 +41,27 @@ func (f *front) files() input.Files {
 				}
 				f.notify(fmt.Sprintf("%s is not read: %s", f.workspace.Rel(sk.Path), sk.Reason))
 			}
+			if said := attached(parts); said != "" && f.interactive {
+				f.run.status.tell(said)
+			}
 			return parts, err
 		}}
+}
+
+// attached says how much stands beside a prompt, "" if that is no more than a screen shows.
+func attached(parts []*genai.Part) string {
+	const screen = 24 * 80 / 4 // tokens
+	tokens, _ := engine.EstimateTokens(parts)
+	if tokens <= screen {
+		return ""
+	}
+	files := 0
+	for _, p := range parts {
+		if _, label := tools.Labelled(p); label || p.InlineData != nil {
+			files++
+		}
+	}
+	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(files, "file"), text.Number(tokens))
 }
 
 // recall is the step that reads the context files, before the first prompt

@@ -84,7 +84,17 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool { return target == engine.ErrTooLong && e.Kind == Overflow }
 
 // Hint says what to do about it, on one line; may be empty.
-func (e *Error) Hint() string { return e.Advice }
+func (e *Error) Hint() string {
+	switch {
+	case e.Advice != "":
+		return e.Advice
+	case e.Kind == BadRequest:
+		return hintRequest
+	case e.Kind == Invalid, e.Kind == Unavailable && e.Answering:
+		return hintAgain
+	}
+	return ""
+}
 
 // What to do, by what happened.
 const (
@@ -104,6 +114,8 @@ const (
 	hintNetwork   = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintCA        = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage   = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintRequest   = "say it in other words, or begin a new conversation (/clear)"
+	hintAgain     = "ask again, or choose another model with -m or /model"
 	hintRephrase  = "say it in other words"
 	hintTooLong   = engine.HintTooLong
 )

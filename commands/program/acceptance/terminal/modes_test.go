@@ -65,7 +65,7 @@ func TestScreenReaderOffer(t *testing.T) {
 	}
 	c.Args = c.Args[:len(c.Args)-1] // without the flag
 	s = teletype.Start(t, c)
-	s.Expect("gemline, accessible, ")
+	s.Match(`gemline, accessible, [^;]*\n`)
 	s.Expect("> ")
 	s.Line("/accessible")
 	s.Expect("screen reader mode: on (settings)")
