@@ -21,6 +21,9 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []question.
 	for _, w := range wishes {
 		c.wish(w.Title+":", w.Command)
 		hidden = hidden || output.Hides(w.Command)
+		if w.Only != "" {
+			c.Out.Styled(output.Normal, indent+indent+c.titleText("(confined in any case: "+w.Only+")"))
+		}
 		w.Files = slices.DeleteFunc(slices.Clone(w.Files), func(name string) bool {
 			again := shown[name]
 			shown[name] = true

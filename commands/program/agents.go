@@ -140,7 +140,7 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	set := &serverSet{folder: s.paths.Cwd}
+	set := &serverSet{start: s.startedBy}
 	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})

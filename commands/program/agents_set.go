@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -177,7 +178,18 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 
 // fingerprint returns what is agreed to when an agent of the project is.
 func (a *agentSet) fingerprint(d agent.Definition) string {
-	return consent.Fingerprint(nil, "agent", d.Name, d.Print)
+	_, print := a.started(d)
+	return print
+}
+
+// started returns what the servers of an agent start, with the fingerprint of the agent.
+func (a *agentSet) started(d agent.Definition) (all consent.Started, print string) {
+	for _, m := range settings.ServersIn(d.Servers, nil) {
+		s := a.startedBy(m)
+		all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
+		all.Unsure = cmp.Or(all.Unsure, s.Unsure)
+	}
+	return all, all.Fingerprint("agent", d.Name, d.Print)
 }
 
 // unagreed says why an agent of the project can't be called, "" if it can.
@@ -199,9 +211,10 @@ func (a *agentSet) wishes() (list []wish) {
 	all, _ := a.list()
 	for _, d := range all {
 		if d.Off == notAgreed {
+			s, print := a.started(d)
 			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description,
-				Files: []string{d.File},
-				Agent: true, Idle: len(d.Servers) == 0}, a.fingerprint(d)})
+				Files: append([]string{d.File}, s.Files...), Only: s.Unsure,
+				Agent: true, Idle: len(d.Servers) == 0}, print})
 		}
 	}
 	return list
@@ -212,7 +225,7 @@ func (a *agentSet) rights(d agent.Definition) consent.Rights {
 	if d.Source != agentOfProject {
 		return consent.All
 	}
-	return a.agreed.rights(a.fingerprint(d))
+	return a.agreed.of(a.started(d))
 }
 
 // own reports whether an agent is the user's: an extension may have any name.

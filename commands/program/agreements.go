@@ -3,11 +3,14 @@ package program
 import (
 	"context"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"gemline/repl/question"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
+	"gemline/tools/shell/program"
 )
 
 // agreements are what the user has agreed to of what a project wants to run, by
@@ -15,19 +18,22 @@ import (
 type agreements struct {
 	kept func() error // reads what is kept, once
 
-	mu    sync.Mutex
-	given map[string]consent.Rights
+	mu     sync.Mutex
+	given  map[string]consent.Rights
+	free   map[string]bool // files and directories of what may run with all rights
+	before bool            // something was agreed to by an earlier form of fingerprint
 }
 
 // newAgreements returns those about the folder, which are read when they are asked for.
 func (o *Options) newAgreements() *agreements {
-	a := &agreements{given: map[string]consent.Rights{}}
+	a := &agreements{given: map[string]consent.Rights{}, free: map[string]bool{}}
 	a.kept = sync.OnceValue(func() error {
 		if o.trust.State != trust.Trusted {
 			return nil
 		}
-		kept, err := consent.In(o.paths).Of(o.trust.Folder)
+		kept, before, err := consent.In(o.paths).Of(o.trust.Folder)
 		a.give(kept)
+		a.before = before
 		return err
 	})
 	return a
@@ -39,6 +45,57 @@ func (a *agreements) rights(print string) consent.Rights {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.given[print]
+}
+
+// of is rights of what starts. What may run with all rights is held from then on.
+func (a *agreements) of(s consent.Started, print string) consent.Rights {
+	r := a.rights(print)
+	if r == consent.All {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, path := range s.Held() {
+			a.free[path] = true
+		}
+	}
+	return r
+}
+
+// held returns the files and directories that nothing confined changes, nor a tool
+// unasked: what runs with all rights is what was agreed to.
+func (a *agreements) held() []string {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Sorted(maps.Keys(a.free))
+}
+
+// started finds what is started of the project in a directory, with the variables that
+// env sets: command lines, or a program and its arguments.
+func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.getenv, Roots: []string{o.paths.Cwd}}
+	for _, more := range o.settings.IncludeDirs {
+		s.Roots = append(s.Roots, o.paths.Folder(more))
+	}
+	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
+		s.Vars = append(s.Vars, name+"="+o.paths.Cwd)
+	}
+	for _, kv := range o.projectEnviron() {
+		if name, _, _ := strings.Cut(kv, "="); program.Steers(name) {
+			s.Env = append(s.Env, kv)
+		}
+	}
+	s.Env = append(s.Env, variables(env)...)
+	return s.Find()
+}
+
+// variables returns variables as NAME=value, in the order of the names.
+func variables(env map[string]string) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
 }
 
 // give notes what was agreed to.
@@ -93,6 +150,9 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify
 	if len(wishes) == 0 {
 		return nil
 	}
+	if o.agreed.before {
+		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
+	}
 	shown := make([]question.Wish, len(wishes))
 	for i, w := range wishes {
 		shown[i] = w.Wish
@@ -106,6 +166,9 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify
 	given := map[string]consent.Rights{}
 	for _, w := range wishes {
 		given[w.print] = rights
+		if rights == consent.All && w.Only != "" {
+			given[w.print] = consent.Confined
+		}
 	}
 	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
 		notify(unkept(err))

@@ -17,9 +17,9 @@ func (o *Options) projectCheck() (w wish) {
 	if command == "" || command == o.userSettings.Check {
 		return w
 	}
-	files := consent.Files(o.paths.Cwd, command)
-	return wish{question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: files},
-		consent.Fingerprint(files, "check", command)}
+	s := o.started(o.paths.Cwd, nil, nil, command)
+	return wish{question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: s.Files},
+		s.Fingerprint("check", command)}
 }
 
 // openCheck returns the check of the project, if nobody has said anything about it.

@@ -19,6 +19,7 @@ type discovery struct {
 	tools.Discovery
 	project bool // the project's settings have a part in it
 	agreed  *agreements
+	start   func() consent.Started // finds what is started
 
 	mu    sync.Mutex
 	done  bool
@@ -31,6 +32,7 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 	said, user := o.settings, o.userSettings
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
 	d.Dir, d.Rights = o.paths.Cwd, d.free
+	d.start = func() consent.Started { return o.started(d.Dir, nil, nil, d.Command, d.Call) }
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.project {
 		d.Env = o.projectEnviron()
@@ -54,12 +56,14 @@ func (p *Project) loadDiscovery() {
 
 // fingerprint returns what is agreed to.
 func (d *discovery) fingerprint() string {
-	return consent.Fingerprint(d.files(), "tools", d.Command, d.Call)
+	_, print := d.started()
+	return print
 }
 
-// files returns the files of the project that the commands name.
-func (d *discovery) files() []string {
-	return append(consent.Files(d.Dir, d.Command), consent.Files(d.Dir, d.Call)...)
+// started returns what the commands start, with its fingerprint.
+func (d *discovery) started() (s consent.Started, print string) {
+	s = d.start()
+	return s, s.Fingerprint("tools", d.Command, d.Call)
 }
 
 // rights returns what the commands may do, "" if nobody has said anything about them as
@@ -68,7 +72,7 @@ func (d *discovery) rights() consent.Rights {
 	if !d.project {
 		return consent.All
 	}
-	return d.agreed.rights(d.fingerprint())
+	return d.agreed.of(d.started())
 }
 
 // free is the [tools.Discovery.Rights] of a run.
@@ -88,9 +92,9 @@ func (d *discovery) wishes() []wish {
 	if d.Command == "" || d.rights() != "" {
 		return nil
 	}
-	print := d.fingerprint()
+	s, print := d.started()
 	return []wish{{question.Wish{Title: "tools that the first command declares and the second carries out",
-		Command: d.Command + "\n" + d.Call, Files: d.files()}, print}}
+		Command: d.Command + "\n" + d.Call, Files: s.Files, Only: s.Unsure}, print}}
 }
 
 // discovered returns the tools that a command declares. It runs for the first

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,17 +75,16 @@ func (o *Options) findHooks() *hookSet {
 
 // fingerprint returns what is agreed to when a hook is.
 func (h *hookSet) fingerprint(k hook.Hook) string {
-	var env []string
-	for _, name := range slices.Sorted(maps.Keys(k.Env)) {
-		env = append(env, name+"="+k.Env[name])
-	}
-	return consent.Fingerprint(h.files(k), append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
-		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
+	_, print := h.startedBy(k)
+	return print
 }
 
-// files returns the files of the project that a hook names.
-func (h *hookSet) files(k hook.Hook) []string {
-	return consent.Files(h.paths.Cwd, k.Command)
+// startedBy returns what a hook starts, with its fingerprint.
+func (h *hookSet) startedBy(k hook.Hook) (s consent.Started, print string) {
+	s = h.started(h.paths.Cwd, k.Env, nil, k.Command)
+	env := variables(k.Env)
+	return s, s.Fingerprint(append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
+		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
 }
 
 // rights returns what a hook may do, "" if nobody has said anything about it as it is now.
@@ -95,7 +93,7 @@ func (h *hookSet) rights(k hook.Hook) consent.Rights {
 	if k.Source != hook.Project {
 		return consent.All
 	}
-	return h.agreed.rights(h.fingerprint(k))
+	return h.agreed.of(h.startedBy(k))
 }
 
 // on reports whether a hook is switched on. A project switches off only its own.
@@ -196,7 +194,7 @@ func (*unusableHookError) Hint() string {
 // wishes returns the hooks that nobody has said anything about.
 func (h *hookSet) wishes() (list []wish) {
 	for _, k := range h.open() {
-		print := h.fingerprint(k)
+		s, print := h.startedBy(k)
 		title := "hook " + string(k.Event)
 		if k.Matcher != "" {
 			title += " of " + k.Matcher
@@ -204,10 +202,10 @@ func (h *hookSet) wishes() (list []wish) {
 		if k.Name != "" {
 			title += ", " + k.Name
 		}
-		for _, name := range slices.Sorted(maps.Keys(k.Env)) {
-			title += ", with " + name + "=" + k.Env[name]
+		for _, kv := range variables(k.Env) {
+			title += ", with " + kv
 		}
-		list = append(list, wish{question.Wish{Title: title, Command: k.Command, Files: h.files(k)}, print})
+		list = append(list, wish{question.Wish{Title: title, Command: k.Command, Files: s.Files, Only: s.Unsure}, print})
 	}
 	return list
 }

@@ -41,6 +41,7 @@ func newLauncher(o *Options) (*launch.Launcher, error) {
 	if err == nil {
 		l.Finder = &mask.Finder{Path: o.os.getenv("PATH"), Home: o.paths.Home}
 		l.Roots = func() []string { return []string{o.paths.Folder("")} }
+		l.Agreed = func() []string { return o.agreed.held() }
 	}
 	return l, err
 }

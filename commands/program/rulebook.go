@@ -178,7 +178,7 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 // guardedFiles returns the files that are not edited like others, those called by
 // names among them. What is kept of the directory is at temp.
 func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
-	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}}
+	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}, Agreed: o.agreed.held()}
 	if o.paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.paths.User(), disk.Follow(o.globalContext())), []string{o.paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}

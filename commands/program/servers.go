@@ -37,7 +37,7 @@ import (
 // A serverSet is the MCP servers that are set up for a directory, and which of them run.
 type serverSet struct {
 	list   []mcpServer
-	folder string // that is worked in
+	start  func(settings.Server) consent.Started // finds what is started
 	agreed *agreements
 }
 
@@ -54,7 +54,7 @@ func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
 // findServers returns the servers of the files of settings, of a trusted project's
 // .mcp.json and of the extensions, the strongest for each name.
 func (o *Options) findServers(notify func(string)) *serverSet {
-	set := &serverSet{folder: o.paths.Cwd, agreed: o.agreed}
+	set := &serverSet{start: o.startedBy, agreed: o.agreed}
 	add := func(s settings.Server, from string) {
 		i := slices.IndexFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		switch {
@@ -239,13 +239,28 @@ func disabledServers(path string) (names []string) {
 
 // fingerprint returns what is agreed to when a server of the project is.
 func (set *serverSet) fingerprint(m mcpServer) string {
-	b, _ := json.Marshal(m.Said)
-	return consent.Fingerprint(set.files(m), "mcp", m.Name, string(b))
+	_, print := set.started(m)
+	return print
 }
 
-// files returns the files of the project that the command of a server names.
-func (set *serverSet) files(m mcpServer) []string {
-	return consent.Files(set.folder, strings.Join(append([]string{m.Command}, m.Args...), " "))
+// started returns what a server of the project starts, with its fingerprint.
+func (set *serverSet) started(m mcpServer) (s consent.Started, print string) {
+	b, _ := json.Marshal(m.Said)
+	s = set.start(m.Server)
+	return s, s.Fingerprint("mcp", m.Name, string(b))
+}
+
+// startedBy finds what a server of the project starts.
+func (o *Options) startedBy(m settings.Server) (s consent.Started) {
+	if m.Command == "" {
+		return s
+	}
+	argv := append([]string{m.Command}, m.Args...)
+	s = o.started(o.paths.Folder(m.Dir), m.Env, argv)
+	if s.Unsure == "" && strings.Contains(strings.Join(append(argv, m.Dir), " "), "$") {
+		s.Unsure = "a variable is filled in in what starts"
+	}
+	return s
 }
 
 // rights returns what a server may do, "" if nobody has said anything about it as it is now.
@@ -254,7 +269,7 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 	if !m.projects() {
 		return consent.All
 	}
-	return set.agreed.rights(set.fingerprint(m))
+	return set.agreed.of(set.started(m))
 }
 
 // wishes returns the servers that nobody has said anything about.
@@ -263,13 +278,19 @@ func (set *serverSet) wishes() (list []wish) {
 		if m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		print := set.fingerprint(m)
-		w := question.Wish{Title: "MCP server " + m.Name, Files: set.files(m)}
+		s, print := set.started(m)
+		w := question.Wish{Title: "MCP server " + m.Name, Files: s.Files, Only: s.Unsure}
+		if m.Dir != "" {
+			w.Title += ", in " + m.Dir
+		}
 		if w.Command = strings.Join(m.words(), " "); m.Command == "" {
 			w.Command = m.address()
 		}
-		for _, name := range slices.Sorted(maps.Keys(m.Env)) {
-			w.Title += ", with " + name + "=" + m.Env[name] // as it is written
+		for _, kv := range variables(m.Env) { // as it is written
+			w.Title += ", with " + kv
+		}
+		for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+			w.Title += ", with the header " + name
 		}
 		list = append(list, wish{w, print})
 	}

@@ -30,8 +30,9 @@ type GuardedFiles struct {
 	// Programs are the directories that programs are found in.
 	Programs []string
 
-	// Notes are directories in which every file is like a context file.
-	Notes []string
+	// Notes are directories in which every file is like a context file. Agreed are
+	// files and directories that the user has let run as they are.
+	Notes, Agreed []string
 }
 
 // protected are names of files, and of directories with all they hold, that a
@@ -175,7 +176,7 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 // protects reports whether the file at path is guarded.
 func (g GuardedFiles) protects(path string) bool {
 	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) ||
-		slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
+		slices.ContainsFunc(slices.Concat(g.Notes, g.Agreed), func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
 	for _, root := range g.roots() {

@@ -53,7 +53,8 @@ type Wish struct {
 	Agent   bool     // it is an agent
 	Idle    bool     // and nothing runs for it but what the model asks for
 	Command string   // in full
-	Files   []string // that it names
+	Files   []string // that it names, or that run
+	Only    string   // why it is confined in any case, "" if it may have all rights
 }
 
 // An Option is a way to answer a question about a folder.
@@ -130,8 +131,24 @@ func ConsentOptions(wishes []Wish) []Option[Consent] {
 		return []Option[Consent]{{"1", "agree",
 			"let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
 	}
-	return []Option[Consent]{{"1", "agree", "run them confined", RunConfined},
-		{"2", "unconfined", "run them with all your rights", RunFree}, never, later}
+	options := []Option[Consent]{{"1", "agree", "run them confined", RunConfined}}
+	free, held := 0, 0
+	for _, w := range wishes {
+		switch {
+		case w.Only != "":
+			held++
+		case !w.Idle:
+			free++
+		}
+	}
+	with := "run them with all your rights"
+	if held > 0 {
+		with += ", and those confined that say so"
+	}
+	if free > 0 {
+		options = append(options, Option[Consent]{"2", "unconfined", with, RunFree})
+	}
+	return append(options, never, later)
 }
 
 // wanted says what a folder wants.

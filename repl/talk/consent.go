@@ -40,6 +40,7 @@ type (
 		Title   string       `json:"title"`
 		Agent   bool         `json:"agent,omitempty"`
 		Command string       `json:"command"`
+		Only    string       `json:"confined_because,omitempty"`
 		Files   []scriptItem `json:"files,omitempty"`
 	}
 	scriptItem struct {
@@ -70,7 +71,8 @@ func (c *Conversation) Consent(ctx context.Context, folder string, wishes []ques
 	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
 		Folder: output.EscapeLine(folder)}
 	for _, w := range wishes {
-		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command)}
+		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command),
+			Only: output.EscapeLine(w.Only)}
 		for _, s := range w.Scripts(folder) {
 			f := scriptItem{Path: output.EscapeLine(s.Path), Text: output.Escape(s.Text), Lines: s.Lines}
 			if s.Err != nil {

@@ -2,8 +2,8 @@
 //
 // # Content
 //
-// An agreement is about a [Fingerprint]: of the words of a command and of the files that
-// these name. What is changed is something else, which nobody has agreed to.
+// An agreement is about a [Fingerprint]: of the words of a command and of the files of the
+// project that [Start.Find] finds to run, or to be named. What is changed is something else, which nobody has agreed to.
 //
 // # In doubt, no
 //
@@ -21,9 +21,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -47,11 +44,18 @@ type Record struct{ Path string }
 // In returns the record of a user, beside the list of trusted folders.
 func In(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
 
-// Of returns the rights that were given in a folder, by fingerprint.
-func (r Record) Of(folder string) (map[string]Rights, error) {
+// Of returns the rights that were given in a folder, by fingerprint, and whether others
+// were given to what had fingerprints of an earlier form.
+func (r Record) Of(folder string) (given map[string]Rights, before bool, err error) {
 	all, err := r.read()
-	return all[folder], err
+	given = all[folder]
+	n := len(given)
+	maps.DeleteFunc(given, earlier)
+	return given, len(given) < n, err
 }
+
+// earlier reports whether a fingerprint is of an earlier form.
+func earlier(print string, _ Rights) bool { return !strings.HasPrefix(print, form) }
 
 // read returns the agreements of all folders.
 func (r Record) read() (all map[string]map[string]Rights, err error) {
@@ -92,6 +96,7 @@ func (r Record) Keep(ctx context.Context, folder string, given map[string]Rights
 	if all[folder] == nil {
 		all[folder] = map[string]Rights{}
 	}
+	maps.DeleteFunc(all[folder], earlier)
 	maps.Copy(all[folder], given)
 	b, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -99,6 +104,9 @@ func (r Record) Keep(ctx context.Context, folder string, given map[string]Rights
 	}
 	return disk.Replace(r.Path, append(b, '\n'), 0o600)
 }
+
+// form begins each fingerprint. Those without it say less of what is started.
+const form = "2-"
 
 // Fingerprint returns what tells parts, and what is in files, from others.
 func Fingerprint(files []string, parts ...string) string {
@@ -115,49 +123,5 @@ func Fingerprint(files []string, parts ...string) string {
 		}
 		fmt.Fprintf(h, "%q %v %x\n", name, err != nil, sum.Sum(nil))
 	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// words finds what of a command may be the name of a file: with quotation marks for what
-// they are, and without them for what a shell within reads.
-var words = regexp.MustCompile("(?:\"[^\"]*\"|'[^']*'|[^\\s\"'`;|&<>()=,])+|[^\\s\"'`;|&<>()=,]+")
-
-// variable finds the one that a word begins with, such as $PWD.
-var variable = regexp.MustCompile(`^\$(\w+|\{[^}]*\})`)
-
-// Files returns the files of a folder that a command may name, each once: from the folder
-// itself, from a directory of it that the command names, too, and behind a variable, which
-// may hold the folder.
-func Files(folder, command string) (files []string) {
-	unquoted := strings.NewReplacer(`"`, "", "'", "")
-	bare := strings.NewReplacer(`"`, " ", "'", " ").Replace(command)
-	var names []string
-	dirs := []string{folder}
-	for _, word := range append(words.FindAllString(command, -1), words.FindAllString(bare, -1)...) {
-		name := unquoted.Replace(word)
-		if v := variable.FindString(name); v != "$HOME" && v != "${HOME}" {
-			name = strings.TrimPrefix(name, v)
-		}
-		if rest, ok := strings.CutPrefix(name, folder); ok {
-			name = rest
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		at := filepath.Join(folder, name)
-		if info, err := os.Stat(at); err == nil && info.IsDir() && disk.Inside(folder, at) &&
-			!slices.Contains(dirs, at) {
-			dirs = append(dirs, at)
-		}
-	}
-	for _, name := range names {
-		for _, dir := range dirs {
-			at := filepath.Join(dir, name)
-			if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && disk.Inside(folder, at) &&
-				!slices.Contains(files, at) {
-				files = append(files, at)
-			}
-		}
-	}
-	return files
+	return form + hex.EncodeToString(h.Sum(nil))
 }

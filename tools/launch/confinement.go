@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/disk"
 	"gemline/tools/mask"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -62,6 +63,10 @@ type Launcher struct {
 	// Keeps, if not nil, returns what is hidden besides from confined commands, and what
 	// they can't write to.
 	Keeps func() (hidden, readOnly []string)
+
+	// Agreed, if not nil, returns what they can't write to besides, nor put something else
+	// in its place: what the user has let run as it is.
+	Agreed func() []string
 
 	why   string // nothing confines commands
 	quiet bool   // whoever runs gemline knows
@@ -193,12 +198,29 @@ func (l *Launcher) Profile() sandbox.Profile {
 		hidden, readOnly := l.Keeps()
 		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)
 	}
+	if l.Agreed != nil {
+		agreed := l.Agreed()
+		p.ReadOnly, p.Anchored = append(p.ReadOnly, agreed...), between(roots, agreed)
+	}
 	if l.Denied != nil {
 		for _, m := range l.masks(l.Denied(), p) {
 			p.Masked = append(p.Masked, m.Files...)
 		}
 	}
 	return p
+}
+
+// between returns the directories of roots that paths are in, those above others first.
+func between(roots, paths []string) (dirs []string) {
+	for _, path := range paths {
+		for _, root := range roots {
+			for dir := filepath.Dir(path); dir != root && disk.Inside(root, dir); dir = filepath.Dir(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // missing says what keeps a sandbox from what it should do.

@@ -144,7 +144,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	for _, list := range []struct {
 		from []string
 		to   *[]string
-	}{{p.Write, &s.Write}, {p.ReadOnly, &s.ReadOnly}, {p.Hidden, &s.Hidden}} {
+	}{{p.Write, &s.Write}, {p.ReadOnly, &s.ReadOnly}, {p.Anchored, &s.Anchored}, {p.Hidden, &s.Hidden}} {
 		for _, path := range list.from {
 			real, err := follow.real(path)
 			if err != nil {

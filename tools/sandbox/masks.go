@@ -60,7 +60,7 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		m.write, m.readOnly = nil, append(m.readOnly, m.write...)
 	} else if !p.Unprotected {
 		readOnly, anchored := protected(p.Root)
-		m.write = append(m.write, anchored...)
+		m.write = append(m.write, append(anchored, there(p.Anchored)...)...)
 		for _, path := range readOnly {
 			if err := h.hold(path); err != nil {
 				return m, err

@@ -10,6 +10,7 @@ type Profile struct {
 	Root         string   // the workspace: it is written to, but for what is protected there
 	Write        []string // further files and directories that are written to
 	ReadOnly     []string // of these and what Root protects, files and directories that are not
+	Anchored     []string // directories that are written to, but can't be put away or get another name
 	Hidden       []string // files and directories that can't be read
 	Masked       []string // files that can't be run, nor read; what is a link there is masked itself, and not what it leads to
 	Cache        string   // a directory in one of Write

@@ -132,6 +132,9 @@ func (s *Seatbelt) text(p Profile) string {
 	}
 	paths(&b, "allow file-write*", write)
 	paths(&b, "deny file-write*", p.ReadOnly)
+	for _, dir := range p.Anchored {
+		fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", quoted(dir))
+	}
 	if p.Look {
 		paths(&b, "deny file-write*", work)
 	} else if !p.Unprotected {

@@ -76,8 +76,8 @@ func (n *nest) sit() string {
 	n.t.Helper()
 	n.turns = turns(n.t, n.Call)
 	s := teletype.Start(n.t, teletype.Command{Path: program(n.t), Args: append(n.flags(), "--prompt-format", "stable"), Dir: n.at(n.Setup.Cwd), Env: n.environment()})
-	if strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") { // what the project wants to run: not now
-		s.Line("")
+	if strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") { // what the project wants to run
+		s.Line(n.Setup.Agree)
 		s.Match(ready)
 	}
 	s.Line(n.prompt())

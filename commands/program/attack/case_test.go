@@ -73,6 +73,7 @@ type setup struct {
 
 	Mode    string   // pty: at a terminal; umask0: with no umask; two-run: in a folder that is trusted by no flag
 	Answers []string // at a terminal, to the questions
+	Agree   string   // and to the one about what the project wants to run: not now if not given
 
 	APIErrorBody *string `json:"api_error_body"` // what the server says instead of answers
 	AuxFail      bool    `json:"aux_fail"`       // requests that don't stream fail

@@ -348,8 +348,18 @@ func maskRun(keep []tree) (masks []string, err error) {
 	return masks, nil
 }
 
-// deny makes read-only what the Spec says, and hides what it says.
+// deny keeps in their places the directories that the Spec says, makes read-only what it
+// says, and hides what it says.
 func (in *innerStage) deny() error {
+	for _, path := range in.spec.Anchored {
+		t, err := take(path) // a place where something is mounted can't be moved
+		if err == nil {
+			err = t.put()
+		}
+		if err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
 	for _, path := range in.spec.ReadOnly {
 		t, err := take(path)
 		if errors.Is(err, unix.ENOENT) {

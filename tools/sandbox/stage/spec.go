@@ -28,6 +28,7 @@ type Spec struct {
 	Root         string
 	Write        []string
 	ReadOnly     []string
+	Anchored     []string // directories that stay in their places
 	Hidden       []string
 	Masked       []string // files; the last element of one may be a link, which is covered itself
 	Cache        string   // a directory in one of Write
@@ -71,6 +72,7 @@ func (s *Spec) Encode() []byte {
 	add("root", s.Root)
 	add("write", s.Write...)
 	add("readonly", s.ReadOnly...)
+	add("anchored", s.Anchored...)
 	add("hidden", s.Hidden...)
 	add("masked", s.Masked...)
 	add("cache", s.Cache)
@@ -109,6 +111,8 @@ func decode(b []byte) (*Spec, error) {
 			s.Write = append(s.Write, v)
 		case "readonly":
 			s.ReadOnly = append(s.ReadOnly, v)
+		case "anchored":
+			s.Anchored = append(s.Anchored, v)
 		case "hidden":
 			s.Hidden = append(s.Hidden, v)
 		case "masked":

@@ -1,0 +1,473 @@
+package consent
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/shell/program"
+)
+
+// A Start says how something of a project is started.
+type Start struct {
+	Texts []string // command lines for a shell; or
+	Argv  []string // a program and its arguments
+	Dir   string   // where it starts
+	Env   []string // NAME=value that the project sets
+	Vars  []string // NAME=value that gemline sets
+
+	// Roots are the directories that a model may write to, the project first. User
+	// returns a variable of the user's.
+	Roots []string
+	User  func(name string) string
+}
+
+// What is Started are the files of a project that run, or that the commands name.
+type Started struct {
+	Files  []string
+	Dirs   []string // in which every file may be meant
+	Unsure string   // why not all of them can be told, "" if these are all
+}
+
+// Fingerprint returns what tells what is started, and parts, from others.
+func (s Started) Fingerprint(parts ...string) string {
+	return Fingerprint(s.Files, append(parts, s.Unsure)...)
+}
+
+// Held returns what nobody may change while it may run with all rights.
+func (s Started) Held() []string { return append(slices.Clip(s.Files), s.Dirs...) }
+
+// Find returns what is started.
+func (s Start) Find() Started {
+	r := &reader{Start: s, dirs: []string{disk.Follow(s.Dir)}, set: map[string]string{}}
+	r.Roots = nil
+	for _, root := range s.Roots {
+		r.Roots = append(r.Roots, disk.Follow(root))
+	}
+	r.set["PWD"] = r.dirs[0]
+	if home := s.user("HOME"); home != "" {
+		r.set["HOME"] = home
+	}
+	for _, kv := range append(slices.Clone(s.Vars), s.Env...) {
+		name, value, _ := strings.Cut(kv, "=")
+		r.set[name] = value
+	}
+	r.environment()
+	for _, text := range s.Texts {
+		r.apart(func() { r.text(text, true) })
+	}
+	if len(s.Argv) > 0 {
+		r.apart(func() { r.start(s.Argv, nil) })
+	}
+	for _, name := range r.wrote {
+		if slices.Contains(r.ran, name) {
+			r.unsure("it writes %s itself, and runs it", r.short(name))
+		}
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(name string) bool {
+		return slices.Contains(r.wrote, name) && !slices.Contains(r.ran, name)
+	})
+	return r.Started
+}
+
+// user returns a variable of the user's.
+func (s Start) user(name string) string {
+	if s.User == nil {
+		return ""
+	}
+	return s.User(name)
+}
+
+// A reader finds out what is started.
+type reader struct {
+	Start
+	Started
+	dirs  []string          // in which it may be
+	set   map[string]string // variables, as it is started
+	ran   []string          // files that run
+	wrote []string          // and those that are written to
+
+	// Of the script that is read:
+	known map[string]string // variables
+	twice map[string]bool   // and those that get more than one value
+	funcs map[string]bool
+	posix bool // the shell may be another than bash
+	nest  int  // of what may be passed over, or run more than once
+
+	depth, scripts int // in scripts, and in all
+}
+
+// unsure notes why not all files can be told. The first reason counts.
+func (r *reader) unsure(format string, args ...any) {
+	r.Unsure = cmp.Or(r.Unsure, text.OneLine(fmt.Sprintf(format, args...), 160))
+}
+
+// inside reports whether a model may write at path, which holds no link.
+func (r *reader) inside(path string) bool {
+	return slices.ContainsFunc(r.Roots, func(root string) bool { return disk.Inside(root, path) })
+}
+
+// short returns a path as the project has it.
+func (r *reader) short(path string) string {
+	if rel, err := filepath.Rel(r.Roots[0], path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// at returns the places that a name may stand for.
+func (r *reader) at(name string) (paths []string) {
+	if filepath.IsAbs(name) {
+		return []string{filepath.Clean(name)}
+	}
+	for _, dir := range r.dirs {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
+
+// names adds the files of the project that a word names, perhaps behind an equals sign.
+func (r *reader) names(word string) {
+	parts := []string{word}
+	if _, value, ok := strings.Cut(word, "="); ok {
+		parts = append(parts, value)
+	}
+	for _, part := range append(parts, strings.TrimPrefix(word, "@")) {
+		for _, path := range r.at(part) {
+			if info, err := os.Stat(path); part != "" && err == nil && info.Mode().IsRegular() {
+				r.add(path)
+			}
+		}
+	}
+}
+
+// add adds a file, if it is of the project.
+func (r *reader) add(path string) {
+	real := disk.Follow(path)
+	if !r.inside(path) && !r.inside(real) || slices.Contains(r.Files, path) {
+		return
+	}
+	if real != path {
+		r.unsure("%s is a link, or behind one", r.short(path))
+	}
+	r.Files = append(r.Files, path)
+}
+
+// environment looks at the variables: those that decide what programs load.
+func (r *reader) environment() {
+	const plain = " NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
+	for _, kv := range r.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "PATH":
+		case name == "BASH_ENV" || name == "ENV":
+			r.apart(func() { r.run(value, byShell) })
+		case program.Steers(name) && !strings.Contains(plain, " "+name+" "):
+			r.unsure("its %s may have other files loaded", name)
+		default:
+			for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(":;,= ", c) }) {
+				if r.leadsIn(part) && !strings.Contains(value, "://") {
+					r.unsure("its %s names %s, and what is done with that can't be told", name, part)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PERL5LIB", "RUBYLIB", "BASH_ENV", "ENV"} {
+		for _, part := range filepath.SplitList(r.user(name)) {
+			if r.leadsIn(part) {
+				r.unsure("your %s leads into the project", name)
+			}
+		}
+	}
+	for _, dir := range r.path() {
+		if !filepath.IsAbs(dir) || r.inside(disk.Follow(dir)) {
+			r.unsure("programs are looked for in %s, which the PATH names", cmp.Or(dir, "."))
+		}
+	}
+}
+
+// leadsIn reports whether a part of a variable is something in the project.
+func (r *reader) leadsIn(part string) bool {
+	return slices.ContainsFunc(r.at(part), func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil && r.inside(disk.Follow(path))
+	})
+}
+
+// path returns the directories in which programs are looked for.
+func (r *reader) path() []string {
+	if value, ok := r.set["PATH"]; ok {
+		return strings.Split(value, string(os.PathListSeparator))
+	}
+	if value := r.user("PATH"); value != "" {
+		return strings.Split(value, string(os.PathListSeparator))
+	}
+	return nil
+}
+
+// found returns the file that a program's name stands for, "" if there is none.
+func (r *reader) found(name string) string {
+	places := r.at(name)
+	if !strings.Contains(name, "/") {
+		places = nil
+		for _, dir := range r.path() {
+			places = append(places, r.at(filepath.Join(cmp.Or(dir, "."), name))...)
+		}
+	}
+	for _, path := range places {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			return path
+		}
+	}
+	return ""
+}
+
+// A manner is how a script is run.
+type manner int
+
+const (
+	executed manner = iota // as a program
+	byShell                // by a shell that may be another than bash
+	byBash
+	sourced // by the shell that runs already
+)
+
+// run reads a script, or a program of the project.
+func (r *reader) run(name string, how manner) {
+	there := false
+	for _, path := range r.at(name) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		there = true
+		r.add(path)
+		r.ran = append(r.ran, path)
+		if how == sourced {
+			r.script(path, how)
+		} else {
+			r.apart(func() { r.script(path, how) })
+		}
+	}
+	if !there {
+		r.unsure("%s is not there", name)
+	}
+}
+
+// mostScript is how many bytes of a script are read.
+const mostScript = 256 << 10
+
+// script reads a file that runs: as a program by what its first line says.
+func (r *reader) script(path string, how manner) {
+	b, err := disk.Read(path, mostScript)
+	first, _, _ := strings.Cut(string(b), "\n")
+	first, does := strings.CutPrefix(first, "#!")
+	words := strings.Fields(first)
+	if len(words) > 1 && filepath.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return w == "-S" })
+	}
+	switch {
+	case how == executed && binary(path):
+	case err != nil:
+		r.unsure("%s can't be read: %v", r.short(path), err)
+	case how == sourced:
+		r.text(string(b), !r.posix)
+	case how != executed || !does:
+		r.text(string(b), how == byBash)
+	case len(words) == 0:
+		r.unsure("the first line of %s names no program", r.short(path))
+	default:
+		r.start(append(words, path), nil)
+	}
+}
+
+// binary reports whether a file is a program for the machine, which no other one reads.
+func binary(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	n, _ := io.ReadFull(f, head)
+	return slices.ContainsFunc([]string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe"},
+		func(magic string) bool { return bytes.HasPrefix(head[:n], []byte(magic)) })
+}
+
+// shell reports whether a program is a shell whose scripts are read here.
+func shell(name string) bool {
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh"}, filepath.Base(name))
+}
+
+// harmless are programs, beside those that only read, that run nothing of what they are given.
+const harmless = " mkdir rmdir rm touch date mktemp tee uniq chmod gofmt notify-send logger "
+
+// start tells what a program and its arguments run. A word that is not known is nil in
+// unknown's place.
+func (r *reader) start(argv []string, unknown []bool) {
+	name := filepath.Base(argv[0])
+	args := argv[1:]
+	un := func(i int) bool { return i+1 < len(unknown) && unknown[i+1] }
+	for i, arg := range args {
+		if !un(i) {
+			r.names(arg)
+		}
+	}
+	if name == "tee" || name == "touch" || name == "rm" {
+		for _, arg := range args {
+			r.wrote = append(r.wrote, r.at(arg)...)
+		}
+	}
+	path := r.found(argv[0])
+	if path != "" && (r.inside(path) || r.inside(disk.Follow(path))) {
+		r.run(path, executed)
+		return
+	}
+	p := program.Find(name)
+	switch {
+	case strings.Contains(argv[0], "/") && path == "":
+		r.unsure("%s is not there", argv[0])
+	case shell(name):
+		r.shell(name, args, un)
+	case strings.HasPrefix(name, "python") && strings.Trim(name, "python.0123456789") == "":
+		r.python(name, args, un)
+	case name == "node" || name == "nodejs":
+		r.node(args, un)
+	case name == "command" && len(args) > 0 && strings.EqualFold(args[0], "-v"):
+	case slices.Contains([]string{"command", "exec", "nohup", "env"}, name) && len(args) > 0:
+		r.wrapped(name, argv, unknown)
+	case name == "git" && len(args) > 0 && !un(0):
+		if c, ok := p.Command(args[0]); !ok || !c.Is(program.Looks) && !c.Is(program.Lists) {
+			r.unsure("git %s may run programs of the project", args[0])
+		}
+	case p.Is(program.Reads) && len(p.Options) == 0 && p.Grammar == "" || strings.Contains(harmless, " "+name+" "):
+	default:
+		r.unsure("what %s runs of the project can't be told", name)
+	}
+}
+
+// wrapped tells what a program runs that is given another.
+func (r *reader) wrapped(name string, argv []string, unknown []bool) {
+	for i, arg := range argv[1:] {
+		if len(unknown) > i+1 && unknown[i+1] || strings.HasPrefix(arg, "-") {
+			break
+		}
+		if v, _, ok := strings.Cut(arg, "="); ok && name == "env" {
+			if program.Steers(v) {
+				break
+			}
+			continue
+		}
+		if len(unknown) > 0 {
+			unknown = unknown[i+1:]
+		}
+		r.start(argv[i+1:], unknown)
+		return
+	}
+	r.unsure("what %s runs can't be told", name)
+}
+
+// shell tells what a shell runs with these arguments.
+func (r *reader) shell(name string, args []string, unknown func(int) bool) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case unknown(i):
+			r.unsure("a variable or a command says what %s runs", name)
+		case arg == "-o" && i+1 < len(args):
+			i++
+			continue
+		case strings.HasPrefix(arg, "-") && strings.Trim(arg[1:], "euxvfc") == "" && len(arg) > 1:
+			if !strings.Contains(arg, "c") {
+				continue
+			}
+			if i+1 < len(args) && !unknown(i+1) {
+				r.apart(func() { r.text(args[i+1], name == "bash") })
+				return
+			}
+			r.unsure("a variable or a command says what %s runs", name)
+		case strings.HasPrefix(arg, "-"):
+			r.unsure("what %s runs with %s can't be told", name, arg)
+		default:
+			how := byShell
+			if name == "bash" {
+				how = byBash
+			}
+			r.run(arg, how)
+		}
+		return
+	}
+	r.unsure("%s runs its input", name)
+}
+
+// What the scripts of other languages hold, if they load or run something else.
+var (
+	pythonLoads = regexp.MustCompile(`\b(sys\.path|importlib|runpy|exec|eval|compile|__import__|subprocess|multiprocessing|pty|ctypes|imp|site|pickle|marshal|execv\w*|spawn\w*|posix_spawn\w*|popen|system)\b`)
+	nodeLoads   = regexp.MustCompile(`\b(require|import|eval|Function|createRequire|process\.(binding|dlopen)|getBuiltinModule)\b`)
+	nodeOwn     = regexp.MustCompile(`(?:require\(\s*|import\(\s*|\bimport\s[\w\s{},*$]*from\s*|\bimport\s*)['"](?:node:)?(?:fs|fs/promises|path|os|util|url|crypto|http|https|net|readline|events|stream|buffer|timers|process|assert)['"]`)
+)
+
+// python tells what Python runs.
+func (r *reader) python(name string, args []string, unknown func(int) bool) {
+	alone := false
+	for i, arg := range args {
+		if unknown(i) {
+			break
+		}
+		if letters, ok := strings.CutPrefix(arg, "-"); ok && letters != "" && strings.Trim(letters, "IBEsSuOqb") == "" {
+			alone = alone || strings.Contains(letters, "I")
+			continue
+		}
+		if strings.HasPrefix(arg, "-") {
+			break
+		}
+		path := r.other(arg, pythonLoads, func(s string) string { return s })
+		if path != "" && !alone {
+			r.unsure("%s also loads modules from beside %s; with -I it does not", name, r.short(path))
+		}
+		return
+	}
+	r.unsure("what %s loads can't be told", name)
+}
+
+// node tells what Node runs.
+func (r *reader) node(args []string, unknown func(int) bool) {
+	if len(args) == 0 || unknown(0) || strings.HasPrefix(args[0], "-") {
+		r.unsure("what node loads can't be told")
+		return
+	}
+	r.other(args[0], nodeLoads, func(s string) string { return nodeOwn.ReplaceAllString(s, "") })
+}
+
+// other reads a script of another language, and returns where it is.
+func (r *reader) other(name string, loads *regexp.Regexp, without func(string) string) (found string) {
+	for _, path := range r.at(name) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		found = path
+		r.ran = append(r.ran, path)
+		r.add(path)
+		b, err := disk.Read(path, mostScript)
+		if err != nil {
+			r.unsure("%s can't be read: %v", r.short(path), err)
+		} else if what := loads.FindString(without(string(b))); what != "" {
+			r.unsure("%s may load or run other files (%s)", r.short(path), what)
+		}
+	}
+	if found == "" {
+		r.unsure("%s is no file", name)
+	}
+	return found
+}
