@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ var fields = []struct {
 	{genai.Part{}, `MediaResolution CodeExecutionResult ExecutableCode FileData FunctionCall FunctionResponse InlineData Text
 		Thought ThoughtSignature VideoMetadata ToolCall ToolResponse PartMetadata AudioTranscription MediaProcessing SpeechMetadata`},
 	{genai.FunctionCall{}, "ID Args Name PartialArgs WillContinue"},
-	{genai.FunctionResponse{}, "WillContinue Scheduling Parts ID Name Response"},
+	{genai.FunctionResponse{}, "Parts ID Name Response -WillContinue -Scheduling"}, // which live sessions alone have
 	{genai.FunctionResponsePart{}, "InlineData FileData MediaProcessing"},
 	{genai.FunctionDeclaration{}, "Description Name Parameters ParametersJsonSchema Response ResponseJsonSchema Behavior"},
 	{genai.Tool{}, `Retrieval ComputerUse FileSearch GoogleSearch GoogleMaps CodeExecution EnterpriseWebSearch
@@ -118,6 +119,63 @@ func TestCarried(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCarriedParts sends, and reads, each field that a part, a call and what it brought can
+// have, one at a time.
+func TestCarriedParts(t *testing.T) {
+	for _, hold := range []struct {
+		kind any
+		part func(field reflect.Value) *genai.Part
+	}{
+		{genai.Part{}, func(v reflect.Value) *genai.Part { return v.Addr().Interface().(*genai.Part) }},
+		{genai.FunctionCall{}, func(v reflect.Value) *genai.Part {
+			return &genai.Part{FunctionCall: v.Addr().Interface().(*genai.FunctionCall)}
+		}},
+		{genai.FunctionResponse{}, func(v reflect.Value) *genai.Part {
+			return &genai.Part{FunctionResponse: v.Addr().Interface().(*genai.FunctionResponse)}
+		}},
+	} {
+		kind := reflect.TypeOf(hold.kind)
+		for i := range kind.NumField() {
+			if isUnsent(hold.kind, kind.Field(i).Name) {
+				continue
+			}
+			value := reflect.New(kind).Elem()
+			value.Field(i).Set(something(kind.Field(i).Type))
+			part := hold.part(value)
+			want, err := json.Marshal(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent, err := body{contents: []*genai.Content{{Parts: []*genai.Part{part}}}}.encode(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+			if text := string(sent.text()); !strings.Contains(text, `"`+key+`":`) {
+				t.Errorf("%s.%s is not sent: %s", kind, kind.Field(i).Name, text)
+			}
+			var d decoder
+			chunk, _, err := d.decode([]byte(`{"candidates":[{"content":{"parts":[` + string(want) + `]}}]}`))
+			if err != nil {
+				t.Fatalf("%s: %v", want, err)
+			}
+			if got, _ := json.Marshal(chunk.Candidates[0].Content.Parts[0]); string(got) != string(want) {
+				t.Errorf("%s.%s is read as %s, want %s", kind, kind.Field(i).Name, got, want)
+			}
+		}
+	}
+}
+
+// isUnsent reports whether a field is listed as not carried.
+func isUnsent(value any, field string) bool {
+	for _, c := range fields {
+		if reflect.TypeOf(c.value) == reflect.TypeOf(value) {
+			return slices.Contains(strings.Fields(c.names), "-"+field)
+		}
+	}
+	return false
 }
 
 // something returns a value that is not the zero value, nor empty.
