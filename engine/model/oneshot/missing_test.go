@@ -131,6 +131,8 @@ func TestNamedForPurpose(t *testing.T) {
 		"overrides":         {map[string]any{"overrides": overrides}, nil},
 		"custom overrides":  {map[string]any{"customOverrides": overrides}, nil},
 		"roles":             {nil, roles},
+		"names": {map[string]any{"modelIdResolutions": map[string]any{"pro": map[string]any{"default": mine}, "flash": map[string]any{"default": mine},
+			"flash-lite": map[string]any{"default": mine}}}, nil},
 	} {
 		for _, there := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, ", there: ", there), func(t *testing.T) {
