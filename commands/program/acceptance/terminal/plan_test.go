@@ -81,7 +81,7 @@ func TestPlanAtATerminal(t *testing.T) {
 			s.Expect("Mended.")
 			s.Expect("auto_edit> ")
 			s.Line("/plan")
-			s.Expect("plan (approved): ")
+			s.Expect("plan (approved):")
 			s.Expect("and test it")
 			s.Expect("plan> ")
 			s.Line("/quit")
