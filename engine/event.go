@@ -100,6 +100,7 @@ type (
 		Restart bool   // what was shown since the last Requested no longer counts
 		Resumed bool   // the answer goes on from where it stands; after a Restart, from what is shown again
 		Model   string // that is asked instead, "" if it is the same
+		Price   string // what that costs, in words that follow, if it is dearer
 	}
 
 	// Continued says that another request goes on with an answer. It never leaves the

@@ -26,7 +26,7 @@ func About(ev engine.Called) string {
 // RetryText tells of a retry in one line.
 func RetryText(ev engine.Retry) string {
 	if ev.Model != "" {
-		again := ev.Model + " answers instead"
+		again := ev.Model + " answers instead" + ev.Price
 		if ev.Restart {
 			again += "; the answer begins again"
 		}

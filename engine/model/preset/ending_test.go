@@ -144,3 +144,20 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// Only of a model that costs more than the one before is told what it costs.
+func TestDearer(t *testing.T) {
+	for _, c := range []struct{ name, than, want string }{
+		{"gemini-4-argon", "gemini-3.8-flash", ", for $2 in and $10 out per million tokens"},
+		{"gemini-3.8-flash", "gemini-2.5-flash", ", for $0.75 in and $3.75 out per million tokens"},
+		{"gemini-3.8-flash", "gemini-4-argon", ""}, {"gemini-3.8-flash", "gemini-3.8-flash", ""},
+		{"mine", "gemini-3.8-flash", ""}, {"gemini-4-argon", "mine", ""},
+	} {
+		if got := on(t, preset.ByKey, "2026-11-20", nil).Dearer(c.name, c.than); got != c.want {
+			t.Errorf("%s for %s: %q, want %q", c.name, c.than, got, c.want)
+		}
+	}
+	if got := (&preset.Table{}).Dearer("gemini-4-argon", "gemini-3.8-flash"); got != "" {
+		t.Errorf("without a day: %q", got)
+	}
+}

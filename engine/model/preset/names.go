@@ -243,6 +243,20 @@ func (t *Table) Ending(name string) string {
 	return ""
 }
 
+// Dearer says what the tokens of a model cost that answers in the place of another, "" if they cost
+// no more or nobody knows.
+func (t *Table) Dearer(name, than string) string {
+	t = t.some()
+	if t.Today.IsZero() {
+		return ""
+	}
+	p, other := catalog.Of(name).At(t.Today), catalog.Of(than).At(t.Today)
+	if p == nil || other == nil || p.Output <= other.Output && p.Input <= other.Input {
+		return ""
+	}
+	return priced(name, t.Today)
+}
+
 // priced says what the tokens of a model cost on a day, if that is known.
 func priced(name string, day time.Time) string {
 	p := catalog.Of(name).At(day)

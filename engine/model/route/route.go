@@ -241,7 +241,8 @@ func (r *Router) instead(name string) (Decision, bool) {
 	if len(rest) == 0 {
 		return Decision{}, false
 	}
-	return Decision{Model: rest[0].Model, Source: fromFallback, Reason: id + " can't at the moment"}, true
+	return Decision{Model: rest[0].Model, Source: fromFallback,
+		Reason: id + " can't at the moment" + r.cfg.Presets.Dearer(rest[0].Model, id)}, true
 }
 
 // byClass decides by how hard the prompt is.
