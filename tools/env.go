@@ -47,6 +47,10 @@ type Env struct {
 	Undoable func() bool
 	Guards   func(path string) bool
 
+	// Uncovered returns what is there and can't be brought back, to which such commands
+	// can't write, or false if that is more than most. Nil is nothing.
+	Uncovered func(most int) (paths []string, ok bool)
+
 	// Kept returns what the user is to know, once, of variables that commands
 	// are not given, else nothing. Nil is nothing.
 	Kept func() string

@@ -62,7 +62,9 @@ func runShellCommand(env Env) (tool engine.Tool) {
 			}
 			c.known = known
 			c = c.connected(ctx, tool).unheld(ctx, tool)
-			return engine.Call{Intent: c.intent(),
+			in := c.intent()
+			c.unasked = in.Plan.Undoable
+			return engine.Call{Intent: in,
 				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 					if env.Kept != nil {
 						if text := env.Kept(); text != "" {
@@ -91,6 +93,7 @@ type shellCall struct {
 	follows bool          // what it looks at goes on and on
 	git     gitUse        // what it does with git then
 	known   *known        // what was found out for others
+	unasked bool          // it was judged as what can be taken back
 }
 
 // prepare checks the arguments.
@@ -129,7 +132,13 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.undoable()
-	if !unasked || c.records() {
+	switch {
+	case !unasked && c.unasked && c.env.Undoable():
+		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",
+			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
+	case !unasked:
+		cmd.Rights = c.agreed(c.rights)
+	case c.records():
 		cmd.Rights = c.opened(c.rights)
 	}
 	if unasked {

@@ -22,7 +22,7 @@ func (env Env) keeps(k *known) {
 	k.guards = env.Guards
 	env.Launcher.Keeps = func() (hidden, readOnly []string) {
 		far, _ := env.kept(k)
-		readOnly = slices.DeleteFunc(append(far.guarded, far.git...),
+		readOnly = slices.DeleteFunc(slices.Concat(far.guarded, far.git, far.uncovered),
 			func(path string) bool { return slices.Contains(far.hidden, path) })
 		return far.hidden, readOnly
 	}
@@ -32,8 +32,14 @@ func (env Env) keeps(k *known) {
 type keeping struct {
 	hidden  []string // they can't read
 	guarded []string // nor write to: what other programs go by,
-	git     []string // and repositories, of which no checkpoint is made
+	git     []string // and repositories, of which no checkpoint is made,
+
+	uncovered []string // and what undo does not bring back
 }
+
+// mostUncovered is how many files and directories are held, at most, that undo does not
+// bring back: each is a mount of every command.
+const mostUncovered = 500
 
 // kept returns what commands are kept from that run unasked. It reports false if they
 // are not, or if that would be too much.
@@ -56,6 +62,11 @@ func (env Env) kept(k *known) (far keeping, ok bool) {
 	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
 		return keeping{}, false
 	}
+	if env.Uncovered != nil {
+		if far.uncovered, ok = env.Uncovered(mostUncovered); !ok {
+			return keeping{}, false
+		}
+	}
 	return far, true
 }
 
@@ -64,6 +75,16 @@ func (env Env) kept(k *known) (far keeping, ok bool) {
 func (c shellCall) opened(r engine.Rights) engine.Rights {
 	if far, ok := c.env.kept(c.known); ok {
 		r.Write = append(slices.Clone(r.Write), far.git...)
+	}
+	return r
+}
+
+// agreed returns rights with all that to write to which commands are kept from that run
+// unasked: the user has agreed to this one.
+func (c shellCall) agreed(r engine.Rights) engine.Rights {
+	r = c.opened(r)
+	if far, ok := c.env.kept(c.known); ok {
+		r.Write = append(slices.Clip(r.Write), far.uncovered...)
 	}
 	return r
 }

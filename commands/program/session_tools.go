@@ -74,6 +74,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
 		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
 		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
+		s.env.Uncovered = s.keeper.Uncovered
 		s.env.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {

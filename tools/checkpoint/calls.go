@@ -173,7 +173,8 @@ type change struct {
 	tool  engine.Tool
 	call  engine.Call
 	begun bool
-	git   []string // what was seen of the user's repositories
+	git   []string             // what was seen of the user's repositories
+	looks map[string]disk.Look // of what is not covered
 
 	paths   []string // that are known to be written
 	outside []string // the same where nothing is kept, with what is said of it
@@ -225,7 +226,11 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 	if !c.edits() {
 		c.git = k.seeGit()
 	}
-	return k.found(ctx, !c.edits(), c.paths)
+	err = k.found(ctx, !c.edits(), c.paths)
+	if err == nil && !c.edits() {
+		c.looks = k.looks()
+	}
+	return err
 }
 
 // found keeps the files as they are, if others have changed some.
@@ -309,6 +314,9 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	tree, s, err := k.take(ctx, !c.edits(), c.paths)
 	if err != nil {
 		return err
+	}
+	if !c.edits() {
+		k.owns(c.looks, s.sorted || s.ruled.Load())
 	}
 	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
 		Tool: c.tool.Name(), Title: c.call.Intent.Title}

@@ -51,8 +51,9 @@ type Keeper struct {
 	changed map[string]Change // by calls of the turn, from what was there before it
 	unsure  bool              // they may have changed more
 	told    map[string]bool
-	index   map[string]indexed // of the user's repositories, by their paths
-	saved   bool               // the index on the disk is that of top
+	index   map[string]indexed   // of the user's repositories, by their paths
+	saved   bool                 // the index on the disk is that of top
+	own     map[string]disk.Look // what commands of the session have made that is not covered
 }
 
 // New returns a Keeper. Nothing is touched before the first call that may change
@@ -312,7 +313,7 @@ func (k *Keeper) keep(path string) {
 	k.names[path] = base
 	if n := k.top.at(path, false); n != nil && n.cover == watched {
 		n.gone()
-		n.cover = named
+		n.cover, n.wanted = named, true
 	}
 }
 

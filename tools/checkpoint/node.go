@@ -29,6 +29,7 @@ type node struct {
 	look    disk.Look
 	sum     shadow.Sum // of the content, of where a link leads, or of a directory's tree
 	cover   cover
+	wanted  bool // a call names it, whatever is ignored
 	settled bool // an equal look means an equal file
 	dirty   atomic.Bool
 }

@@ -303,7 +303,7 @@ func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 		to = watched
 	}
 	switch was := k.cover; {
-	case was == named && to == watched && k.up != nil && k.sum != "" && !look.Mode.IsDir():
+	case was == named && to == watched && k.up != nil && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
 	case was == to:
 	default:
 		if was == whole && to == watched || was == watched && to == whole {

@@ -178,8 +178,15 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	for _, path := range plan.Writes {
 		writes = append(writes, disk.Follow(absolute(path, plan)))
 	}
+	kept := held(o.Output, plan, p)
+	for _, path := range kept {
+		r.Write = adding(r.Write, path)
+	}
 	for _, said := range complaints {
 		path := absolute(said.Path, plan)
+		if disk.InsideAny(kept, located(said.Path, plan)) {
+			continue
+		}
 		if slices.Contains(p.Masked, disk.Follow(path)) || said.missing && !concealed(path) {
 			continue
 		}

@@ -1,0 +1,126 @@
+package checkpoint
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+)
+
+// products are names, as [path.Match] takes them, of ignored files and directories that
+// programs make again: builds, what they are built from, caches and logs.
+var products = strings.Fields(`
+	node_modules bower_components .pnpm-store .yarn .venv venv .tox .nox *.egg-info
+	dist build out target bin obj .next .nuxt .output .svelte-kit .astro .angular .gradle
+	.cache *.cache *-cache *_cache .turbo .vite .eslintcache *.tsbuildinfo __pycache__
+	coverage .coverage .coverage.* .nyc_output htmlcov coverage.* cover.out
+	*.log *.pid *.py[co] *.o *.obj *.a *.so *.class *.test .DS_Store`)
+
+// isProduct reports whether programs make again what has this name.
+func isProduct(name string) bool {
+	return slices.ContainsFunc(products, func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	})
+}
+
+// Uncovered returns what is there and does not come back if a command changes or deletes
+// it: files that are ignored or too large, and of ignored directories the topmost. What
+// programs make again is none of it, nor what may hold secrets, of which no copy is made,
+// nor what calls of the session have made and nobody has changed since. It reports false if
+// it is not known, or if there is more than most.
+func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.top == nil || !k.swept {
+		done, err := k.use(context.Background())
+		if err != nil {
+			return nil, false
+		}
+		defer done()
+		if !k.swept && k.found(context.Background(), true, nil) != nil {
+			return nil, false
+		}
+	}
+	if k.short != nil {
+		return nil, false
+	}
+	list := k.top.uncovered(nil)
+	if len(list) > mostUncovered {
+		return nil, false
+	}
+	for _, n := range list {
+		at := n.path()
+		if k.own[at] != n.look && !secret.Path(k.cfg.Workspace.Rel(at)) && !n.compiled(at) {
+			paths = append(paths, at)
+		}
+	}
+	return paths, len(paths) <= most
+}
+
+// uncovered adds to list the nodes below n of which nothing is kept, and that are no
+// products. Ignored directories are there as a whole.
+func (n *node) uncovered(list []*node) []*node {
+	for _, k := range n.kids {
+		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // of those above a root nothing is known
+		case k.cover == watched && isProduct(k.name):
+		case dir && k.cover != watched:
+			list = k.uncovered(list)
+		case dir, k.look.Mode.IsRegular() && k.there() && k.sum == "":
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// compiled reports whether an ignored file is a program for this machine.
+func (n *node) compiled(at string) bool {
+	if n.cover != watched || !n.look.Mode.IsRegular() || n.look.Mode&0o111 == 0 {
+		return false
+	}
+	f, err := os.OpenFile(at, os.O_RDONLY|disk.NoWait, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "\x7fELF"
+}
+
+// mostUncovered bounds what is noted of what is not covered.
+const mostUncovered = 5000
+
+// looks returns how all looks that is not covered, nil if that is too much.
+func (k *Keeper) looks() map[string]disk.Look {
+	list := k.top.uncovered(nil)
+	if len(list) > mostUncovered {
+		return nil
+	}
+	looks := make(map[string]disk.Look, len(list))
+	for _, n := range list {
+		looks[n.path()] = n.look
+	}
+	return looks
+}
+
+// owns notes which of what is not covered a command has made: what was not there before
+// it, and what others of the session had made that nobody else has changed since. If it has
+// changed what is ignored, what is so now may have been there.
+func (k *Keeper) owns(before map[string]disk.Look, ruled bool) {
+	if before == nil {
+		return
+	}
+	own := map[string]disk.Look{}
+	for at, look := range k.looks() {
+		if was, there := before[at]; !there && !ruled || there && was == k.own[at] {
+			own[at] = look
+		}
+	}
+	k.own = own
+}

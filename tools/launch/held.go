@@ -1,0 +1,37 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/tools/sandbox"
+)
+
+// held returns what a command could not write to that is read-only in what is worked in,
+// as its output names it: also by a name alone, without a slash or quotation marks.
+func held(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
+	own := append([]string{p.Root}, p.Write...)
+	closed := slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool {
+		return !disk.InsideAny(own, path)
+	})
+	if len(closed) == 0 {
+		return nil
+	}
+	for line := range strings.Lines(LastWords(output)) {
+		if !refusedWrite().MatchString(line) {
+			continue
+		}
+		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n:'\"`‘’,;()", r) })
+		for _, word := range append(words, pathsIn(line)...) {
+			path := located(word, plan)
+			for _, at := range closed {
+				if disk.Inside(at, path) {
+					kept = adding(kept, at)
+				}
+			}
+		}
+	}
+	return kept
+}
