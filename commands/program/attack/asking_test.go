@@ -78,14 +78,22 @@ func (n *nest) sit() string {
 	s := teletype.Start(n.t, teletype.Command{Path: program(n.t), Args: append(n.flags(), "--prompt-format", "stable"), Dir: n.at(n.Setup.Cwd), Env: n.environment()})
 	if strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") { // what the project wants to run
 		s.Line(n.Setup.Agree)
-		s.Match(ready)
+		if strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") { // it is not offered
+			s.Line("1")
+			s.Match(ready)
+		}
 	}
 	s.Line(n.prompt())
 	for _, a := range n.Setup.Answers {
 		s.Match(`(?m)^answer: $`)
 		s.Line(a)
 	}
-	s.Match(ready)
+	for n.Setup.Agree != "" && strings.HasSuffix(s.Match(`(?m)^(?:> |answer: )$`), "answer: ") {
+		s.Line("n") // to whatever is asked
+	}
+	if n.Setup.Agree == "" {
+		s.Match(ready)
+	}
 	s.Line("/quit")
 	if code := s.Exit(); code != 0 {
 		n.t.Errorf("exit code %d at a terminal", code)
