@@ -27,6 +27,9 @@ type Folder struct {
 	// Trusted reports whether the directory's own files are used.
 	Trusted bool
 
+	// Withheld reports whether it has files that are not, since it is not trusted.
+	Withheld bool
+
 	// Unused lists what is set up and not in use yet.
 	Unused func() []settings.Unused
 }

@@ -275,12 +275,20 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 	case w.In == nil && waiting > 0:
 		lines = append([]string{fmt.Sprintf("MCP servers are starting up (%d initializing)...", waiting)}, lines...)
 	}
-	if !w.Trusted {
-		w.Notify("this folder is not trusted, and the servers that it sets up are not listed; gemline trust add trusts it")
+	if w.Withheld {
+		w.Notify("this folder is not trusted, and the servers that it sets up are not listed; " + w.trusting())
 	}
 	return w.show(struct {
 		Servers []listedServer `json:"servers"`
 	}{all}, lines...)
+}
+
+// trusting says how a folder is trusted.
+func (w *World) trusting() string {
+	if w.In == nil { // in a session
+		return "/permissions trust asks about it"
+	}
+	return "gemline trust add trusts it"
 }
 
 type mcpTest struct {

@@ -160,7 +160,11 @@ func (c *trustStatus) Run(w *World) error {
 	if t.Why != "" {
 		by = ", by " + t.Why
 	}
-	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, t.State, by)}
+	said := t.State.String()
+	if t.State == trust.Unknown {
+		said = "not trusted, since nobody has decided about it"
+	}
+	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, said, by)}
 	brings, caution := trust.Brief(t.Brings)
 	for i, l := range brings {
 		mark := "  "

@@ -48,7 +48,7 @@ func TestTrustCommands(t *testing.T) {
 	w, out, notes := trustful(t)
 	home, cwd := w.Paths.Home, w.Paths.Cwd
 	for _, step := range []struct{ words, want, note string }{
-		{"status", "CWD: unknown\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting tools.callCommand: \"x\" (runs a command)\n  context file GEMINI.md: 6 bytes\n", ""},
+		{"status", "CWD: not trusted, since nobody has decided about it\n  hook SessionEnd: touch \\x1b[2J\\u{202e}x\n* setting tools.callCommand: \"x\" (runs a command)\n  context file GEMINI.md: 6 bytes\n", ""},
 		{"list", "nothing was decided about any folder\n", ""},
 		{"remove", "CWD: nothing was decided about it by name\n", ""},
 		{"add", "CWD: trusted\nit is trusted by TRUST_FOLDER for CWD\n", ""},

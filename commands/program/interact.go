@@ -43,6 +43,9 @@ func (r *run) interact(ctx context.Context) error {
 	}
 	i.shown.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Out
+	if i.screen.Mode.Smart && i.settings.Layout != "plain" { // questions come before the session
+		out.Wrap(i.terminal().width)
+	}
 	defer i.screen.Close()
 	interrupts := make(chan os.Signal, 1)
 	i.interrupts = interrupts

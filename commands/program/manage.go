@@ -81,7 +81,7 @@ func builtinTools() engine.Tools {
 // folder returns the directory as sub-commands see it.
 func (o *Options) folder() *cli.Folder {
 	return &cli.Folder{Today: o.os.Today, Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
-		Trusted: o.trust.State == trust.Trusted, Unused: o.unused}
+		Trusted: o.trust.State == trust.Trusted, Withheld: o.trust.State < trust.Unneeded, Unused: o.unused}
 }
 
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and

@@ -191,7 +191,7 @@ func TestPermissions(t *testing.T) {
 			p.Expect("Enter for not now: ")
 			p.Line("no")
 			p.Say("/permissions")
-			p.Expect("project: unknown")
+			p.Expect("project: not trusted, since nobody has decided")
 			p.Say("/permissions trust")
 			p.Expect("context file GEMINI.md")
 			p.Expect("Enter for not now: ")
