@@ -42,6 +42,7 @@ func (c *shellCall) lookOver() {
 		}
 		return
 	}
+	c.git = c.showing()
 	plain := c.read.Class == engine.Plain
 	if !plain && !c.read.Loose {
 		return
@@ -68,6 +69,9 @@ func (c *shellCall) lookOver() {
 		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
 			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
 		}
+	}
+	if !c.looks {
+		return
 	}
 	c.git = l.git
 	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)

@@ -108,6 +108,54 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 	return ""
 }
 
+// showing returns what a line does with git that is not held to looking. Of commands that
+// show the contents of files in commits it is told where they run.
+func (c shellCall) showing() (g gitUse) {
+	dirs := []string{c.dir}
+	for _, command := range c.read.Commands {
+		name, _ := command.Program()
+		words := command.Words()
+		for i := 1; i+1 < len(words) && (name == "git" && words[i] == "-C" || name == "cd" && i == 1); i++ {
+			to := words[i]
+			if name == "git" {
+				i++
+				to = words[i]
+			}
+			dirs = append(dirs, filepath.Clean(disk.Absolute(to, dirs[len(dirs)-1], "")))
+		}
+		if name == "git" && !harmless(words[1:]) {
+			g = gitUse{shows: true, names: objects(c.Command)}
+		}
+	}
+	if g.shows {
+		g.dirs = dirs
+	}
+	return g
+}
+
+// harmless reports whether a command of git adds to a repository or lists what is in it,
+// and shows no contents of files.
+func harmless(words []string) bool {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		words = words[min(len(words), 1+strings.Count(words[0], "C")):]
+	}
+	if len(words) == 0 {
+		return true
+	}
+	p, _ := program.Find("git").Command(words[0])
+	words = words[1:]
+	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	switch {
+	case p.LooksAt(words):
+		return p.ListsAt(words) && !slices.ContainsFunc(words, speaks)
+	case p.ListsAt(words):
+		return true
+	}
+	return p.RecordsAt(words) && !slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"-p", "--patch", "-i", "-v", "--verbose", "-e"}, w)
+	})
+}
+
 // objects returns what in a text may be names of objects.
 func objects(text string) (names []string) {
 	for _, name := range object.FindAllString(text, -1) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type known struct {
 	guards   func(path string) bool // says which names are guarded; nil is none
 	folders  map[string]folder
 	searches map[string]string // why what was committed is asked about, by the search
+	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
 }
 
 func newKnown() *known { return &known{folders: map[string]folder{}, searches: map[string]string{}} }
@@ -99,19 +101,42 @@ func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) 
 				hidden = append(hidden, filepath.Join(at, name))
 			}
 		}
-		hidden = append(hidden, f.concealed(at, roots)...)
+		hidden = append(hidden, k.concealed(f, at, roots)...)
 	})
+	hidden = k.lasting(hidden)
 	return hidden, ok && len(hidden) <= mostSecrets
 }
 
-// concealed returns what in the directory at a place may hold secrets.
-func (f folder) concealed(at string, roots []string) (hidden []string) {
+// lasting returns hidden with what no link names as a secret any more.
+func (k *known) lasting(hidden []string) []string {
+	if k == nil {
+		return hidden
+	}
+	k.Lock()
+	defer k.Unlock()
+	for path := range k.targets {
+		if !slices.Contains(hidden, path) && exists(path) {
+			hidden = append(hidden, path)
+		}
+	}
+	return hidden
+}
+
+// concealed returns what in the directory at a place may hold secrets, and remembers what
+// links lead to.
+func (k *known) concealed(f folder, at string, roots []string) (hidden []string) {
 	for _, name := range f.secrets {
 		hidden = append(hidden, filepath.Join(at, name))
 	}
 	for _, name := range f.links {
 		if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
 			hidden = append(hidden, path)
+			if k != nil && k.targets == nil {
+				k.targets = map[string]bool{}
+			}
+			if k != nil && len(k.targets) < mostSecrets {
+				k.targets[path] = true
+			}
 		} // what else it leads to is not seen, or comes with the system
 	}
 	return hidden

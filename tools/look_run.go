@@ -30,24 +30,30 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 			look, why = c.looking()
 		}
 	}
-	ran, wrote := why == "", false
-	var o shell.Outcome
-	var lacks engine.Rights
-	if why == "" {
-		cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
-		if c.follows {
-			cmd.Timeout = watched
-		}
-		cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-		o = c.env.Run(ctx, cmd)
-		if lacks, wrote, why = c.wanted(o); why == "" {
-			r, err := c.env.outcome(o)
-			if o.Code != 0 && c.passes(o, look.Hidden) {
-				err = nil
-			}
-			return r, err
-		}
+	if why != "" {
+		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
 	}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
+	if c.follows {
+		cmd.Timeout = watched
+	}
+	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+	o := c.env.Run(ctx, cmd)
+	lacks, wrote, why := c.wanted(o)
+	if why == "" {
+		r, err := c.env.outcome(o)
+		if o.Code != 0 && c.passes(o, look.Hidden) {
+			err = nil
+		}
+		return r, err
+	}
+	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
+}
+
+// unlooked asks whether the command may run like any other, since it has failed, or is not
+// to run, held to looking. Wrote says that it did nothing but write.
+func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
+	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
 	next := c.free()
 	next.More = c.More.with(lacks)
 	var err error
@@ -62,10 +68,8 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 		return engine.Result{}, err
 	}
 	if _, ok := answer.(engine.Allowed); ok {
+		next.git.shows, next.unasked = false, false // that was the question
 		return next.run(ctx, tool, host)
-	}
-	if !ran {
-		o = shell.Outcome{Err: errHeld}
 	}
 	r, err := c.env.outcome(o)
 	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
@@ -109,6 +113,12 @@ const (
 // held to that. Hidden from it is what may hold secrets in the workspace.
 func (c shellCall) looking() (look *launch.Look, why string) {
 	look = &launch.Look{Shown: c.env.toolchains(), Environ: c.git.environment(c.env.Shell.Environ)}
+	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
+		name, _ := command.Program()
+		return name == "env" || name == "printenv" && len(command.Argv) == 1
+	}) {
+		look.Environ = shell.Plain(look.Environ)
+	}
 	roots := c.env.Workspace.Roots()
 	for _, dir := range c.git.dirs {
 		tree, kept, _ := worktree.Find(dir)

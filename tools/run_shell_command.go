@@ -132,6 +132,15 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.undoable()
+	if unasked && c.git.shows { // which what holds such commands can't hide
+		look, why := c.looking()
+		if why == "" {
+			why = c.committed(ctx, look)
+		}
+		if why != "" {
+			return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+		}
+	}
 	switch {
 	case !unasked && c.unasked && c.env.Undoable():
 		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",

@@ -49,7 +49,7 @@ func (env Env) kept(k *known) (far keeping, ok bool) {
 	}
 	roots := env.Workspace.Roots()
 	ok = k.walk(roots, func(at string, f folder) {
-		far.hidden = append(far.hidden, f.concealed(at, roots)...)
+		far.hidden = append(far.hidden, k.concealed(f, at, roots)...)
 		for _, name := range f.guarded {
 			far.guarded = append(far.guarded, filepath.Join(at, name))
 		}
@@ -59,6 +59,7 @@ func (env Env) kept(k *known) (far keeping, ok bool) {
 			}
 		}
 	})
+	far.hidden = k.lasting(far.hidden)
 	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
 		return keeping{}, false
 	}

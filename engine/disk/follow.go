@@ -42,6 +42,52 @@ func Follow(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
+	return follow(path, func(string) {})
+}
+
+// mostLeads is how many entries of directories [Leads] looks at, and leadDepth how deep they
+// may lie.
+const (
+	mostLeads = 2000
+	leadDepth = 3
+)
+
+// Leads returns where links lead by which something is reached that is at path, or a few
+// levels below it: the links behind the first one, and what they lead to. Nothing is reached by
+// one that leads to where path is in.
+func Leads(path string) (places []string) {
+	path = filepath.Join(Follow(filepath.Dir(path)), filepath.Base(path))
+	left := mostLeads
+	var visit func(at string, depth int)
+	visit = func(at string, depth int) {
+		real := follow(at, func(link string) {
+			if link != at && !Inside(link, path) {
+				places = append(places, link)
+			}
+		})
+		if real != at {
+			if Inside(real, path) {
+				return
+			}
+			places = append(places, real)
+		}
+		if depth == 0 || left <= 0 {
+			return
+		}
+		entries, _ := os.ReadDir(real) // a file has none
+		for _, e := range entries {
+			if left--; left >= 0 && (e.IsDir() || e.Type()&os.ModeSymlink != 0) {
+				visit(filepath.Join(real, e.Name()), depth-1)
+			}
+		}
+	}
+	visit(path, leadDepth)
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// follow follows links as [Follow] does, and calls visit with each.
+func follow(path string, visit func(link string)) string {
 	split := func(path string) (top string, rest []string) {
 		volume := filepath.VolumeName(path)
 		if top = "."; filepath.IsAbs(path) {
@@ -58,6 +104,7 @@ func Follow(path string) string {
 			continue
 		}
 		links++
+		visit(at)
 		top, more := split(to)
 		if at = up; filepath.IsAbs(to) {
 			at = top

@@ -198,7 +198,8 @@ func (g GuardedFiles) protects(path string) bool {
 
 // isProtectedFile reports whether path, or a directory that it is in, is a guarded
 // file of a directory above it under another name: on a file system that knows
-// more names than are known here, by a hard link, or by a mount.
+// more names than are known here, by a hard link, or by a mount; or is what a link
+// in gemline's own directory leads to.
 func (g GuardedFiles) isProtectedFile(root, path string) bool {
 	way := ancestors(path)
 	there := files(way)
@@ -212,6 +213,10 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 				slices.ContainsFunc(there, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
 				return true
 			}
+		}
+		if slices.ContainsFunc(disk.Leads(filepath.Join(dir, ".gemini")),
+			func(place string) bool { return slices.Contains(way, place) }) {
+			return true
 		}
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/secret"
 	"gemline/tools/mask"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
@@ -202,6 +203,7 @@ func (l *Launcher) Profile() sandbox.Profile {
 		agreed := l.Agreed()
 		p.ReadOnly, p.Anchored = append(p.ReadOnly, agreed...), between(roots, agreed)
 	}
+	p.Anchored = append(p.Anchored, naming(roots, p.Hidden)...)
 	if l.Denied != nil {
 		for _, m := range l.masks(l.Denied(), p) {
 			p.Masked = append(p.Masked, m.Files...)
@@ -221,6 +223,19 @@ func between(roots, paths []string) (dirs []string) {
 	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
+}
+
+// naming returns the directories of roots that give names of secrets to what they hold, as
+// secrets and what .env leads to do: elsewhere that would be none.
+func naming(roots, hidden []string) (dirs []string) {
+	for _, path := range hidden {
+		for _, dir := range between(roots, []string{path}) {
+			if rel, err := filepath.Rel(dir, path); err == nil && !secret.Path(rel) && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
 }
 
 // missing says what keeps a sandbox from what it should do.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/disk"
 )
 
 // masks are what a Profile comes to on the disk as it is, for programs that
@@ -123,6 +125,11 @@ func there(paths []string) (out []string) {
 // put away with all that it holds, since it is put over itself.
 func protected(root string) (readOnly, anchored []string) {
 	readOnly = []string{filepath.Join(root, ".gemini")}
+	for _, place := range disk.Leads(readOnly[0]) {
+		if info, err := os.Lstat(place); err == nil && info.Mode()&os.ModeSymlink == 0 && disk.Inside(root, place) {
+			readOnly = append(readOnly, place)
+		}
+	}
 	git := filepath.Join(root, ".git")
 	if info, err := os.Lstat(git); err != nil || !info.IsDir() {
 		return append(readOnly, git), nil // a file that says where the repository is, or none

@@ -194,6 +194,16 @@ var credentials = []string{
 	"GEMINI_CLI_IDE_AUTH_TOKEN",
 }
 
+// Plain returns what of an environment may be shown as a whole: variables of which it is
+// known what they are.
+func Plain(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name := variable(kv)
+		return !slices.Contains(harmless, name) && !strings.HasPrefix(name, "LC_") &&
+			!strings.HasPrefix(name, "GIT_CONFIG_")
+	})
+}
+
 // harmless variables have names that sound like secrets, or are needed by
 // about everything.
 var harmless = []string{

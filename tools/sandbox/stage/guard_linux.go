@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gemline/engine/disk"
 )
 
 // What of a repository makes programs run, or says where that is written. The
@@ -38,9 +40,11 @@ type guard struct {
 	tops   []*top
 	known  map[id]string // repositories and the like that were there, or stay, and where
 	made   map[id]bool   // those of them that were not there
-	marks  []watched
-	todo   []rebase
-	places []placeholder
+
+	anchored map[string]bool // directories that stay where they are
+	marks    []watched
+	todo     []rebase
+	places   []placeholder
 }
 
 // An id is what a file is, wherever it is.
@@ -69,7 +73,7 @@ func newWatch(s *Spec) (*guard, error) {
 
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
-	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}}
+	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]bool{}}
 	if s.Unprotected || s.Look || s.Root == "" {
 		return g, nil
 	}
@@ -112,8 +116,12 @@ func (g *guard) protect(f found) error {
 	}
 	g.known[idOf(&f.stat)] = f.where()
 	kind := f.stat.Mode & unix.S_IFMT
-	if f.name == ".git" && kind == unix.S_IFREG {
+	if f.name == ".git" && kind != unix.S_IFDIR {
 		if err := g.apart(f); err != nil {
+			return err
+		}
+	} else if f.name == ".gemini" {
+		if err := g.linked(f); err != nil {
 			return err
 		}
 	}
@@ -164,7 +172,10 @@ func (g *guard) protect(f found) error {
 // apart protects the repository below the workspace that a file .git leads to,
 // if it has another name.
 func (g *guard) apart(f found) error {
-	at := repositoryAt(gitdir(path.Dir(f.where())))
+	at := disk.Follow(f.where())
+	if f.stat.Mode&unix.S_IFMT == unix.S_IFREG {
+		at = repositoryAt(gitdir(path.Dir(f.where())))
+	}
 	if !f.top.within(at) || g.knowsAt(at) {
 		return nil
 	}
@@ -194,6 +205,58 @@ func (g *guard) apart(f found) error {
 		}
 	}
 	return g.parts(f.top, at, mount)
+}
+
+// linked protects what links in gemline's own directory lead to below the workspace, or one in
+// its place. What such a place is in stays where it is, and so do links on the way.
+func (g *guard) linked(f found) error {
+	for _, place := range disk.Leads(f.where()) {
+		if !f.top.within(place) {
+			continue
+		}
+		at := f.top.below(place)
+		fd, err := open(f.top.fd, at, unix.O_PATH)
+		var st unix.Stat_t
+		if err == nil {
+			err = unix.Fstat(fd, &st)
+		}
+		if !g.mounts || err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			g.watch(f.top, at)
+		} else if err = g.anchor(f.top, path.Dir(at)); err == nil {
+			var mount int
+			if mount, err = cover(fd, true); err == nil {
+				unix.Close(mount)
+			}
+		}
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ELOOP) {
+			return err
+		}
+	}
+	return nil
+}
+
+// anchor has a directory, and those above it, stay in their places.
+func (g *guard) anchor(t *top, at string) error {
+	if at == "." || g.anchored[path.Join(t.path, at)] {
+		return nil
+	}
+	if err := g.anchor(t, path.Dir(at)); err != nil {
+		return err
+	}
+	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	mount, err := cover(fd, false)
+	if err != nil {
+		return err
+	}
+	g.anchored[path.Join(t.path, at)] = true
+	return unix.Close(mount)
 }
 
 func copyTree(fd int) (int, error) {

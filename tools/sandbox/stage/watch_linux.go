@@ -127,6 +127,12 @@ func (t *top) remember(at string, marks map[string]mark, save bool) {
 	if save && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size <= maxSaved {
 		m.saved = contents(dir, path.Base(at))
 	}
+	if save && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		buf := make([]byte, unix.PathMax)
+		if n, err := unix.Readlinkat(dir, path.Base(at), buf); err == nil {
+			m.saved = buf[:n:n]
+		}
+	}
 	marks[at] = m
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return
@@ -346,6 +352,12 @@ func (t *top) restore(at string, was mark) string {
 	}
 	if was.saved == nil {
 		return not
+	}
+	if was.mode&unix.S_IFMT == unix.S_IFLNK {
+		if unix.Symlinkat(string(was.saved), dir, path.Base(at)) != nil {
+			return not
+		}
+		return yes
 	}
 	fd, err := unix.Openat(dir, path.Base(at),
 		unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
