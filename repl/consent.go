@@ -16,8 +16,16 @@ import (
 // errors.
 func (c *Console) Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error) {
 	c.Out.Line(output.Permission, "%s", question.ConsentTitle(folder, wishes))
+	if c.wishes(folder, wishes) {
+		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
+	}
+	return choose(ctx, c, question.ConsentOptions(wishes), nil)
+}
+
+// wishes shows what a folder wants to run, and reports whether characters of it are shown
+// as escapes.
+func (c *Console) wishes(folder string, wishes []question.Wish) (hidden bool) {
 	shown := map[string]bool{}
-	hidden := false
 	for _, w := range wishes {
 		c.wish(w.Title+":", w.Command)
 		hidden = hidden || output.Hides(w.Command)
@@ -41,10 +49,7 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []question.
 			}
 		}
 	}
-	if hidden {
-		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
-	}
-	return choose(ctx, c, question.ConsentOptions(wishes), nil)
+	return hidden
 }
 
 // choose asks for one of some options, by what is typed for it, and help is what ? tells

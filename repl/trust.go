@@ -10,12 +10,12 @@ import (
 // Trust asks whether a folder may bring what it holds. An answer that is no
 // choice means [question.NotNow]. Ctrl-C, and the end of the input, are errors:
 // nothing is decided, and nothing is begun.
-func (c *Console) Trust(ctx context.Context, f question.Folder) (question.Decision, error) {
+func (c *Console) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
 	c.show(f)
 	options := f.Options()
 	above := false
 	for _, o := range options {
-		above = above || o.Answer == question.TrustParent
+		above = above || o.Answer.Folder == question.TrustParent
 	}
 	return choose(ctx, c, options, func() { c.explainTrust(above) })
 }
@@ -52,6 +52,10 @@ func (c *Console) show(f question.Folder) {
 		c.Out.Line(output.Warning, "the line with a * weakens your protection")
 	case weak > 1:
 		c.Out.Line(output.Warning, "the %d lines with a * weaken your protection", weak)
+	}
+	if len(f.Wishes) > 0 {
+		c.Out.Item(output.Normal, "it "+question.Wanted(f.Wishes)+", in full:")
+		hidden = c.wishes(f.Path, f.Wishes) || hidden
 	}
 	if hidden {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")

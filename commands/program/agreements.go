@@ -127,19 +127,26 @@ type wish struct {
 
 // agree asks about what the project wants to run and is new or has changed, and keeps the
 // answer.
-func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) (err error) {
+func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) error {
+	said := o.agreed.given // together with the folder
 	o.agreed = o.newAgreements()
+	o.agreed.give(said)
+	return o.consent(ctx, user.Consent, o.wanted(notify), notify)
+}
+
+// wanted returns what the project wants to run and nobody has said anything about.
+func (o *Options) wanted(notify func(string)) (all []wish) {
+	var err error
 	o.hooks, o.agentSet = o.findHooks(), o.findAgents()
 	if o.discovery, err = o.findDiscovery(); err != nil {
 		notify(err.Error())
 	}
 	o.served = o.findServers(notify)
-	var all []wish
 	for _, wishes := range []func() []wish{o.hooks.wishes, o.discovery.wishes, o.served.wishes,
 		o.agentSet.wishes, o.openCheck} {
 		all = append(all, wishes()...)
 	}
-	return o.consent(ctx, user.Consent, all, notify)
+	return all
 }
 
 // asking asks whether what a folder wants may be, as [consenter] does.
@@ -158,10 +165,18 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify
 		shown[i] = w.Wish
 	}
 	answer, err := ask(ctx, o.trust.Folder, shown)
+	if err == nil {
+		o.keep(ctx, wishes, answer, notify)
+	}
+	return err
+}
+
+// keep keeps what was said about what the project wants, unless all is left open.
+func (o *Options) keep(ctx context.Context, wishes []wish, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]
-	if err != nil || rights == "" {
-		return err
+	if rights == "" {
+		return
 	}
 	given := map[string]consent.Rights{}
 	for _, w := range wishes {
@@ -174,5 +189,4 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify
 		notify(unkept(err))
 	}
 	o.agreed.give(given)
-	return nil
 }

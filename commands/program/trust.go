@@ -15,7 +15,7 @@ import (
 // A consenter is who decides what a folder may bring and run: the user at the terminal, or
 // a program.
 type consenter interface {
-	Trust(context.Context, question.Folder) (question.Decision, error)
+	Trust(context.Context, question.Folder) (question.Entry, error)
 	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 }
 
@@ -44,7 +44,8 @@ func (r *run) askTrust(ctx context.Context, user consenter) error {
 	if r.trust.State != trust.Unknown {
 		return nil
 	}
-	state, err := r.decide(ctx, user, r.trust)
+	wishes := r.foreseen()
+	state, said, err := r.decide(ctx, user, r.trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
 		return r.trust.Refuse()
 	}
@@ -52,29 +53,46 @@ func (r *run) askTrust(ctx context.Context, user consenter) error {
 		return err
 	}
 	r.trust.State = trust.Trusted
+	if said.Both {
+		r.keep(ctx, wishes, said.Commands, r.notify)
+	}
 	return r.load(true)
 }
 
+// foreseen returns what the folder would want to run if it was trusted.
+func (r *run) foreseen() []wish {
+	o := *r.Options
+	o.trust.State = trust.Trusted
+	o.agreed = o.newAgreements()
+	if o.load(true) != nil { // which is said when it is read in earnest
+		return nil
+	}
+	return o.wanted(func(string) {})
+}
+
 // decide asks about a folder, and keeps the answer.
-func (r *run) decide(ctx context.Context, user consenter, t trust.Status) (trust.State, error) {
+func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
 	f := question.Folder{Path: t.Folder, Home: r.paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
 	f.Brings, f.Caution = trust.Brief(t.Brings)
-	decision, err := user.Trust(ctx, f)
-	if err != nil || decision == question.NotNow {
-		return trust.Unknown, err
+	for _, w := range wishes {
+		f.Wishes = append(f.Wishes, w.Wish)
+	}
+	said, err := user.Trust(ctx, f)
+	if err != nil || said.Folder == question.NotNow {
+		return trust.Unknown, said, err
 	}
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
-		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[decision]
+		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
 	if _, err := trust.Folders(r.paths, r.lookup).Remember(ctx, t.Folder, rule); err != nil {
 		r.notify(unkept(err))
 	}
 	if rule == trust.Deny {
-		return trust.Distrusted, nil
+		return trust.Distrusted, said, nil
 	}
-	return trust.Trusted, nil
+	return trust.Trusted, said, nil
 }
 
 // unkept says that a decision holds for this run only.
@@ -91,8 +109,8 @@ func (r *run) permit(user consenter) func(context.Context, string) (string, erro
 		if err != nil {
 			return "", err
 		}
-		state, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State,
-			Brings: trust.Survey(paths, r.settings)})
+		state, _, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State,
+			Brings: trust.Survey(paths, r.settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

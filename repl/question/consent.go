@@ -34,6 +34,16 @@ type Folder struct {
 	// lines that Caution is true of weaken the user's protection.
 	Brings  []string
 	Caution []bool
+
+	// Wishes are what it wants to run, which is decided about in the same question.
+	Wishes []Wish
+}
+
+// An Entry is what the user says about a folder and, in Both, about what it wants to run.
+type Entry struct {
+	Folder   Decision
+	Commands Consent
+	Both     bool
 }
 
 // A Consent is what the user says about commands that a folder wants to run.
@@ -94,16 +104,30 @@ func (f Folder) Weak() (n int) {
 }
 
 // Options returns what can be said about the folder.
-func (f Folder) Options() (list []Option[Decision]) {
+func (f Folder) Options() (list []Option[Entry]) {
 	parent := filepath.Dir(f.Path)
-	list = append(list, Option[Decision]{"1", "trust",
-		"trust " + output.EscapeLine(f.Path) + f.wide(f.Path), TrustFolder})
-	if parent != f.Path {
-		list = append(list, Option[Decision]{"2", "trust_parent",
-			"trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent), TrustParent})
+	confined, yes := "", func(d Decision) Entry { return Entry{Folder: d} }
+	if len(f.Wishes) > 0 {
+		confined = ", and run what it wants to confined"
+		yes = func(d Decision) Entry { return Entry{d, RunConfined, true} }
 	}
-	return append(list, Option[Decision]{"3", "never", "don't trust it, and don't ask again", DoNotTrust},
-		Option[Decision]{"", "not_now", "don't use what it brings this time", NotNow})
+	list = append(list, Option[Entry]{"1", "trust",
+		"trust " + output.EscapeLine(f.Path) + f.wide(f.Path) + confined, yes(TrustFolder)})
+	if parent != f.Path {
+		list = append(list, Option[Entry]{"2", "trust_parent",
+			"trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent) + confined, yes(TrustParent)})
+	}
+	list = append(list, Option[Entry]{"3", "never", "don't trust it, and don't ask again", Entry{Folder: DoNotTrust}})
+	for _, o := range ConsentOptions(f.Wishes) {
+		switch {
+		case len(f.Wishes) == 0:
+		case o.Answer == RunFree:
+			list = append(list, Option[Entry]{"4", "trust_unconfined", "trust it, and " + o.Text, Entry{TrustFolder, RunFree, true}})
+		case o.Answer == NeverRun:
+			list = append(list, Option[Entry]{"5", "trust_only", "trust it, and " + o.Text, Entry{TrustFolder, NeverRun, true}})
+		}
+	}
+	return append(list, Option[Entry]{"", "not_now", "don't use what it brings this time", Entry{}})
 }
 
 // wide warns of a folder that holds about everything.
@@ -119,7 +143,7 @@ func (f Folder) wide(path string) string {
 
 // ConsentTitle asks whether what a folder wants may be; each wish stands below that.
 func ConsentTitle(folder string, wishes []Wish) string {
-	return "this project " + wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
+	return "this project " + Wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
 }
 
 // ConsentOptions returns what can be said about wishes of a folder.
@@ -151,8 +175,8 @@ func ConsentOptions(wishes []Wish) []Option[Consent] {
 	return append(options, never, later)
 }
 
-// wanted says what a folder wants.
-func wanted(wishes []Wish) string {
+// Wanted says what a folder wants.
+func Wanted(wishes []Wish) string {
 	agents := 0
 	for _, w := range wishes {
 		if w.Agent {

@@ -57,7 +57,8 @@ type (
 
 // Trust asks the client whether a folder may bring what it holds, before the conversation
 // begins or in a turn. Its error is [ErrGone] if nobody answers.
-func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Decision, error) {
+func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
+	f.Wishes = nil // which are asked about by themselves
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path)}
 	for i, b := range f.Brings {
 		r.Brings = append(r.Brings, broughtLine{output.EscapeLine(b), i < len(f.Caution) && f.Caution[i]})
