@@ -88,6 +88,9 @@ func (a readFileArgs) lines() string {
 func (env Env) read(path string, start, end int) (engine.Result, error) {
 	ws := env.Workspace
 	c, err := load(ws, env.Secrets, path)
+	if ce := (*engine.CallError)(nil); errors.As(err, &ce) && ce.Type == "file_not_found" {
+		env.seen.missed(ws, path)
+	}
 	if err != nil {
 		return engine.Result{}, err
 	}

@@ -46,12 +46,13 @@ func replace(env Env) engine.Tool {
 			if err != nil {
 				return engine.Call{}, err
 			}
-			if !a.Modified && r.omits(cmp.Or(a.Old, "\n"), a.New) {
+			if !a.Modified && r.omits(a.Old, a.New) {
 				return engine.Call{}, misuse("`new_string` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide exact literal replacement text.")
 			}
 			if r.file == nil && a.Old != "" {
 				if err := r.search(ctx, a.Path); err != nil {
+					env.seen.missed(r.ws, r.path)
 					return engine.Call{}, err
 				}
 			}

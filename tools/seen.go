@@ -20,6 +20,7 @@ type sight struct {
 }
 
 type seen struct {
+	none bool // there was no file
 	sum  [sha256.Size]byte
 	text string // "" if it is long
 }
@@ -34,6 +35,17 @@ func (s *sight) note(path, text string, f workspace.Format) {
 	if len(text) < 1<<16 {
 		is.text = text
 	}
+	s.keep(path, is)
+}
+
+// missed notes that the model was told that there is no file at path.
+func (s *sight) missed(ws *workspace.Workspace, path string) {
+	if p, err := ws.Place(path); err == nil && s != nil {
+		s.keep(p.Path(), seen{none: true})
+	}
+}
+
+func (s *sight) keep(path string, is seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {
@@ -50,7 +62,7 @@ func (s *sight) look(ws *workspace.Workspace, path, text string, f workspace.For
 }
 
 // changed tells the model, once, that a file which it is about to replace as a whole was
-// changed by somebody else since it saw it, and how.
+// changed or made by somebody else since it saw it, and how.
 func (s *sight) changed(r *revision) error {
 	if s == nil || r.file == nil {
 		return nil
@@ -59,17 +71,23 @@ func (s *sight) changed(r *revision) error {
 	was, known := s.files[r.place.Path()]
 	s.mu.Unlock()
 	b, err := r.file.Format.Encode(r.file.Text)
-	if !known || err != nil || was.sum == sha256.Sum256(b) {
+	if !known || err != nil || !was.none && was.sum == sha256.Sum256(b) {
 		return nil
 	}
 	s.note(r.place.Path(), r.file.Text, r.file.Format)
-	how := " Read it again before you replace it."
-	if was.text != "" {
-		if diff, _ := edit.Diff("when you saw it", "now", r.readable(was.text), r.readable(r.file.Text)); len(diff) <= longestSeen {
+	how, since := " Read it again before you replace it.", "The file was changed since you last saw it"
+	display := "nothing written: the file was changed since the model saw it"
+	if was.none {
+		since = "There was no such file when you last looked, and somebody has made it since"
+		display = "nothing written: the file was made since the model looked for it"
+	}
+	if was.none && len(r.file.Text) < longestSeen || was.text != "" {
+		diff, _ := edit.Diff("when you saw it", "now", r.readable(was.text), r.readable(r.file.Text))
+		if len(diff) <= longestSeen {
 			how = " Keep what was changed, unless it is to go:\n" + diff
 		}
 	}
 	return &engine.CallError{Type: r.class,
-		Message: "The file was changed since you last saw it, so nothing was written: " + r.path + "." + how,
-		Display: "nothing written: the file was changed since the model saw it"}
+		Message: since + ", so nothing was written: " + r.path + "." + how,
+		Display: display}
 }

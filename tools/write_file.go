@@ -279,14 +279,14 @@ func (r *revision) omits(old, text string) bool {
 	return edit.HasPlaceholder(old, text)
 }
 
-// unfenced returns a Markdown text without its blocks of code.
+// unfenced returns a Markdown text without its blocks of code, and headings without dots.
 func unfenced(text string) string {
 	var b strings.Builder
 	inside := false
 	for line := range strings.Lines(text) {
 		if mark := strings.TrimLeft(line, " >\t"); strings.HasPrefix(mark, "```") || strings.HasPrefix(mark, "~~~") {
 			inside = !inside
-		} else if !inside {
+		} else if !inside && (!strings.HasPrefix(mark, "#") || strings.Contains(mark, "...")) {
 			b.WriteString(line)
 		}
 	}

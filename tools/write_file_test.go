@@ -574,6 +574,26 @@ func TestWriteFileThatWasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	do("write_file", write("b.txt", "8\\n"), "Successfully created")
+
+	// What was not there when the model looked, and is now.
+	const made = "There was no such file when you last looked, and somebody has made it since, so nothing was written: $/"
+	do("read_file", `{"file_path":"c.txt"}`, "File not found")
+	do("write_file", write("c.txt", "c\\n"), "Successfully created") // which is still so
+	do("write_file", write("c.txt", "d\\n"), "Successfully overwrote")
+	do("read_file", `{"file_path":"./d.txt"}`, "File not found")
+	change("d.txt", "mine\n")
+	do("write_file", write("d.txt", "d\\n"), made+"d.txt. Keep what was changed, unless it is to go:\n--- when you saw it\n+++ now\n@@ -0,0 +1 @@\n+mine\n")
+	do("write_file", write("d.txt", "d\\n"), "Successfully overwrote") // it was told
+	do("replace", `{"file_path":"e.txt","instruction":"i","old_string":"3","new_string":"4"}`, "File not found")
+	change("e.txt", strings.Repeat("long\n", 20_000))
+	do("write_file", write("e.txt", "e\\n"), made+"e.txt. Read it again before")
+	do("read_file", `{"file_path":"f.txt"}`, "File not found")
+	change("f.txt", "")
+	do("write_file", write("f.txt", "f\\n"), made+"f.txt.")
+	do("read_file", `{"file_path":"g.txt"}`, "File not found")
+	change("g.txt", "mine\n")
+	do("read_file", `{"file_path":"g.txt"}`, "mine")
+	do("write_file", write("g.txt", "g\\n"), "Successfully overwrote") // it has read it
 }
 
 // What a file holds already is not written, and nobody is asked about it.
@@ -608,6 +628,10 @@ func TestOmissions(t *testing.T) {
 		{"new.js", left, "omission placeholder"},
 		{"has.js", left, ""},
 		{"README.md", "# A\\n```js\\n// ... existing code ...\\n```\\n", ""},
+		{"README.md", "# Unchanged\\n* ...\\n...\\n", ""},
+		{"README.md", "# A\\n\\n<!-- rest of file -->\\n", "omission placeholder"},
+		{"a.js", `function a() {}\n/* unchanged */\n`, "omission placeholder"},
+		{"new.js", `function a() {}\n// ...\n`, ""},
 		{"README.md", "# A\\n\\n<!-- ... rest of the document ... -->\\n", "omission placeholder"},
 	} {
 		test.text = strings.ReplaceAll(test.text, `\\n`, `\n`)
@@ -619,6 +643,10 @@ func TestOmissions(t *testing.T) {
 	_, _, err := p.do(replace(p.env), `{"file_path":"a.js","instruction":"i","old_string":"function b() {}","new_string":"// ... existing code ..."}`)
 	if err == nil || !strings.Contains(err.Error(), "omission placeholder") {
 		t.Errorf("replace: %v", err)
+	}
+	_, _, err = p.do(replace(p.env), `{"file_path":"a.js","instruction":"i","old_string":"function b() {}","new_string":"function b() {\n  // ...\n}"}`)
+	if err == nil || !strings.Contains(err.Error(), "omission placeholder") {
+		t.Errorf("replace by dots: %v", err)
 	}
 }
 

@@ -334,8 +334,15 @@ func TestPlaceholders(t *testing.T) {
 		{"log(\"... existing code ...\")", false},
 		{"// removes existing files ... and makes new ones", false},
 		{"// unchanged", false},
+		{"...rest", false},
+		{"...props", false},
+		{"...options,", false},
+		{"[...rest]", false},
+		{"[... omitted ...]", true},
+		{"... (rest of code) ...", true},
+		{"...existing code...", true},
 	} {
-		if got := len(placeholders("a\n"+test.line+"\nb\n")) > 0; got != test.want {
+		if got := len(placeholders("a\n"+test.line+"\nb\n", false)) > 0; got != test.want {
 			t.Errorf("%q: got %v", test.line, got)
 		}
 	}
@@ -344,5 +351,85 @@ func TestPlaceholders(t *testing.T) {
 	}
 	if !HasPlaceholder("// rest of code ...\n", "// rest of methods ...\n") {
 		t.Error("another one is not refused")
+	}
+}
+
+// TestShortPlaceholders sees that what takes the place of a text is not cut by a comment
+// that only dots or a word make up.
+func TestShortPlaceholders(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want bool
+	}{
+		{"// ...", true},
+		{"//...", true},
+		{"\t// \u2026", true},
+		{"# ...", true},
+		{"  # ... ...", true},
+		{"# [...]", true},
+		{"// (...)", true},
+		{"/* ... */", true},
+		{"{/* ... */}", true},
+		{"<!-- ... -->", true},
+		{"-- ...", true},
+		{";; ...", true},
+		{"% ...", true},
+		{"// ...\r", true},
+		{"# --- snip ---", true},
+		{"// -- snip --", true},
+		{"-- snip --", true},
+		{"// <snip>", true},
+		{"# ===== rest of file =====", true},
+		{"// same as before", true},
+		{"// Same as above.", true},
+		{"# as before", true},
+		{"/* unchanged */", true},
+		{"// unchanged", true},
+		{"// code unchanged", true},
+		{"// the rest is unchanged", true},
+		{"# (unchanged)", true},
+		{"// omitted for brevity", true},
+		{"<!-- rest of file -->", true},
+		{"# rest of the code", true},
+		{"// no changes", true},
+		{"// no changes below", true},
+		{"// first\n// ...", true},
+
+		{"...", false},
+		{"    ...", false},
+		{"def f(): ...", false},
+		{"---\na: 1\n...", false},
+		{"[...]", false},
+		{"*   ...", false},
+		{"* unchanged", false},
+		{"//     ...", false},
+		{"// first\n// ...\n// last", false},
+		{"#   ...", false},
+		{"\"\"\"...\"\"\"", false},
+		{"f(...args)", false},
+		{"...args,", false},
+		{"Unchanged", false},
+		{"The rest of the file is about dogs ...", false},
+		{"// rest of the arguments", false},
+		{"// the same as before, but sorted", false},
+		{"// unchanged files keep their time", false},
+		{"// --- tests ---", false},
+		{"# --- code ---", false},
+		{"// --------", false},
+		{"#", false},
+		{"x = 1 // ...", false},
+		{"# REST", false},
+		{"# resting", false},
+		{"s := \"// ...\"", false},
+	} {
+		if got := HasPlaceholder("a\n", "a\n"+test.text+"\nb\n"); got != test.want {
+			t.Errorf("%q: got %v", test.text, got)
+		}
+		if HasPlaceholder("z\n"+test.text+"\n", "a\n"+test.text+"\n") {
+			t.Errorf("%q: refused though it was there", test.text)
+		}
+	}
+	if HasPlaceholder("", "a\n// ...\nb\n") {
+		t.Error("a new file may hold a comment of dots")
 	}
 }

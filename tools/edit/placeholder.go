@@ -8,11 +8,17 @@ import (
 )
 
 // placeholders returns the lines by which text says that something was left
-// out of it, such as "// rest of code ...", in a uniform spelling.
-func placeholders(text string) []string {
+// out of it, such as "// rest of code ...", in a uniform spelling. In a text that
+// takes the place of another, shorter lines say so, too.
+func placeholders(text string, replaces bool) []string {
 	var all []string
-	for line := range strings.Lines(text) {
-		if p := placeholder(line); p != "" && !slices.Contains(all, p) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		p := placeholder(line)
+		if p == "" && replaces {
+			p = short(lines, i)
+		}
+		if p != "" && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}
@@ -22,8 +28,8 @@ func placeholders(text string) []string {
 // HasPlaceholder reports whether text leaves something out that old, which it
 // replaces, does not leave out in the same words.
 func HasPlaceholder(old, text string) bool {
-	known := placeholders(old)
-	return slices.ContainsFunc(placeholders(text), func(p string) bool { return !slices.Contains(known, p) })
+	known := placeholders(old, true)
+	return slices.ContainsFunc(placeholders(text, old != ""), func(p string) bool { return !slices.Contains(known, p) })
 }
 
 // omissions are the words that stand before the dots, in a comment or not.
@@ -54,6 +60,15 @@ var (
 	stated = text.Pattern(`^(?:keep |leave |all |the )*(?:(?:the )?rest of (?:the |your |this )?(?:[a-z_-]+ ){0,1}?` + part +
 		`|(?:all )?(?:existing|previous|remaining|other) (?:[a-z_-]+ ){0,1}?` + part + `) ` +
 		`(?:(?:remains?|stays?|is|are) (?:the same|unchanged|as (?:is|before))|unchanged|goes here|here|as before|omitted(?: for brevity)?)$`)
+
+	// dotted is a comment of nothing but dots. More than a blank before them means an example.
+	dotted = text.Pattern(`^(?://+|#+|--+|;+|%+|/\*+|<!--|\{/\*) ?[(\[<]*\.{3,}(?: ?\.{3,})*[)\]>]*\s*(?:\*/\}?|-->)?$`)
+
+	// brief are words that say so as the whole of a comment.
+	brief = text.Pattern(`^(?:(?:the )?rest of (?:the |your |this |my )?(?:[a-z_-]+ ){0,1}?(?:code|files?|functions?|methods?|class|` +
+		`component|implementation|body|contents?|document|module|script|program|text)` +
+		`|(?:(?:(?:the )?(?:rest|code) )?(?:is |remains |stays )?)(?:unchanged|(?:the )?same as (?:before|above)|as before|omitted|snip(?:ped)?)` +
+		`(?: for brevity)?|no changes?(?: here| below| above)?)$`)
 )
 
 // placeholder returns the uniform spelling of line if it is one, else "".
@@ -79,10 +94,45 @@ func placeholder(line string) string {
 	case bare == "" || strings.Contains(bare, "..."):
 	case dots && slices.Contains(omissions, bare):
 		return bare + " ..."
-	case dots && (m != nil || strings.HasPrefix(line, "...")) && omitted().MatchString(bare):
+	case dots && (m != nil || spaced(line)) && omitted().MatchString(bare):
 		return bare + " ..."
 	case m != nil && stated().MatchString(bare):
 		return bare
+	}
+	return ""
+}
+
+// spaced reports whether dots begin a line that is no comment, and are not those of a
+// spread such as ...rest.
+func spaced(line string) bool {
+	line = strings.Trim(line, "()[]<>")
+	return strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "...") && strings.HasSuffix(line, "...")
+}
+
+// short returns the uniform spelling of a line that is a comment which says no more than
+// dots or "unchanged", else "". In the middle of a longer comment it is a part of that.
+func short(lines []string, i int) string {
+	line := strings.TrimSpace(strings.ReplaceAll(lines[i], "\u2026", "..."))
+	m := comment().FindStringSubmatch(line)
+	if m == nil || len(line) > 300 {
+		return ""
+	}
+	inside := func(at int) bool {
+		if at < 0 || at >= len(lines) {
+			return false
+		}
+		other := strings.TrimSpace(lines[at])
+		return other != "" && other[0] == line[0] && comment().MatchString(other)
+	}
+	if inside(i-1) && inside(i+1) {
+		return ""
+	}
+	words := strings.ToLower(strings.Join(strings.Fields(strings.Trim(m[1], "-=~.()[]<> \t")), " "))
+	switch {
+	case dotted().MatchString(line):
+		return "..."
+	case !strings.HasPrefix(line, "*") && brief().MatchString(words):
+		return words
 	}
 	return ""
 }
