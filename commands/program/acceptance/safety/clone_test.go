@@ -57,7 +57,7 @@ var canaries = []canary{
 	{name: "name of context files", files: map[string]string{".gemini/settings.json": `{"context": {"fileName": "NOTES.md"}}`, "NOTES.md": "CANARY-NAME"}, sign: func(n traces) bool { return n.said("CANARY-NAME") }},
 	{name: "model", files: map[string]string{".gemini/settings.json": `{"model": {"name": "gemini-canary"}}`}, sign: func(n traces) bool { return n.said("models/gemini-canary") }},
 	{name: "model in .env", files: map[string]string{".env": "GEMINI_MODEL=gemini-canary"}, sign: func(n traces) bool { return n.said("models/gemini-canary") }},
-	{name: "key in .gemini/.env", files: map[string]string{".gemini/.env": "GEMINI_API_KEY=key-of-the-canary"}, env: []string{"GEMINI_API_KEY"}, home: "GEMINI_API_KEY=key-of-the-user", sign: func(n traces) bool { return n.said("key-of-the-canary") }},
+	{name: "key in .gemini/.env", none: true, files: map[string]string{".gemini/.env": "GEMINI_API_KEY=key-of-the-canary"}, env: []string{"GEMINI_API_KEY"}, home: "GEMINI_API_KEY=key-of-the-user", sign: func(n traces) bool { return n.said("key-of-the-canary") }},
 	{name: "system.md", files: map[string]string{".gemini/system.md": "CANARY-SYSTEM"}, env: []string{"GEMINI_SYSTEM_MD=1"}, sign: func(n traces) bool { return n.said("CANARY-SYSTEM") }},
 	{name: "include directory", files: map[string]string{".gemini/settings.json": `{"context": {"includeDirectories": ["OUT"]}}`}, sign: func(n traces) bool { return n.said("OUT-OF-THE-PROJECT") }},
 	{name: "policy", files: map[string]string{".gemini/policies/all.toml": "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 1\ndenyMessage = \"CANARY-DENIED\"\n"}, sign: func(n traces) bool { return n.said("CANARY-DENIED") }},
