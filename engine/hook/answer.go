@@ -38,11 +38,26 @@ const (
 // warningMark begins a message that is a warning.
 const warningMark = "Warning: "
 
-// decisions are the words for them in JSON.
-var decisions = map[string]string{"block": block, "deny": block, "ask": ask, "allow": allow, "approve": allow}
+// words finds how hooks spell a block, a question and an agreement.
+var words = map[string]*regexp.Regexp{
+	block: regexp.MustCompile(`^(?:den(?:y|ied|ies)|(?:block|reject)(?:ed|s)?|refused?|disallow(?:ed)?|forbid(?:den)?)$`),
+	ask:   regexp.MustCompile(`^ask$`),
+	allow: regexp.MustCompile(`^(?:allow(?:ed|s)?|approve[ds]?)$`),
+}
 
 // decision returns which decision a word of JSON is, in capitals or not, "" if it is none.
-func decision(word string) string { return decisions[strings.ToLower(strings.TrimSpace(word))] }
+func decision(word string) string {
+	word = strings.ToLower(strings.Trim(word, " \t\r\n.!"))
+	for decision, spelled := range words {
+		if spelled.MatchString(word) {
+			return decision
+		}
+	}
+	return ""
+}
+
+// rank orders decisions: of several the one of the highest rank counts.
+func rank(decision string) int { return slices.Index([]string{"", allow, ask, block}, decision) }
 
 // Why returns the reason for a stop or a block.
 func (a Answer) Why() string { return cmp.Or(a.StopReason, a.Reason, "No reason provided") }
@@ -95,6 +110,28 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	return a, ok || a.Decision == block
 }
 
+// answer returns what a hook wants, and false if that is nothing. Where it could have kept
+// something from happening, and what it says may mean so, that does not happen unasked.
+func (c Call) answer() (a Answer, ok bool) {
+	a, ok = c.Outcome.answer()
+	why := c.Outcome.misread()
+	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing.MatchString(c.Outcome.said()) {
+		return a, ok
+	}
+	switch c.Hook.Event {
+	case BeforeTool:
+		a.Decision, a.Reason = ask, why
+	case BeforeAgent, BeforeModel: // where nobody is asked
+		a.Decision, a.Reason = block, "hook "+name(c.Hook)+": "+why
+	default:
+		return a, ok
+	}
+	return a, true
+}
+
+// refusing finds words of an answer that may be meant to keep something from happening.
+var refusing = regexp.MustCompile(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
+
 // said returns what the hook printed that counts.
 func (o Outcome) said() string {
 	if o.Unused != "" { // half an object is none
@@ -114,7 +151,7 @@ func (o Outcome) misread() string {
 	switch {
 	case said == "" || said == "null":
 		return ""
-	case !isJSON && o.Code == 0 && opening.MatchString(said):
+	case !isJSON && o.Code < 2 && opening.MatchString(said):
 		return "it printed JSON that is broken: " + text.OneLine(said, most)
 	case !isJSON:
 		return ""
@@ -122,13 +159,16 @@ func (o Outcome) misread() string {
 		return "it printed JSON that is no object: " + text.OneLine(said, most)
 	}
 	specific, _ := object["hookSpecificOutput"].(map[string]any)
-	for _, of := range []struct {
-		name  string
-		value any
-	}{{"decision", object["decision"]}, {"permissionDecision", specific["permissionDecision"]}} {
-		if word, is := of.value.(string); of.value != nil && (!is || word != "" && decision(word) == "") {
-			return fmt.Sprintf("its %s %s is none of block, deny, ask and allow", of.name,
-				text.OneLine(text.Compact(of.value), most))
+	for _, value := range decided(object) {
+		if word, is := value.(string); !is || word != "" && decision(word) == "" {
+			return fmt.Sprintf("its decision %s is none of block, deny, ask and allow", text.OneLine(text.Compact(value), most))
+		}
+	}
+	if len(decided(object)) == 0 && object["continue"] == nil {
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if word, _ := object[key].(string); decision(word) == block {
+				return fmt.Sprintf("it says %q under %q, and not under \"decision\"", word, text.OneLine(key, most))
+			}
 		}
 	}
 	if args := specific["tool_input"]; args != nil {
@@ -143,26 +183,65 @@ func (o Outcome) misread() string {
 }
 
 // parseJSON returns the JSON object that text is, nil if it is none, and reports whether
-// text is JSON. A JSON string may hold the object. Of a text with other lines before or
-// behind it the last object counts that begins a line.
+// text is JSON. A JSON string or a list may hold the object, and a comma too many stand
+// behind its last field. Of a text with other lines before or behind it the last object
+// counts that begins a line.
 func parseJSON(text string) (object map[string]any, ok bool) {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
-		object = lastObject(text)
+		object = lastObject(lastComma.ReplaceAllString(text, "$1$2"))
 		return object, object != nil
 	}
 	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
 		return nil, false
 	}
+	if _, is := value.([]any); is {
+		return lastObject(text), true
+	}
 	object, _ = value.(map[string]any)
-	return object, true
+	return spelled(object), true
+}
+
+// lastComma finds texts, which stay, and commas behind which a list or an object ends.
+var lastComma = regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")|,(\s*[}\]])`)
+
+// spelled returns an object in which the fields of an answer have their usual names, where
+// they are in other capitals or have a line between their words.
+func spelled(o map[string]any) map[string]any {
+	fold := strings.NewReplacer("_", "", "-", "")
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		for _, usual := range answerKeys {
+			if o[usual] == nil && strings.EqualFold(fold.Replace(key), usual) {
+				o[usual] = o[key]
+			}
+		}
+	}
+	if inner, is := o["hookSpecificOutput"].(map[string]any); is {
+		spelled(inner)
+	}
+	return o
+}
+
+// decided returns what stands for a decision in an answer. Hooks of Claude Code have it
+// among the specific fields.
+func decided(o map[string]any) (all []any) {
+	inner, _ := o["hookSpecificOutput"].(map[string]any)
+	for _, in := range []map[string]any{o, inner} {
+		for _, key := range []string{"decision", "permissionDecision"} {
+			if in[key] != nil {
+				all = append(all, in[key])
+			}
+		}
+	}
+	return all
 }
 
 // opening finds where an object of JSON is meant to begin.
-var opening = regexp.MustCompile(`^\{|(?m:^\s*\{\s*(?:["']|$))`)
+var opening = regexp.MustCompile(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 
 // answerKeys are the keys of which an object among other output has at least one.
-var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason"}
+var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason",
+	"permissionDecision", "permissionDecisionReason", "additionalContext"}
 
 // lastObject returns the last JSON object of text that ends its line and says something as
 // an answer.
@@ -186,10 +265,13 @@ func lastObject(text string) (last map[string]any) {
 			at++
 			continue
 		}
+		listed := strings.HasSuffix(strings.TrimSpace(text[:at]), "[")
 		at += int(d.InputOffset())
 		rest, _, _ := strings.Cut(text[at:], "\n")
+		rest = strings.TrimSpace(rest)
+		object = spelled(object)
 		says := func(key string) bool { return object[key] != nil }
-		if strings.TrimSpace(rest) == "" && slices.ContainsFunc(answerKeys, says) {
+		if (rest == "" || listed && rest == "]") && slices.ContainsFunc(answerKeys, says) {
 			last = object
 		}
 	}
@@ -200,11 +282,14 @@ func newAnswer(o map[string]any) (a Answer) {
 	text := func(name string) string { s, _ := o[name].(string); return s }
 	a = Answer{Stop: o["continue"] == false, StopReason: text("stopReason"), Reason: text("reason"),
 		Message: text("systemMessage")}
-	a.Decision = decision(text("decision"))
 	a.Specific, _ = o["hookSpecificOutput"].(map[string]any)
-	if by := decision(a.text("permissionDecision")); a.Decision == "" { // as Claude Code has it
-		a.Decision, a.Reason = by, cmp.Or(a.Reason, a.text("permissionDecisionReason"))
+	for _, value := range decided(o) {
+		word, _ := value.(string)
+		if by := decision(word); rank(by) > rank(a.Decision) {
+			a.Decision = by
+		}
 	}
+	a.Reason = cmp.Or(a.Reason, a.text("permissionDecisionReason"), text("permissionDecisionReason"), a.text("reason"))
 	return a
 }
 
@@ -216,16 +301,15 @@ func united(e Event, answers []Answer) (all Answer) {
 	case BeforeModel, AfterModel:
 		return replaced(answers)
 	}
-	weight := map[string]int{"": 0, allow: 1, ask: 2, block: 3}
 	var contexts []string
 	for _, a := range answers {
 		if a.Stop {
 			all.Stop, all.StopReason = true, joined(all.StopReason, a.StopReason)
 		}
 		switch {
-		case weight[a.Decision] > weight[all.Decision]:
+		case rank(a.Decision) > rank(all.Decision):
 			all.Decision, all.By = a.Decision, a.By
-		case a.Decision == all.Decision:
+		case a.Decision == all.Decision && a.Decision != "":
 			all.By += ", " + a.By
 		}
 		all.Reason = joined(all.Reason, a.Reason)

@@ -110,6 +110,94 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestNearAnswers has a hook answer nearly as it should: what means a block is one, and what
+// may mean so has the call asked about by the hook's name, and nothing else sent.
+func TestNearAnswers(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"decision":"denied"}`:                                  "block",
+		`{"decision":"Blocked."}`:                                "block",
+		`{"decision":"reject"}`:                                  "block",
+		`{"decision":"refused"}`:                                 "block",
+		`{"decision":"FORBIDDEN"}`:                               "block",
+		`{"decision":"deny",}`:                                   "block",
+		"{\n  \"decision\": \"deny\",\n}":                        "block",
+		`{"decision":"deny","hookSpecificOutput":{"a":[1,],},}`:  "block",
+		`[{"decision":"deny"}]`:                                  "block",
+		"checking\n[ {\"decision\":\"deny\"} ]":                  "block",
+		`{"Decision":"deny"}`:                                    "block",
+		`{"DECISION":"DENY","REASON":"no"}`:                      "block",
+		`{"permissionDecision":"deny"}`:                          "block",
+		`{"permission_decision":"deny"}`:                         "block",
+		"checking\n" + `{"permissionDecision":"deny"}`:           "block",
+		`{"hook_specific_output":{"permissionDecision":"deny"}}`: "block",
+		`{"hookSpecificOutput":{"decision":"deny"}}`:             "block",
+		`{"decision":"approve","permissionDecision":"deny"}`:     "block",
+		`{"permissionDecision":"ask"}`:                           "ask",
+		`{"decision":"maybe"}`:                                   "ask",
+		`{"decision":"dney"}`:                                    "ask",
+		`{"decision":false}`:                                     "ask",
+		`{"decision":{"behavior":"deny"}}`:                       "ask",
+		`{"decision":"allow","permissionDecision":"dney"}`:       "ask",
+		`{'decision': 'deny'}`:                                   "ask",
+		`{"decision": deny}`:                                     "ask",
+		`{"decision":"deny"`:                                     "ask",
+		`[{"decision":"deny"},{"decision":"allow"}]`:             "ask",
+		`["deny"]`:                          "ask",
+		`{"action":"deny"}`:                 "ask",
+		`{"hookSpecificOutput":"deny"}`:     "ask",
+		`{"decision":"allowed"}`:            "",
+		`{"decision":"allow",}`:             "",
+		`[{"decision":"approve"}]`:          "",
+		`{"decision":""}`:                   "",
+		`{"decision":null}`:                 "",
+		`{"systemMessage":"a, ]b, } deny"}`: "",
+		`{"continue":true,"action":"deny"}`: "",
+		`{level: info}`:                     "",
+		"[1]":                               "",
+		"12":                                "",
+		"the decision is to deny":           "",
+	} {
+		c := begin(t, []hook.Hook{prints(hook.BeforeTool, said)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+		user, err := c.say("one")
+		got := "block"
+		if asked := c.asked.Proposals(); len(asked) == 1 {
+			got = ""
+			if strings.HasPrefix(asked[0].Intent.Ask, "hook it wants to ask: ") {
+				got = "ask"
+			}
+		}
+		if err != nil || got != want || (len(c.ran) == 0) != (want == "block") {
+			t.Errorf("%s: %q, ran: %v, %v, %q", said, got, c.ran, err, user)
+		}
+		for _, e := range []hook.Event{hook.BeforeAgent, hook.BeforeModel} {
+			if said == `{"permissionDecision":"ask"}` {
+				continue // which is understood
+			}
+			c := begin(t, []hook.Hook{prints(e, said)}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+			user, err := c.say("one")
+			all := strings.Join(user, "\n")
+			if err != nil || (len(c.told()) == 0) != (want != "") || want == "ask" && !strings.Contains(all, "blocked: hook it: it") {
+				t.Errorf("%s at %s: %v, %v, %q", said, e, c.told(), err, user)
+			}
+		}
+	}
+}
+
+// TestWhoDecides sees that hooks are named which have decided, and no others.
+func TestWhoDecides(t *testing.T) {
+	t.Parallel()
+	silent, second := prints(hook.BeforeTool, `{"reason":"r"}`), prints(hook.BeforeTool, `{"decision":"deny"}`)
+	second.Name = "second"
+	third := second
+	third.Name, third.Command = "third", third.Command+"\n"
+	c := begin(t, []hook.Hook{silent, silent, second, third}, et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	user, err := c.say("one")
+	if err != nil || !strings.HasPrefix(user[0], "failed: note denied by hook second, third: ") {
+		t.Errorf("%v, %q", err, user)
+	}
+}
+
 // TestArguments has a hook rewrite the arguments of a call: what is asked about, runs and
 // is recorded are the new ones.
 func TestArguments(t *testing.T) {

@@ -267,13 +267,15 @@ func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields)
 func (h *Hooks) settle(e Event, calls []Call) Answer {
 	var answers []Answer
 	for _, c := range calls {
-		answer, ok := c.Outcome.answer()
+		answer, ok := c.answer()
 		if e == AfterAgent && c.Outcome.missing() { // the model could do nothing about it
 			answer, ok = Answer{Reason: answer.Reason}, false
 		}
-		said := (answer.Message != "" || answer.Decision == block && e.Blocks()) && c.Outcome.misread() == ""
-		if status := c.Outcome.Status(c.Hook); status != "" && !said && h.first(c.Hook, status) {
-			if answer.Reason != "" {
+		status := c.Outcome.Status(c.Hook)
+		said := answer.Message != "" && c.Outcome.misread() == "" || answer.Decision == block && e.Blocks() &&
+			(c.Outcome.misread() == "" || strings.HasSuffix(answer.Reason, status))
+		if status != "" && !said && h.first(c.Hook, status) {
+			if answer.Reason != "" && !strings.HasSuffix(answer.Reason, status) {
 				status += ": " + answer.Reason
 			}
 			h.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
@@ -343,7 +345,7 @@ func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 	defer h.begin(name(k))()
 	c.Outcome = h.cfg.Run(ctx, h.process(k, c.Input))
 	c.Took = time.Since(c.Start)
-	c.Answer, _ = c.Outcome.answer()
+	c.Answer, _ = c.answer()
 	if h.cfg.Record != nil {
 		h.cfg.Record(c)
 	}
