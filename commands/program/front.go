@@ -19,6 +19,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/journal/saved"
+	"gemline/engine/text"
 	"gemline/repl/attach"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -229,7 +230,7 @@ func (s *Session) about() []commands.Property {
 		{Name: "version", Value: s.os.Version},
 		{Name: "model", Value: s.router.Shown()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},
-		{Name: "session", Value: s.journal.ID()},
+		{Name: "session", Value: text.ShortID(s.journal.ID())},
 		{Name: "session file", Value: s.journal.Path()},
 		{Name: "directory", Value: s.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
