@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -52,10 +53,17 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 			continue
 		}
 		m.parts = append(m.parts, p)
-		if p.Text == "" {
+		said := cmp.Or(p.Text, Code(p))
+		if said == "" {
 			continue
 		}
-		var ev Event = Text{Delta: p.Text}
+		if p.Text == "" && m.text { // a block begins a paragraph
+			said = "\n" + said
+			if n := len(m.parts); n < 2 || Code(m.parts[n-2]) == "" {
+				said = "\n" + said
+			}
+		}
+		var ev Event = Text{Delta: said}
 		if p.Thought {
 			ev = Thought{Delta: p.Text}
 		} else {

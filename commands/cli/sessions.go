@@ -154,7 +154,7 @@ func messageOf(c *genai.Content) message {
 		case p.InlineData != nil:
 			m.Media = append(m.Media, p.InlineData.MIMEType)
 		default:
-			m.Text += p.Text
+			m.Text += p.Text + engine.Code(p)
 		}
 	}
 	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.Answers(c) && !journal.Spoken(c)

@@ -244,16 +244,7 @@ func (h *held) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolC
 		return nil
 	}
 	language := map[protocol.ToolKind]string{protocol.ToolKindExecute: "sh", protocol.ToolKindEdit: "diff"}[kind]
-	return h.text(fenced(output.Escape(text.Shorten(d, longestText)), language))
-}
-
-// fenced returns a text as a block of code.
-func fenced(s, language string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + fence
+	return h.text(text.Fenced(output.Escape(text.Shorten(d, longestText)), language))
 }
 
 // text returns a text as the content of a call, if it is one.
@@ -284,7 +275,7 @@ func (h *held) printed(ev engine.Output) {
 	}
 	if now := time.Now(); now.Sub(c.told) >= pace {
 		c.told = now
-		u.Content = h.text(fenced(output.Sanitize(string(validEnd(c.output))), ""))
+		u.Content = h.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
 		h.update(u)
 	}
 }
@@ -330,7 +321,7 @@ func (h *held) finish(ev engine.Finished, agent string) {
 			"exit_code": exitCode(ev), "signal": nil}}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
-		u.Content = h.text(fenced(output.Sanitize(said), ""))
+		u.Content = h.text(text.Fenced(output.Sanitize(said), ""))
 	default:
 		u.Content = h.text(output.Escape(said))
 	}
@@ -438,7 +429,7 @@ func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai
 	kind := kindOf(h.talk.Kind(fc.Name, fc.Args))
 	said = output.Escape(text.Shorten(cmp.Or(shown, said), most))
 	if shown != "" && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusCompleted {
-		said = fenced(output.Sanitize(text.Shorten(shown, most)), "")
+		said = text.Fenced(output.Sanitize(text.Shorten(shown, most)), "")
 	}
 	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
 		ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),

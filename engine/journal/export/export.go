@@ -192,6 +192,8 @@ func (t *turn) add(role string, p *genai.Part) {
 	case p.FileData != nil:
 		t.items = append(t.items, item{who: who,
 			said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
+	case engine.Code(p) != "":
+		t.items = append(t.items, item{who: who, said: strings.Trim(engine.Code(p), "\n")})
 	case engine.Noted(p.Text) != "": // nobody has said it
 		t.items = append(t.items, item{who: "Note", said: engine.Noted(p.Text)})
 	case strings.TrimSpace(p.Text) != "":

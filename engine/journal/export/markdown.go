@@ -63,12 +63,7 @@ var punctuation = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
 
 // fenced returns text between fences that are in none of its lines.
 func fenced(language, s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	s = text.Escape(strings.TrimRight(s, "\n"))
-	return fence + language + "\n" + s + "\n" + fence + "\n"
+	return text.Fenced(text.Escape(strings.TrimRight(s, "\n")), language) + "\n"
 }
 
 // answerMarkdown returns an answer as a part of a document: as it is if it has nothing in
