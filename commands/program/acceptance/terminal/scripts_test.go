@@ -1,0 +1,9 @@
+package terminal
+
+import (
+	"testing"
+
+	pt "gemline/commands/program/acceptance/programtest"
+)
+
+func TestScripts(t *testing.T) { pt.Scripts(t, "terminal") }
