@@ -47,6 +47,9 @@ type Definition struct {
 	Off    string       // why it can't be called, empty if it can
 	Notes  []*FileError // what of the file has no effect, or another than it says
 
+	// Misread are values that are not understood, of which something safe was made.
+	Misread []error
+
 	// Prompt is the system instruction; ${query} and the like in it are replaced by what
 	// [Task.Instruction] says. Core has gemline's own stand before it.
 	Prompt string

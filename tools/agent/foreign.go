@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ var sameKeys = map[string]string{"maxTurns": "max_turns", "displayName": "displa
 const exceptKey = "disallowedTools"
 
 // names reads a list of tools: a list of YAML, or words with commas between them as Claude
-// Code has them. An entry that is not understood allows nothing, and is noted.
+// Code has them. What is not understood allows nothing, and is noted.
 func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 	list := []string{} // which is not none said
 	switch {
@@ -30,13 +31,20 @@ func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 			list = append(list, r.toolNames(n, name, d)...)
 		}
 		return list
+	case n.Kind != yaml.SequenceNode && key == exceptKey:
+		r.misread(n, d, "%s is no list of names, such as [write_file, replace]; the agent has no tools", key)
+		return []string{"*"}
 	case n.Kind != yaml.SequenceNode:
-		r.fail(n, "%s is no list of names, such as [read_file, grep_search]", key)
+		r.misread(n, d, "%s is no list of names, such as [read_file, grep_search]; the agent has none", key)
+		return list
 	}
 	for _, item := range n.Content {
-		if name := r.text("the name of a tool", r.real(item)); r.err == nil {
-			list = append(list, r.toolNames(item, name, d)...)
+		item = r.real(item)
+		if wrong := textless(item); wrong != "" {
+			r.misread(item, d, "the name of a tool %s; it is left out", wrong)
+			continue
 		}
+		list = append(list, r.toolNames(item, strings.TrimSpace(item.Value), d)...)
 	}
 	return list
 }
@@ -91,6 +99,12 @@ func words(s string) []string {
 // note keeps what is to be known about an agent that works all the same.
 func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Notes = append(d.Notes, r.problem(n, format, args...))
+}
+
+// misread keeps what is not understood of an agent that works all the same. It is no
+// [FileError], which is about a file that is no agent.
+func (r *reader) misread(n *yaml.Node, d *Definition, format string, args ...any) {
+	d.Misread = append(d.Misread, errors.New(r.problem(n, format, args...).Error()))
 }
 
 // OtherVendor reports whether a model is one that Google has not made, by its name.

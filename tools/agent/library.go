@@ -110,16 +110,23 @@ func (s Source) Load() (list []Definition, problems []error) {
 		}
 		list = append(list, found...)
 	}
-	return list, problems
+	return list, append(problems, misread(list)...)
+}
+
+func misread(list []Definition) (problems []error) {
+	for _, d := range list {
+		problems = append(problems, d.Misread...)
+	}
+	return problems
 }
 
 // LoadFile reads the agents of a file.
 func LoadFile(path string) (list []Definition, problems []error) {
 	list, err := Source{}.load(path, false)
 	if err != nil {
-		problems = append(problems, err)
+		return nil, []error{err}
 	}
-	return list, problems
+	return list, misread(list)
 }
 
 func (s Source) load(path string, link bool) ([]Definition, error) {

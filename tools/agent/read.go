@@ -224,6 +224,10 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 	case "display_name":
 		d.Label = r.text(key, n)
 	case "model":
+		if wrong := textless(n); wrong != "" {
+			r.misread(n, d, "the model %s; the model of the conversation answers", wrong)
+			return
+		}
 		if d.Model = r.text(key, n); d.Model == "inherit" || d.Model == "default" {
 			d.Model = ""
 		}
@@ -255,15 +259,22 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 
 // text reads a text.
 func (r *reader) text(key string, n *yaml.Node) string {
-	if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
-		r.fail(n, "%s begins with !, and so has to stand in quotes", key)
-		return ""
-	}
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || strings.TrimSpace(n.Value) == "" {
-		r.fail(n, "%s is no text, or an empty one; quotes make one of a number", key)
+	if wrong := textless(n); wrong != "" {
+		r.fail(n, "%s %s", key, wrong)
 		return ""
 	}
 	return strings.TrimSpace(n.Value)
+}
+
+// textless says why a value is no text, "" if it is one.
+func textless(n *yaml.Node) string {
+	switch {
+	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
+		return "begins with !, and so has to stand in quotes"
+	case n.Kind != yaml.ScalarNode || n.Tag != "!!str" || strings.TrimSpace(n.Value) == "":
+		return "is no text, or an empty one; quotes make one of a number"
+	}
+	return ""
 }
 
 // number reads a number.

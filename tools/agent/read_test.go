@@ -44,30 +44,27 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	for body, want := range map[string]string{
-		"":                                                       "f:1: it does not begin with a line ---",
-		"name: x":                                                "f:1: it does not begin with a line ---",
-		"---\nname: x\n":                                         "f:1: it does not begin with a line ---",
-		"---\n---\n":                                             "f:1: nothing stands between the lines ---",
-		"---\n- a\n---\n":                                        "f:2: what stands between the lines --- is no mapping",
-		"---\njust words\n---\n":                                 "f:2: what stands between the lines --- is no mapping",
-		"---\nname: x\n---\n":                                    "f:2: description is missing",
-		"---\ndescription: x\n---\n":                             "f:2: name is missing",
-		"---\nname: ../x\n---":                                   "f:2: name is made of small letters",
-		"---\nname: 12\n---":                                     "f:2: name is no text",
-		"---\nname: x\nname: y\n---":                             "f:3: name stands there twice",
-		"---\nname: x\ntools: {a: b}\n---":                       "f:3: tools is no list of names",
-		"---\nname: x\ntools: 5\n---":                            "f:3: tools is no list of names",
-		"---\nname: x\ntools: [1]\n---":                          "f:3: the name of a tool is no text",
-		"---\nname: x\nmax_turns: 0\n---":                        "f:3: max_turns is no number from 1",
-		"---\nname: x\nmax_turns: 1.5\n---":                      "f:3: max_turns is no whole number",
-		"---\nname: x\nmax_turns: many\n---":                     "f:3: max_turns is no number",
-		"---\nname: x\ntemperature: 3\n---":                      "f:3: temperature is no number from 0 to 2",
-		"---\nname: x\ntemperature: .nan\n---":                   "f:3: temperature is no number",
-		"---\nname: x\nkind: far\n---":                           "f:3: kind is local or remote",
-		"---\nname: x\n\tdescription: y\n---":                    "f:2: name is made of small letters",
-		"---\nname: [x\n---":                                     "f:",
-		"---\na: &a [*a]\n---":                                   "f:",
-		"---\nname: x\nmcp_servers: {a: {comand: b}}\n---":       "f:3: unknown key \"comand\"; did you mean command?",
+		"":                                                 "f:1: it does not begin with a line ---",
+		"name: x":                                          "f:1: it does not begin with a line ---",
+		"---\nname: x\n":                                   "f:1: it does not begin with a line ---",
+		"---\n---\n":                                       "f:1: nothing stands between the lines ---",
+		"---\n- a\n---\n":                                  "f:2: what stands between the lines --- is no mapping",
+		"---\njust words\n---\n":                           "f:2: what stands between the lines --- is no mapping",
+		"---\nname: x\n---\n":                              "f:2: description is missing",
+		"---\ndescription: x\n---\n":                       "f:2: name is missing",
+		"---\nname: ../x\n---":                             "f:2: name is made of small letters",
+		"---\nname: 12\n---":                               "f:2: name is no text",
+		"---\nname: x\nname: y\n---":                       "f:3: name stands there twice",
+		"---\nname: x\nmax_turns: 0\n---":                  "f:3: max_turns is no number from 1",
+		"---\nname: x\nmax_turns: 1.5\n---":                "f:3: max_turns is no whole number",
+		"---\nname: x\nmax_turns: many\n---":               "f:3: max_turns is no number",
+		"---\nname: x\ntemperature: 3\n---":                "f:3: temperature is no number from 0 to 2",
+		"---\nname: x\ntemperature: .nan\n---":             "f:3: temperature is no number",
+		"---\nname: x\nkind: far\n---":                     "f:3: kind is local or remote",
+		"---\nname: x\n\tdescription: y\n---":              "f:2: name is made of small letters",
+		"---\nname: [x\n---":                               "f:",
+		"---\na: &a [*a]\n---":                             "f:",
+		"---\nname: x\nmcp_servers: {a: {comand: b}}\n---": "f:3: unknown key \"comand\"; did you mean command?",
 		"---\nname: x\nmcp_servers: {a: {auth: {type: x}}}\n---": "f:3: the type of auth is",
 		"---\nname: x\nmcp_servers: {a: {env: &e {a: *e}}}\n---": "f:3: ",
 		"---\nname: x\ndescription: y\x80\n---":                  "f:1: it is not UTF-8",
@@ -165,6 +162,10 @@ func TestLoad(t *testing.T) {
 // models; what has no effect is noted.
 func TestParseForeign(t *testing.T) {
 	t.Parallel()
+	const (
+		noModel = "f:4: the model is no text, or an empty one; quotes make one of a number; the model of the conversation answers"
+		noName  = "f:4: the name of a tool is no text, or an empty one; quotes make one of a number; it is left out"
+	)
 	for name, c := range map[string]struct{ head, want string }{
 		"Claude Code's": {"name: r\ndescription: Use when: asked\ntools: Read, Grep\nmodel: opus\ncolor: red",
 			"r [read_file grep_search] not [] opus | f:5: the model opus is another vendor's; the model of the conversation answers | f:6: unknown, and without effect: color"},
@@ -173,14 +174,25 @@ func TestParseForeign(t *testing.T) {
 		"its tools": {"name: r\ndescription: x\ntools: Bash(git *), Bash(*), mcp__git__log, mcp__db, Task(a, b), NotebookEdit, TodoWrite, LS, WebFetch",
 			`r [run_shell_command mcp_git_log mcp_db_* write_todos list_directory web_fetch] not [] | f:4: "Bash(git *)" is left out: an agent has a tool as a whole, and rules say for what | ` +
 				`f:4: "Task(a, b)" is left out: an agent has a tool as a whole, and rules say for what | f:4: "NotebookEdit" is no tool here, and left out`},
-		"blanks":         {"name: r\ndescription: x\ntools: Read Glob\n", "r [read_file glob] not []"},
-		"no list":        {"name: r\ndescription: x\ntools:\n", "r nil not []"},
-		"all":            {"name: r\ndescription: x\ntools: '*'\n", "r [*] not []"},
-		"a list":         {"name: r\ndescription: x\ntools:\n  - Read\n  - mcp_git_*\n  - a b\n", `r [read_file mcp_git_*] not [] | f:7: "a b" is no name of a tool, and left out; a * stands for any ending`},
-		"a name":         {"name: Code Reviewer\ndescription: x", "code-reviewer nil not [] | f:2: it is called code-reviewer: a name is made of small letters, digits, - and _"},
-		"other keys":     {"name: r\ndescription: x\nallowed-tools: Read\ncolour: red", "r [read_file] not [] | f:5: unknown, and without effect: colour"},
-		"a colon":        {"name: r\ndescription: Examples: <example>Context: a \"b\" it's</example>\nmax_turns: 3\ntools: [read_file]", "r [read_file] not []"},
-		"Google's model": {"name: r\ndescription: x\nmodel: gemini-of-the-day", "r nil not [] gemini-of-the-day"},
+		"blanks":                {"name: r\ndescription: x\ntools: Read Glob\n", "r [read_file glob] not []"},
+		"no list":               {"name: r\ndescription: x\ntools:\n", "r nil not []"},
+		"all":                   {"name: r\ndescription: x\ntools: '*'\n", "r [*] not []"},
+		"a list":                {"name: r\ndescription: x\ntools:\n  - Read\n  - mcp_git_*\n  - a b\n", `r [read_file mcp_git_*] not [] | f:7: "a b" is no name of a tool, and left out; a * stands for any ending`},
+		"a name":                {"name: Code Reviewer\ndescription: x", "code-reviewer nil not [] | f:2: it is called code-reviewer: a name is made of small letters, digits, - and _"},
+		"other keys":            {"name: r\ndescription: x\nallowed-tools: Read\ncolour: red", "r [read_file] not [] | f:5: unknown, and without effect: colour"},
+		"a colon":               {"name: r\ndescription: Examples: <example>Context: a \"b\" it's</example>\nmax_turns: 3\ntools: [read_file]", "r [read_file] not []"},
+		"a number for a list":   {"name: r\ndescription: x\ntools: 5", "r [] not [] | f:4: tools is no list of names, such as [read_file, grep_search]; the agent has none"},
+		"a mapping for a list":  {"name: r\ndescription: x\ntools: {read: true}", "r [] not [] | f:4: tools is no list of names, such as [read_file, grep_search]; the agent has none"},
+		"true for a list":       {"name: r\ndescription: x\ntools: true", "r [] not [] | f:4: tools is no list of names, such as [read_file, grep_search]; the agent has none"},
+		"a number in a list":    {"name: r\ndescription: x\ntools: [1, Read, [a], '']", "r [read_file] not [] | " + noName + " | " + noName + " | " + noName},
+		"a number for a denial": {"name: r\ndescription: x\ntools: Read\ndisallowedTools: 5", "r [read_file] not [*] | f:5: disallowedTools is no list of names, such as [write_file, replace]; the agent has no tools"},
+		"a list for a model":    {"name: r\ndescription: x\nmodel: [a]", "r nil not [] | " + noModel},
+		"no model":              {"name: r\ndescription: x\nmodel:", "r nil not [] | " + noModel},
+		"an empty model":        {"name: r\ndescription: x\nmodel: ' '", "r nil not [] | " + noModel},
+		"a number for a model":  {"name: r\ndescription: x\nmodel: 3.5", "r nil not [] | " + noModel},
+		"a mapping for a model": {"name: r\ndescription: x\nmodel: {name: a}", "r nil not [] | " + noModel},
+		"a tag for a model":     {"name: r\ndescription: x\nmodel: !a b", "r nil not [] | f:4: the model begins with !, and so has to stand in quotes; the model of the conversation answers"},
+		"Google's model":        {"name: r\ndescription: x\nmodel: gemini-of-the-day", "r nil not [] gemini-of-the-day"},
 	} {
 		list, err := agent.Parse("f", "---\n"+c.head+"\n---\nP")
 		if err != nil {
@@ -195,6 +207,9 @@ func TestParseForeign(t *testing.T) {
 		got = strings.TrimSpace(got)
 		for _, n := range d.Notes {
 			got += " | " + n.Error()
+		}
+		for _, err := range d.Misread {
+			got += " | " + err.Error()
 		}
 		if got != c.want || d.Prompt != "P" || d.Description == "" {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
