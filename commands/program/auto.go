@@ -24,9 +24,6 @@ func (s *Session) mayUse(m policy.Mode) error {
 		}
 		return fmt.Errorf("the approval mode auto needs commands to be confined, and they are not: %s", why)
 	}
-	if s.Trial && s.settings.Checkpoints {
-		return nil // none is begun to find out
-	}
 	if err := s.keeper.Ready(); err != nil {
 		return fmt.Errorf("the approval mode auto needs checkpoints to take changes back: %w", err)
 	}

@@ -20,6 +20,8 @@ func (s *Session) newKeeper() *checkpoint.Keeper {
 	switch {
 	case !s.settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"
+	case s.Scratch != "":
+		cfg.Dir = s.Scratch
 	case s.Trial, s.overlay != nil, s.flags.DryRun:
 		cfg.Off = "nothing is changed by this run"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,7 +158,13 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	if err != nil {
 		return nil, err
 	}
-	c := Choice{Trial: true, Tally: newTally()}
+	scratch, err := os.MkdirTemp("", "gemline-trial-")
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	p.closers = append(p.closers, func() { os.RemoveAll(scratch) })
+	c := Choice{Trial: true, Scratch: scratch, Tally: newTally()}
 	if !headless {
 		c.Approver = &question.Headless{} // nothing is asked
 	}

@@ -46,6 +46,7 @@ type Choice struct {
 	System      string               // the system instruction, if not our own
 	Generator   engine.Generator     // answers in place of the model, without tools
 	Trial       bool                 // nothing is recorded
+	Scratch     string               // a directory for what a trial has to keep of files, "" if it changes none
 	Limits      *limit.Config        // of this conversation alone, nil if there are none
 	Policy      *policy.Policy       // nil is the project's
 	Schema      *report.OutputSchema // nil if any answer will do

@@ -309,8 +309,21 @@ func shell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh"}, filepath.Base(name))
 }
 
-// harmless are programs, beside those that only read, that run nothing of what they are given.
-const harmless = " mkdir rmdir rm touch date mktemp tee uniq chmod gofmt notify-send logger "
+// harmless reports whether a program runs nothing of the files that it is given: it reads
+// them, changes them in place, or is one of a few others.
+func harmless(name string, p *program.Program) bool {
+	switch {
+	case p.Is(program.Launches):
+		return false
+	case p.Is(program.Reads):
+		return len(p.Options) == 0 && p.Grammar == ""
+	case p.Is(program.Writes):
+		return p.Writes == "each"
+	case p.Is(program.Removes), p.Is(program.Changes):
+		return true
+	}
+	return slices.Contains([]string{"mktemp", "gofmt", "notify-send", "logger"}, name)
+}
 
 // start tells what a program and its arguments run. A word that is not known is nil in
 // unknown's place.
@@ -350,7 +363,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 		if c, ok := p.Command(args[0]); !ok || !c.Is(program.Looks) && !c.Is(program.Lists) {
 			r.unsure("git %s may run programs of the project", args[0])
 		}
-	case p.Is(program.Reads) && len(p.Options) == 0 && p.Grammar == "" || strings.Contains(harmless, " "+name+" "):
+	case name == "date", name == "uniq", harmless(name, p):
 	default:
 		r.unsure("what %s runs of the project can't be told", name)
 	}
