@@ -3,6 +3,8 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"gemline/engine"
@@ -117,6 +119,9 @@ func (b *builder) allowed(key string, entries []string) {
 func (b *builder) list(key string, entries []string, v engine.Verdict, priority int) (rules []Rule) {
 	for _, text := range entries {
 		e := readEntry(text, v == engine.Allow)
+		if e.note == "" {
+			e = e.spelled(key == "tools.core", v == engine.Allow)
+		}
 		if e.note != "" {
 			b.warn(key, text, e.note)
 		}
@@ -155,6 +160,31 @@ func readEntry(text string, allows bool) entry {
 	}
 	e.note = cmp.Or(e.problem, e.note)
 	return e
+}
+
+// spelled notes that an entry names no tool there is, where it comes near to one or, in
+// whole, names no other. As in files of rules, what denies counts for the near one, too.
+func (e entry) spelled(whole, allows bool) entry {
+	name := e.tools[0]
+	near := misspelled(name)
+	switch {
+	case near != "" && allows:
+		e.note = "is the name of no tool; did you mean " + near + "? It allows nothing"
+	case near != "":
+		e.note, e.tools = "is the name of no tool; did you mean "+near+"? It counts for that, too", append(e.tools, near)
+	case whole && !toCome(name):
+		e.note = "is the name of no tool, and allows nothing but an agent of that name"
+	}
+	return e
+}
+
+// toCome reports whether a name is that of a tool that there is, or may be of servers and
+// the like.
+func toCome(name string) bool {
+	known := func(tool string) bool { return sameTool(name, tool) }
+	return strings.HasSuffix(name, "*") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, discovered) ||
+		strings.HasPrefix(name, "tracker_") ||
+		slices.Contains(otherTools, name) || slices.ContainsFunc(slices.Collect(maps.Keys(oldNames)), known)
 }
 
 // parseEntry reads the name of a tool, and what may follow it in parentheses.

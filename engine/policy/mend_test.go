@@ -148,6 +148,12 @@ func TestEntries(t *testing.T) {
 		"hub__find":                     {"is called mcp_hub_find here", "nnnn", "nnnn"},
 		"mcp__hub":                      {"is called mcp_hub_* here", "nnnn", "nnnn"},
 		"mcp__hub__*":                   {"is called mcp_hub_* here", "nnnn", "nnnn"},
+		"run_shel_command":              {"is the name of no tool; did you mean run_shell_command?", "nnnn", "yyyn"},
+		"read_flie":                     {"is the name of no tool; did you mean read_file?", "nnnn", "nnny"},
+		"grep_serach":                   {"is the name of no tool; did you mean grep_search?", "nnnn", "nnnn"},
+		"search_file_content":           {"", "nnnn", "nnnn"},
+		"discovered_tool_x":             {"", "nnnn", "nnnn"},
+		"reviewer":                      {"", "nnnn", "nnnn"},
 		"run_shell_command(a)b":         {"lacks a closing parenthesis", "nnnn", "yyyn"},
 	} {
 		for v, tried := range map[engine.Verdict]string{engine.Allow: want.allows, engine.Deny: want.denies} {
@@ -238,6 +244,37 @@ func TestCoreDeclares(t *testing.T) {
 			if got := policy.New(m, rules...).Offers(named(tool, engine.Execute)); got != want {
 				t.Errorf("%s in %s: %t", tool, m, got)
 			}
+		}
+	}
+}
+
+// TestCore has tools.core name what is no tool: that is said, and nothing more is allowed.
+func TestCore(t *testing.T) {
+	for entry, want := range map[string]string{
+		"nope":                  "is the name of no tool, and allows nothing but an agent of that name",
+		"Nope":                  "is the name of no tool, and allows nothing but an agent of that name",
+		"my_tool":               "is the name of no tool, and allows",
+		"read_flie":             "is the name of no tool; did you mean read_file? It allows nothing",
+		"run_shel_command(git)": "it allows nothing",
+		"read_file":             "",
+		"ReadFileTool":          "",
+		"ls":                    "",
+		"save_memory":           "",
+		"cli_help":              "",
+		"mcp_hub_find":          "",
+		"mcp_hub_*":             "",
+		"discovered_tool_x":     "",
+		"tracker_list_tasks":    "",
+		"*":                     "",
+	} {
+		rules, warnings := policy.Lists{Line: 3, Column: 1, Core: []string{entry}}.Rules(policy.User, "s.json")
+		if got := strings.Join(warnings, "\n"); !strings.Contains(got, want) || (got == "") != (want == "") ||
+			got != "" && (len(warnings) > 1 || !strings.HasPrefix(got, "s.json:3:1: tools.core: ")) {
+			t.Errorf("%s: %q", entry, got)
+		}
+		p := policy.New(policy.Yolo, rules...)
+		if v, _ := p.Judge(t.Context(), engine.Proposal{Tool: named("glob", engine.Search)}); (v == engine.Deny) != (entry != "*") {
+			t.Errorf("%s: glob is judged %v", entry, v)
 		}
 	}
 }
