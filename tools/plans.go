@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -25,6 +26,10 @@ type Plans struct {
 	// Dir is the folder, absolute and without a link. If a link takes the place of
 	// it or of a directory above, there are no plans in it.
 	Dir string
+
+	// Made is a file with the paths of plans that sessions have written here, a line each;
+	// "" if there is no place for it.
+	Made string
 
 	// Planning reports whether plan mode is on, and Enter switches it on.
 	Planning func() bool
@@ -125,6 +130,10 @@ func (p *Plans) prepare(ctx context.Context, edit preparer, name string, args ma
 	if err != nil {
 		return engine.Call{}, err
 	}
+	if p.foreign(path) {
+		return engine.Call{}, &engine.CallError{Type: engine.PolicyViolation, Display: "denied: it was there before",
+			Message: fmt.Sprintf("%s was there before and is no plan that gemline has written. Plan mode changes no such file: write the plan under another name.", path)}
+	}
 	args = maps.Clone(args)
 	args["file_path"] = path
 	call, err := edit(ctx, args)
@@ -141,9 +150,40 @@ func (p *Plans) prepare(ctx context.Context, edit preparer, name string, args ma
 			return engine.Result{}, err
 		}
 		defer disk.Restrict(path)
+		if err := p.note(path); err != nil {
+			return engine.Result{}, err
+		}
 		return write(ctx, host)
 	}
 	return call, nil
+}
+
+// foreign reports whether a file of the workspace is there that no session has made.
+func (p *Plans) foreign(path string) bool {
+	if !p.shared() {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err == nil && !slices.Contains(p.notes(), path)
+}
+
+// shared reports whether the folder is one of the workspace, in which others have files.
+func (p *Plans) shared() bool {
+	return slices.ContainsFunc(p.Workspace.Roots(), func(root string) bool { return disk.Inside(root, p.Dir) })
+}
+
+// notes returns the paths of plans that sessions have written.
+func (p *Plans) notes() []string {
+	b, _ := os.ReadFile(p.Made) // none, if that fails
+	return strings.Split(strings.TrimSpace(string(b)), "\n")
+}
+
+// note adds a plan to the notes, before it is written.
+func (p *Plans) note(path string) error {
+	if p.Made == "" || !p.shared() || slices.Contains(p.notes(), path) {
+		return nil
+	}
+	return disk.Replace(p.Made, []byte(strings.Join(append(p.notes(), path), "\n")+"\n"), 0o600)
 }
 
 // read reads the plan of a name.

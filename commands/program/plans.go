@@ -20,7 +20,11 @@ func (s *Session) newPlans() *tools.Plans {
 	if dir == "" || !s.settings.PlanMode {
 		return nil
 	}
-	return &tools.Plans{Workspace: s.workspace, Dir: dir, Attended: s.Approver != nil,
+	made := ""
+	if s.store.Temp != "" && !s.Trial {
+		made = filepath.Join(s.store.Temp, "plans.txt")
+	}
+	return &tools.Plans{Workspace: s.workspace, Dir: dir, Made: made, Attended: s.Approver != nil,
 		Planning: func() bool { return s.policy.Mode() == policy.Plan },
 		Enter:    func() error { return s.setMode(policy.Plan) },
 		Leave:    s.leavePlanMode,
