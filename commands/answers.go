@@ -49,14 +49,20 @@ func (app *App) copies(ctx context.Context, text, none string) error {
 	return sentences(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 }
 
-// lastAnswer returns the text of the model's last message that has any.
+// lastAnswer returns the text and the code of the model's last message that has any.
 func lastAnswer(e *engine.Engine) string {
 	history := e.History()
 	for i := len(history) - 1; i >= 0; i-- {
 		if history[i].Role != genai.RoleModel {
 			continue
 		}
-		if text := engine.Words(history[i].Parts); text != "" {
+		text := ""
+		for _, p := range history[i].Parts {
+			if p != nil && !p.Thought {
+				text += p.Text + engine.Code(p)
+			}
+		}
+		if text != "" {
 			return text
 		}
 	}
