@@ -180,6 +180,14 @@ func (p Place) processes() []int {
 // files returns the companions that have files, and what is wrong with files of others.
 func (p Place) files(editor string) (found []companion, said []error) {
 	dir := filepath.Join(p.Temp, "gemini", "ide")
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		switch info, err := os.Lstat(d); {
+		case err != nil:
+			return nil, nil
+		case !info.IsDir() || !disk.Mine(info) || writableByOthers(info):
+			return nil, []error{fmt.Errorf("%s is not used: it is no directory that you alone can write to", d)}
+		}
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, nil
@@ -219,6 +227,10 @@ func (p Place) files(editor string) (found []companion, said []error) {
 
 // readInfo reads the file of a companion, which names its port as its own name does.
 func readInfo(path, editor, port string) (c companion, err error) {
+	named, err := os.Lstat(path)
+	if err != nil {
+		return c, disk.Cause(err)
+	}
 	f, err := disk.Open(path)
 	if err != nil {
 		return c, disk.Cause(err)
@@ -229,6 +241,8 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		return c, disk.Cause(err)
 	}
 	switch {
+	case !os.SameFile(named, info): // which a link is not
+		return c, errors.New("it is a link")
 	case !disk.Mine(info):
 		return c, errors.New("it belongs to another user")
 	case writableByOthers(info):

@@ -110,6 +110,19 @@ func TestFind(t *testing.T) {
 		"others may write": {make: func(p Place) {
 			os.Chmod(c.Write(p.Temp, 7, "Code", p.Cwd), 0o666)
 		}, err: "others may write it"},
+		"a link": {make: func(p Place) {
+			path := c.Write(p.Temp, 7, "Code", p.Cwd)
+			os.Rename(path, filepath.Join(p.Cwd, "ours.json"))
+			os.Symlink(filepath.Join(p.Cwd, "ours.json"), path)
+		}, err: "it is a link"},
+		"a linked directory": {make: func(p Place) {
+			dir := filepath.Dir(c.Write(p.Temp, 7, "Code", p.Cwd))
+			os.Rename(dir, filepath.Join(p.Cwd, "ide"))
+			os.Symlink(filepath.Join(p.Cwd, "ide"), dir)
+		}, err: "no directory that you alone can write to"},
+		"a directory that others may write": {make: func(p Place) {
+			os.Chmod(filepath.Dir(c.Write(p.Temp, 7, "Code", p.Cwd)), 0o777)
+		}, err: "no directory that you alone can write to"},
 		"another user's": {make: func(p Place) {
 			if err := os.Lchown(c.Write(p.Temp, 7, "Code", p.Cwd), 12345, 12345); err != nil {
 				t.Skip(err)
@@ -125,7 +138,7 @@ func TestFind(t *testing.T) {
 		"no number": {env: "GEMINI_CLI_IDE_SERVER_PORT=http", make: func(Place) {}, err: "GEMINI_CLI_IDE_SERVER_PORT is no port"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if runtime.GOOS == "windows" && strings.Contains(name, "other") {
+			if runtime.GOOS == "windows" && (strings.Contains(name, "other") || strings.Contains(name, "link")) {
 				t.Skip("nobody says who owns a file")
 			}
 			p := place(t, 7, strings.Fields(test.env)...)
