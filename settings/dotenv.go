@@ -206,7 +206,7 @@ func elsewhere(p project.Paths, refused []string) string {
 func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warning string) {
 	why := disk.Foreign(path, p.Cwd)
 	if !p.Own(path) {
-		why = cmp.Or(astray(path, filepath.Dir(path)), why)
+		why = cmp.Or(Astray(path, filepath.Dir(path)), why)
 	}
 	if why != "" {
 		return nil, text.EscapeLine(path + " is passed over: " + why)

@@ -54,7 +54,7 @@ func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	case l.Guarded:
 		l.Exposed = disk.Exposed(l.Path)
 	case l.Scope == Workspace:
-		l.Exposed = astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
+		l.Exposed = Astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
 	}
 	if l.Exposed != "" {
 		return

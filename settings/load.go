@@ -61,9 +61,9 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 	return append(list, Source{Scope: System, Path: system, Guarded: true})
 }
 
-// astray says where the file at path leads by links, if that is not in the
-// directory: what is there was not shown to who trusted it.
-func astray(path, dir string) string {
+// Astray says where the file at path leads by links, if that is not in the
+// directory, and else "": the user who trusted the directory was not shown what is there.
+func Astray(path, dir string) string {
 	real := disk.Follow(path)
 	if disk.Inside(disk.Follow(dir), real) {
 		return ""

@@ -20,7 +20,6 @@ import (
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
-	"gemline/settings/trust"
 	"gemline/tools/agent"
 )
 
@@ -54,8 +53,8 @@ func (o *Options) agents() *agentSet {
 // sources are where agents are looked for, the strongest first. Whatever brings agents is
 // one of them.
 func (a *agentSet) sources() (list []agent.Source) {
-	if a.trust.State == trust.Trusted && !a.paths.AtHome() {
-		list = append(list, agent.Source{Name: agentOfProject, Dir: a.paths.Workspace("agents"), Within: true})
+	if dir := a.paths.Workspace("agents"); a.brings(dir) {
+		list = append(list, agent.Source{Name: agentOfProject, Dir: dir, Within: true})
 	}
 	list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
 	for _, x := range a.active() {

@@ -16,6 +16,7 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/repl/input"
+	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/shell/script"
@@ -45,7 +46,7 @@ func (o *Options) commandDirs() (dirs []custom.Dir) {
 	for _, folder := range o.settings.MarkdownCommands {
 		dir := custom.Dir{Path: o.paths.Folder(folder), Owner: "user", Markdown: true}
 		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {
-		case inside && trusted:
+		case inside && trusted && settings.Astray(dir.Path, o.paths.Cwd) == "":
 			dir.Owner, dir.Within = "workspace", true
 		case inside || !slices.Contains(o.userSettings.MarkdownCommands, folder):
 			continue // it is the project's, which leads nowhere else
@@ -53,8 +54,8 @@ func (o *Options) commandDirs() (dirs []custom.Dir) {
 		dirs = append(dirs, dir)
 	}
 	dirs = append(dirs, custom.Dir{Path: o.paths.User("commands"), Owner: "user"})
-	if trusted && !o.paths.AtHome() {
-		dirs = append(dirs, custom.Dir{Path: o.paths.Workspace("commands"), Owner: "workspace", Within: true})
+	if dir := o.paths.Workspace("commands"); o.brings(dir) {
+		dirs = append(dirs, custom.Dir{Path: dir, Owner: "workspace", Within: true})
 	}
 	return dirs
 }

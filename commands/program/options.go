@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/redact"
+	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/project"
@@ -120,7 +122,28 @@ func (o *Options) load(project bool) (err error) {
 	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
 		o.flags.Debug = o.flags.Debug || slices.Contains([]string{"true", "1"}, o.getenv(name))
 	}
+	if project {
+		for _, path := range o.projectPlaces() {
+			if why := settings.Astray(path, o.paths.Cwd); why != "" {
+				o.warnings = append(o.warnings, text.EscapeLine(path+" is passed over: "+why))
+			}
+		}
+	}
 	return cmp.Or(err, o.settings.Override(o.flags, o.lookup), o.settings.Unclear())
+}
+
+// projectPlaces returns where a project has what is read beside its settings and its .env.
+func (o *Options) projectPlaces() (list []string) {
+	for _, name := range []string{"skills", "agents", "commands", "policies"} {
+		list = append(list, o.paths.Workspace(name))
+	}
+	return append(list, filepath.Join(o.paths.Cwd, ".agents", "skills"), filepath.Join(o.paths.Cwd, ".mcp.json"))
+}
+
+// brings reports whether what a trusted project has at a place counts: no link leads out
+// of the project.
+func (o *Options) brings(path string) bool {
+	return o.trust.State == trust.Trusted && !o.paths.AtHome() && settings.Astray(path, o.paths.Cwd) == ""
 }
 
 // charsets returns what decodes texts: by the settings and the user's language.

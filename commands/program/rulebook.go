@@ -12,7 +12,6 @@ import (
 	"gemline/settings"
 	"gemline/settings/extension"
 	"gemline/settings/project"
-	"gemline/settings/trust"
 	"gemline/tools/launch"
 )
 
@@ -157,8 +156,8 @@ func (b rulebook) files() []policy.Source {
 		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User},
 			policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
-	if b.trust.State == trust.Trusted && !b.paths.AtHome() {
-		list = append(list, policy.Source{Path: b.paths.Workspace("policies"), Tier: policy.Project})
+	if dir := b.paths.Workspace("policies"); b.brings(dir) {
+		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
 	return append(list, b.extensionRules()...)
 }

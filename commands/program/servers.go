@@ -27,7 +27,6 @@ import (
 	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/extension"
-	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
@@ -70,8 +69,8 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 	for _, s := range o.settings.Servers() {
 		add(s, "")
 	}
-	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
-		list, err := settings.ProjectServers(filepath.Join(o.paths.Cwd, ".mcp.json"))
+	if path := filepath.Join(o.paths.Cwd, ".mcp.json"); o.brings(path) {
+		list, err := settings.ProjectServers(path)
 		if err != nil {
 			notify(text.EscapeLine(err.Error()))
 		}

@@ -15,7 +15,6 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/skill"
 )
@@ -33,9 +32,10 @@ func (o *Options) skillDirs() (dirs []skill.Dir) {
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
 	dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User},
 		skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
-	if o.trust.State == trust.Trusted && !o.paths.AtHome() {
-		dirs = append(dirs, skill.Dir{Path: o.paths.Workspace("skills"), Source: skill.Workspace, Within: true},
-			skill.Dir{Path: agents(o.paths.Cwd), Source: skill.Workspace, Within: true})
+	for _, path := range []string{o.paths.Workspace("skills"), agents(o.paths.Cwd)} {
+		if o.brings(path) {
+			dirs = append(dirs, skill.Dir{Path: path, Source: skill.Workspace, Within: true})
+		}
 	}
 	return dirs
 }
