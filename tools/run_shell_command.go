@@ -150,14 +150,11 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	case c.records():
 		cmd.Rights = c.opened(c.rights)
 	}
-	if unasked {
-		cmd.Alone = true
-		return c.runUndoable(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
-	}
-	if c.Background && c.env.Jobs != nil {
+	if c.Background && c.env.Jobs != nil && !unasked {
 		return c.start(ctx, c.env, cmd)
 	}
-	return c.once(ctx, tool, host, cmd)
+	cmd.Alone = unasked
+	return c.checked(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
 }
 
 // once runs a command, and once more if it lacked a right that the user gives.

@@ -113,14 +113,35 @@ func (c shellCall) undoable() bool {
 	return ok
 }
 
-// runUndoable runs a command, with all that it leaves running. What is guarded and was
-// not there before is asked about, and gets another name if it is not to be.
-func (c shellCall) runUndoable(ctx context.Context, tool engine.Tool, host engine.Host,
+// guarded returns what is guarded in the workspace and what other programs go by. It
+// reports false if nothing confines commands, or there is too much to look at.
+func (env Env) guarded(k *known) (paths []string, ok bool) {
+	if env.Guards == nil || env.Launcher == nil || env.Workspace == nil || !env.State().Files {
+		return nil, false
+	}
+	ok = k.walk(env.Workspace.Roots(), func(at string, f folder) {
+		for _, name := range f.guarded {
+			paths = append(paths, filepath.Join(at, name))
+		}
+	})
+	return paths, ok
+}
+
+// checked runs a command. What is guarded and was not there before is asked about, and gets
+// another name if it is not to be, unless the command line names it: then it was judged.
+func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
 	run func() (engine.Result, error)) (engine.Result, error) {
-	before, ok := c.env.kept(c.known)
+	before, ok := c.env.guarded(c.known)
 	r, err := run()
-	after, still := c.env.kept(c.known)
-	made := slices.DeleteFunc(after.guarded, func(path string) bool { return slices.Contains(before.guarded, path) })
+	after, still := c.env.guarded(c.known)
+	made := slices.DeleteFunc(after, func(path string) bool {
+		return slices.Contains(before, path) || slices.ContainsFunc(c.read.Writes, func(name string) bool {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(c.dir, name)
+			}
+			return filepath.Clean(name) == path
+		})
+	})
 	if !ok || !still || len(made) == 0 {
 		return r, err
 	}
