@@ -118,6 +118,7 @@ func (o *Options) load(project bool) (err error) {
 	}
 	if !project {
 		o.userSettings = o.settings
+		learnSettings(o)
 	}
 	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
 		o.flags.Debug = o.flags.Debug || slices.Contains([]string{"true", "1"}, o.getenv(name))

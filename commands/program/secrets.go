@@ -22,6 +22,43 @@ func learnSecrets(o *Options) {
 	}
 }
 
+// learnSettings learns the values of the user's settings that servers and hooks are given as
+// variables or headers and that look like secrets.
+func learnSettings(o *Options) {
+	var vars []string
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for key, item := range v {
+				given, _ := item.(map[string]any)
+				if key != "env" && key != "headers" {
+					walk(item)
+					continue
+				}
+				for name, value := range given {
+					name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+					words := strings.Fields(fmt.Sprint(value)) // such as Bearer and a token
+					if len(words) > 0 {
+						vars = append(vars, name+"="+words[len(words)-1])
+					}
+				}
+			}
+		}
+	}
+	walk(o.userSettings.Merged["mcpServers"])
+	walk(o.userSettings.Merged["hooks"])
+	for _, kv := range vars { // a name may come twice
+		for name, value := range shell.Secrets([]string{kv}, o.shellSettings()) {
+			o.secrets.Know(name, value)
+		}
+	}
+}
+
 // outcome classifies what went wrong, and tells no secret.
 func (o *Options) outcome(err error) report.Outcome { return o.redactedOutcome(outcome(err)) }
 
