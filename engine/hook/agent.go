@@ -117,7 +117,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 			return nil
 		}
 		p.warn("Agent execution blocked: %s", after.Why())
-		parts = []*genai.Part{{Text: after.Why()}}
+		parts = []*genai.Part{{Text: engine.Aside(after.Why())}} // which is none of the user's words
 		if !p.tell() {
 			return nil
 		}
