@@ -136,19 +136,23 @@ func (s *Session) aboutRemote(d agent.Definition) string {
 // project's sees no secrets, and runs nothing unconfined, if the user has not said so.
 func (s *Session) agentValue(ctx context.Context, d agent.Definition, said string) (string, error) {
 	rights, own, rest := s.agents().rights(d), s.agents().own(d), said[1:]
-	if said[0] == '$' {
-		look := s.lookup
-		if !own {
-			look = s.seenBy(rights)
-		}
-		if v, ok := look(rest); ok && v != "" {
-			return v, nil
-		}
-		return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
+	if said[0] != '$' {
+		return s.agentOutput(ctx, rest, own || d.Source == agentOfProject && rights == consent.All)
 	}
+	look := s.lookup
+	if !own {
+		look = s.seenBy(rights)
+	}
+	if v, ok := look(rest); ok && v != "" {
+		return v, nil
+	}
+	return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
+}
+
+// agentOutput returns what a command of an agent's definition writes.
+func (s *Session) agentOutput(ctx context.Context, command string, free bool) (string, error) {
 	const patience = time.Minute
-	o := s.launcher.Run(ctx, launch.Command{Text: rest, Dir: s.paths.Cwd, Apart: true, Alone: true, Timeout: patience,
-		Free: own || d.Source == agentOfProject && rights == consent.All})
+	o := s.launcher.Run(ctx, launch.Command{Text: command, Dir: s.paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
 	switch v := strings.TrimSpace(o.Output); {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
