@@ -6,7 +6,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
-UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/real testdata/mutate acceptance/testdata/pipes) # what ./... leaves out
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m

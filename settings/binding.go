@@ -14,16 +14,16 @@ func (s *Settings) Unclear() error {
 	for i := range s.layers {
 		l := &s.layers[i]
 		for _, p := range l.Problems {
-			j := slices.IndexFunc(entries().keys,
+			j := slices.IndexFunc(table,
 				func(k Key) bool { // what a project can't set does nothing, however it is said
-					return k.strict != nil && (l.Scope != Workspace || k.project != "never") &&
+					return k.strict && (l.Scope != Workspace || k.project != "never") &&
 						(k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
 				})
 			if !p.unfit || j < 0 {
 				continue
 			}
 			e := &jsonc.Error{Path: l.Path, Message: p.Message}
-			if would := *entries().keys[j].strict; would != "" {
+			if would := table[j].misread; would != "" {
 				e.Message += "; " + would
 			}
 			e.Line, e.Column = l.doc.Position(l.written(p.path))

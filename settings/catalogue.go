@@ -1,24 +1,22 @@
 package settings
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
 	"gemline/engine/text"
-	"gemline/settings/jsonc"
 
 	"github.com/agnivade/levenshtein"
 )
 
 // Keys returns every key of a file of settings, by name.
 func Keys() []Key {
-	return slices.SortedFunc(slices.Values(catalogue().keys),
-		func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	keys := slices.DeleteFunc(slices.Clone(table), func(k Key) bool { return k.Type == "" })
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return keys
 }
 
 // FindKey returns the key of a name, such as model.name, or one below a key
@@ -29,19 +27,19 @@ func FindKey(name string) (Key, bool) {
 	if err != nil {
 		return Key{}, false
 	}
-	n := catalogue().root
+	n := catalogue()
 	for _, part := range path {
 		next := n.next(part)
 		if next == nil {
 			if n.key == nil || !n.key.is(isObject) || !n.open() {
 				return Key{}, false
 			}
-			return Key{Name: JoinKey(path), Type: isAny, Status: n.key.Status, Help: n.key.Help, index: -1}, true
+			return Key{Name: JoinKey(path), Type: isAny, Status: n.key.Status, Help: n.key.Help}, true
 		}
 		n = next
 	}
 	if n.key == nil {
-		return Key{Name: JoinKey(path), Type: isObject, index: -1}, true
+		return Key{Name: JoinKey(path), Type: isObject}, true
 	}
 	k := *n.key
 	k.Name, k.wild = JoinKey(path), strings.Contains(k.Name, "<")
@@ -58,7 +56,7 @@ func Nearest(name string) string {
 	}
 	lower, last := strings.ToLower(name), path[len(path)-1]
 	best, least := "", 1+max(2, len(name)/4)
-	for _, k := range catalogue().keys {
+	for _, k := range Keys() {
 		candidate := k.Name
 		if k.near != "" && filled(k.near, path) == name {
 			return filled(candidate, path)
@@ -141,125 +139,9 @@ func JoinKey(path []string) string {
 // odd reports whether a character can't stand in a name without quotes.
 func odd(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
 
-//go:embed keys.txt
-var keysText string
-
-// A list is what keys.txt says.
-type list struct {
-	keys, groups []Key
-	moved        []older // older names below keys that take any name
-}
-
-// entries reads keys.txt when it is first asked, and never again. A line that is
-// not understood is a mistake in this package.
-var entries = sync.OnceValue(func() list { return readEntries(false) })
-
-// readEntries reads all entries, or those of keys with a field alone, which each
-// start needs.
-func readEntries(fields bool) (l list) {
-	indices := map[string]int{}
-	t := reflect.TypeFor[Settings]()
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("key"); name != "" {
-			indices[name] = i
-		}
-	}
-	for entry := range strings.SplitSeq(keysText, "\n\n") {
-		if first, _, _ := strings.Cut(entry, "\n"); fields {
-			if _, ok := indices[strings.TrimPrefix(first, "key ")]; !ok {
-				continue
-			}
-		}
-		k := Key{Status: Used, index: -1}
-		fallback, given := "", false
-		for line := range strings.Lines(entry) {
-			fact, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			switch fact {
-			case "key", "group":
-				k.Name = said
-				if i, ok := indices[said]; ok {
-					k.index = i
-				}
-			case "type":
-				if k.Type = said; strings.Contains(said, "|") {
-					k.Type, k.Enum = isText, strings.Split(said, "|")
-				}
-			case "default":
-				fallback, given = said, true
-			case "merge":
-				k.Merge = said
-			case "later":
-				k.Status = Later
-			case "ignored":
-				k.Status = Ignored
-			case "was":
-				k.older = append(k.older, olderName(said, k.Name))
-			case "near":
-				k.near = said
-			case "moved":
-				from, to, _ := strings.Cut(said, " ")
-				l.moved = append(l.moved, older{from: from, to: to})
-			case "env":
-				k.env = strings.Fields(said)
-			case "project":
-				k.project = said
-			case "strict":
-				k.strict = &said
-			case "wants":
-				k.wants = said
-			case "risk":
-				k.risk = said
-			case "help":
-				k.Help = said + k.projectHelp()
-			default:
-				if fact[0] != '#' {
-					panic("keys.txt: " + line)
-				}
-			}
-		}
-		switch {
-		case k.Name == "":
-		case k.Type == "":
-			l.groups = append(l.groups, k)
-		default:
-			if given {
-				k.fallback, _ = k.literal(fallback)
-			}
-			l.keys = append(l.keys, k)
-		}
-	}
-	return l
-}
-
-// olderName reads an older name of the key to.
-func olderName(said, to string) older {
-	o := older{to: to}
-	said, o.inverted = strings.CutSuffix(said, " inverted")
-	o.from, o.only, _ = strings.Cut(said, " of ")
-	return o
-}
-
-// literal reads the default of a key.
-func (k Key) literal(s string) (any, bool) {
-	if kind := k.kinds()[0]; kind == isBool || kind == isText || kind == isWhole || kind == isNumber {
-		return spelled(kind, s)
-	}
-	v, err := jsonc.Value([]byte(s))
-	return v, err == nil
-}
-
-// projectHelp says what a project may say.
-func (k Key) projectHelp() string {
-	switch k.project {
-	case "never":
-		return " A project can't set it."
-	case "stricter":
-		return " A project can only tighten it."
-	case "":
-		return ""
-	}
-	return " A project can only set it to " + strings.TrimPrefix(k.project, "only ") + "."
-}
+// table.go is made of keys.txt and of the fields of [Settings].
+//
+//go:generate go run ./testdata/keys table.go
 
 // A node is a name in the tree of all keys.
 type node struct {
@@ -305,30 +187,22 @@ func (n *node) add(k *Key) {
 	}
 }
 
-type tables struct {
-	keys []Key
-	root *node
-}
+// catalogue returns the tree of all keys. It is made when it is first needed,
+// which is when there is a file of settings.
+var catalogue = sync.OnceValue(makeCatalogue)
 
-// catalogue returns every key. It is made when it is first needed, which is
-// when there is a file of settings.
-var catalogue = sync.OnceValue(func() tables { return makeCatalogue(entries()) })
-
-func makeCatalogue(l list) tables {
-	t := tables{keys: l.keys, root: &node{}}
-	for i := range l.keys {
-		t.root.add(&l.keys[i])
+func makeCatalogue() *node {
+	root := &node{}
+	for i := range table {
+		root.add(&table[i])
 	}
-	for i := range l.groups {
-		t.root.add(&l.groups[i])
-	}
-	return t
+	return root
 }
 
 // nearest returns the facts about the key at path, or else about the nearest
 // group above it, of which has is true; nil if there are none.
 func nearest(path []string, has func(*Key) bool) (facts *Key) {
-	n := catalogue().root
+	n := catalogue()
 	for _, part := range path {
 		if n = n.next(part); n == nil {
 			break
@@ -351,6 +225,3 @@ func Risk(path []string) string {
 	}
 	return ""
 }
-
-// fields returns the keys that fields of [Settings] stand for.
-var fields = sync.OnceValue(func() []Key { return readEntries(true).keys })

@@ -1,8 +1,11 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
-	"reflect"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,36 +43,32 @@ func TestKeys(t *testing.T) {
 		if got, ok := FindKey(k.Name); !ok || got.Type != k.Type {
 			t.Errorf("%s is not found", k.Name)
 		}
-		if many := strings.Contains(k.Name, "<") || strings.HasPrefix(k.Name, "tools.sandbox") || strings.HasPrefix(k.Name, "modelConfigs.") || k.Name == "agents.overrides" || strings.HasPrefix(k.Name, "model.summarize") || strings.HasPrefix(k.Name, "model.roles.") || strings.HasPrefix(k.Name, "mcp") && k.Name != "mcp.connectSeconds"; (k.index >= 0) != (k.Status == Used) && !many { // those are in Merged
+		if many := strings.Contains(k.Name, "<") || strings.HasPrefix(k.Name, "tools.sandbox") || strings.HasPrefix(k.Name, "modelConfigs.") || k.Name == "agents.overrides" || strings.HasPrefix(k.Name, "model.summarize") || strings.HasPrefix(k.Name, "model.roles.") || strings.HasPrefix(k.Name, "mcp") && k.Name != "mcp.connectSeconds"; (k.field != nil) != (k.Status == Used) && !many { // those are in Merged
 			t.Errorf("%s: a field, and %s", k.Name, k.Status)
 		}
 	}
 }
 
-// Each key has one entry, and each field one.
-func TestEntries(t *testing.T) {
+// Each key has one entry, and the committed table is what keys.txt and the fields make.
+func TestTable(t *testing.T) {
 	taken := map[string]bool{}
-	for _, k := range entries().keys {
+	for _, k := range table {
 		if taken[k.Name] {
 			t.Errorf("%s has two entries", k.Name)
 		}
 		taken[k.Name] = true
-		if strings.Contains(keysText, "\nkey "+k.Name+"\ntype "+k.Type+"\ndefault ") && k.fallback == nil {
-			t.Errorf("%s: its default makes no sense", k.Name)
-		}
 	}
-	if n := len(fields()); n != strings.Count(fieldTags(), "key:") {
-		t.Errorf("%d fields have an entry", n)
+	made := filepath.Join(t.TempDir(), "table.go")
+	if out, err := exec.Command("go", "run", "./testdata/keys", made).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-}
-
-// fieldTags returns the tags of [Settings].
-func fieldTags() (tags string) {
-	t := reflect.TypeFor[Settings]()
-	for i := range t.NumField() {
-		tags += string(t.Field(i).Tag)
+	want, err := os.ReadFile(made)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return tags
+	if committed, err := os.ReadFile("table.go"); err != nil || !bytes.Equal(committed, want) {
+		t.Errorf("table.go is not what keys.txt and settings.go make: go generate ./settings (%v)", err)
+	}
 }
 
 func TestFindKey(t *testing.T) {

@@ -29,7 +29,7 @@ type checker struct {
 
 // tree returns what counts of a tree.
 func (c *checker) tree(tree map[string]any) map[string]any {
-	kept, ok := c.walk(nil, catalogue().root, tree)
+	kept, ok := c.walk(nil, catalogue(), tree)
 	if !ok {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (c *checker) tree(tree map[string]any) map[string]any {
 
 // check looks at a value that stands at path.
 func (c *checker) check(path []string, v any) {
-	n := catalogue().root
+	n := catalogue()
 	for _, part := range path {
 		if n.key != nil && n.open() {
 			return // whatever one likes
@@ -91,7 +91,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 }
 
 // anything is what stands below a key that holds whatever one likes.
-var anything = &node{key: &Key{Type: isAny + " or " + isObject, index: -1}}
+var anything = &node{key: &Key{Type: isAny + " or " + isObject}}
 
 // inherited reports whether name is one that every object of JavaScript has,
 // and that no program takes from a file.
@@ -158,8 +158,7 @@ func shown(key string) string {
 // that the user or the machine has set up: a project may only add to them.
 func (c *checker) tighten(tree map[string]any) {
 	c.confined(tree)
-	l := entries()
-	for _, k := range slices.Concat(l.keys, l.groups) {
+	for _, k := range table {
 		path := strings.Split(k.Name, ".")
 		v, said := at(tree, path)
 		only, isSwitch := strings.CutPrefix(k.project, "only ")

@@ -54,14 +54,14 @@ func (in Inputs) Explain(all bool) []Entry {
 	for i := len(in.Layers) - 1; i >= 0; i-- {
 		in.Layers[i].explain(entry)
 	}
-	overrides := overrides(entries().keys)
+	overrides := overrides()
 	for _, o := range overrides {
 		if in.says(o) {
 			entry(strings.Split(o.Name, "."))
 		}
 	}
 	if all {
-		for _, k := range catalogue().keys {
+		for _, k := range table {
 			if k.fallback != nil && !strings.Contains(k.Name, "<") && !hasBelow(found, k.Name) {
 				entry(strings.Split(k.Name, "."))
 			}

@@ -114,7 +114,10 @@ func TestExplainAgrees(t *testing.T) {
 	for _, e := range in.Explain(true) {
 		values[e.Key] = e.Value
 	}
-	for _, k := range fields() {
+	for _, k := range table {
+		if k.field == nil {
+			continue
+		}
 		v := values[k.Name]
 		if word, is := v.(string); is && k.is(isList) {
 			v = []any{word}

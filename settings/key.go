@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,19 +45,20 @@ type Key struct {
 	Help   string
 
 	fallback any
-	wild     bool    // it is one of many, such as the command of a server
-	index    int     // of its field in Settings, or -1
-	older    []older // what it was called
-	near     string  // what is written for it by mistake; may be empty
+	wild     bool                // it is one of many, such as the command of a server
+	field    func(*Settings) any // where its value is held, nil if it has no field
+	legacy   []legacyName        // what it was called
+	near     string              // what is written for it by mistake; may be empty
 	env      []string
-	project  string  // what a project may say
-	strict   *string // what would happen if it is misread and passed over
-	wants    string  // the only truth that asks for something, if not true
-	risk     string  // how it weakens the user's protection
+	project  string // what a project may say
+	strict   bool   // a value that can't be understood ends the run
+	misread  string // what would happen if such a value were passed over
+	wants    string // the only truth that asks for something, if not true
+	risk     string // how it weakens the user's protection
 }
 
-// An older is a key by an older name.
-type older struct {
+// A legacyName is an older name of a key.
+type legacyName struct {
 	from, to string
 	only     string // the type of the values that are meant; "" is any
 	inverted bool
@@ -233,42 +233,46 @@ func numberOf(kind, s string) (any, bool) {
 
 // set gives the key's field a value that was coerced.
 func (k Key) set(s *Settings, v any) {
-	field := reflect.ValueOf(s).Elem().Field(k.index)
-	switch x := v.(type) {
-	case string:
-		if field.Kind() == reflect.Slice {
-			field.Set(reflect.ValueOf([]string{x}))
-			return
+	switch field := k.field(s).(type) {
+	case *string:
+		*field, _ = v.(string)
+	case *bool:
+		*field, _ = v.(bool)
+	case *int:
+		n, _ := v.(json.Number)
+		f, _ := n.Float64()
+		*field = int(f)
+	case *float64:
+		n, _ := v.(json.Number)
+		*field, _ = n.Float64()
+	case *[]string:
+		if word, alone := v.(string); alone {
+			v = []any{word}
 		}
-		field.SetString(x)
-	case bool:
-		field.SetBool(x)
-	case json.Number:
-		f, _ := x.Float64()
-		if field.CanInt() {
-			field.SetInt(int64(f))
-			return
-		}
-		field.SetFloat(f)
-	case []any:
-		words := make([]string, len(x))
-		for i, item := range x {
+		list, _ := v.([]any)
+		words := make([]string, len(list))
+		for i, item := range list {
 			words[i], _ = item.(string)
 		}
-		field.Set(reflect.ValueOf(words))
+		*field = words
 	}
 }
 
 // get returns the value of the key's field.
 func (k Key) get(s *Settings) any {
-	switch x := reflect.ValueOf(s).Elem().Field(k.index).Interface().(type) {
-	case []string:
-		return items(x)
-	case int:
-		return json.Number(strconv.Itoa(x))
-	default:
-		return x
+	switch field := k.field(s).(type) {
+	case *string:
+		return *field
+	case *bool:
+		return *field
+	case *int:
+		return json.Number(strconv.Itoa(*field))
+	case *float64:
+		return json.Number(strconv.FormatFloat(*field, 'g', -1, 64))
+	case *[]string:
+		return items(*field)
 	}
+	return nil
 }
 
 // items returns words as a list of JSON.

@@ -96,7 +96,7 @@ func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false }, 0)
 	l.temper(weaker.Merged)
-	prune(catalogue().root, l.tree)
+	prune(catalogue(), l.tree)
 	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // of which the environment would be filled in
 		for name := range servers {
 			servers[name] = l.doc.Written(l.written([]string{"mcpServers", name}))
@@ -152,7 +152,7 @@ func Merge(layers []Layer) map[string]any {
 	merged := map[string]any{}
 	for _, l := range layers {
 		if len(l.tree) > 0 {
-			merged = merge(catalogue().root, merged, l.tree)
+			merged = merge(catalogue(), merged, l.tree)
 		}
 	}
 	return merged

@@ -139,7 +139,10 @@ func (l *Layer) warnings() []string {
 // take sets the fields that a merged tree has values for.
 func (s *Settings) take(merged map[string]any) {
 	s.Merged = merged
-	for _, k := range fields() {
+	for _, k := range table {
+		if k.field == nil {
+			continue
+		}
 		if v, ok := at(merged, strings.Split(k.Name, ".")); ok {
 			k.set(s, k.combine(k.fallback, v))
 		}

@@ -9,11 +9,10 @@ import (
 
 // olderNames returns all older names, those of the flat files of the first years
 // first: what they are moved to may have been renamed since.
-var olderNames = sync.OnceValue(func() []older {
-	l := entries()
-	var flat, rest []older
-	for _, k := range slices.Concat(l.keys, l.groups) {
-		for _, o := range k.older {
+var olderNames = sync.OnceValue(func() []legacyName {
+	var flat, rest []legacyName
+	for _, k := range table {
+		for _, o := range k.legacy {
 			if strings.Contains(o.from, ".") {
 				rest = append(rest, o)
 			} else {
@@ -21,7 +20,7 @@ var olderNames = sync.OnceValue(func() []older {
 			}
 		}
 	}
-	return slices.Concat(flat, rest, l.moved)
+	return append(flat, rest...)
 })
 
 // A move is a value that stood at one place and now stands at another.
@@ -61,7 +60,7 @@ func recast(tree map[string]any) []move {
 }
 
 // shift moves the value of one old name.
-func shift(tree map[string]any, r older) []move {
+func shift(tree map[string]any, r legacyName) []move {
 	from, to := strings.Split(r.from, "."), strings.Split(r.to, ".")
 	v, ok := at(tree, from)
 	if !ok || r.only != "" && !exactly(r.only, v) {

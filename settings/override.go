@@ -23,7 +23,7 @@ type override struct {
 	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
 }
 
-func overrides(keys []Key) (all []override) {
+func overrides() (all []override) {
 	byFlag := map[string]func(*flags.Set) (string, any, bool){
 		"model.name": func(f *flags.Set) (string, any, bool) {
 			name := strings.TrimSpace(f.Model)
@@ -73,7 +73,7 @@ func overrides(keys []Key) (all []override) {
 			return "--include-directories", items, len(items) > 0
 		},
 	}
-	for _, k := range keys {
+	for _, k := range table {
 		if flag := byFlag[k.Name]; flag != nil || k.env != nil {
 			all = append(all, override{k, flag})
 		}
@@ -103,7 +103,10 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 // that says none of the words that there are, a [jsonc.Error].
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
-	for _, o := range overrides(fields()) {
+	for _, o := range overrides() {
+		if o.field == nil {
+			continue
+		}
 		if names, values := o.variables(lookup); len(values) > 0 {
 			if !o.allows(values[0]) {
 				return &jsonc.Error{Path: names[0], Message: o.mismatch(values[0]).Error()}

@@ -7,8 +7,10 @@ func Schema() map[string]any {
 	for _, o := range olderNames() {
 		root.add(o.key())
 	}
-	for i := range catalogue().keys {
-		root.add(&catalogue().keys[i])
+	for i := range table {
+		if table[i].Type != "" {
+			root.add(&table[i])
+		}
 	}
 	s := root.schema()
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -17,7 +19,7 @@ func Schema() map[string]any {
 }
 
 // key returns the key for an older name.
-func (o older) key() *Key {
+func (o legacyName) key() *Key {
 	k := &Key{Name: o.from, Type: isAny, Status: renamed, Help: "Called " + o.to + " today."}
 	if o.from == "model" { // which is an object today
 		k.Type = isText + " or " + isObject

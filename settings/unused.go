@@ -83,7 +83,7 @@ func (l *Layer) later(found func(path []string, v any)) {
 		}
 	}
 	if l.doc != nil && len(l.tree) > 0 {
-		walk(catalogue().root, nil, l.tree)
+		walk(catalogue(), nil, l.tree)
 	}
 }
 
@@ -100,7 +100,7 @@ func (u *finder) key(path []string, v any, item Unused) {
 
 // environment lists the variables that stand for keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
-	for _, o := range overrides(entries().keys) {
+	for _, o := range overrides() {
 		if names, values := o.variables(lookup); len(values) > 0 && o.Status == Later {
 			u.key(strings.Split(o.Name, "."), values[0], Unused{File: names[0]})
 		}
