@@ -18,6 +18,7 @@ type Problem struct {
 	path  []string
 	unfit bool // it is about the value, not the key
 	unset bool // it is about a variable of an MCP server; the key counts
+	fatal bool // the MCP server is not to be used for it
 }
 
 // A checker looks for keys that are none and values of the wrong type.
@@ -115,6 +116,11 @@ func (c *checker) unset(path []string, what string) {
 	if !slices.ContainsFunc(c.problems, func(q Problem) bool { return q.Message == p.Message }) {
 		c.problems = append(c.problems, p)
 	}
+}
+
+// unusable says why an MCP server is not to be used.
+func (c *checker) unusable(path []string, message string) {
+	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path, fatal: true})
 }
 
 // unfit says that a value is of the wrong type, and returns false.

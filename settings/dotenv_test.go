@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -249,10 +250,10 @@ func TestServersFilled(t *testing.T) {
 		"s": {HTTPURL: "https://inner/here", Headers: map[string]string{"A": "Bearer a$b", "B": "set"}},
 		"e": {Args: []string{"--a=a$b", "~/x", "${NONE}", "d"},
 			Env: map[string]string{"T": "a$b", "U": "", "V": "${env:X}", "W": "{{HOME}}"},
-			Unset: []string{"mcpServers.e.args: ~ is not filled in; $NAME and ${NAME} are",
-				"mcpServers.e.args: NONE is not set", "mcpServers.e.env: THEIRS is not set",
+			Unset: []string{"mcpServers.e.env: THEIRS is not set",
 				"mcpServers.e.env: ${env:X} is not filled in; $NAME and ${NAME} are",
-				"mcpServers.e.env: {{HOME}} is not filled in; $NAME and ${NAME} are"}},
+				"mcpServers.e.env: {{HOME}} is not filled in; $NAME and ${NAME} are",
+				"mcpServers.e.args: ~ is not filled in; $NAME and ${NAME} are", "mcpServers.e.args: NONE is not set"}},
 		"h": {Args: []string{"-c", "for i in 1; do echo $i; done"}},
 		"w": {Env: map[string]string{"A": "$MYTOK"}},
 	}
@@ -265,5 +266,62 @@ func TestServersFilled(t *testing.T) {
 	}
 	if f := got["w"].Filled(env()); f.Env["A"] != "" || len(f.Unset) != 1 {
 		t.Errorf("%v, %q", f.Env, f.Unset)
+	}
+}
+
+// A value that a language or a shell would understand is filled in where it is data only.
+// A server with such a value elsewhere is not started.
+func TestValuesAreData(t *testing.T) {
+	lookup := env("W", `/x$(touch P);system("touch P")`, "B", "/a b --require=/c", "H", "/home/jo", "SHELL", "/bin/sh", "T", "a1b2+c=")
+	for _, c := range []struct {
+		command, args string // the arguments as JSON
+		want          string // the last one, "" if the server is not started
+	}{
+		{"python3", `["$W/server.py"]`, `/x$(touch P);system("touch P")/server.py`},
+		{"sh", `["$B/start.sh"]`, "/a b --require=/c/start.sh"},
+		{"docker", `["run", "-v", "$W:/work:ro"]`, `/x$(touch P);system("touch P"):/work:ro`},
+		{"npx", `["-y", "server", "--root=$W"]`, `--root=/x$(touch P);system("touch P")`},
+		{"uvx", `["server", "postgresql://u:$W@localhost/db"]`, `postgresql://u:/x$(touch P);system("touch P")@localhost/db`},
+		{"npx", `["mcp-remote", "--header", "Authorization: Bearer $T"]`, "Authorization: Bearer a1b2+c="},
+		{"awk", `["BEGIN{print(\"$H\")}"]`, `BEGIN{print("/home/jo")}`},
+		{"npx", `["mcp-remote", "--header", "Authorization: Bearer $W"]`, ""},
+		{"awk", `["BEGIN{print(\"$W\")}"]`, ""},
+		{"awk", `["$W"]`, ""},
+		{"env", `["-S", "sh -c 'echo $W'"]`, ""},
+		{"env", `["-S", "$W"]`, ""},
+		{"env", `["--split-string=$W"]`, ""},
+		{"sed", `["-n", "1e$W"]`, ""},
+		{"/usr/bin/git", `["-c", "alias.x=!echo $W", "x"]`, ""},
+		{"flock", `["f", "-c", "$W"]`, ""},
+		{"make", `["--eval=all:$W"]`, ""},
+		{"watch", `["$W"]`, ""},
+		{"ssh", `["host", "$W"]`, ""},
+		{"timeout", `["5", "watch", "$B"]`, ""},
+		{"unknown", `["run '$W'"]`, ""},
+		{"unknown", `["--with $B"]`, ""},
+		{"sh", `["-c", "cd $W"]`, "cd $W"},
+		{"$SHELL", `["-c", "cd $W"]`, "cd $W"},
+		{"env", `["$SHELL", "-c", "$W"]`, "$W"},
+	} {
+		var args []any
+		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
+			t.Fatal(c.args, err)
+		}
+		s := Server{Name: "s", Said: map[string]any{"command": c.command, "args": args}}.Filled(lookup)
+		if c.want == "" && s.Err == nil || c.want != "" && (s.Err != nil || s.Args[len(s.Args)-1] != c.want) {
+			t.Errorf("%s %s: %q, %v", c.command, c.args, s.Args, s.Err)
+		}
+	}
+	for _, c := range []struct {
+		name, value string
+		ok          bool
+	}{
+		{"TITLE", "in $W, now", true}, {"PATH", "$B/bin:$H", true}, {"NODE_OPTIONS", "--require $H/x.js", true},
+		{"NODE_OPTIONS", "--require $B/x.js", false}, {"BASH_ENV", "$W/env", false}, {"GIT_SSH_COMMAND", "ssh -F $W/f", false},
+	} {
+		s := Server{Name: "s", Said: map[string]any{"command": "x", "env": map[string]any{c.name: c.value}}}.Filled(lookup)
+		if (s.Err == nil) != c.ok {
+			t.Errorf("%s=%s: %v", c.name, c.value, s.Err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,36 +18,93 @@ const (
 // A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. A variable
 // that is not set, without a default, stays as written.
 type filler struct {
-	lookup  func(string) (string, bool)
-	own     func(string) (string, bool)      // the same for MCP servers where lookup has nothing; may be nil
-	unset   func(path []string, what string) // is told what stays unfilled in MCP servers; may be nil
-	filled  int                              // how many bytes the values that changed have by now
-	problem func(path []string, message string)
+	*checker // is told what is wrong, and what stays unfilled in MCP servers
+	lookup   func(string) (string, bool)
+	own      func(string) (string, bool) // the same for MCP servers where lookup has nothing; may be nil
+	filled   int                         // how many bytes the values that changed have by now
 }
 
-// tree fills in the strings below an object, in place. A value that becomes
-// too long is taken out.
+// tree fills in the strings below an object, in place. A value that can't be filled in is
+// taken out, and an MCP server that holds it is not to be used.
 func (f *filler) tree(path []string, tree map[string]any) {
-	programs := programsOf(path, tree)
-	for i := range programs {
-		tree["args"].([]any)[i] = "" // until all else is filled in
-	}
+	n := len(path)
+	isServer := n > 1 && path[n-2] == "mcpServers"
 	for name, v := range sorted(tree) {
 		at := below(path, name)
-		if isProgram(at) {
+		if _, list := v.([]any); isProgram(at) || isServer && list && name == "args" {
 			continue
 		}
 		out, err := f.value(at, v)
 		if err != nil {
-			f.problem(at, shown(JoinKey(at))+" "+err.Error())
+			f.failed(at, err)
 			delete(tree, name)
 			continue
 		}
 		tree[name] = out
 	}
-	for i, text := range programs {
-		tree["args"].([]any)[i] = text
+	if args, ok := tree["args"].([]any); ok && isServer {
+		command, _ := tree["command"].(string)
+		if err := f.arguments(below(path, "args"), command, args); err != nil {
+			f.failed(below(path, "args"), err)
+		}
 	}
+}
+
+// failed says that the value at path can't be filled in.
+func (f *filler) failed(path []string, err error) {
+	message := shown(JoinKey(path)) + " " + err.Error()
+	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+1 {
+		f.unusable(path[:at+2], message)
+		return
+	}
+	f.wrong(path, message)
+}
+
+// arguments fills in the arguments of an MCP server. Text that a program runs, such as what
+// follows sh -c, stays as written: the server has an environment.
+func (f *filler) arguments(path []string, command string, args []any) error {
+	written, words, values := []string{command}, []string{command}, []string{""}
+	for _, a := range args {
+		word, _ := a.(string)
+		written = append(written, word)
+	}
+	programs := program.Programs(written)
+	for i, word := range written[1:] {
+		out, put := word, ""
+		if _, run := slices.BinarySearch(programs, i+1); !run {
+			var err error
+			if out, put, err = f.text(path, word); err != nil {
+				return err
+			}
+		}
+		words, values = append(words, out), append(values, put)
+	}
+	for _, i := range program.Programs(words) { // now that the programs' names are filled in
+		words[i], values[i] = written[i], ""
+	}
+	texts := program.Texts(words)
+	for i, put := range values {
+		if !program.Plain(put) && (texts[i] || !program.Plain(around(written[i]))) {
+			return codeError(written[i])
+		}
+		if _, ok := args[max(i-1, 0)].(string); ok && i > 0 {
+			args[i-1] = words[i]
+		}
+	}
+	return nil
+}
+
+// around returns what a text has beside its variables.
+func around(s string) string {
+	out, _ := expandText(s, func(string) (string, bool) { return "", true }, nil)
+	return out
+}
+
+// A codeError is a text that may be program text, in which a value could be run.
+type codeError string
+
+func (e codeError) Error() string {
+	return fmt.Sprintf("has a variable whose value could be run as code in %.100q; let the program read its environment", string(e))
 }
 
 // unfilled says which values of a project hold a variable that the user's environment
@@ -84,37 +142,12 @@ func isProgram(path []string) bool {
 // programKeys are keys at the top that hold text for a shell, older names among them.
 var programKeys = []string{"check", "toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand"}
 
-// programsOf returns the arguments of an MCP server that are text which a program runs,
-// such as what follows sh -c.
-func programsOf(path []string, server map[string]any) map[int]string {
-	args, _ := server["args"].([]any)
-	command, ok := server["command"].(string)
-	if n := len(path); n < 2 || path[n-2] != "mcpServers" || !ok {
-		return nil
-	}
-	words := []string{command}
-	for _, a := range args {
-		word, _ := a.(string)
-		words = append(words, word)
-	}
-	programs := map[int]string{}
-	for _, i := range program.Programs(words) {
-		if i > 0 {
-			programs[i-1] = words[i]
-		}
-	}
-	return programs
-}
-
 func (f *filler) value(path []string, v any) (any, error) {
 	switch x := v.(type) {
 	case string:
-		out, err := f.text(path, x)
-		if out != x {
-			f.filled += len(out)
-		}
-		if f.filled > maxFilled {
-			err = errTooLong
+		out, put, err := f.text(path, x)
+		if n := len(path); n > 1 && path[n-2] == "env" && program.Steers(path[n-1]) && !harmless(x, put) {
+			err = codeError(x)
 		}
 		return out, err
 	case []any:
@@ -130,34 +163,55 @@ func (f *filler) value(path []string, v any) (any, error) {
 	return v, nil
 }
 
-// text fills in the variables of one string. In MCP servers, what stays unfilled is told;
-// of their environment it becomes empty.
-func (f *filler) text(path []string, s string) (string, error) {
-	at := slices.Index(path, "mcpServers")
-	if at < 0 || len(path) < at+3 {
-		return expandText(s, f.lookup, nil)
+// harmless reports whether values may be put into a text of a variable that programs go by.
+// Blanks part options, and are a part of a path.
+func harmless(written, values string) bool {
+	if program.Plain(around(written)) {
+		values = strings.ReplaceAll(values, " ", "")
 	}
-	field := path[:at+3] // of the server
-	tell := func(what string) {
-		if f.unset != nil {
-			f.unset(field, what)
-		}
-	}
-	for _, found := range foreignVariable().FindAllString(s, -1) {
-		tell(strings.TrimSuffix(found, "/") + " is not filled in; $NAME and ${NAME} are")
-	}
-	return expandText(s, func(name string) (string, bool) {
+	return program.Plain(values)
+}
+
+// text fills in the variables of one string, and returns the values that it has put there,
+// too, one behind the other. In MCP servers, what stays unfilled is told; of their
+// environment it becomes empty.
+func (f *filler) text(path []string, s string) (out, values string, err error) {
+	get := func(name string) (string, bool) {
 		value, ok := f.lookup(name)
-		if !ok && f.own != nil {
-			value, ok = f.own(name)
+		if ok {
+			values += value
 		}
 		return value, ok
-	}, func(name, whole string) string {
-		if tell(name + " is not set"); field[at+2] == "env" {
-			return ""
+	}
+	var missing func(name, whole string) string
+	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+2 {
+		field := path[:at+3] // of the server
+		for _, found := range foreignVariable().FindAllString(s, -1) {
+			f.unset(field, strings.TrimSuffix(found, "/")+" is not filled in; $NAME and ${NAME} are")
 		}
-		return whole
-	})
+		outer := get
+		get = func(name string) (string, bool) {
+			value, ok := outer(name)
+			if !ok && f.own != nil {
+				value, ok = f.own(name)
+				values += value
+			}
+			return value, ok
+		}
+		missing = func(name, whole string) string {
+			if f.unset(field, name+" is not set"); field[at+2] == "env" {
+				return ""
+			}
+			return whole
+		}
+	}
+	if out, err = expandText(s, get, missing); out != s {
+		f.filled += len(out)
+	}
+	if f.filled > maxFilled {
+		err = errTooLong
+	}
+	return out, values, err
 }
 
 // foreignVariable finds variables as other programs write them.

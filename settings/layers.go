@@ -74,7 +74,7 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
 	}
 	if l.Scope != Workspace { // whose servers are filled in by whoever knows what they may see, and else nothing
-		f := filler{lookup: lookup, own: l.Own, unset: c.unset, problem: c.wrong}
+		f := filler{checker: &c, lookup: lookup, own: l.Own}
 		f.tree(nil, tree)
 	} else {
 		c.unfilled(lookup, nil, tree)

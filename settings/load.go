@@ -122,7 +122,7 @@ func (l *Layer) warnings() []string {
 	if l.Exposed != "" {
 		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.Exposed)))
 	}
-	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset }) // with its server
+	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset || p.fatal }) // with its server
 	for i, p := range told {
 		if i == maxWarnings {
 			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(told)-i))

@@ -107,8 +107,8 @@ func (s *Settings) Servers() []Server {
 			server.Scope, server.File = l.Scope, l.Path
 			server.Line, _ = l.doc.Position(written)
 			for _, p := range l.Problems {
-				if p.unset && starts(p.path, []string{"mcpServers", name}) {
-					server.Unset = append(server.Unset, p.Message)
+				if starts(p.path, []string{"mcpServers", name}) {
+					server.note(p)
 				}
 			}
 			found[name] = server
@@ -181,19 +181,29 @@ func clone(v any) any {
 	return v
 }
 
+// note takes what a problem with the server's variables says.
+func (s *Server) note(p Problem) {
+	switch {
+	case p.fatal:
+		s.Err = errors.New(p.Message)
+	case p.unset:
+		s.Unset = append(s.Unset, p.Message)
+	}
+}
+
 // ServersIn returns the MCP servers of an object by name, with variables filled in or, if
 // lookup is nil, as they stand there.
 func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
 	for name, v := range servers {
 		var c checker
-		fill := filler{lookup: lookup, problem: func([]string, string) {}, unset: c.unset}
+		fill := filler{checker: &c, lookup: lookup}
 		var err error
 		if lookup != nil {
 			v, err = fill.value([]string{"mcpServers", name}, v)
 		}
 		s := serverOf(name, v)
 		for _, p := range c.problems {
-			s.Unset = append(s.Unset, p.Message)
+			s.note(p)
 		}
 		if err != nil {
 			s.Err = err

@@ -162,6 +162,9 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 		set.list = append(set.list, mcpServer{Server: m})
 	}
 	s.blockServers(set)
+	for _, m := range set.list {
+		m.tell(s.notify)
+	}
 	rights := s.agents().rights(d)
 	return s.connected(set.list, func(m mcpServer) consent.Rights {
 		if m.projects() {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -91,9 +92,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 	}
 	o.blockServers(set)
 	for _, m := range set.list {
-		if m.off == "" {
-			tellUnset(m, notify)
-		}
+		m.tell(notify)
 	}
 	for _, name := range o.flags.Servers {
 		set.known(strings.TrimSpace(name), notify)
@@ -108,17 +107,19 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 
 // brought returns a server that an extension brings, with the values of its settings.
 func (o *Options) brought(x extension.Extension, s settings.Server) settings.Server {
-	values := o.values(x)
+	values, variables := o.values(x), x.Variables(o.paths.Cwd)
 	s = s.Filled(func(name string) (string, bool) {
-		if v, ok := values[name]; ok {
-			return v, true
+		for _, known := range []map[string]string{variables, values} {
+			if v, ok := known[name]; ok {
+				return v, true
+			}
 		}
 		if shell.Credential(name) {
 			return "", false
 		}
 		return o.lookup(name)
 	})
-	s.Env = merged(x.Variables(o.paths.Cwd), merged(values, s.Env))
+	s.Env = merged(variables, merged(values, s.Env))
 	s.Trusted, s.Scope = false, settings.User
 	if s.Dir == "" {
 		s.Dir = x.Dir
@@ -201,8 +202,6 @@ func (o *Options) blockServers(set *serverSet) {
 	for i := range set.list {
 		m := &set.list[i]
 		switch {
-		case m.Err != nil:
-			m.off = m.Err.Error()
 		case only && !named(allowed, m.Name):
 			m.off = "mcp.allowed does not name it"
 			if len(o.flags.Servers) > 0 {
@@ -214,6 +213,8 @@ func (o *Options) blockServers(set *serverSet) {
 			m.off = "mcp.excluded names it"
 		case named(disabled, m.Name), m.extension != "" && named(disabled, "ext:"+m.extension+":"+m.Name):
 			m.off = "it is disabled"
+		case m.Err != nil:
+			m.off = m.Err.Error()
 		}
 	}
 }
@@ -329,19 +330,24 @@ func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
 		m.Server = m.Filled(p.seenBy(rights))
 		m.Env = merged(p.projectVars(), m.Env)
-		if err := startable(rights); err != nil {
+		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
-		} else {
-			tellUnset(m, p.notify)
 		}
+		m.tell(p.notify)
 	}
 	return m
 }
 
-// tellUnset tells which variables of a server that is used stay unfilled.
-func tellUnset(m mcpServer, notify func(string)) {
-	for _, what := range m.Unset {
-		notify(text.EscapeLine(what))
+// tell tells why a server that is wanted can't be started, or which of its variables stay
+// unfilled.
+func (m mcpServer) tell(notify func(string)) {
+	switch {
+	case m.Err != nil && m.off == m.Err.Error():
+		notify(text.EscapeLine("MCP server " + m.Name + " is not started: " + m.off))
+	case m.off == "":
+		for _, what := range m.Unset {
+			notify(text.EscapeLine(what))
+		}
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gemline/tools/shell/program"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,7 +55,7 @@ type Extension struct {
 	// files are in Dir by their names, but may be links.
 	ContextFiles []string
 
-	Servers      map[string]any // its MCP servers by name, as the manifest has them
+	Servers      map[string]any // its MCP servers by name, with [Extension.Variables] as the manifest has them
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
 
@@ -248,7 +247,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 		}
 	}
 	for name, server := range m.Servers {
-		m.Servers[name] = filledServer(server, m.fill)
+		m.Servers[name] = filled(server, separators.Replace)
 	}
 	x.Servers = m.Servers
 	x.ExcludeTools, x.PlanDir = m.ExcludeTools, m.fill(m.Plan.Directory)
@@ -299,26 +298,6 @@ func (x Extension) Variables(cwd string) map[string]string {
 	return map[string]string{"extensionPath": x.Dir, "workspacePath": cwd}
 }
 
-// filledServer returns an MCP server, or another value, with values in the place of the
-// variables that its texts hold, but for text that a program runs.
-func filledServer(v any, fill func(string) string) any {
-	server, _ := v.(map[string]any)
-	args, _ := server["args"].([]any)
-	command, _ := server["command"].(string)
-	words := []string{command}
-	for _, a := range args {
-		word, _ := a.(string)
-		words = append(words, word)
-	}
-	v = filled(v, fill)
-	for _, i := range program.Programs(words) {
-		if i > 0 {
-			args[i-1] = separators.Replace(words[i])
-		}
-	}
-	return v
-}
-
 // filledHooks returns hooks with values in the place of variables, but for their commands,
 // which are text of a shell.
 func filledHooks(v any, fill func(string) string) any {
@@ -344,9 +323,14 @@ func filledHooks(v any, fill func(string) string) any {
 // separators stand for what the system has.
 var separators = strings.NewReplacer("${/}", string(filepath.Separator), "${pathSeparator}", string(filepath.Separator))
 
-// Filled returns a value of JSON, or of YAML, with values in the place of the variables that
-// its texts hold. Of an MCP server, text that a program runs stays as it is.
-func (x Extension) Filled(v any) any { return filledServer(v, x.Fill) }
+// Filled returns a text with values in the place of the variables that it holds. Of a
+// server, the variables are left to who connects it.
+func (x Extension) Filled(v any) any {
+	if text, ok := v.(string); ok {
+		return x.Fill(text)
+	}
+	return filled(v, separators.Replace)
+}
 
 // filled returns a value of JSON whose texts fill has filled in.
 func filled(v any, fill func(string) string) any {

@@ -26,13 +26,14 @@ const (
 	Starts      Fact = "starts"      // it runs programs of its own, which are not told
 	Shell       Fact = "shell"       // it runs scripts
 	Interpreter Fact = "interpreter" // it runs what a file or an argument says
+	Language    Fact = "language"    // one of its arguments is text of a language in which commands can be run
 	Away        Fact = "away"        // what it runs, it runs in another directory or under another root
 	Many        Fact = "many"        // it is many programs: the name by which it is called says which
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
 var facts = []Fact{Looks, Lists, Records, Reads, Dials, Gets, Removes, Changes, Writes, Broad, Commands,
-	Runner, Launches, Starts, Shell, Interpreter, Away, Many, GNU}
+	Runner, Launches, Starts, Shell, Interpreter, Language, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}

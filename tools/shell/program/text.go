@@ -2,9 +2,11 @@ package program
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // interpreters are programs that run the text of an argument, and the letters of the
@@ -39,7 +41,7 @@ func Programs(words []string) (indices []int) {
 		name := path.Base(strings.ReplaceAll(w, `\`, "/"))
 		name = strings.TrimSuffix(strings.TrimRight(name, "0123456789."), ".exe")
 		word := strings.TrimLeft(w, "-/")
-		option := len(word) < len(w) && word != ""
+		option := word != "" && (strings.HasPrefix(w, "-") || strings.HasPrefix(w, "/") && letters == "ck") // cmd /c
 		switch is, ok := interpreters()[name]; {
 		case w == "--":
 		case wants && (!option || whole):
@@ -67,4 +69,41 @@ func Programs(words []string) (indices []int) {
 		}
 	}
 	return indices
+}
+
+// Plain reports whether text stays a part of one word wherever it is filled in: no shell,
+// language or list of options gives one of its characters a meaning.
+func Plain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("/._-+:=@~,"+string(filepath.Separator), r)
+	})
+}
+
+// Texts returns for each of the words of a command whether the book knows of a language or
+// of a command that may stand there.
+func Texts(words []string) []bool {
+	texts := make([]bool, len(words))
+	var before []*Program
+	language := false
+	for i, word := range words {
+		texts[i] = language || slices.ContainsFunc(before, func(p *Program) bool {
+			return p.runs(words[i-1], false) || p.runs(word, true)
+		})
+		p := Find(path.Base(strings.ReplaceAll(word, `\`, "/")))
+		language = language || p.Is(Launches) || p.Is(Language) || slices.Contains(p.Usage, "SCRIPT") || slices.Contains(p.Usage, "[-c]")
+		if len(p.Options) > 0 && !slices.Contains(before, p) {
+			before = append(before, p)
+		}
+	}
+	return texts
+}
+
+// runs reports whether a word may be an option whose value, in the word or behind it, is run.
+func (p *Program) runs(word string, inside bool) bool {
+	for option := range p.May(word) {
+		if option.Effect == Runs && option.Inside == inside {
+			return true
+		}
+	}
+	return false
 }
