@@ -14,6 +14,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/skill"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/activate_skill.md
@@ -62,7 +63,7 @@ func (s *Skills) Tools() []engine.Tool {
 	}
 	schema := `{"type":"object","properties":{"name":{"type":"string","enum":` + string(enum) +
 		`}},"required":["name"]}`
-	tool := Define(ActivateSkill, "Activate Skill", engine.Think, activateSkillDoc,
+	tool := toolkit.Define(ActivateSkill, "Activate Skill", engine.Think, activateSkillDoc,
 		`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`, s.prepare)
 	tool.Declaration.ParametersJsonSchema = json.RawMessage(schema)
 	return []engine.Tool{tool}
@@ -89,7 +90,7 @@ func (s *Skills) prepare(_ context.Context, a activateSkillArgs) (engine.Call, e
 		for _, o := range s.Skills() {
 			names = append(names, o.Name)
 		}
-		return engine.Call{}, misuse("Skill %q not found. Available skills are: %s", flat(a.Name),
+		return engine.Call{}, toolkit.Misuse("Skill %q not found. Available skills are: %s", text.Words(a.Name),
 			strings.Join(names, ", "))
 	}
 	body, err := one.Read()

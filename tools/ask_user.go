@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/ask_user.md
@@ -59,13 +60,13 @@ const (
 // asks them, so that it works wherever a call can be approved.
 func askUser() engine.Tool {
 	var tool engine.Tool
-	tool = Define("ask_user", "Ask User", engine.AskUser, askUserDoc, askUserSchema,
+	tool = toolkit.Define("ask_user", "Ask User", engine.AskUser, askUserDoc, askUserSchema,
 		func(_ context.Context, a askUserArgs) (engine.Call, error) {
 			qs, err := a.questions()
 			if err != nil {
 				return engine.Call{}, err
 			}
-			in := engine.Intent{Title: "ask the user, " + count(len(qs), "question"), Questions: qs}
+			in := engine.Intent{Title: "ask the user, " + text.Count(len(qs), "question"), Questions: qs}
 			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Intent: in})
 				if err != nil {
@@ -95,19 +96,19 @@ func (a askUserArgs) questions() ([]engine.Question, error) {
 }
 
 func (q askUserQuestion) shaped(path string) (engine.Question, error) {
-	text := strings.ReplaceAll(strings.ReplaceAll(q.Question, "\r\n", "\n"), `\n`, "\n") // some models escape twice
-	out := engine.Question{Header: flat(q.Header), Text: strings.TrimSpace(text), Hint: flat(q.Placeholder)}
+	asked := strings.ReplaceAll(strings.ReplaceAll(q.Question, "\r\n", "\n"), `\n`, "\n") // some models escape twice
+	out := engine.Question{Header: text.Words(q.Header), Text: strings.TrimSpace(asked), Hint: text.Words(q.Placeholder)}
 	for _, part := range []struct {
 		name, text string
 		most       int
 	}{{"question", out.Text, longestQuestion}, {"header", out.Header, longestWords}, {"placeholder",
 		out.Hint, longestWords}} {
 		if utf8.RuneCountInString(part.text) > part.most {
-			return out, misuse("%s/%s must NOT have more than %d characters", path, part.name, part.most)
+			return out, toolkit.Misuse("%s/%s must NOT have more than %d characters", path, part.name, part.most)
 		}
 	}
 	if out.Text == "" {
-		return out, misuse("%s/question must not be empty", path)
+		return out, toolkit.Misuse("%s/question must not be empty", path)
 	}
 	switch q.Type {
 	case "text":
@@ -124,30 +125,27 @@ func (q askUserQuestion) shaped(path string) (engine.Question, error) {
 // offer puts the options of a choice into out.
 func (q askUserQuestion) offer(out *engine.Question, path string) error {
 	if n := len(q.Options); n < leastOptions || n > mostOptions {
-		return misuse("%s must hold %d to %d options for a choice, not %d", path, leastOptions, mostOptions, n)
+		return toolkit.Misuse("%s must hold %d to %d options for a choice, not %d", path, leastOptions, mostOptions, n)
 	}
 	seen := map[string]bool{}
 	for i, o := range q.Options {
-		label, description := flat(o.Label), flat(o.Description)
+		label, description := text.Words(o.Label), text.Words(o.Description)
 		same := strings.ToLower(label)
 		switch {
 		case label == "":
-			return misuse("%s/%d/label must not be empty", path, i)
+			return toolkit.Misuse("%s/%d/label must not be empty", path, i)
 		case utf8.RuneCountInString(label) > longestWords:
-			return misuse("%s/%d/label must NOT have more than %d characters", path, i, longestWords)
+			return toolkit.Misuse("%s/%d/label must NOT have more than %d characters", path, i, longestWords)
 		case utf8.RuneCountInString(description) > longestDescription:
-			return misuse("%s/%d/description must NOT have more than %d characters", path, i, longestDescription)
+			return toolkit.Misuse("%s/%d/description must NOT have more than %d characters", path, i, longestDescription)
 		case seen[same]:
-			return misuse("%s/%d/label must differ from the others", path, i)
+			return toolkit.Misuse("%s/%d/label must differ from the others", path, i)
 		}
 		seen[same] = true
 		out.Options = append(out.Options, engine.Option{Label: label, Description: description})
 	}
 	return nil
 }
-
-// flat returns s with single spaces for all blanks.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // answered tells what the user said.
 func answered(qs []engine.Question, replies []string) engine.Result {

@@ -14,6 +14,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 // uncorrected are the endings of files in which a near miss is a mistake of another
@@ -84,7 +86,7 @@ func (env Env) corrected(t engine.Tool) engine.Tool {
 // files that may hold secrets, and of those that it can't read.
 func (env Env) correction(ctx context.Context, args map[string]any,
 	problem string) (meant map[string]any, ok bool, err error) {
-	a, err := decode[replaceArgs](args)
+	a, err := toolkit.Decode[replaceArgs](args)
 	if err != nil || slices.Contains(uncorrected, strings.ToLower(filepath.Ext(a.Path))) {
 		return nil, false, nil
 	}
@@ -106,7 +108,7 @@ func (env Env) correction(ctx context.Context, args map[string]any,
 		return nil, false, nil // the conversation's model is told what was wrong, and mends it itself
 	case said.NoChangesRequired:
 		return nil, false, noEdit("edit_no_change_llm_judgement",
-			"No edit was made: another model found that the file already is as the edit wants it. It said: "+flat(said.Explanation),
+			"No edit was made: another model found that the file already is as the edit wants it. It said: "+text.Words(said.Explanation),
 			"the edit is not needed")
 	case said.Search == "" || said.Search == a.Old && said.Replace == a.New:
 		return nil, false, nil

@@ -16,6 +16,7 @@ import (
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
 	"gemline/tools/shell"
+	"gemline/tools/toolkit"
 )
 
 // A Discovery is how a command says which tools there are, and another one
@@ -130,7 +131,7 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
 	}
-	fit := func(args map[string]any) (map[string]any, string, error) { return fit(shape, args) }
+	fit := func(args map[string]any) (map[string]any, string, error) { return toolkit.Fit(shape, args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: declared,
 			Description: strings.TrimSpace(f.Description) +
@@ -144,7 +145,7 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 			}
 			input, err := text.JSON(args, "")
 			if err != nil {
-				return engine.Call{}, misuse("%v", err)
+				return engine.Call{}, toolkit.Misuse("%v", err)
 			}
 			intent := engine.Intent{Title: "call " + f.Name, Detail: d.Call + " " + f.Name + "\n  " + string(input),
 				Grants: []engine.Grant{{Label: "always " + f.Name, Tool: name}}}

@@ -11,6 +11,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/text"
 )
 
 // A Distillation says which outputs of tools are too long for the conversation.
@@ -53,9 +54,9 @@ func (env Env) Distilled(ts engine.Toolset) engine.Toolset {
 			defer cancel()
 			said, err := env.Asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default",
 				Tell: host.Emit, Contents: []*genai.Content{
-					genai.NewContentFromText(fmt.Sprintf(distillPrompt, untrusted(all)), genai.RoleUser)}})
+					genai.NewContentFromText(fmt.Sprintf(distillPrompt, text.Untrusted(all)), genai.RoleUser)}})
 			if err == nil { // else the cut has to do
-				given += significance + untrusted(said)
+				given += significance + text.Untrusted(said)
 			}
 			return given, cut
 		})

@@ -11,6 +11,8 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 // A long output keeps its beginning and its end, the whole is in a file, and of a very
@@ -36,7 +38,7 @@ func TestDistilled(t *testing.T) {
 			env := Env{Distill: Distillation{Most: 100, SumUp: 200}, Outputs: func() string { return dir },
 				Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
 			all := output(test.tokens)
-			tool := Define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
+			tool := toolkit.Define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
 				return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{Text: all}, nil }}, nil
 			})
 			call, err := prepare(t, env.Distilled(engine.Tools{tool}).Tools()[0], `{}`)
@@ -47,7 +49,7 @@ func TestDistilled(t *testing.T) {
 			if err != nil || (r.Text == all) != test.whole || (r.Cut.Of == 0) != test.whole {
 				t.Fatalf("%.200q, cut %+v, %v", r.Text, r.Cut, err)
 			}
-			if test.sum != strings.HasSuffix(r.Text, significance+untrusted("It is about letters.")) {
+			if test.sum != strings.HasSuffix(r.Text, significance+text.Untrusted("It is about letters.")) {
 				t.Errorf("the end is %q", r.Text[max(0, len(r.Text)-200):])
 			}
 			if test.whole {

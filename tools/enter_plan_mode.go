@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/enter_plan_mode.md
@@ -21,10 +23,10 @@ type enterPlanModeArgs struct {
 // enterPlanMode returns the tool that switches plan mode on.
 func enterPlanMode(env Env) engine.Tool {
 	p := env.Plans
-	tool := Define("enter_plan_mode", "Enter Plan Mode", engine.Planning, enterPlanModeDoc, enterPlanModeSchema,
+	tool := toolkit.Define("enter_plan_mode", "Enter Plan Mode", engine.Planning, enterPlanModeDoc, enterPlanModeSchema,
 		func(_ context.Context, a enterPlanModeArgs) (engine.Call, error) {
 			title := "change to plan mode"
-			if reason := flat(a.Reason); reason != "" {
+			if reason := text.Words(a.Reason); reason != "" {
 				title += ": " + reason
 			}
 			return engine.Call{Intent: engine.Intent{Title: title},

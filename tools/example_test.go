@@ -12,6 +12,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
 	"gemline/tools"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -61,7 +62,7 @@ func Example() {
 // A tool's arguments are made to fit its schema before prepare is given them.
 func ExampleDefine() {
 	type arguments struct{ Place string }
-	weather := tools.Define("weather", "Weather", engine.Read, "Says what the weather is at a place.",
+	weather := toolkit.Define("weather", "Weather", engine.Read, "Says what the weather is at a place.",
 		`{"type":"object","required":["place"],"properties":{"place":{"type":"string"}}}`,
 		func(_ context.Context, a arguments) (engine.Call, error) {
 			return engine.Call{Intent: engine.Intent{Title: "weather: " + a.Place}}, nil

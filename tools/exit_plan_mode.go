@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/exit_plan_mode.md
@@ -28,7 +29,7 @@ type exitPlanModeArgs struct {
 func exitPlanMode(env Env) engine.Tool {
 	p := env.Plans
 	var tool engine.Tool
-	tool = Define(exitPlanModeName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
+	tool = toolkit.Define(exitPlanModeName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
 		func(_ context.Context, a exitPlanModeArgs) (engine.Call, error) {
 			if _, err := p.read(a.Name); err != nil {
 				return engine.Call{}, err
@@ -69,7 +70,7 @@ func (p *Plans) ask(ctx context.Context, host engine.Host, tool engine.Tool, nam
 	changed := false
 	tool.Fit = func(args map[string]any) (map[string]any, string, error) { // of a proposal, which the call isn't
 		if _, ok := args["plan"].(string); !ok {
-			return args, "", misuse("the changed plan was expected as the argument plan")
+			return args, "", toolkit.Misuse("the changed plan was expected as the argument plan")
 		}
 		return args, "", nil
 	}

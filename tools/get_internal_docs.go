@@ -7,6 +7,7 @@ import (
 
 	"gemline/docs"
 	"gemline/engine"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/get_internal_docs.md
@@ -21,7 +22,7 @@ type getInternalDocsArgs struct {
 // getInternalDocs returns the tool that reads the pages of this program, so that
 // what the model says of it is not made up.
 func getInternalDocs() engine.Tool {
-	return Define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
+	return toolkit.Define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
 		func(_ context.Context, a getInternalDocsArgs) (engine.Call, error) {
 			name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(a.Path), "docs/"), ".md")
 			r := engine.Result{Text: docsList(), Display: "listed the pages"}
@@ -29,7 +30,7 @@ func getInternalDocs() engine.Tool {
 			if name != "" {
 				page, ok := docs.Find(name)
 				if !ok {
-					return engine.Call{}, misuse("There is no page %q. %s", a.Path, docsList())
+					return engine.Call{}, toolkit.Misuse("There is no page %q. %s", a.Path, docsList())
 				}
 				r, title = engine.Result{Text: page.Text, Display: page.Title}, title+": "+page.Name
 			}

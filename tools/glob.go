@@ -15,6 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -40,11 +42,11 @@ type globArgs struct {
 // glob returns the tool that finds files by their names.
 func glob(env Env) engine.Tool {
 	ws := env.Workspace
-	return Define("glob", "FindFiles", engine.Search, globDoc, globSchema,
+	return toolkit.Define("glob", "FindFiles", engine.Search, globDoc, globSchema,
 		func(_ context.Context, a globArgs) (engine.Call, error) {
 			a.Pattern = strings.ReplaceAll(a.Pattern, "\x00", "")
 			if strings.TrimSpace(a.Pattern) == "" {
-				return engine.Call{}, misuse("The 'pattern' parameter cannot be empty.")
+				return engine.Call{}, toolkit.Misuse("The 'pattern' parameter cannot be empty.")
 			}
 			dirs, where := ws.Roots(), ""
 			if a.Dir != "" {
@@ -52,10 +54,10 @@ func glob(env Env) engine.Tool {
 				if err != nil {
 					return engine.Call{}, err
 				}
-				dirs, where = []string{dir}, " in "+shown(ws.Rel(dir))
+				dirs, where = []string{dir}, " in "+text.Name(ws.Rel(dir))
 			}
 			return engine.Call{
-				Intent: engine.Intent{Title: "find " + shown(a.Pattern) + where, Paths: dirs},
+				Intent: engine.Intent{Title: "find " + text.Name(a.Pattern) + where, Paths: dirs},
 				Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 					return a.find(ctx, ws, dirs)
 				},
@@ -160,16 +162,16 @@ func present(ws *workspace.Workspace, path string, t fs.FileMode) bool {
 // report lists what was found: files changed within a day first, the newest
 // before all, then the rest by name.
 func (a globArgs) report(hits []hit, ignored int, dirs []string) engine.Result {
-	where := "within " + shown(dirs[0])
+	where := "within " + text.Name(dirs[0])
 	if len(dirs) > 1 {
 		where = fmt.Sprintf("across %d workspace directories", len(dirs))
 	}
 	if len(hits) == 0 {
-		text := fmt.Sprintf("No files found matching pattern \"%s\" %s", a.Pattern, where)
+		out := fmt.Sprintf("No files found matching pattern \"%s\" %s", a.Pattern, where)
 		if ignored > 0 {
-			text += fmt.Sprintf(" (%d files were ignored)", ignored)
+			out += fmt.Sprintf(" (%d files were ignored)", ignored)
 		}
-		return engine.Result{Text: text, Display: "No files found"}
+		return engine.Result{Text: out, Display: "No files found"}
 	}
 	recent := time.Now().Add(-24 * time.Hour)
 	sort.Slice(hits, func(i, j int) bool {
@@ -181,18 +183,18 @@ func (a globArgs) report(hits []hit, ignored int, dirs []string) engine.Result {
 		}
 		return x.path < y.path
 	})
-	var text strings.Builder
-	fmt.Fprintf(&text, "Found %d file(s) matching \"%s\" %s", len(hits), a.Pattern, where)
+	var out strings.Builder
+	fmt.Fprintf(&out, "Found %d file(s) matching \"%s\" %s", len(hits), a.Pattern, where)
 	display := fmt.Sprintf("Found %d matching file(s)", len(hits))
 	if ignored > 0 {
-		fmt.Fprintf(&text, " (%d additional files were ignored)", ignored)
+		fmt.Fprintf(&out, " (%d additional files were ignored)", ignored)
 		display += fmt.Sprintf(" (%d ignored)", ignored)
 	}
-	text.WriteString(", sorted by modification time (newest first):")
+	out.WriteString(", sorted by modification time (newest first):")
 	for _, h := range hits {
-		text.WriteString("\n" + shown(h.path))
+		out.WriteString("\n" + text.Name(h.path))
 	}
-	return engine.Result{Text: text.String(), Display: display}
+	return engine.Result{Text: out.String(), Display: display}
 }
 
 // A globber matches the paths below a directory.

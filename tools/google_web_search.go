@@ -9,6 +9,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/google_web_search.md
@@ -28,13 +30,13 @@ const searchFailed = "web_search_failed"
 // googleWebSearch returns the tool that has the model's server search the web.
 // Nothing is fetched from here, so it takes no right of the network.
 func googleWebSearch(env Env) engine.Tool {
-	t := Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
+	t := toolkit.Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
 		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {
 			query := strings.TrimSpace(a.Query)
 			if query == "" {
-				return engine.Call{}, misuse("The 'query' parameter cannot be empty.")
+				return engine.Call{}, toolkit.Misuse("The 'query' parameter cannot be empty.")
 			}
-			return engine.Call{Intent: engine.Intent{Title: "search the web for " + shown(query)},
+			return engine.Call{Intent: engine.Intent{Title: "search the web for " + text.Name(query)},
 				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 					return searchWeb(ctx, env, host, query)
 				}}, nil
@@ -54,13 +56,13 @@ func searchWeb(ctx context.Context, env Env, host engine.Host, query string) (en
 			Message: fmt.Sprintf("Error: Error during web search for query %q: %v", query, err),
 			Display: fmt.Sprintf("nothing was searched: %v", err)}
 	}
-	text := ""
+	said := ""
 	if err == nil {
-		text = cited(answer)
+		said = cited(answer)
 	}
-	if strings.TrimSpace(text) != "" {
-		return engine.Result{Text: fmt.Sprintf("Web search results for %q:\n\n%s", query, untrusted(text)),
-			Display: "answered from " + count(len(webSources(answer)), "source")}, nil
+	if strings.TrimSpace(said) != "" {
+		return engine.Result{Text: fmt.Sprintf("Web search results for %q:\n\n%s", query, text.Untrusted(said)),
+			Display: "answered from " + text.Count(len(webSources(answer)), "source")}, nil
 	}
 	return engine.Result{Text: fmt.Sprintf("No search results or information found for query: %q",
 		query), Display: "found nothing"}, nil

@@ -21,6 +21,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/redact"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -68,7 +70,7 @@ type grepArgs struct {
 // grepSearch returns the tool that looks for lines in files.
 func grepSearch(env Env) engine.Tool {
 	ws := env.Workspace
-	return Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
+	return toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
 		func(_ context.Context, a grepArgs) (engine.Call, error) {
 			if a.Dir == "" {
 				a.Dir = "."
@@ -95,10 +97,10 @@ func grepSearch(env Env) engine.Tool {
 			g.dir = info.IsDir()
 			title := fmt.Sprintf("search %q", a.Pattern)
 			if a.Dir != "." {
-				title += " in " + shown(ws.Rel(g.path))
+				title += " in " + text.Name(ws.Rel(g.path))
 			}
 			if a.Include != "" {
-				title += " (" + shown(a.Include) + ")"
+				title += " (" + text.Name(a.Include) + ")"
 			}
 			in := engine.Intent{Title: title, Paths: []string{g.path}}
 			if !g.dir {
@@ -170,7 +172,7 @@ func badPattern(pattern string, err error) error {
 			why += " (to search for the text as it is, set fixed_strings)"
 		}
 	}
-	return misuse("Invalid regular expression pattern provided: %s. Error: %s", pattern, why)
+	return toolkit.Misuse("Invalid regular expression pattern provided: %s. Error: %s", pattern, why)
 }
 
 // A grep is one search.
@@ -365,15 +367,15 @@ func (g *grep) report(found []workspace.Match) engine.Result {
 	if len(found) == 1 {
 		noun = "match"
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "Found %d %s %s:\n---\n", len(found), noun, where)
+	var out strings.Builder
+	fmt.Fprintf(&out, "Found %d %s %s:\n---\n", len(found), noun, where)
 	before, after := a.around(len(found))
 	for matches := range byFile(found) {
-		fmt.Fprintf(&text, "File: %s\n", shown(g.ws.Rel(matches[0].Path)))
-		g.lines(&text, matches, before, after)
-		text.WriteString("---\n")
+		fmt.Fprintf(&out, "File: %s\n", text.Name(g.ws.Rel(matches[0].Path)))
+		g.lines(&out, matches, before, after)
+		out.WriteString("---\n")
 	}
-	return engine.Result{Text: strings.TrimSpace(text.String()),
+	return engine.Result{Text: strings.TrimSpace(out.String()),
 		Display: fmt.Sprintf("Found %d %s%s", len(found), noun, more)}
 }
 
@@ -397,7 +399,7 @@ func byFile(found []workspace.Match) iter.Seq[[]workspace.Match] {
 func (g *grep) names(found []workspace.Match, where, more string) engine.Result {
 	var names []string
 	for matches := range byFile(found) {
-		names = append(names, shown(g.ws.Rel(matches[0].Path)))
+		names = append(names, text.Name(g.ws.Rel(matches[0].Path)))
 	}
 	slices.Sort(names)
 	return engine.Result{
@@ -430,13 +432,13 @@ func (a grepArgs) around(n int) (before, after int) {
 }
 
 // lines writes the matches in one file, with the lines around them.
-func (g *grep) lines(text *strings.Builder, matches []workspace.Match, before, after int) {
+func (g *grep) lines(out *strings.Builder, matches []workspace.Match, before, after int) {
 	put := func(n int, mark, line string) {
-		line, cut := shorten(g.secrets.Known(strings.ToValidUTF8(line, "\ufffd")), maxLineChars)
+		line, cut := text.First(g.secrets.Known(strings.ToValidUTF8(line, "\ufffd")), maxLineChars)
 		if cut {
 			line += cutMark
 		}
-		fmt.Fprintf(text, "L%d%s %s\n", n, mark, line)
+		fmt.Fprintf(out, "L%d%s %s\n", n, mark, line)
 	}
 	var all []string
 	if before > 0 || after > 0 {

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/list_background_processes.md
@@ -15,7 +17,7 @@ var listBackgroundProcessesDoc string
 
 // listBackgroundProcesses returns the tool that lists background commands.
 func listBackgroundProcesses(env Env) engine.Tool {
-	return Define("list_background_processes", "List Background Processes", engine.Think, listBackgroundProcessesDoc,
+	return toolkit.Define("list_background_processes", "List Background Processes", engine.Think, listBackgroundProcessesDoc,
 		`{"type":"object","properties":{}}`,
 		func(context.Context, struct{}) (engine.Call, error) {
 			return engine.Call{
@@ -38,7 +40,7 @@ func jobList(jobs []shell.Job) string {
 		if j.Running {
 			state = "RUNNING"
 		}
-		command, more := shorten(strings.Join(strings.Fields(j.Command), " "), 200)
+		command, more := text.First(text.Words(j.Command), 200)
 		if more {
 			command += "..."
 		}

@@ -13,6 +13,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -54,14 +56,14 @@ func (f filtering) rules(ws *workspace.Workspace) workspace.Rules {
 // listDirectory returns the tool that lists one directory.
 func listDirectory(env Env) engine.Tool {
 	ws := env.Workspace
-	return Define("list_directory", "ReadFolder", engine.Read, listDirectoryDoc, listDirectorySchema,
+	return toolkit.Define("list_directory", "ReadFolder", engine.Read, listDirectoryDoc, listDirectorySchema,
 		func(_ context.Context, a listDirectoryArgs) (engine.Call, error) {
 			dir, err := ws.Resolve(a.Path)
 			if err != nil {
 				return engine.Call{}, unread(dir, err)
 			}
 			return engine.Call{
-				Intent: engine.Intent{Title: "list " + shown(ws.Rel(dir)), Paths: []string{dir}},
+				Intent: engine.Intent{Title: "list " + text.Name(ws.Rel(dir)), Paths: []string{dir}},
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return list(ws, dir, a.Ignore, a.Filter.rules(ws))
 				},
@@ -79,7 +81,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		return engine.Result{}, because(err, "ls_execution_error", fmt.Sprintf("Error listing directory: %v%s", err, hint(ws, dir)))
 	}
 	if len(entries) == 0 {
-		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", shown(dir)),
+		return engine.Result{Text: fmt.Sprintf("Directory %s is empty.", text.Name(dir)),
 			Display: "Directory is empty."}, nil
 	}
 	type line struct {
@@ -103,13 +105,13 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		l := line{key: strings.ToLower(name) + "\x00" + name, dir: isDir}
 		switch {
 		case err != nil && e.Type()&fs.ModeSymlink != 0:
-			l.text = shown(name) + " (broken link)"
+			l.text = text.Name(name) + " (broken link)"
 		case err != nil:
 			continue // gone meanwhile
 		case isDir:
-			l.text = "[DIR] " + shown(name)
+			l.text = "[DIR] " + text.Name(name)
 		default:
-			l.text = fmt.Sprintf("%s (%d bytes)", shown(name), info.Size())
+			l.text = fmt.Sprintf("%s (%d bytes)", text.Name(name), info.Size())
 		}
 		lines = append(lines, l)
 	}
@@ -117,17 +119,17 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		a, b := lines[i], lines[j]
 		return a.dir && !b.dir || a.dir == b.dir && a.key < b.key
 	})
-	var text strings.Builder
-	fmt.Fprintf(&text, "Directory listing for %s:", shown(dir))
+	var out strings.Builder
+	fmt.Fprintf(&out, "Directory listing for %s:", text.Name(dir))
 	for _, l := range lines {
-		text.WriteString("\n" + l.text)
+		out.WriteString("\n" + l.text)
 	}
 	display := fmt.Sprintf("Found %d item(s).", len(lines))
 	if hidden > 0 {
-		fmt.Fprintf(&text, "\n\n(%d ignored)", hidden)
+		fmt.Fprintf(&out, "\n\n(%d ignored)", hidden)
 		display += fmt.Sprintf(" (%d ignored)", hidden)
 	}
-	return engine.Result{Text: text.String(), Display: display}, nil
+	return engine.Result{Text: out.String(), Display: display}, nil
 }
 
 // matchesAny reports whether name matches a glob that knows * and ? only.

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/worktree"
@@ -185,7 +186,7 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why 
 	lacks, wrote, read, tried := c.env.Tried(c.plan(), o)
 	read = slices.DeleteFunc(read, public)
 	for i, path := range wrote {
-		wrote[i] = shown(c.env.Workspace.Rel(path))
+		wrote[i] = text.Name(c.env.Workspace.Rel(path))
 	}
 	only = len(read) == 0 && lacks.None()
 	switch {

@@ -15,6 +15,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -60,7 +62,7 @@ func (p *Plans) Is(path string) bool {
 	is := func(path string) bool {
 		name := filepath.Base(path)
 		return filepath.Dir(path) == p.Dir && filepath.Ext(name) == planEnding &&
-			!strings.HasPrefix(name, ".") && shown(name) == name
+			!strings.HasPrefix(name, ".") && text.Name(name) == name
 	}
 	return p != nil && is(path) && is(disk.Follow(path))
 }
@@ -78,7 +80,7 @@ func (p *Plans) path(name string) (string, error) {
 	if !p.Is(path) {
 		return "", &engine.CallError{Type: engine.PolicyViolation,
 			Message: fmt.Sprintf("Plan mode is read-only, but for plans: Markdown files directly in %s, such as plan%s. %s is none.",
-				p.Dir, planEnding, shown(name)),
+				p.Dir, planEnding, text.Name(name)),
 			Display: "denied: in plan mode only plans are written"}
 	}
 	return path, nil
@@ -189,7 +191,7 @@ func (p *Plans) note(path string) error {
 // read reads the plan of a name.
 func (p *Plans) read(name string) (*revision, error) {
 	if name != filepath.Base(name) || !p.Is(filepath.Join(p.Dir, name)) {
-		return nil, misuse("plan_filename must be the name of a Markdown file in %s, such as plan%s", p.Dir, planEnding)
+		return nil, toolkit.Misuse("plan_filename must be the name of a Markdown file in %s, such as plan%s", p.Dir, planEnding)
 	}
 	r, err := revise(p.Workspace, filepath.Join(p.Dir, name), "read_content_failure")
 	switch {

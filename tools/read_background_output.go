@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/read_background_output.md
@@ -29,7 +31,7 @@ type readBackgroundOutputArgs struct {
 // readBackgroundOutput returns the tool that reads the log of a background
 // command.
 func readBackgroundOutput(env Env) engine.Tool {
-	return Define("read_background_output", "Read Background Output", engine.Read,
+	return toolkit.Define("read_background_output", "Read Background Output", engine.Read,
 		readBackgroundOutputDoc, readBackgroundOutputSchema,
 		func(_ context.Context, a readBackgroundOutputArgs) (engine.Call, error) {
 			return engine.Call{
@@ -55,7 +57,7 @@ func (a readBackgroundOutputArgs) read(jobs *shell.Jobs) (engine.Result, error) 
 	if a.Lines > 0 {
 		lines = int(min(a.Lines, 1<<20))
 	}
-	text, shown, total, err := jobs.Tail(int(a.PID), lines)
+	tail, shown, total, err := jobs.Tail(int(a.PID), lines)
 	switch {
 	case errors.Is(err, shell.ErrUnknown):
 		return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Display: "no such background process",
@@ -71,6 +73,6 @@ func (a readBackgroundOutputArgs) read(jobs *shell.Jobs) (engine.Result, error) 
 		r.Text = fmt.Sprintf("Showing last %d of %d lines:\n", shown, total)
 		r.Display = fmt.Sprintf("last %d of %d lines", shown, total)
 	}
-	r.Text += untrusted(text)
+	r.Text += text.Untrusted(tail)
 	return r, nil
 }

@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"google.golang.org/genai"
 
@@ -19,6 +16,8 @@ import (
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/redact"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -47,23 +46,23 @@ type readFileArgs struct {
 // readFile returns the tool that reads one file.
 func readFile(env Env) engine.Tool {
 	ws := env.Workspace
-	return Define("read_file", "ReadFile", engine.Read, readFileDoc, readFileSchema,
+	return toolkit.Define("read_file", "ReadFile", engine.Read, readFileDoc, readFileSchema,
 		func(_ context.Context, a readFileArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
-				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")
+				return engine.Call{}, toolkit.Misuse("The 'file_path' parameter must be non-empty.")
 			}
 			if a.Start > 0 && a.End > 0 && a.Start > a.End {
-				return engine.Call{}, misuse("start_line cannot be greater than end_line")
+				return engine.Call{}, toolkit.Misuse("start_line cannot be greater than end_line")
 			}
 			path, err := ws.Resolve(a.Path)
 			if err != nil {
 				return engine.Call{}, unread(path, err)
 			}
 			if ws.Ignored(path, false) {
-				return engine.Call{}, misuse("File path '%s' is ignored by configured ignore patterns.", path)
+				return engine.Call{}, toolkit.Misuse("File path '%s' is ignored by configured ignore patterns.", path)
 			}
 			return engine.Call{
-				Intent: shows(ws, engine.Intent{Title: "read " + shown(ws.Rel(path)) + a.lines(),
+				Intent: shows(ws, engine.Intent{Title: "read " + text.Name(ws.Rel(path)) + a.lines(),
 					Paths: []string{path}}, "read_file", "file_path", path),
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return env.read(path, a.Start, a.End)
@@ -94,7 +93,7 @@ func (env Env) read(path string, start, end int) (engine.Result, error) {
 	if err != nil {
 		return engine.Result{}, err
 	}
-	rel := shown(ws.Rel(path))
+	rel := text.Name(ws.Rel(path))
 	switch {
 	case c.media != nil:
 		kind, _, _ := strings.Cut(c.media.InlineData.MIMEType, "/")
@@ -146,7 +145,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 	if err != nil {
 		return content{}, unread(path, err)
 	}
-	rel := shown(ws.Rel(path))
+	rel := text.Name(ws.Rel(path))
 	ext := strings.ToLower(filepath.Ext(path))
 	if ext == ".svg" && len(b) > 1<<20 {
 		return content{instead: "Cannot display content of SVG file larger than 1MB: " + rel,
@@ -270,8 +269,8 @@ type view struct {
 }
 
 // look returns the lines of text from start to end; 0 means no wish.
-func look(text string, start, end int) view {
-	v := view{first: max(start, 1), total: strings.Count(text, "\n") + 1}
+func look(all string, start, end int) view {
+	v := view{first: max(start, 1), total: strings.Count(all, "\n") + 1}
 	v.last = min(end, v.total)
 	if end == 0 {
 		v.last = min(v.first-1+maxReadLines, v.total)
@@ -281,16 +280,16 @@ func look(text string, start, end int) view {
 		return v
 	}
 	for range v.first - 1 {
-		text = text[strings.IndexByte(text, '\n')+1:]
+		all = all[strings.IndexByte(all, '\n')+1:]
 	}
 	var out strings.Builder
 	for n := v.first; n <= v.last; n++ {
-		line, rest, _ := strings.Cut(text, "\n")
-		text = rest
+		line, rest, _ := strings.Cut(all, "\n")
+		all = rest
 		if n > v.first {
 			out.WriteByte('\n')
 		}
-		short, cut := shorten(line, maxLineChars)
+		short, cut := text.First(line, maxLineChars)
 		out.WriteString(short)
 		if cut {
 			out.WriteString(cutMark)
@@ -329,26 +328,4 @@ func (v view) framed() string {
 	}
 	fmt.Fprintf(&s, "\n\n--- FILE CONTENT%s ---\n%s", mark, v.text)
 	return s.String()
-}
-
-// shorten returns the first n characters of s, and whether there are more.
-func shorten(s string, n int) (string, bool) {
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s, false
-	}
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i], true
-		}
-	}
-	return s, false
-}
-
-// shown returns the name of a file as it stands in a list: quoted where it
-// would not stay on its line or is not text.
-func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return strconv.Quote(name)
-	}
-	return name
 }

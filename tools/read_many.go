@@ -13,6 +13,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/redact"
+	"gemline/engine/text"
 	"gemline/tools/workspace"
 )
 
@@ -161,10 +162,10 @@ func (m *manyReader) file(path string, named bool) {
 	}
 }
 
-func (m *manyReader) text(path, text string) {
+func (m *manyReader) text(path, said string) {
 	m.parts = append(m.parts,
-		genai.NewPartFromText(labelBegin+shown(m.ws.Rel(path))+labelEnd),
-		genai.NewPartFromText(text))
+		genai.NewPartFromText(labelBegin+text.Name(m.ws.Rel(path))+labelEnd),
+		genai.NewPartFromText(said))
 }
 
 const labelBegin, labelEnd = "\nContent from @", ":\n"

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/edit"
 	"gemline/tools/workspace"
 )
@@ -192,14 +193,14 @@ func (r *Rehearsal) reachable(in engine.Intent) error {
 func (r *Rehearsal) title(t engine.Tool, args map[string]any, in engine.Intent) string {
 	switch command, _ := args["command"].(string); {
 	case t.Kind == engine.Edit && len(in.Paths) > 0:
-		return "write: " + shown(r.ws.Rel(in.Paths[0]))
+		return "write: " + text.Name(r.ws.Rel(in.Paths[0]))
 	case t.Kind == engine.Execute && command != "":
 		if dir, _ := args["dir_path"].(string); dir != "" {
-			return "run in " + shown(dir) + ": " + shown(command)
+			return "run in " + text.Name(dir) + ": " + text.Name(command)
 		}
-		return "run: " + shown(command)
+		return "run: " + text.Name(command)
 	}
-	return shown(cmp.Or(in.Title, t.Name()))
+	return text.Name(cmp.Or(in.Title, t.Name()))
 }
 
 // Policy returns p such that it leaves nothing open that the rehearsal does not

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/tools/edit"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -37,17 +38,17 @@ type replaceArgs struct {
 
 // replace returns the tool that replaces a part of a file.
 func replace(env Env) engine.Tool {
-	return Define("replace", "Edit", engine.Edit, replaceDoc, replaceSchema,
+	return toolkit.Define("replace", "Edit", engine.Edit, replaceDoc, replaceSchema,
 		func(ctx context.Context, a replaceArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
-				return engine.Call{}, misuse("The 'file_path' parameter must be non-empty.")
+				return engine.Call{}, toolkit.Misuse("The 'file_path' parameter must be non-empty.")
 			}
 			r, err := revise(env.Workspace, a.Path, "edit_preparation_failure")
 			if err != nil {
 				return engine.Call{}, err
 			}
 			if !a.Modified && r.omits(a.Old, a.New) {
-				return engine.Call{}, misuse("`new_string` contains an omission placeholder " +
+				return engine.Call{}, toolkit.Misuse("`new_string` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide exact literal replacement text.")
 			}
 			if r.file == nil && a.Old != "" {

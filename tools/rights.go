@@ -9,6 +9,7 @@ import (
 	"gemline/engine"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
+	"gemline/tools/toolkit"
 )
 
 // confinedDoc is what the model is told of commands that are confined, and
@@ -85,7 +86,7 @@ func (c shellCall) beyond() (engine.Rights, error) {
 	}
 	r, err := c.env.Beyond(want.rights(), c.dir)
 	if err != nil {
-		return r, misuse("%v", err)
+		return r, toolkit.Misuse("%v", err)
 	}
 	return r, nil
 }

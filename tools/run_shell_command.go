@@ -20,6 +20,7 @@ import (
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/shell/script"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/run_shell_command.md
@@ -54,7 +55,7 @@ func runShellCommand(env Env) (tool engine.Tool) {
 	}
 	known := newKnown()
 	env.keeps(known)
-	tool = Define(shellName, "Shell", engine.Execute, doc, schema,
+	tool = toolkit.Define(shellName, "Shell", engine.Execute, doc, schema,
 		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
 			if err != nil {
@@ -100,9 +101,9 @@ type shellCall struct {
 func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	switch {
 	case strings.TrimSpace(a.Command) == "":
-		return c, misuse("Command cannot be empty.")
+		return c, toolkit.Misuse("Command cannot be empty.")
 	case strings.IndexByte(a.Command, 0) >= 0:
-		return c, misuse("Command cannot hold a NUL byte.")
+		return c, toolkit.Misuse("Command cannot hold a NUL byte.")
 	}
 	c = shellCall{runShellCommandArgs: a, env: env}
 	if c.dir, err = a.dir(env); err != nil {
@@ -196,7 +197,7 @@ func (c shellCall) intent() engine.Intent {
 		how += " in the background"
 	}
 	if c.dir != c.env.Workspace.Roots()[0] {
-		how += " in " + script.Quote(shown(c.env.Workspace.Rel(c.dir)))
+		how += " in " + script.Quote(text.Name(c.env.Workspace.Rel(c.dir)))
 	}
 	target, exact := c.dir+"\x00"+c.Command, "always this command"
 	if !c.rights.None() {
@@ -219,7 +220,7 @@ func (c shellCall) intent() engine.Intent {
 func commandTitle(command string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
 	blank := func(r rune) bool { return r == ' ' || r == '\t' }
-	title, more := shorten(strings.Join(strings.FieldsFunc(first, blank), " "), 120) // two lines
+	title, more := text.First(strings.Join(strings.FieldsFunc(first, blank), " "), 120) // two lines
 	if more {
 		title += "..."
 	}
@@ -288,10 +289,10 @@ func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Comman
 	case !j.Running:
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
-	text := fmt.Sprintf("Command moved to background (PID: %d).", pid)
-	r := engine.Result{Text: text + " Output hidden. Use read_background_output to view it." + env.ports(c), Display: text}
+	said := fmt.Sprintf("Command moved to background (PID: %d).", pid)
+	r := engine.Result{Text: said + " Output hidden. Use read_background_output to view it." + env.ports(c), Display: said}
 	if j.Output != "" {
-		r.Text += "\nOutput so far:\n" + untrusted(j.Output) + env.denials(shell.Outcome{Output: j.Output})
+		r.Text += "\nOutput so far:\n" + text.Untrusted(j.Output) + env.denials(shell.Outcome{Output: j.Output})
 	}
 	return r, nil
 }
@@ -317,7 +318,7 @@ func delay(ms int64) time.Duration {
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Secrets.Known(o.Output) // before any of it is cut
-	given, cut := untrusted(o.Text()), engine.Cut{}
+	given, cut := text.Untrusted(o.Text()), engine.Cut{}
 	if env.Distill.Most <= 0 { // else it is distilled
 		given, cut = env.Cut("run_shell_command", given)
 	}
@@ -345,9 +346,6 @@ func (env Env) outcome(o shell.Outcome) (engine.Result, error) {
 	return r, failed
 }
 
-// untrusted marks a text as data from outside.
-func untrusted(s string) string { return text.Untrusted(s) }
-
 // Cut shortens a text of more than env.Threshold characters to its beginning
 // and its end, and keeps the whole in a file.
 func (env Env) Cut(tool, all string) (string, engine.Cut) {
@@ -357,7 +355,7 @@ func (env Env) Cut(tool, all string) (string, engine.Cut) {
 	}
 	head := env.Threshold / 5
 	tail := env.Threshold - head
-	first, _ := shorten(all, head)
+	first, _ := text.First(all, head)
 	last := all
 	for i := 0; i < tail; i++ {
 		_, size := utf8.DecodeLastRuneInString(last)

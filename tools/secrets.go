@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/workspace"
 )
 
@@ -12,7 +13,7 @@ import (
 // the call that names it is called arg.
 func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) engine.Intent {
 	if ws.Private(path) {
-		name := shown(ws.Rel(path))
+		name := text.Name(ws.Rel(path))
 		in.Secret = name
 		in.Grants = []engine.Grant{{Label: "always for " + name, Tool: tool, Target: path, Names: arg}}
 	}
@@ -52,8 +53,8 @@ func (o *omission) tell(r engine.Result) engine.Result {
 	if n == 0 {
 		return r
 	}
-	text := count(int(n), "file") + " that may hold secrets left out"
-	r.Text += "\n(" + text + ". If one is needed, name it to read_file; the user is asked.)"
-	r.Display += " (" + text + ")"
+	said := text.Count(int(n), "file") + " that may hold secrets left out"
+	r.Text += "\n(" + said + ". If one is needed, name it to read_file; the user is asked.)"
+	r.Display += " (" + said + ")"
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/oneshot"
+	"gemline/engine/text"
 )
 
 // longOutput is how many characters of an output are never summed up. It is the
@@ -89,5 +90,5 @@ func (env Env) sum(ctx context.Context, host engine.Host, tool, all string, budg
 	if path, err := env.Keep(tool, printed+end); err == nil {
 		where = "\nThis is a summary. For full output see: " + path
 	}
-	return untrusted(summary) + where + more
+	return text.Untrusted(summary) + where + more
 }

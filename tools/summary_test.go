@@ -10,12 +10,14 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 // A long output is summed up, with what gemline itself says of it and the way to the
 // whole; a failure stays one. A short one, and one that can't be summed up, stays.
 func TestSummary(t *testing.T) {
-	long := untrusted(strings.Repeat("a line\n", 400))
+	long := text.Untrusted(strings.Repeat("a line\n", 400))
 	failed := &engine.CallError{Type: shellError, Message: long + "denied: x", Display: "failed exit 1"}
 	for _, test := range []struct {
 		name string
@@ -26,7 +28,7 @@ func TestSummary(t *testing.T) {
 	}{
 		{"long", long + "denied: x", nil, "<untrusted_context>\nIn short.\n</untrusted_context>\nThis is a summary. For full output see: ", 1},
 		{"failed", failed.Message, failed, "<untrusted_context>\nIn short.\n</untrusted_context>\nThis is a summary. For full output see: ", 1},
-		{"short", untrusted("a"), nil, untrusted("a"), 0},
+		{"short", text.Untrusted("a"), nil, text.Untrusted("a"), 0},
 		{"cancelled", long, context.Canceled, long, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -34,7 +36,7 @@ func TestSummary(t *testing.T) {
 			script := et.NewScript(et.Says("In short."))
 			env := Env{Summaries: map[string]int{"x": 700}, Outputs: func() string { return dir },
 				Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
-			tool := env.summarized(Define("x", "X", engine.Execute, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
+			tool := env.summarized(toolkit.Define("x", "X", engine.Execute, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
 				return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return engine.Result{Text: test.text}, test.err
 				}}, nil

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/workspace"
 )
@@ -60,7 +61,7 @@ func (env Env) located(t engine.Tool) engine.Tool {
 // begins with a full stop; it is "" if nothing is like it.
 func hint(ws *workspace.Workspace, path string) string {
 	if meant := ws.Hint(path); meant != "" {
-		return ". Did you mean " + shown(meant) + "?"
+		return ". Did you mean " + text.Name(meant) + "?"
 	}
 	return ""
 }

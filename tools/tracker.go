@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/tracker"
 )
 
@@ -121,7 +123,7 @@ func trackerTools(env Env) []engine.Tool {
 
 // trackerTool makes a tool of the tracker from what it does with its arguments.
 func trackerTool[A any](name, label, doc, schema string, do func(A) (string, error)) engine.Tool {
-	return Define(name, label, engine.Think, doc, schema, func(_ context.Context, a A) (engine.Call, error) {
+	return toolkit.Define(name, label, engine.Think, doc, schema, func(_ context.Context, a A) (engine.Call, error) {
 		return engine.Call{Intent: engine.Intent{Title: "tasks: " + strings.ToLower(label)},
 			Run: func(context.Context, engine.Host) (engine.Result, error) {
 				text, err := do(a)
@@ -141,7 +143,7 @@ var inWords = strings.NewReplacer("⭕", "open", "🚧", "in progress", "⛔", "
 	"└─ Depends on", "depends on")
 
 func (s taskTools) createTask(a createTaskArgs) (string, error) {
-	t, err := s.store.Create(tracker.Task{Title: flat(a.Title), Description: a.Description,
+	t, err := s.store.Create(tracker.Task{Title: text.Words(a.Title), Description: a.Description,
 		Type: a.Type, Status: "open",
 		Parent: a.Parent, Dependencies: append([]string{}, a.Dependencies...)})
 	return fmt.Sprintf("Created task %s: %s", t.ID, t.Title), err
@@ -150,7 +152,7 @@ func (s taskTools) createTask(a createTaskArgs) (string, error) {
 func (s taskTools) updateTask(a updateTaskArgs) (string, error) {
 	t, err := s.store.Update(a.ID, func(t *tracker.Task) {
 		set(&t.Title, a.Title)
-		t.Title = flat(t.Title)
+		t.Title = text.Words(t.Title)
 		set(&t.Description, a.Description)
 		set(&t.Status, a.Status)
 		if a.Dependencies != nil {

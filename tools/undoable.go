@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
 
@@ -147,7 +148,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	}
 	var names []string
 	for _, path := range made {
-		names = append(names, shown(c.env.Workspace.Rel(path)))
+		names = append(names, text.Name(c.env.Workspace.Rel(path)))
 	}
 	what := "it made what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
 	if n := len(names) - 5; n > 0 {

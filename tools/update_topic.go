@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/update_topic.md
@@ -31,11 +33,11 @@ type updateTopicArgs struct {
 func updateTopic(env Env) engine.Tool {
 	var mu sync.Mutex
 	current := ""
-	t := Define("update_topic", "Update Topic Context", engine.Think, updateTopicDoc, updateTopicSchema,
+	t := toolkit.Define("update_topic", "Update Topic Context", engine.Think, updateTopicDoc, updateTopicSchema,
 		func(_ context.Context, a updateTopicArgs) (engine.Call, error) {
-			title, intent := flat(strings.TrimSpace(a.Title)), flat(strings.TrimSpace(a.Intent))
+			title, intent := text.Words(strings.TrimSpace(a.Title)), text.Words(strings.TrimSpace(a.Intent))
 			if intent == "" {
-				return engine.Call{}, misuse("params/strategic_intent must not be empty")
+				return engine.Call{}, toolkit.Misuse("params/strategic_intent must not be empty")
 			}
 			mu.Lock()
 			fresh := title != "" && title != current

@@ -13,6 +13,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/parallel"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 	"gemline/tools/web"
 )
 
@@ -50,7 +52,7 @@ func webFetch(env Env) engine.Tool {
 	if env.Direct {
 		return webFetchDirect(env)
 	}
-	t := Define(webFetchName, "WebFetch", engine.Fetch, webFetchDoc, webFetchSchema,
+	t := toolkit.Define(webFetchName, "WebFetch", engine.Fetch, webFetchDoc, webFetchSchema,
 		func(_ context.Context, a webFetchArgs) (engine.Call, error) {
 			urls, blocked, err := pagesOf(a)
 			if err != nil {
@@ -127,7 +129,7 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 	// fetch them, too: the instructions are all it goes by.
 	named := slices.DeleteFunc(web.Named(prompt), func(host string) bool { return slices.Contains(hosts, host) })
 	if len(named) > 0 {
-		fmt.Fprintf(&detail, "beware: what is asked also names %s\n", shown(strings.Join(named, ", ")))
+		fmt.Fprintf(&detail, "beware: what is asked also names %s\n", text.Name(strings.Join(named, ", ")))
 		slices.Sort(named)
 		target += " and " + strings.Join(named, " ")
 	}
@@ -140,9 +142,9 @@ func fetching(urls []*url.URL, blocked []*web.Blocked, prompt string) engine.Int
 		// Indented, so that no line of it looks like one of ours.
 		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
 	}
-	title := "fetch " + shown(urls[0].String())
+	title := "fetch " + text.Name(urls[0].String())
 	if n := len(urls); n > 1 {
-		title = fmt.Sprintf("fetch %d pages from %s", n, shown(strings.Join(hosts, ", ")))
+		title = fmt.Sprintf("fetch %d pages from %s", n, text.Name(strings.Join(hosts, ", ")))
 	}
 	return engine.Intent{Title: title, Detail: detail.String(), Grants: []engine.Grant{
 		{Label: "always pages of " + strings.Join(append(hosts, named...), ", "), Tool: webFetchName, Target: target}}}
@@ -164,9 +166,9 @@ func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error)
 	if err != nil {
 		return engine.Result{}, err
 	}
-	text, err := f.remotely(ctx, urls)
+	said, err := f.remotely(ctx, urls)
 	if err == nil {
-		return f.result(text, fmt.Sprintf("read %s", count(len(urls), "page"))), nil
+		return f.result(said, fmt.Sprintf("read %s", text.Count(len(urls), "page"))), nil
 	}
 	if ctx.Err() != nil {
 		return engine.Result{}, ctx.Err()
@@ -234,14 +236,14 @@ func (f *fetch) remotely(ctx context.Context, urls []*url.URL) (string, error) {
 	return text, nil
 }
 
-// result marks text as data from outside.
-func (f *fetch) result(text, display string) engine.Result {
+// result marks what was said as data from outside.
+func (f *fetch) result(said, display string) engine.Result {
 	note := ""
 	if len(f.skipped) > 0 {
 		note = "[Warning] The following URLs were skipped:\n" + strings.Join(f.skipped, "\n") + "\n\n"
 		display += fmt.Sprintf(", skipped %d", len(f.skipped))
 	}
-	return engine.Result{Text: note + untrusted(text), Display: display}
+	return engine.Result{Text: note + text.Untrusted(said), Display: display}
 }
 
 // escaped returns text in which no tag begins or ends.
@@ -304,12 +306,4 @@ func webSources(answer *genai.Candidate) (lines []string) {
 		}
 	}
 	return lines
-}
-
-// count returns "1 page", "2 pages".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

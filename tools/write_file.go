@@ -14,7 +14,9 @@ import (
 	"gemline/engine"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/tools/edit"
+	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
 
@@ -34,17 +36,17 @@ type writeFileArgs struct {
 
 // writeFile returns the tool that writes a whole file.
 func writeFile(env Env) engine.Tool {
-	return Define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
+	return toolkit.Define("write_file", "WriteFile", engine.Edit, writeFileDoc, writeFileSchema,
 		func(_ context.Context, a writeFileArgs) (engine.Call, error) {
 			if strings.Trim(a.Path, "\x00") == "" {
-				return engine.Call{}, misuse(`Missing or empty "file_path"`)
+				return engine.Call{}, toolkit.Misuse(`Missing or empty "file_path"`)
 			}
 			r, err := revise(env.Workspace, a.Path, "file_write_failure")
 			if err != nil {
 				return engine.Call{}, err
 			}
 			if !a.Modified && r.omits("", a.Content) {
-				return engine.Call{}, misuse("`content` contains an omission placeholder " +
+				return engine.Call{}, toolkit.Misuse("`content` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide complete file content.")
 			}
 			if err := env.seen.changed(r); err != nil && !a.Modified && !r.private() {
@@ -155,18 +157,18 @@ func (r *revision) unreadable(err error) error {
 	return because(err, r.class, fmt.Sprintf("Error checking existing file '%s': %v", r.path, disk.Cause(err)))
 }
 
-// propose makes text what the file will hold, if it can hold it.
-func (r *revision) propose(text string) error {
+// propose makes after what the file will hold, if it can hold it.
+func (r *revision) propose(after string) error {
 	if file := inTheWay(r.ws, filepath.Dir(r.place.Path())); file != "" {
 		return &engine.CallError{Type: r.class,
 			Message: fmt.Sprintf("Error writing to file '%s': %s is not a directory", r.path, file),
 			Display: file + " is not a directory"}
 	}
 	if r.format().BOM { // the file has one already
-		text = strings.TrimPrefix(text, "\ufeff")
+		after = strings.TrimPrefix(after, "\ufeff")
 	}
-	b, err := r.format().Encode(text)
-	if lost := string(utf8.RuneError); r.format().Raw && strings.Count(text, lost) > strings.Count(r.before(), lost) {
+	b, err := r.format().Encode(after)
+	if lost := string(utf8.RuneError); r.format().Raw && strings.Count(after, lost) > strings.Count(r.before(), lost) {
 		err = fmt.Errorf("%w; edit around them with replace", workspace.ErrLossy)
 	}
 	if err != nil {
@@ -177,9 +179,9 @@ func (r *revision) propose(text string) error {
 			Message: fmt.Sprintf("The proposed content exceeds the %dMB limit: %s (%.2fMB)",
 				workspace.MaxFile>>20, r.path, float64(len(b))/(1<<20))}
 	}
-	r.text = text
-	name := shown(r.ws.Rel(r.path))
-	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.readable(r.before()), r.readable(text))
+	r.text = after
+	name := text.Name(r.ws.Rel(r.path))
+	r.diff, r.stat = edit.Diff(name+"\tCurrent", name+"\tProposed", r.readable(r.before()), r.readable(after))
 	return nil
 }
 
@@ -237,21 +239,21 @@ func (r *revision) draft() string {
 func (r *revision) intent(args func(text string) map[string]any) engine.Intent {
 	name := r.ws.Rel(r.path)
 	in := engine.Intent{
-		Title:  "edit " + shown(name),
+		Title:  "edit " + text.Name(name),
 		Detail: r.diff,
 		Paths:  []string{r.path},
 		Edit:   &engine.TextEdit{Path: r.path, Made: r.file == nil, Before: r.readable(r.before()), After: r.readable(r.text)},
-		Grants: []engine.Grant{{Label: "always for " + shown(name), Tool: "edit",
+		Grants: []engine.Grant{{Label: "always for " + text.Name(name), Tool: "edit",
 			Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
 	if args != nil {
 		in.Draft = &engine.Draft{Name: filepath.Base(r.path), Text: r.draft(), Args: args}
 	}
 	if r.private() { // the result shows what stands beside the change
-		in.Secret, in.Grants = shown(name), in.Grants[:1]
+		in.Secret, in.Grants = text.Name(name), in.Grants[:1]
 	}
 	if r.file == nil {
-		in.Title = "create " + shown(name)
+		in.Title = "create " + text.Name(name)
 	}
 	if real := r.place.Path(); real != r.path {
 		in.Paths = append(in.Paths, real)

@@ -14,6 +14,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/catalog"
+	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 //go:embed doc/write_todos.md
@@ -78,7 +80,7 @@ func (t *Todos) Restore(history []*genai.Content) {
 			if fc == nil || fc.Name != todosName || failed[fc.ID] {
 				continue
 			}
-			if a, err := decode[writeTodosArgs](fc.Args); err == nil && a.check() == nil {
+			if a, err := toolkit.Decode[writeTodosArgs](fc.Args); err == nil && a.check() == nil {
 				t.set(t.next(), a.Todos)
 				return
 			}
@@ -110,7 +112,7 @@ func writeTodos(env Env) engine.Tool {
 	if list == nil {
 		list = &Todos{}
 	}
-	tool := Define(todosName, "Write Todos", engine.Think, writeTodosDoc, writeTodosSchema,
+	tool := toolkit.Define(todosName, "Write Todos", engine.Think, writeTodosDoc, writeTodosSchema,
 		func(_ context.Context, a writeTodosArgs) (engine.Call, error) {
 			if err := a.check(); err != nil {
 				return engine.Call{}, err
@@ -136,22 +138,22 @@ func listless(model string) bool {
 
 func (a writeTodosArgs) check() error {
 	if n := len(a.Todos); n > mostTodos {
-		return misuse("params/todos must NOT have more than %d items", mostTodos)
+		return toolkit.Misuse("params/todos must NOT have more than %d items", mostTodos)
 	}
 	going := 0
 	for i, item := range a.Todos {
 		switch n := utf8.RuneCountInString(item.Description); {
 		case strings.TrimSpace(item.Description) == "":
-			return misuse("params/todos/%d/description must not be empty", i)
+			return toolkit.Misuse("params/todos/%d/description must not be empty", i)
 		case n > longestTodo:
-			return misuse("params/todos/%d/description must NOT have more than %d characters", i, longestTodo)
+			return toolkit.Misuse("params/todos/%d/description must NOT have more than %d characters", i, longestTodo)
 		}
 		if item.Status == "in_progress" {
 			going++
 		}
 	}
 	if going > 1 {
-		return misuse(`Only one task can be "in_progress" at a time.`)
+		return toolkit.Misuse(`Only one task can be "in_progress" at a time.`)
 	}
 	return nil
 }
@@ -178,7 +180,7 @@ func overview(items []todo) string {
 			done++
 		}
 	}
-	return fmt.Sprintf("todo list, %s, %d done", count(len(items), "item"), done)
+	return fmt.Sprintf("todo list, %s, %d done", text.Count(len(items), "item"), done)
 }
 
 // itemLines returns a line for each item, its state in words.
@@ -190,7 +192,7 @@ func itemLines(items []todo) []string {
 		if word := words[state]; word != "" {
 			state = word
 		}
-		lines[i] = fmt.Sprintf("%d %s: %s", i+1, state, flat(item.Description))
+		lines[i] = fmt.Sprintf("%d %s: %s", i+1, state, text.Words(item.Description))
 	}
 	return lines
 }

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -36,19 +38,42 @@ func JSON(v any, indent string) ([]byte, error) {
 // OneLine returns the words of s on one line, in at most the given number of
 // characters and three dots.
 func OneLine(s string, most int) string {
-	return Shorten(strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " "), most)
+	return Shorten(Words(strings.ToValidUTF8(s, "?")), most)
+}
+
+// Words returns the words of s with a single space between each two.
+func Words(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Name returns the name of a file as it stands in a list: quoted where it
+// would not stay on its line or is not text.
+func Name(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // Shorten returns the beginning of s: at most the given number of characters, and
 // three dots if there are more.
 func Shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
+	first, more := First(s, most)
+	if more {
+		first += "..."
 	}
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
+	return first
+}
+
+// First returns the first n characters of s, and whether there are more.
+func First(s string, n int) (first string, more bool) {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s, false
 	}
-	return s
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i], true
+		}
+	}
+	return s, false
 }
 
 // Number returns n with a comma before each three digits.

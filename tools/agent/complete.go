@@ -11,7 +11,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/tools"
+	"gemline/tools/toolkit"
 )
 
 const completeName = engine.ReportTool
@@ -26,7 +26,7 @@ func (d Definition) reportTool(done func(report any)) engine.Tool {
 	all := `{"type":"object","properties":{` + string(encoded) + `:` + schema + `},"required":[` +
 		string(encoded) + `]}`
 	const about = "Ends your work: hands in your report, which is all that is read of it. Call it alone in its message."
-	t := tools.Define(completeName, "Complete Task", engine.Think, about, all,
+	t := toolkit.Define(completeName, "Complete Task", engine.Think, about, all,
 		func(_ context.Context, args map[string]any) (engine.Call, error) {
 			if s, isText := args[name].(string); isText && strings.TrimSpace(s) == "" {
 				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams, Message: "The report is empty."}

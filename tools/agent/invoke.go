@@ -8,8 +8,8 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/tools"
 	"gemline/tools/agent/remote"
+	"gemline/tools/toolkit"
 )
 
 // ToolName is the name of the tool that calls agents.
@@ -61,7 +61,7 @@ type invokeArgs struct {
 
 // Tool returns the tool that calls agents.
 func Tool(cfg Config) engine.Tool {
-	t := tools.Define(ToolName, "Invoke Agent", engine.Think, doc(ToolName), invokeSchema,
+	t := toolkit.Define(ToolName, "Invoke Agent", engine.Think, doc(ToolName), invokeSchema,
 		func(_ context.Context, a invokeArgs) (engine.Call, error) {
 			d, err := cfg.find(a.Name)
 			if err != nil {

@@ -14,14 +14,14 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
-	"gemline/tools"
+	"gemline/tools/toolkit"
 )
 
 var shelves = map[string]int{"bolts": 20, "legs": 13, "tops": 2}
 
 // stock is the tool. Its arguments are checked against the schema before they come here.
 // What a call would do is said first, and done when it has been allowed.
-var stock = tools.Define("stock", "Stock", engine.Read, "Says how many of a thing are in stock.",
+var stock = toolkit.Define("stock", "Stock", engine.Read, "Says how many of a thing are in stock.",
 	`{"type":"object","properties":{"thing":{"type":"string"}},"required":["thing"]}`,
 	func(_ context.Context, args struct{ Thing string }) (engine.Call, error) {
 		n, ok := shelves[args.Thing]

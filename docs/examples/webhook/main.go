@@ -20,7 +20,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"
-	"gemline/tools"
+	"gemline/tools/toolkit"
 )
 
 // A webhook is a Policy around another one.
@@ -74,7 +74,7 @@ func (w *webhook) ask(ctx context.Context, p engine.Proposal) (allowed bool, why
 }
 
 // remember is a tool that changes something, so that it is asked about.
-var remember = tools.Define("remember", "Remember", engine.Other, "Writes a line into notes.txt.",
+var remember = toolkit.Define("remember", "Remember", engine.Other, "Writes a line into notes.txt.",
 	`{"type":"object","properties":{"line":{"type":"string"}},"required":["line"]}`,
 	func(_ context.Context, args struct{ Line string }) (engine.Call, error) {
 		return engine.Call{Intent: engine.Intent{Title: "remember " + args.Line},

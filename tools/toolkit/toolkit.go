@@ -1,4 +1,11 @@
-package tools
+// Package toolkit makes tools: a name, what the model is told, a schema and a Go type
+// of arguments become an [engine.Tool].
+//
+// # Nothing reaches a tool that does not fit
+//
+// What the model sends is made to fit the schema before the arguments are filled in, so
+// that no tool checks by hand what its schema says. Whoever writes a tool calls [Define].
+package toolkit
 
 import (
 	"context"
@@ -25,11 +32,11 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	shape := sync.OnceValue(func() *jsonschema.Schema {
 		s, err := jsonschema.Parse(closed(schema))
 		if err != nil {
-			panic(fmt.Sprintf("tools: schema of %s: %v", name, err)) // a mistake in this package
+			panic(fmt.Sprintf("toolkit: schema of %s: %v", name, err)) // a mistake in this package
 		}
 		return s
 	})
-	fit := func(args map[string]any) (map[string]any, string, error) { return fit(shape(), args) }
+	fit := func(args map[string]any) (map[string]any, string, error) { return Fit(shape(), args) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{
 			Name:                 name,
@@ -44,9 +51,9 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 			if err != nil {
 				return engine.Call{}, err
 			}
-			a, err := decode[A](args)
+			a, err := Decode[A](args)
 			if err != nil {
-				return engine.Call{}, misuse("%v", err)
+				return engine.Call{}, Misuse("%v", err)
 			}
 			return prepare(ctx, a)
 		},
@@ -57,9 +64,9 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 // the engine reads, and the marks of a proposal that the user changed.
 var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// fit returns args as the schema wants them, and a note about what was left out. The error
+// Fit returns args as the schema wants them, and a note about what was left out. The error
 // tells the model everything that does not fit.
-func fit(s *jsonschema.Schema, args map[string]any) (fitted map[string]any, note string, err error) {
+func Fit(s *jsonschema.Schema, args map[string]any) (fitted map[string]any, note string, err error) {
 	seen := maps.Clone(args)
 	for _, name := range internal {
 		delete(seen, name)
@@ -72,13 +79,13 @@ func fit(s *jsonschema.Schema, args map[string]any) (fitted map[string]any, note
 		}
 	}
 	if problem != "" {
-		return fitted, note, misuse("%s", problem)
+		return fitted, note, Misuse("%s", problem)
 	}
 	return fitted, note, nil
 }
 
-// decode fills an A from args.
-func decode[A any](args map[string]any) (a A, err error) {
+// Decode fills an A from args.
+func Decode[A any](args map[string]any) (a A, err error) {
 	b, err := json.Marshal(args)
 	if err == nil {
 		err = json.Unmarshal(b, &a)
@@ -86,8 +93,8 @@ func decode[A any](args map[string]any) (a A, err error) {
 	return a, err
 }
 
-// misuse tells the model what is wrong with the arguments of its call.
-func misuse(format string, args ...any) error {
+// Misuse tells the model what is wrong with the arguments of its call.
+func Misuse(format string, args ...any) error {
 	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
 }
 
