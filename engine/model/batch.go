@@ -81,9 +81,9 @@ func (g *Genai) Look(ctx context.Context, name string) (Job, error) {
 
 // job asks a question that is answered with a job.
 func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
-	err = g.ask(ctx, q, func(x *exchange) error {
+	err = g.client.ask(ctx, q, func(x *exchange) error {
 		var o jobOperation
-		if err := g.document(x, &o); err != nil {
+		if err := g.client.document(x, &o); err != nil {
 			return err
 		}
 		j, err = g.read(x, o)
@@ -104,8 +104,8 @@ func (g *Genai) Find(ctx context.Context, title string) (name string, err error)
 		}
 		q := question{model: "batches", method: http.MethodGet, url: g.url("/batches")}
 		q.url.RawQuery = pageQuery(size, token)
-		err := g.ask(ctx, q, func(x *exchange) error {
-			if err := g.document(x, &list); err != nil {
+		err := g.client.ask(ctx, q, func(x *exchange) error {
+			if err := g.client.document(x, &list); err != nil {
 				return err
 			}
 			for _, o := range list.Operations {
@@ -169,7 +169,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	}
 	switch {
 	case given(o.Error):
-		j.Err = g.explain(x, g.status(o.Error))
+		j.Err = g.client.explain(x, g.status(o.Error))
 	case len(out) == 0:
 		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true,
 			Message: fmt.Sprintf("the server's job %s has %s, with no replies", j.Name, cmp.Or(j.State, "ended")),
@@ -202,7 +202,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 		err = g.status(fault)
 	}
 	if err != nil {
-		return Reply{Err: g.explain(x, err)}
+		return Reply{Err: g.client.explain(x, err)}
 	}
 	for _, c := range r.Response.Candidates {
 		if c != nil {
@@ -220,7 +220,7 @@ func (g *Genai) status(raw json.RawMessage) *failure {
 	f := &failure{}
 	var s struct{ Code int }
 	json.Unmarshal(raw, &s) // read finds out more
-	f.read([]byte(g.redact.Known(string(raw))))
+	f.read([]byte(g.client.redact.Known(string(raw))))
 	if code, ok := httpOf[s.Code]; ok {
 		f.code = code
 	}

@@ -90,8 +90,13 @@ func (f *failure) read(raw json.RawMessage) {
 		}
 	}
 	var status, message string
-	if json.Unmarshal(fields["status"], &status) == nil {
-		f.status = oneLine(status)
+	for _, name := range []string{"status", "code", "type"} { // as Google's, OpenAI's and Anthropic's servers name it
+		if f.status == "" && json.Unmarshal(fields[name], &status) == nil {
+			f.status = oneLine(status)
+		}
+	}
+	if n, ok := typed[f.status]; ok && f.answering {
+		f.code = n
 	}
 	if json.Unmarshal(fields["message"], &message) == nil {
 		f.message = oneLine(unnest(message))
@@ -106,6 +111,12 @@ func (f *failure) read(raw json.RawMessage) {
 		}
 	}
 }
+
+// typed are the statuses of errors that come in the middle of an answer, whose header says
+// nothing of them, as OpenAI's and Anthropic's servers name them.
+var typed = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
+	"permission_error": 403, "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429,
+	"rate_limit_exceeded": 429, "insufficient_quota": 429, "context_length_exceeded": 400, "overloaded_error": 503}
 
 // unnest returns the message inside a message that is an error document
 // itself, as gateways make them.
@@ -180,7 +191,10 @@ func (f *failure) classify(model string) *Error {
 	case code == http.StatusBadRequest && hasAny(f.message, "thought signature", "thought_signature", "thoughtsignature"):
 		e.Kind, e.Code, e.Final, e.Advice = BadRequest, CodeSignature, true, hintSignature
 		e.Message = "the request was refused: " + e.Message
-	case code == http.StatusBadRequest && overlong(f.message), code == http.StatusRequestEntityTooLarge:
+	case code == http.StatusBadRequest && f.status == "content_filter":
+		e.Kind, e.Final, e.Advice = Refused, true, hintRephrase
+		e.Message = "the model's server refuses to answer: " + e.Message
+	case code == http.StatusBadRequest && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	default:
 		e.Kind, e.Final = BadRequest, true
@@ -235,7 +249,7 @@ func (f *failure) busy(e *Error) {
 // the project allows to spend. The server answers so in the words of a busy one.
 func (f *failure) unpaid() bool {
 	switch {
-	case f.code == http.StatusPaymentRequired:
+	case f.code == http.StatusPaymentRequired, f.status == "insufficient_quota":
 		return true
 	case f.code >= 500:
 		return false
@@ -334,7 +348,8 @@ func capacity(message string) bool {
 func overlong(message string) bool {
 	m := strings.ToLower(message)
 	return strings.Contains(m, "token count") && strings.Contains(m, "exceed") ||
-		strings.Contains(m, "request payload size exceeds") || strings.Contains(m, "context length")
+		hasAny(m, "request payload size exceeds", "context length", "context size", "context limit", "context window",
+			"prompt is too long", "longer than the maximum model length", "reduce the length of the messages")
 }
 
 // delay returns how long the body of f says to wait.
@@ -403,8 +418,15 @@ func (f *failure) help(hint string) string {
 	return hint
 }
 
-// retryAfter reads the header of that name: seconds or a date.
+// retryAfter reads how long the header says to wait: in Retry-After, as seconds or a date,
+// in what is more exact, or in when the limit that is used up is lifted.
 func retryAfter(h http.Header) (after time.Duration, ok bool) {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond)), true
+	}
+	if h.Get("Retry-After") == "" {
+		return reset(h)
+	}
 	s := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.Atoi(s); err == nil {
 		if n < 0 || n > int(time.Duration(1<<62)/time.Second) {
@@ -421,4 +443,17 @@ func retryAfter(h http.Header) (after time.Duration, ok bool) {
 		now = time.Now()
 	}
 	return max(0, at.Sub(now)), true
+}
+
+// reset returns when the limits are lifted of which the header says that nothing is left.
+func reset(h http.Header) (after time.Duration, ok bool) {
+	for _, limit := range []string{"requests", "tokens"} {
+		if h.Get("X-Ratelimit-Remaining-"+limit) != "0" {
+			continue
+		}
+		if d, known := seconds(h.Get("X-Ratelimit-Reset-" + limit)); known {
+			after, ok = max(after, d), true
+		}
+	}
+	return after, ok
 }

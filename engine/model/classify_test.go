@@ -34,6 +34,16 @@ func TestClassify(t *testing.T) {
 		after time.Duration
 		text  string // a part of it
 	}{
+		{"a vendor's quota", 429, `{"error":{"message":"You exceeded your current quota, please check your plan.","type":"insufficient_quota","code":"insufficient_quota"}}`,
+			Auth, true, 0, "nothing is left to pay with"},
+		{"a vendor's credit", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, Auth, true, 0, "nothing is left"},
+		{"a vendor's overload", 529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, Unavailable, false, 0, "Overloaded (529 overloaded_error)"},
+		{"a vendor's context", 400, `{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`, Overflow, true, 0, ""},
+		{"a prompt too long", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, Overflow, true, 0, ""},
+		{"a small context", 400, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, Overflow, true, 0, ""},
+		{"a filter", 400, `{"error":{"code":"content_filter","message":"The response was filtered"}}`, Refused, true, 0, "refuses to answer"},
+		{"a model that loads", 503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, Unavailable, false, 0, "Loading model"},
+		{"a bare text", 404, `{"error":"model 'x' not found"}`, NotFound, true, 0, "model 'x' not found"},
 		{"no quota at all", 429, body(429, "Quota exceeded, limit: 0, model: m"), Quota, true, 0, "there is no quota for this model (429 S)"},
 		{"no quota, by its value", 429, body(429, "x", `{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"PerDay","quotaValue":"0"}]}`),
 			Quota, true, 0, "turn on billing"},
@@ -139,5 +149,32 @@ func TestRetryAfter(t *testing.T) {
 	e := parseFailure(429, date("9"), []byte(`{"error":{"code":429}}`)).classify("m")
 	if e.RetryAfter != 9*time.Second {
 		t.Errorf("after %s", e.RetryAfter)
+	}
+}
+
+// TestLimits reads when to come back, as servers say it in the header.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		header map[string]string
+		want   time.Duration
+		ok     bool
+	}{
+		{"seconds", map[string]string{"retry-after": "7"}, 7 * time.Second, true},
+		{"milliseconds come first", map[string]string{"retry-after": "7", "retry-after-ms": "1500"}, 1500 * time.Millisecond, true},
+		{"the limit that is used up", map[string]string{"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s",
+			"x-ratelimit-remaining-tokens": "10", "x-ratelimit-reset-tokens": "9m"}, 6 * time.Minute, true},
+		{"both limits", map[string]string{"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s",
+			"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "2m59.56s"}, 2*time.Minute + 59560*time.Millisecond, true},
+		{"nothing is used up", map[string]string{"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1s"}, 0, false},
+		{"nonsense", map[string]string{"retry-after-ms": "soon"}, 0, false},
+	} {
+		h := http.Header{}
+		for k, v := range c.header {
+			h.Set(k, v)
+		}
+		if got, ok := retryAfter(h); got != c.want || ok != c.ok {
+			t.Errorf("%s: %v %v", c.name, got, ok)
+		}
 	}
 }

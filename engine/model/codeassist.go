@@ -167,7 +167,7 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 	case 4, 13, 14:
 		f.code = http.StatusServiceUnavailable
 	}
-	err := g.explain(x, f)
+	err := g.client.explain(x, f)
 	if e := (*Error)(nil); errors.As(err, &e) {
 		e.Message = "Code Assist can't set the account up: " + e.Message
 	}
@@ -245,7 +245,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 			return err
 		}
 	}
-	resp, err := g.do(x, method, g.url(path), pieces{body})
+	resp, err := g.client.do(x, method, g.url(path), pieces{body})
 	if err != nil {
 		return err
 	}
@@ -260,12 +260,12 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
 		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true,
-			Message: fmt.Sprintf("%s knows no %s (404)", g.base.Host, strings.TrimLeft(path, ":/")),
+			Message: fmt.Sprintf("%s knows no %s (404)", g.client.base.Host, strings.TrimLeft(path, ":/")),
 			Advice:  "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
 	case resp.StatusCode/100 != 2:
-		return g.failure(resp, text)
+		return g.client.failure(resp, text)
 	}
-	return g.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
+	return g.client.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
 }
 
 // enveloped returns the body of x in the envelope that Code Assist wants.

@@ -13,11 +13,11 @@ import (
 // text of a chunk twice.
 type plain genai.GenerateContentResponse
 
-// done ends the streams of other APIs; some gateways send it here too.
-const done = "[DONE]"
+// endOfStream ends the streams of other APIs; some gateways send it here too.
+const endOfStream = "[DONE]"
 
 // complete reports whether b is a whole event.
-func complete(b []byte) bool { return json.Valid(b) || string(bytes.TrimSpace(b)) == done }
+func complete(b []byte) bool { return json.Valid(b) || string(bytes.TrimSpace(b)) == endOfStream }
 
 // decode returns the chunk that b is. If b is an error instead, its text
 // is returned as fault.

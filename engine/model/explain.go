@@ -19,7 +19,7 @@ import (
 // explain makes an [Error] of whatever went wrong with x. It is the only place
 // that does: what fails returns what it knows, a [failure], a [malformed] or an
 // error of the network. Where the caller's context is over, that was the cause.
-func (g *Genai) explain(x *exchange, err error) error {
+func (c *Client) explain(x *exchange, err error) error {
 	var (
 		known  *Error
 		said   *failure
@@ -35,48 +35,31 @@ func (g *Genai) explain(x *exchange, err error) error {
 		return known
 	case errors.As(err, &said):
 		e = said.classify(x.model)
-		g.explainAccount(e)
+		c.dialect.advise(e)
 	case errors.As(err, &broken):
-		beginning := g.redact.Text(string(broken.data[:min(len(broken.data),
+		beginning := c.redact.Text(string(broken.data[:min(len(broken.data),
 			logged)])) // of which no half of a secret is shown
 		e = &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: x.resp != nil, Err: err,
 			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken,
 				oneLine(beginning[:min(len(beginning), 100)]))}
 	default:
-		e = g.networkError(x, g.base.Host, err)
+		e = c.networkError(x, c.base.Host, err)
 	}
-	variable, _ := g.opts.address()
-	e.Message = g.redact.Text(e.Message)
-	e.Advice = g.redact.Text(strings.ReplaceAll(e.Advice, "GOOGLE_GEMINI_BASE_URL", variable))
+	e.Message = c.redact.Text(e.Message)
+	e.Advice = c.redact.Text(strings.ReplaceAll(e.Advice, "GOOGLE_GEMINI_BASE_URL", c.dialect.address))
 	return e
-}
-
-// explainAccount has an error of the credentials speak of an account, where it is one that
-// pays.
-func (g *Genai) explainAccount(e *Error) {
-	if e.Kind != Auth || g.opts.Account == nil && !g.opts.CodeAssist {
-		return
-	}
-	e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
-	switch {
-	case e.Advice != hintKey && e.Advice != hintAccess:
-	case g.opts.Account == nil:
-		e.Advice = hintToken
-	default:
-		e.Advice = hintAccount
-	}
 }
 
 // failure reads the body of an error, in which the server may say again what it
 // was sent.
-func (g *Genai) failure(resp *http.Response, body []byte) *failure {
-	return parseFailure(resp.StatusCode, resp.Header, []byte(g.redact.Known(string(body))))
+func (c *Client) failure(resp *http.Response, body []byte) *failure {
+	return parseFailure(resp.StatusCode, resp.Header, []byte(c.redact.Known(string(body))))
 }
 
 // fault reads an answer that turned into an error.
-func (g *Genai) fault(x *exchange, said []byte) *failure {
+func (c *Client) fault(x *exchange, said []byte) *failure {
 	f := &failure{http: x.resp.StatusCode, code: http.StatusInternalServerError, answering: true}
-	f.read([]byte(g.redact.Known(string(said))))
+	f.read([]byte(c.redact.Known(string(said))))
 	return f
 }
 
@@ -101,7 +84,7 @@ func (b *malformed) Error() string {
 
 // networkError makes the error of a request to host, or of its answer, that got
 // lost on the way.
-func (g *Genai) networkError(x *exchange, host string, err error) *Error {
+func (c *Client) networkError(x *exchange, host string, err error) *Error {
 	var (
 		outer  *url.Error
 		dns    *net.DNSError
@@ -130,10 +113,10 @@ func (g *Genai) networkError(x *exchange, host string, err error) *Error {
 		say("no connection to %s: too many files are open", host)
 	case errors.As(err, &ca):
 		e.Final, e.Advice = true, hintCA
-		say("%s has a certificate that no trusted authority has signed: %v%s", host, err, g.roots.doubts())
+		say("%s has a certificate that no trusted authority has signed: %v%s", host, err, c.roots.doubts())
 	case errors.As(err, &cert):
 		e.Final, e.Advice = true, hintCA
-		say("%s has a bad certificate: %v%s", host, cert.Err, g.roots.doubts())
+		say("%s has a bad certificate: %v%s", host, cert.Err, c.roots.doubts())
 	case errors.As(err, &record):
 		say("%s does not speak TLS: %s", host, record.Msg)
 	case errors.As(err, &dns) && dns.IsNotFound:

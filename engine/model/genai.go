@@ -9,18 +9,17 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/url"
 	"reflect"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
 	"google.golang.org/genai"
 
 	"gemline/engine"
-	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/redact"
 )
@@ -114,13 +113,9 @@ const Trace = slog.LevelDebug - 4
 // makes no connection, and looks for no credential, before it is first used.
 type Genai struct {
 	opts    Options
-	base    *url.URL
-	redact  *redact.Redactor
+	client  *Client
 	tokens  *tokenSource
 	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
-	log     *slog.Logger
-	client  *http.Client
-	roots   *roots // nil for those of the system
 	cache   cache
 }
 
@@ -133,59 +128,47 @@ func NewGenai(o Options) (*Genai, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkProxy(o.Proxy); err != nil {
-		return nil, err
-	}
-	g := &Genai{opts: o, base: base, redact: o.Secrets, log: o.Logger, project: make(chan string, 1)}
+	g := &Genai{opts: o, project: make(chan string, 1)}
 	g.tokens = newTokenSource(g.credential)
 	g.project <- ""
-	g.client = &http.Client{Transport: o.Transport, CheckRedirect: dontFollow}
-	if o.Transport == nil {
-		g.client.Transport, g.roots = network(o)
-	}
-	if g.log == nil {
-		g.log = slog.New(slog.DiscardHandler)
-	}
-	if g.opts.Heard == nil {
-		g.opts.Heard = func() {}
-	}
-	if g.redact == nil {
-		g.redact = &redact.Redactor{}
-	}
-	g.redact.Know("API key", o.APIKey)
-	if p, ok := base.User.Password(); ok {
-		g.redact.Know("password", p)
-	}
-	for _, vs := range o.Header {
-		for _, v := range vs {
-			if len(v) > 15 { // a word is no secret
-				g.redact.Know("header", v)
-			}
-		}
-	}
-	return g, nil
+	variable, _ := o.address()
+	g.client, err = newClient(o, base, dialect{address: variable, pay: g.pay, forget: g.forget,
+		header: g.header, advise: g.explainAccount})
+	return g, err
 }
 
-// idle returns how long the server may be silent about a model.
-func (g *Genai) idle(model string) time.Duration {
-	const usual = 5 * time.Minute
-	switch {
-	case g.opts.Idle < 0:
-		return math.MaxInt64
-	case g.opts.Idle > 0:
-		return g.opts.Idle
+// pay finds what pays for x, and returns its body.
+func (g *Genai) pay(x *exchange) (body pieces, err error) {
+	if !modelName(x.model) {
+		return nil, &Error{Kind: BadRequest, Final: true,
+			Message: fmt.Sprintf("%q is not the name of a model", x.model), Advice: hintModel}
 	}
-	return max(usual, time.Duration(catalog.Of(model).Wait))
+	if x.credential, err = g.tokens.take(x.ctx, x); err != nil {
+		return nil, err
+	}
+	if err := g.useProject(x); err != nil {
+		return nil, err
+	}
+	if g.opts.CodeAssist {
+		return enveloped(x)
+	}
+	return x.body, nil
+}
+
+// forget forgets a token that the server refused, which may have been taken back.
+func (g *Genai) forget(x *exchange) bool {
+	if g.opts.Account == nil {
+		return false
+	}
+	g.tokens.drop(x.credential)
+	return true
 }
 
 // dontFollow is for servers that say where else to ask.
 func dontFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close drops the connections that are kept for the next request.
-func (g *Genai) Close() error {
-	g.client.CloseIdleConnections()
-	return nil
-}
+func (g *Genai) Close() error { return g.client.Close() }
 
 // userAgent names this program to the server, in the form the server expects
 // of a command line client.
@@ -200,20 +183,84 @@ func (o Options) userAgent(model string) string {
 	return fmt.Sprintf("gemline/%s/%s (%s; %s; %s)", version, model, runtime.GOOS, runtime.GOARCH, surface)
 }
 
+// header fills the header of a request on behalf of x.
+func (g *Genai) header(h http.Header, x *exchange) {
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", g.opts.userAgent(x.model))
+	h.Set("X-Goog-Api-Client", "gl-go/"+runtime.Version())
+	switch {
+	case x.credential.secret == "":
+	case x.credential.token || g.opts.Bearer:
+		h.Set("Authorization", "Bearer "+x.credential.secret)
+	default:
+		h.Set("X-Goog-Api-Key", x.credential.secret)
+	}
+	if x.credential.quota != "" {
+		h.Set("X-Goog-User-Project", x.credential.quota)
+	}
+	for k, vs := range g.opts.Header {
+		h[http.CanonicalHeaderKey(k)] = vs
+	}
+}
+
+// url returns the address of what follows the version of the API in its path.
+func (g *Genai) url(rest string) *url.URL {
+	version := g.opts.APIVersion
+	switch {
+	case version != "":
+	case g.opts.CodeAssist:
+		version = "v1internal"
+	case g.opts.Vertex:
+		version = "v1beta1"
+	default:
+		version = "v1beta"
+	}
+	return g.client.base.JoinPath(version + rest)
+}
+
+// modelURL returns the address of an action of a model, such as generateContent.
+func (g *Genai) modelURL(model, action string) *url.URL {
+	o := g.opts
+	has := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
+	switch {
+	case o.CodeAssist:
+		return g.url(":" + action)
+	case !o.Vertex && (has("models/") || has("tunedModels/")):
+	case !o.Vertex:
+		model = "models/" + model
+	default:
+		if publisher, name, ok := strings.Cut(model, "/"); !ok {
+			model = "publishers/google/models/" + model
+		} else if !has("projects/") && !has("models/") && !has("publishers/") {
+			model = "publishers/" + publisher + "/models/" + name
+		}
+		if o.Project != "" && o.Location != "" && !has("projects/") {
+			model = "projects/" + o.Project + "/locations/" + o.Location + "/" + model
+		}
+	}
+	return g.url("/" + model + ":" + action)
+}
+
+// explainAccount has an error of the credentials speak of an account, where it is one that
+// pays.
+func (g *Genai) explainAccount(e *Error) {
+	if e.Kind != Auth || g.opts.Account == nil && !g.opts.CodeAssist {
+		return
+	}
+	e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
+	switch {
+	case e.Advice != hintKey && e.Advice != hintAccess:
+	case g.opts.Account == nil:
+		e.Advice = hintToken
+	default:
+		e.Advice = hintAccount
+	}
+}
+
 // Generate implements [engine.Generator]. Settings that req leaves open are
 // those of [Options.Presets], if it belongs to a conversation.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
-	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		err := g.generate(ctx, req, func(chunk *genai.GenerateContentResponse) error {
-			if !yield(chunk, nil) {
-				return errLeft
-			}
-			return ctx.Err()
-		})
-		if err != nil && err != errLeft {
-			yield(nil, err)
-		}
-	}
+	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return g.generate(ctx, req, emit) })
 }
 
 func (g *Genai) generate(ctx context.Context, req *engine.Request,
@@ -232,7 +279,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request,
 		q.url = g.modelURL(name, "streamGenerateContent")
 		q.url.RawQuery = "alt=sse"
 	}
-	return g.ask(ctx, q, func(x *exchange) error { return g.receive(x, emit) })
+	return g.client.ask(ctx, q, func(x *exchange) error { return g.receive(x, emit) })
 }
 
 // body returns the model that is asked, and what req says, without the secrets that
@@ -245,7 +292,7 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 	}
 	config = Merge(config, req.Config)
 	config.ThinkingConfig = preset.Allowed(model, config.ThinkingConfig)
-	return model, body{req.Contents, config, g.redact}
+	return model, body{req.Contents, config, g.client.redact}
 }
 
 // receive reads the stream of x.
@@ -253,8 +300,8 @@ func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) e
 	events := newEventReader(x)
 	d := decoder{wrapped: g.opts.CodeAssist}
 	n := 0
-	trace := g.log.Enabled(x.ctx, Trace)
-	defer func() { g.log.DebugContext(x.ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
+	trace := g.client.log.Enabled(x.ctx, Trace)
+	defer func() { g.client.log.DebugContext(x.ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
 	switch first, err := events.peek(); {
 	case err == io.EOF:
 		return nil
@@ -265,21 +312,21 @@ func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) e
 	}
 	for {
 		data, err := events.next()
-		if err == io.EOF || string(data) == done {
+		if err == io.EOF || string(data) == endOfStream {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if trace {
-			g.log.Log(x.ctx, Trace, "event", "data", cut(g.redact.Text(string(data))))
+			g.client.log.Log(x.ctx, Trace, "event", "data", cut(g.client.redact.Text(string(data))))
 		}
 		chunk, fault, err := d.decode(data)
 		if err != nil {
 			return &malformed{err, data}
 		}
 		if fault != nil {
-			return g.fault(x, fault)
+			return g.client.fault(x, fault)
 		}
 		n++
 		if err := emit(chunk); err != nil {
@@ -296,14 +343,14 @@ func (g *Genai) receiveDocument(x *exchange, events *eventReader,
 		return err
 	}
 	if doc[0] == '<' {
-		return g.failure(x.resp, doc)
+		return g.client.failure(x.resp, doc)
 	}
 	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
 	if err != nil {
 		return &malformed{err, doc}
 	}
 	if fault != nil {
-		return g.fault(x, fault)
+		return g.client.fault(x, fault)
 	}
 	for _, chunk := range chunks {
 		if err := emit(chunk); err != nil {
@@ -315,7 +362,7 @@ func (g *Genai) receiveDocument(x *exchange, events *eventReader,
 
 // Count implements [engine.Generator]. The API counts contents only.
 func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
-	body, err := body{contents: req.Contents, redact: g.redact}.encode(nil)
+	body, err := body{contents: req.Contents, redact: g.client.redact}.encode(nil)
 	if err != nil {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
@@ -326,12 +373,12 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 		TotalTokens *int
 		Error       json.RawMessage
 	}
-	err = g.ask(ctx, q, func(x *exchange) error {
-		switch err := g.document(x, &count); {
+	err = g.client.ask(ctx, q, func(x *exchange) error {
+		switch err := g.client.document(x, &count); {
 		case err != nil:
 			return err
 		case count.Error != nil:
-			return g.fault(x, count.Error)
+			return g.client.fault(x, count.Error)
 		case count.TotalTokens == nil || *count.TotalTokens < 0:
 			return &malformed{errors.New("no totalTokens"), nil}
 		}

@@ -75,12 +75,12 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	}
 	q.url.RawQuery = pageQuery(1000, token)
 	page := &listPage{}
-	return page, g.ask(ctx, q, func(x *exchange) error {
-		if err := g.document(x, page); err != nil {
+	return page, g.client.ask(ctx, q, func(x *exchange) error {
+		if err := g.client.document(x, page); err != nil {
 			return err
 		}
 		if page.Error != nil {
-			return g.fault(x, page.Error)
+			return g.client.fault(x, page.Error)
 		}
 		return nil
 	})

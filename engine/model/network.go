@@ -175,10 +175,14 @@ func CheckAddress(o Options) error {
 // parseBase checks the address of the API.
 func parseBase(o Options) (*url.URL, error) {
 	variable, usual := o.address()
-	s := cmp.Or(strings.TrimSpace(o.BaseURL), usual)
+	return checkedBase(cmp.Or(strings.TrimSpace(o.BaseURL), usual), variable, usual)
+}
+
+// checkedBase checks the address s of an API, which variable says; one looks like example.
+func checkedBase(s, variable, example string) (*url.URL, error) {
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
-			Advice: variable + " is an address such as " + usual + " or http://localhost:8080"}
+			Advice: variable + " is an address such as " + example + " or http://localhost:8080"}
 	}
 	u, err := url.Parse(s)
 	switch {

@@ -48,7 +48,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 			return nil, nil, err
 		}
 		closers = append(closers, api)
-		g, secrets = heal(api), api.redact
+		g, secrets = heal(api), api.client.redact
 	}
 	if s.Record != "" {
 		r, err := Record(g, s.Record)

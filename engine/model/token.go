@@ -30,15 +30,15 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(g.opts.Connect, 30*time.Second), errTokenSlow)
 	defer cancel()
 	start := time.Now()
-	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client,
-		Host: g.opts.Metadata, Know: g.redact.Know}.Token(ctx, data)
-	g.log.DebugContext(ctx, "access token", "from",
+	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client.http,
+		Host: g.opts.Metadata, Know: g.client.redact.Know}.Token(ctx, data)
+	g.client.log.DebugContext(ctx, "access token", "from",
 		cmp.Or(strings.TrimPrefix(filepath.Base(from), "."),
 			"metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
 		return credential{}, g.tokenError(ctx, x, from, err)
 	}
-	g.redact.Know("access token", token.Secret)
+	g.client.redact.Know("access token", token.Secret)
 	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Quota, token.Quota), until: token.Until}
 	if p.until.IsZero() {
 		p.until = time.Now().Add(time.Hour) // no token is for ever
@@ -77,25 +77,25 @@ func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err er
 		if u, perr := url.Parse(outer.URL); perr == nil {
 			host = u.Host
 		}
-		e = g.networkError(x, host, outer.Err)
+		e = g.client.networkError(x, host, outer.Err)
 		e.Message = "no access token: " + e.Message
 	default:
 		e.Kind, e.Final, e.Advice = Auth, true, hintAccount
 		e.Message = whose + " bring no access token: " + err.Error()
 	}
-	e.Message = oneLine(g.redact.Text(e.Message))
+	e.Message = oneLine(g.client.redact.Text(e.Message))
 	return e
 }
 
 // refused fills e with what the server of tokens said.
 func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
-	f := g.failure(err.Response, err.Body)
+	f := g.client.failure(err.Response, err.Body)
 	var said struct {
 		Error       any
 		Description string `json:"error_description"`
 	}
 	if json.Unmarshal(err.Body, &said) == nil && said.Description != "" {
-		f.message = fmt.Sprintf("%v: %s", said.Error, oneLine(g.redact.Text(said.Description)))
+		f.message = fmt.Sprintf("%v: %s", said.Error, oneLine(g.client.redact.Text(said.Description)))
 	}
 	e.HTTP, e.RetryAfter, e.Hinted = f.http, f.after, f.hinted
 	what := cmp.Or(f.message, f.page, http.StatusText(f.http))

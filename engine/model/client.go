@@ -1,0 +1,284 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model/catalog"
+	"gemline/engine/redact"
+)
+
+// A Client makes the requests to a model's server: through the proxy, with the
+// certificates, within the silence, in the classes of errors that all have in common.
+// Generators of other protocols than Gemini's begin with [NewClient].
+type Client struct {
+	opts    Options
+	base    *url.URL
+	redact  *redact.Redactor
+	log     *slog.Logger
+	http    *http.Client
+	roots   *roots // nil for those of the system
+	dialect dialect
+}
+
+// A dialect is what servers of one protocol have differently from others.
+type dialect struct {
+	address string                            // what the user sets to say where the server is
+	pay     func(x *exchange) (pieces, error) // finds what pays for x, and returns its body
+	forget  func(x *exchange) bool            // forgets what the server refused to be paid by; false if there is no other
+	header  func(h http.Header, x *exchange)
+	advise  func(e *Error) // has an error speak of what the user can set
+}
+
+// newClient returns a Client of the server at base. It makes no connection.
+func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
+	if err := checkProxy(o.Proxy); err != nil {
+		return nil, err
+	}
+	if o.Heard == nil {
+		o.Heard = func() {}
+	}
+	c := &Client{opts: o, base: base, redact: cmp.Or(o.Secrets, &redact.Redactor{}), dialect: d,
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: dontFollow}
+	if o.Transport == nil {
+		c.http.Transport, c.roots = network(o)
+	}
+	c.redact.Know("API key", o.APIKey)
+	if p, ok := base.User.Password(); ok {
+		c.redact.Know("password", p)
+	}
+	for _, vs := range o.Header {
+		for _, v := range vs {
+			if len(v) > 15 { // a word is no secret
+				c.redact.Know("header", v)
+			}
+		}
+	}
+	return c, nil
+}
+
+// idle returns how long the server may be silent about a model.
+func (c *Client) idle(model string) time.Duration {
+	const usual = 5 * time.Minute
+	switch {
+	case c.opts.Idle < 0:
+		return math.MaxInt64
+	case c.opts.Idle > 0:
+		return c.opts.Idle
+	}
+	return max(usual, time.Duration(catalog.Of(model).Wait))
+}
+
+// Close drops the connections that are kept for the next request.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// Redact returns s without the secrets that are known.
+func (c *Client) Redact(s string) string { return c.redact.Known(s) }
+
+// A Vendor is what the servers of a provider have differently from others.
+type Vendor struct {
+	Name    string // of the provider, as errors call it
+	Address string // what the user sets to say where the server is
+	Advice  string // what the user does who lacks a key, or whose key is refused
+	Missing string // what the user does who lacks the model; "" is to choose another
+
+	// Header says in h what pays for a request: key, or nothing if it is empty.
+	Header func(h http.Header, key string)
+}
+
+// NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config]
+// error: a key travels by https alone, or on this machine.
+func NewClient(o Options, v Vendor) (*Client, error) {
+	base, err := checkedBase(o.BaseURL, v.Address, "https://api.example.com/v1")
+	if err != nil {
+		return nil, err
+	}
+	var c *Client
+	tokens := newTokenSource(func(ctx context.Context, x *exchange) (credential, error) { return c.findKey(ctx, v) })
+	c, err = newClient(o, base, dialect{
+		address: v.Address,
+		pay: func(x *exchange) (body pieces, err error) {
+			x.credential, err = tokens.take(x.ctx, x)
+			return x.body, err
+		},
+		forget: func(*exchange) bool { return false },
+		header: func(h http.Header, x *exchange) {
+			h.Set("Content-Type", "application/json")
+			h.Set("User-Agent", o.userAgent(x.model))
+			v.Header(h, x.credential.secret)
+			for k, vs := range o.Header {
+				h[http.CanonicalHeaderKey(k)] = vs
+			}
+		},
+		advise: v.advise,
+	})
+	return c, err
+}
+
+// findKey fetches the key that pays for requests.
+func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
+	key := c.opts.APIKey
+	if key == "" && c.opts.FindKey != nil {
+		found, err := c.opts.FindKey(ctx)
+		if err != nil {
+			return credential{}, noCredential(ctx, err)
+		}
+		key = found
+		c.redact.Know("API key", key)
+	}
+	switch {
+	case key == "" && !c.opts.Keyless:
+		return credential{}, &Error{Kind: Auth, Final: true, Message: "no API key of " + v.Name, Advice: v.Advice}
+	case !headerValue(key):
+		return credential{}, &Error{Kind: Auth, Final: true, Message: "the API key of " + v.Name +
+			" holds characters that no key has", Advice: v.Advice}
+	}
+	return credential{secret: key}, nil
+}
+
+// advise has e speak of the provider where the words are Google's.
+func (v Vendor) advise(e *Error) {
+	switch {
+	case e.Kind == Auth && e.Code == CodeNoCredit, e.Kind == Quota && e.Final:
+		e.Advice = "see what the account at " + v.Name + " has left, or choose another model with -m or /model"
+	case e.Kind == Auth:
+		e.Advice = v.Advice
+	case e.Kind == NotFound && v.Missing != "":
+		e.Advice = v.Missing
+	case e.Kind == Config && strings.HasPrefix(e.Advice, "set GOOGLE_GEMINI_BASE_URL"):
+		e.Advice = "set " + v.Address + " to where the API really is"
+	}
+}
+
+// An Answer is what a server says to a request of a [Client].
+type Answer struct {
+	c *Client
+	x *exchange
+}
+
+// Ask makes a request about a model, which is only named in errors, and has read read what
+// is answered. The path follows the server's address. Whatever goes wrong is an [*Error].
+func (c *Client) Ask(ctx context.Context, req *engine.Request, method, path string, body []byte, read func(*Answer) error) error {
+	q := question{model: req.Model, method: method, url: c.base.JoinPath(path), notify: req.Notify}
+	if body != nil {
+		q.body = pieces{body}
+	}
+	return c.ask(ctx, q, func(x *exchange) error { return read(&Answer{c, x}) })
+}
+
+// Chunks turns what hear emits into the sequence of a Generator: hear stops at the error of
+// its emit, and returns it.
+func Chunks(ctx context.Context, hear func(emit func(*genai.GenerateContentResponse) error) error) func(func(*genai.GenerateContentResponse, error) bool) {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		err := hear(func(chunk *genai.GenerateContentResponse) error {
+			if !yield(chunk, nil) {
+				return errLeft
+			}
+			return ctx.Err()
+		})
+		if err != nil && err != errLeft {
+			yield(nil, err)
+		}
+	}
+}
+
+// Stream reads server-sent events and calls each with the data of every one, until the end
+// or the mark [DONE], which is told. An answer that is one JSON document is one event; a web
+// page is an error.
+func (a *Answer) Stream(each func(data []byte) error) (done bool, err error) {
+	return a.read((*eventReader).next, each)
+}
+
+// Lines reads a stream that has a JSON document a line.
+func (a *Answer) Lines(each func(data []byte) error) error {
+	_, err := a.read(func(e *eventReader) ([]byte, error) {
+		for {
+			line, err := e.line()
+			if err != nil || len(strings.TrimSpace(string(line))) > 0 {
+				if err == nil && e.err != nil && e.from == len(e.buf) && !json.Valid(line) {
+					return nil, io.ErrUnexpectedEOF // the last line, and not whole
+				}
+				return line, err
+			}
+		}
+	}, each)
+	return err
+}
+
+func (a *Answer) read(next func(*eventReader) ([]byte, error), each func([]byte) error) (done bool, err error) {
+	events, n := newEventReader(a.x), 0
+	trace := a.c.log.Enabled(a.x.ctx, Trace)
+	defer func() { a.c.log.DebugContext(a.x.ctx, "answer over", "events", n, "took", time.Since(a.x.start)) }()
+	switch first, err := events.peek(); {
+	case err == io.EOF:
+		return false, nil
+	case err != nil:
+		return false, err
+	case first == '<':
+		page, err := events.all()
+		if err != nil {
+			return false, err
+		}
+		return false, a.c.failure(a.x.resp, page)
+	case first == '{' && !strings.Contains(a.x.resp.Header.Get("Content-Type"), "ndjson"):
+		document, err := events.all()
+		if err != nil {
+			return false, err
+		}
+		return false, each(document)
+	}
+	for {
+		data, err := next(events)
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case err != nil:
+			return false, err
+		case string(data) == endOfStream:
+			return true, nil
+		}
+		if n++; trace {
+			a.c.log.Log(a.x.ctx, Trace, "event", "data", cut(a.c.redact.Text(string(data))))
+		}
+		if err := each(data); err != nil {
+			return false, err
+		}
+	}
+}
+
+// Document reads an answer that is a document into v.
+func (a *Answer) Document(v any) error { return a.c.document(a.x, v) }
+
+// Header returns a field of the answer's header.
+func (a *Answer) Header(name string) string { return a.x.resp.Header.Get(name) }
+
+// Fault returns the error of an answer that turned into one, which is a text or an object.
+func (a *Answer) Fault(said json.RawMessage) error { return a.c.fault(a.x, said) }
+
+// Unreadable returns the error of an answer that makes no sense.
+func (a *Answer) Unreadable(err error, data []byte) error { return &malformed{err, data} }
+
+// Broken returns the error of an answer that breaks off.
+func (a *Answer) Broken() error { return io.ErrUnexpectedEOF }
+
+// Missing reports whether err says that the server has no such path, or no such model.
+func Missing(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && (e.HTTP == http.StatusNotFound || e.HTTP == http.StatusMethodNotAllowed)
+}
