@@ -14,7 +14,8 @@
 // # Nothing is done twice
 //
 // What a sub-command of the command line does is done by that, also in a session:
-// the slash command is a row of a table that passes the words on.
+// the slash command is made from the grammar of [gemline/commands/cli], and passes the
+// words on.
 package commands
 
 import (
@@ -195,8 +196,8 @@ func Builtin() Set {
 		forking(),
 		help(),
 		history(),
-		agents(),
-		hooks(),
+		relayed(Command{Name: "agents"}, nil),
+		relayed(Command{Name: "hooks"}, nil),
 		ide(),
 		initialize(),
 		last(),
@@ -207,16 +208,16 @@ func Builtin() Set {
 		naming(),
 		permissions(),
 		plan(),
-		policies(),
+		relayed(Command{Name: "policies"}, nil),
 		quit(),
 		preferences(),
 		chats("resume", "go on with another session"),
 		redoing(),
 		restoring(),
 		rewinding(),
-		workflows(),
+		relayed(Command{Name: "setup-github"}, nil),
 		show(),
-		skills(),
+		relayed(Command{Name: "skills", Words: true}, nil),
 		stats(),
 		streaming(),
 		tasks(),

@@ -365,9 +365,7 @@ func (app *App) restoreOriginal(ctx context.Context, name string) error {
 }
 
 func trash() *Command {
-	return relayed(Command{Name: "trash", Summary: "files that calls deleted or overwrote"}, "trash",
-		relay{name: "list", summary: "list them, the last one first"},
-		relay{name: "restore", args: "FILE|N [--to PATH]", summary: "bring one back", take: discarded})
+	return relayed(Command{Name: "trash"}, takes{"restore": discarded})
 }
 
 // discarded takes what stands before and behind --to for the name of one file each.

@@ -31,13 +31,13 @@ type Agents interface {
 
 // agentsCommand is gemline agents.
 type agentsCommand struct {
-	List     agentsList     `cmd:"" default:"withargs" help:"List the agents, and who brings them."`
-	Show     agentsShow     `cmd:"" help:"Say what an agent is."`
+	List     agentsList     `cmd:"" default:"withargs" help:"List the agents, and who brings them." slash:"list"`
+	Show     agentsShow     `cmd:"" help:"Say what an agent is." slash:"show" rest:""`
 	Validate agentsValidate `cmd:"" help:"Say what is wrong with the files of agents."`
-	Reload   agentsReload   `cmd:"" help:"Read their files again."`
-	Enable   agentsEnable   `cmd:"" help:"Switch an agent on again."`
-	Disable  agentsDisable  `cmd:"" help:"Switch an agent off."`
-	Config   agentsConfig   `cmd:"" help:"Show and change what the settings say of an agent."`
+	Reload   agentsReload   `cmd:"" help:"Read their files again." slash:"reload,refresh"`
+	Enable   agentsEnable   `cmd:"" help:"Switch an agent on again." slash:"enable" rest:""`
+	Disable  agentsDisable  `cmd:"" help:"Switch an agent off." slash:"disable" rest:""`
+	Config   agentsConfig   `cmd:"" help:"Show and change what the settings say of an agent." slash:"config"`
 }
 
 type (

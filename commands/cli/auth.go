@@ -22,11 +22,11 @@ const selectedType = "security.auth.selectedType"
 
 // authCommand is gemline auth.
 type authCommand struct {
-	Status   authStatus   `cmd:"" default:"1" help:"Say which credentials the next request would use. Nothing is sent."`
-	Use      authUse      `cmd:"" help:"Choose how you sign in, in your settings."`
-	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen."`
+	Status   authStatus   `cmd:"" default:"1" help:"Say which credentials the next request would use. Nothing is sent." slash:"status"`
+	Use      authUse      `cmd:"" help:"Choose how you sign in, in your settings." slash:"use"`
+	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen." slash:"signin,login,set-key"`
 	UnsetKey authUnsetKey `cmd:"" name:"unset-key" aliases:"remove-key" help:"Forget the stored key."`
-	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen."`
+	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen." slash:"signout,logout"`
 }
 
 type authStatus struct{}

@@ -20,13 +20,16 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -137,26 +140,26 @@ type Problem struct {
 type grammar struct {
 	JSON bool `name:"json" help:"Print one JSON document."`
 
-	Config      configCommand     `cmd:"" help:"Show and change the settings."`
-	Trust       trustCommand      `cmd:"" help:"Show and change which folders are trusted."`
-	Auth        authCommand       `cmd:"" help:"Show how you sign in, and keep a key."`
+	Config      configCommand     `cmd:"" help:"Show and change the settings." slash:"settings,config"`
+	Trust       trustCommand      `cmd:"" help:"Show and change which folders are trusted." slash:"permissions"`
+	Auth        authCommand       `cmd:"" help:"Show how you sign in, and keep a key." slash:"auth"`
 	Schema      schemaCommand     `cmd:"" help:"Print the JSON Schema of an output, or of the settings."`
 	Sessions    sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
 	Attach      attachCommand     `cmd:"" help:"Look at a live session of another terminal; answer it."`
 	Worktree    worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
 	Models      modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
-	Policy      policyCommand     `cmd:"" help:"List the rules, and say what they make of a command."`
+	Policy      policyCommand     `cmd:"" help:"List the rules, and say what they make of a command." slash:"policies"`
 	Tools       toolsCommand      `cmd:"" help:"List what the model can ask for, and what is asked about."`
 	Sandbox     sandboxCommand    `cmd:"" help:"Say what confines commands, and run one so."`
 	Undo        undoCommand       `cmd:"" help:"Take back what a session's last turn changed in files."`
-	Trash       trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; restore one."`
-	MCP         mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, say what they have."`
+	Trash       trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; restore one." slash:"trash"`
+	MCP         mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, say what they have." slash:"mcp"`
 	A2A         a2aCommand        `cmd:"" name:"a2a" help:"Be an A2A server, for other agents."`
-	Agents      agentsCommand     `cmd:"" help:"List and check the agents that the model may call."`
-	Hooks       hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session."`
-	Extensions  extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions."`
-	Skills      skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills."`
-	SetupGitHub setupGitHub       `cmd:"" name:"setup-github" help:"Write the Gemini CLI's workflows for a GitHub repository."`
+	Agents      agentsCommand     `cmd:"" help:"List and check the agents that the model may call." slash:"agents"`
+	Hooks       hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session." slash:"hooks"`
+	Extensions  extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions." slash:"extensions,extension"`
+	Skills      skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills." slash:"skills"`
+	SetupGitHub setupGitHub       `cmd:"" name:"setup-github" help:"Write the Gemini CLI's workflows for a GitHub repository." slash:"setup-github"`
 	Inspect     inspectCommand    `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor      doctorCommand     `cmd:"" help:"Check that everything is in place."`
 
@@ -166,23 +169,28 @@ type grammar struct {
 	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
-// table returns the grammar as a table.
-func table() *kong.Node {
+// table returns the grammar as a table, which is made once.
+var table = sync.OnceValue(func() *kong.Node {
 	k, err := parser(&grammar{}, io.Discard)
 	if err != nil {
 		panic(err) // a mistake in the tags
 	}
 	return k.Model.Node
+})
+
+// Names returns the names of the sub-commands, in the order of the grammar. Each start
+// needs them, so the tags are read here: kong takes long to read all of the grammar.
+func Names() (names []string) {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[grammar]()) {
+		if _, is := f.Tag.Lookup("cmd"); is {
+			names = append(names, cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+			names = append(names, strings.FieldsFunc(f.Tag.Get("aliases"), comma)...)
+		}
+	}
+	return names
 }
 
-// Names returns the names of the sub-commands, in the order of the grammar. They
-// stand here once more because each start needs them, and the grammar takes long
-// to make.
-func Names() []string {
-	return strings.Fields(`config trust auth schema sessions attach worktree models policy tools sandbox undo trash
-mcp a2a agents hooks hook extensions extension skills skill setup-github inspect doctor
-help completion man`)
-}
+func comma(r rune) bool { return r == ',' }
 
 // Commands returns the sub-commands for the help text.
 func Commands() []flags.Line {

@@ -17,12 +17,12 @@ import (
 
 // configCommand is gemline config.
 type configCommand struct {
-	List     configList     `cmd:"" help:"List what is set."`
-	Get      configGet      `cmd:"" help:"Print the value of a key."`
-	Set      configSet      `cmd:"" help:"Give a key a value, in one of the files."`
-	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files."`
-	Path     configPath     `cmd:"" help:"Say where the files of settings are."`
-	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files."`
+	List     configList     `cmd:"" help:"List what is set." slash:"list"`
+	Get      configGet      `cmd:"" help:"Print the value of a key." slash:"get"`
+	Set      configSet      `cmd:"" help:"Give a key a value, in one of the files." slash:"set"`
+	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files." slash:"unset"`
+	Path     configPath     `cmd:"" help:"Say where the files of settings are." slash:"path"`
+	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files." slash:"validate"`
 	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 

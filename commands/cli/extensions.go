@@ -23,14 +23,14 @@ import (
 
 // extensionsCommand is gemline extensions.
 type extensionsCommand struct {
-	List      extensionsList      `cmd:"" default:"withargs" help:"List the extensions."`
-	Install   extensionsInstall   `cmd:"" help:"Install one from a git repository, a release or a folder."`
-	Link      extensionsLink      `cmd:"" help:"Use an extension in the folder where it is written."`
-	Update    extensionsUpdate    `cmd:"" help:"Bring extensions to their newest version."`
-	Uninstall extensionsUninstall `cmd:"" help:"Delete extensions, with all that was kept for them."`
-	Enable    extensionsEnable    `cmd:"" help:"Switch an extension on."`
-	Disable   extensionsDisable   `cmd:"" help:"Switch an extension off."`
-	Config    extensionsConfig    `cmd:"" help:"Say what an extension wants to know."`
+	List      extensionsList      `cmd:"" default:"withargs" help:"List the extensions." slash:"list"`
+	Install   extensionsInstall   `cmd:"" help:"Install one from a git repository, a release or a folder." slash:"install"`
+	Link      extensionsLink      `cmd:"" help:"Use an extension in the folder where it is written." slash:"link"`
+	Update    extensionsUpdate    `cmd:"" help:"Bring extensions to their newest version." slash:"update"`
+	Uninstall extensionsUninstall `cmd:"" help:"Delete extensions, with all that was kept for them." slash:"uninstall,delete"`
+	Enable    extensionsEnable    `cmd:"" help:"Switch an extension on." slash:"enable"`
+	Disable   extensionsDisable   `cmd:"" help:"Switch an extension off." slash:"disable"`
+	Config    extensionsConfig    `cmd:"" help:"Say what an extension wants to know." slash:"config"`
 	New       extensionsNew       `cmd:"" help:"Begin an extension, from a template."`
 	Validate  extensionsValidate  `cmd:"" help:"Check an extension that is being written."`
 }

@@ -40,12 +40,12 @@ type ListedHook struct {
 
 // hooksCommand is gemline hooks.
 type hooksCommand struct {
-	List       hooksList    `cmd:"" default:"withargs" help:"List the hooks that are set, and which of them run."`
-	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show what they say."`
-	Enable     hooksEnable  `cmd:"" help:"Switch a hook on again."`
-	Disable    hooksDisable `cmd:"" help:"Switch a hook off."`
-	EnableAll  hooksAllOn   `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on."`
-	DisableAll hooksAllOff  `cmd:"" name:"disable-all" aliases:"disableall" help:"Switch all hooks off."`
+	List       hooksList    `cmd:"" default:"withargs" help:"List the hooks that are set, and which of them run." slash:"panel,list,show"`
+	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show what they say." slash:"test"`
+	Enable     hooksEnable  `cmd:"" help:"Switch a hook on again." slash:"enable" rest:""`
+	Disable    hooksDisable `cmd:"" help:"Switch a hook off." slash:"disable" rest:""`
+	EnableAll  hooksAllOn   `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on." slash:"enable-all,enableall"`
+	DisableAll hooksAllOff  `cmd:"" name:"disable-all" aliases:"disableall" help:"Switch all hooks off." slash:"disable-all,disableall"`
 	Migrate    hooksMigrate `cmd:"" help:"Take over the hooks of Claude Code's settings in this folder."`
 }
 

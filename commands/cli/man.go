@@ -86,17 +86,9 @@ func (m *manual) command(prefix string, n *kong.Node) {
 		return
 	}
 	for _, p := range n.Positional {
-		if tag := p.Tag; tag.Hidden {
-			continue
+		if word := synopsis(p); word != "" {
+			name += " " + word
 		}
-		word := strings.ToUpper(p.Name)
-		if p.IsSlice() {
-			word += " ..."
-		}
-		if !p.Required {
-			word = "[" + word + "]"
-		}
-		name += " " + word
 	}
 	help := n.Help
 	for _, f := range flags.Describe(n.Flags) {

@@ -41,15 +41,15 @@ type Servers interface {
 
 // mcpCommand is gemline mcp.
 type mcpCommand struct {
-	List    mcpList    `cmd:"" default:"withargs" help:"List the MCP servers, and whether they can be reached."`
+	List    mcpList    `cmd:"" default:"withargs" help:"List the MCP servers, and whether they can be reached." slash:"list,ls,nodesc,nodescription"`
 	Add     mcpAdd     `cmd:"" help:"Set up a server, in a file of settings."`
 	Remove  mcpRemove  `cmd:"" help:"Take a server out of a file of settings."`
-	Enable  mcpEnable  `cmd:"" help:"Switch a server on again."`
-	Disable mcpDisable `cmd:"" help:"Switch a server off, wherever it is set up."`
+	Enable  mcpEnable  `cmd:"" help:"Switch a server on again." slash:"enable"`
+	Disable mcpDisable `cmd:"" help:"Switch a server off, wherever it is set up." slash:"disable"`
 	Test    mcpTest    `cmd:"" help:"Connect to a server, and list what it has."`
-	Auth    mcpAuth    `cmd:"" help:"Log in to a server, or list those that take a log-in."`
+	Auth    mcpAuth    `cmd:"" help:"Log in to a server, or list those that take a log-in." slash:"auth"`
 	Serve   Serving    `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
-	Reload  mcpReload  `cmd:"" hidden:"" help:"Connect to the servers anew, in a session."`
+	Reload  mcpReload  `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
 }
 
 // mcpWhere names a file of settings, as the Gemini CLI does for servers.

@@ -14,10 +14,10 @@ import (
 
 // policyCommand is gemline policy.
 type policyCommand struct {
-	List    policyList    `cmd:"" default:"withargs" help:"List the rules, the strongest first."`
-	Test    policyTest    `cmd:"" help:"Say what would become of a shell command, command by command."`
-	Explain policyExplain `cmd:"" help:"Say what would become of a call of a tool, and which rules are about it."`
-	Revoke  policyRevoke  `cmd:"" help:"Take back what was said always to; without a place, list it."`
+	List    policyList    `cmd:"" default:"withargs" help:"List the rules, the strongest first." slash:"list"`
+	Test    policyTest    `cmd:"" help:"Say what would become of a shell command, command by command." slash:"test" rest:""`
+	Explain policyExplain `cmd:"" help:"Say what would become of a call of a tool, and which rules are about it." slash:"explain" rest:""`
+	Revoke  policyRevoke  `cmd:"" help:"Take back what was said always to; without a place, list it." slash:"revoke" rest:""`
 }
 
 // A rule is one as gemline policy --json lists it.

@@ -20,13 +20,13 @@ import (
 
 // skillsCommand is gemline skills.
 type skillsCommand struct {
-	List      skillsList      `cmd:"" default:"withargs" help:"List the skills."`
+	List      skillsList      `cmd:"" default:"withargs" help:"List the skills." slash:"list"`
 	Install   skillsInstall   `cmd:"" help:"Copy skills from a folder to yours or the project's."`
-	Link      skillsLink      `cmd:"" help:"Use skills in the folder where they are written."`
+	Link      skillsLink      `cmd:"" help:"Use skills in the folder where they are written." slash:"link"`
 	Uninstall skillsUninstall `cmd:"" help:"Delete a skill that was installed, or its link."`
-	Enable    skillsEnable    `cmd:"" help:"Switch a skill on again."`
-	Disable   skillsDisable   `cmd:"" help:"Switch a skill off."`
-	Reload    skillsReload    `cmd:"" hidden:"" help:"Read the skills again, in a session."`
+	Enable    skillsEnable    `cmd:"" help:"Switch a skill on again." slash:"enable"`
+	Disable   skillsDisable   `cmd:"" help:"Switch a skill off." slash:"disable"`
+	Reload    skillsReload    `cmd:"" hidden:"" help:"Read the skills again, in a session." slash:"reload,refresh"`
 }
 
 type skillsList struct {

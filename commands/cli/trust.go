@@ -11,11 +11,11 @@ import (
 
 // trustCommand is gemline trust.
 type trustCommand struct {
-	Status trustStatus `cmd:"" help:"Say whether a folder is trusted, why, and what it brings."`
-	List   trustList   `cmd:"" help:"List the folders that were decided about."`
-	Add    trustAdd    `cmd:"" help:"Trust a folder and all below it."`
-	Deny   trustDeny   `cmd:"" help:"Don't trust a folder, and don't ask about it."`
-	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder."`
+	Status trustStatus `cmd:"" help:"Say whether a folder is trusted, why, and what it brings." slash:"status" rest:""`
+	List   trustList   `cmd:"" help:"List the folders that were decided about." slash:"list"`
+	Add    trustAdd    `cmd:"" help:"Trust a folder and all below it." slash:"add" rest:""`
+	Deny   trustDeny   `cmd:"" help:"Don't trust a folder, and don't ask about it." slash:"deny" rest:""`
+	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder." slash:"remove" rest:""`
 }
 
 type trustList struct{}

@@ -142,8 +142,8 @@ func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpo
 
 // trashCommand is gemline trash.
 type trashCommand struct {
-	List    trashList    `cmd:"" default:"withargs" help:"List the files that calls deleted or overwrote."`
-	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere."`
+	List    trashList    `cmd:"" default:"withargs" help:"List the files that calls deleted or overwrote." slash:"list"`
+	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere." slash:"restore"`
 }
 
 type trashList struct{}

@@ -1,0 +1,175 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"gemline/commands/cli"
+)
+
+// takes are, by the names of sub-commands, what becomes of the words that are typed behind
+// some of them.
+type takes map[string]func(args string) (words []string, err error)
+
+// relayed returns the slash command for the sub-command of that name. The command itself
+// does what the first of its own sub-commands does, unless c says otherwise.
+func relayed(c Command, take takes) *Command {
+	s := cli.Session(c.Name)
+	c.Aliases, c.Summary = s.Aliases, s.Summary
+	for _, sub := range s.Sub {
+		c.Sub = append(c.Sub, relay(sub, c.Name+" "+sub.Name, take[sub.Name]))
+	}
+	if c.Run == nil && len(c.Sub) > 0 {
+		c.Run = c.Sub[0].Run
+	} else if c.Run == nil {
+		return relay(s, c.Name, nil)
+	}
+	return &c
+}
+
+// relay returns a command that passes the words behind it on to a sub-command.
+func relay(s cli.Slash, path string, take func(string) ([]string, error)) *Command {
+	c := &Command{Name: s.Name, Aliases: s.Aliases, Args: s.Args, Summary: s.Summary, Words: true}
+	c.Run = func(ctx context.Context, app *App, args string) error {
+		words := s.Take(args)
+		if take != nil {
+			var err error
+			if words, err = take(args); err != nil {
+				return err
+			}
+		}
+		if args == "" && len(s.Required) > 0 {
+			return misused("/%s needs %s", path, strings.Join(s.Required, " "))
+		}
+		return app.Manage(ctx, slices.Concat(s.Words, words)...)
+	}
+	return c
+}
+
+func authentication() *Command {
+	// What a mistaken word is may be a key, so none is repeated.
+	none := func(args string) ([]string, error) {
+		if args != "" {
+			return nil, misused("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
+		}
+		return nil, nil
+	}
+	one := func(args string) ([]string, error) {
+		words := strings.Fields(args)
+		if len(words) != 1 {
+			return nil, misused("which type? /auth use gemini-api-key, vertex-ai, gateway or compute-default-credentials")
+		}
+		return words, nil
+	}
+	return relayed(Command{Name: "auth", Usual: true, Words: true},
+		takes{"status": none, "use": one, "signin": none, "signout": none})
+}
+
+func permissions() *Command {
+	c := relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
+	status := c.Run
+	c.Run = func(ctx context.Context, app *App, args string) error {
+		// A bare word is a mistaken sub-command sooner than a folder, and that it
+		// is trusted would be no answer.
+		if args != "" && !strings.ContainsAny(args, "/\\~.-") {
+			return c.wants(args)
+		}
+		return status(ctx, app, args)
+	}
+	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
+		Summary: "ask about a folder, as at the start", Run: permit})
+	return c
+}
+
+// permit asks about a folder.
+func permit(ctx context.Context, app *App, folder string) error {
+	if app.Permit == nil {
+		return unavailable("nobody can be asked here; gemline trust add does the same")
+	}
+	said, err := app.Permit(ctx, folder)
+	if err != nil {
+		return err
+	}
+	return sentences(app.Out, said)
+}
+
+// servers is /mcp. A word that is none of its own is a part of the names to list.
+func servers() *Command {
+	c := relayed(Command{Name: "mcp", Args: "[NAME]"}, nil)
+	list := c.Run
+	with := func(flag string) func(context.Context, *App, string) error {
+		return func(ctx context.Context, app *App, args string) error { return list(ctx, app, flag+" "+args) }
+	}
+	c.Sub = append(c.Sub,
+		&Command{Name: "desc", Aliases: []string{"description"}, Args: "[NAME]", Run: with("--desc"),
+			Summary: "list the servers, with descriptions"},
+		&Command{Name: "schema", Args: "[NAME]", Run: with("--schema"),
+			Summary: "list the servers, with the parameters of their tools"})
+	return c
+}
+
+func extensions() *Command {
+	c := relayed(Command{Name: "extensions", Words: true}, nil)
+	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: reloadExtensions,
+		Summary: "read the commands, skills, agents and context files of extensions again"})
+	return c
+}
+
+// reloadExtensions reads again what extensions bring and a session can take up.
+func reloadExtensions(ctx context.Context, app *App, _ string) error {
+	app.Customs.Forget()
+	app.Customs.tell()
+	for _, command := range []string{"skills", "agents"} {
+		if err := app.Manage(ctx, command, "reload"); err != nil {
+			return err
+		}
+	}
+	if err := refreshMemory(ctx, app, ""); err != nil {
+		return err
+	}
+	return sentences(app.Out, "Hooks, rules and MCP servers of extensions count from the next start on.")
+}
+
+func preferences() *Command {
+	return relayed(Command{Name: "settings", Usual: true,
+		Run: func(ctx context.Context, app *App, _ string) error {
+			if err := app.Manage(ctx, "config", "list"); err != nil {
+				return err
+			}
+			return sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
+		}}, takes{"set": setting})
+}
+
+// setting takes all words between the key and the flags, if there are any, for the
+// value; quotation marks around it may be left out.
+func setting(args string) ([]string, error) {
+	words := strings.Fields(args)
+	from, to := 0, len(words)
+	for from < to && strings.HasPrefix(words[from], "--") {
+		if words[from] == "--scope" { // whose value is the next word
+			from++
+		}
+		from++
+	}
+	for to > from {
+		if last := words[to-1]; last == "--json" || strings.HasPrefix(last, "--scope=") {
+			to--
+		} else if to > from+1 && words[to-2] == "--scope" {
+			to -= 2
+		} else {
+			break
+		}
+	}
+	if to-from < 2 {
+		return nil, misused("which key, and which value? /settings set KEY VALUE")
+	}
+	flags := slices.Concat(words[:from], words[to:])
+	value := strings.Join(words[from+1:to], " ")
+	var unquoted string
+	if json.Unmarshal([]byte(value), &unquoted) == nil && value != "null" {
+		value = unquoted
+	}
+	return append(flags, "--", words[from], value), nil
+}
