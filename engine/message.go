@@ -77,9 +77,9 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 }
 
 // content returns the message as the history keeps it, or nil if nothing was
-// said: without thoughts, and with neighbouring plain texts joined. Whatever
-// carries a signature stays a part of its own, since the API wants it back
-// where it was.
+// said: without thoughts that nobody wants back, and with neighbouring plain texts
+// joined. Whatever carries a signature stays a part of its own, since the API wants
+// it back where it was; the pieces of a thought are one with the signature behind them.
 func (m *message) content() *genai.Content {
 	c := &genai.Content{Role: genai.RoleModel}
 	var text strings.Builder
@@ -89,18 +89,28 @@ func (m *message) content() *genai.Content {
 			text.Reset()
 		}
 	}
+	thought, said := "", false
 	for _, p := range m.parts {
 		switch {
+		case GoesBack(p):
+			flush()
+			c.Parts = append(c.Parts, &genai.Part{Text: thought + p.Text, Thought: true, ThoughtSignature: p.ThoughtSignature})
+			thought = ""
+			continue
 		case p.Thought:
+			thought += p.Text
+			continue
 		case IsText(p):
 			text.WriteString(p.Text)
+			said = said || p.Text != ""
 		default:
 			flush()
-			c.Parts = append(c.Parts, p)
+			c.Parts, said = append(c.Parts, p), true
 		}
+		thought = ""
 	}
 	flush()
-	if len(c.Parts) == 0 {
+	if !said {
 		return nil
 	}
 	return c

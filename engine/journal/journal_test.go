@@ -229,7 +229,7 @@ func TestContinue(t *testing.T) {
 		{callPart("look", "3", map[string]any{"media": "image"}, "s2"), callPart("fail", "4", nil, ""), callPart("nosuch", "5", nil, "")},
 		{callPart("look", "6", map[string]any{"media": "audio"}, ""), callPart("look", "7__look__7", nil, "")},
 		{{Text: "Done."}, {ThoughtSignature: []byte("end")}},
-		{{Text: "Again."}},
+		{{Text: "so", Thought: true, ThoughtSignature: engine.Sign("x", []byte("s"))}, {Text: "Again."}},
 	}, "first", "/etc/hosts: what is it?")
 	if len(had) != 12 {
 		t.Fatalf("%d messages", len(had))

@@ -281,7 +281,9 @@ func (r *rebuilder) model(m *message) {
 }
 
 // wasModels reports whether p may stand in a message of the model that is sent again.
-func wasModels(p *genai.Part) bool { return p.FunctionResponse == nil && !p.Thought }
+func wasModels(p *genai.Part) bool {
+	return p.FunctionResponse == nil && (!p.Thought || engine.GoesBack(p))
+}
 
 // spoken returns what was said in m. What is not decoded yet is so each time anew, since
 // a history is free to change it.

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/engine/redact"
 )
 
@@ -88,6 +89,15 @@ func TestCacheSize(t *testing.T) {
 		if total > mostKept {
 			t.Fatalf("%d bytes are kept", total)
 		}
+	}
+}
+
+// TestForeignThoughts sends no thought of another provider's to Google.
+func TestForeignThoughts(t *testing.T) {
+	got, err := body{contents: []*genai.Content{{Role: genai.RoleModel, Parts: []*genai.Part{
+		{Text: "hm", Thought: true, ThoughtSignature: engine.Sign("anthropic", []byte("s"))}, {Text: "a"}}}}}.encode(nil)
+	if want := `{"contents":[{"parts":[{"text":"a"}],"role":"model"}]}`; err != nil || string(got.text()) != want {
+		t.Errorf("encoded %s, %v; want %s", got.text(), err, want)
 	}
 }
 

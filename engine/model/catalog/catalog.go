@@ -157,7 +157,33 @@ var Shipped = sync.OnceValue(func() *Catalog {
 const (
 	defaultContext = 1 << 20
 	defaultOutput  = 1 << 16
+
+	// UnknownContext is how many tokens a model of another provider than Google takes, if
+	// nothing says it.
+	UnknownContext = 32_000
 )
+
+// Provider returns the provider that a name asks, and the provider's own name of the model.
+// It is "" for Google's models, whose names may be paths as well.
+func Provider(name string) (provider, model string) {
+	provider, model, ok := strings.Cut(name, "/")
+	switch provider {
+	case "models", "tunedModels", "publishers", "projects", "google", "gemini", "vertex", "":
+		return "", name
+	}
+	if !ok || model == "" {
+		return "", name
+	}
+	return provider, model
+}
+
+// plain returns the name of a model of Google's without what says that it is.
+func plain(name string) string {
+	for _, prefix := range []string{"gemini/", "vertex/", "models/"} {
+		name = strings.TrimPrefix(name, prefix)
+	}
+	return name
+}
 
 // inherit takes over what the family has and the row does not say.
 func (m *Model) inherit(f Family) {
@@ -190,9 +216,12 @@ func Of(name string) Model { return Shipped().Of(name) }
 
 // Of returns what is known of the model of that name.
 func (c *Catalog) Of(name string) Model {
-	name = strings.TrimPrefix(name, "models/")
+	name = plain(name)
 	if i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name }); i >= 0 {
 		return c.Models[i]
+	}
+	if provider, _ := Provider(name); provider != "" {
+		return other(name)
 	}
 	m := Model{Name: name, Family: c.family(name)}
 	m.inherit(c.Families[m.Family])
@@ -204,9 +233,18 @@ func (c *Catalog) Of(name string) Model {
 	return m
 }
 
+// other returns what is known of a model of another provider: that it goes by no settings
+// that are made for Google's, unless the user has set them.
+func other(name string) Model {
+	m := Model{Name: name, Traits: Traits{Thinks: "level", Levels: []string{"low", "medium", "high"},
+		Ignores: []string{"temperature", "topP", "topK"}, Context: UnknownContext}}
+	m.inherit(Family{})
+	return m
+}
+
 // Has reports whether the table has a row for a name.
 func (c *Catalog) Has(name string) bool {
-	name = strings.TrimPrefix(name, "models/")
+	name = plain(name)
 	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == name })
 }
 

@@ -154,3 +154,19 @@ func TestExamplesLast(t *testing.T) {
 		}
 	})
 }
+
+func TestProvider(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"gemini-3.8-flash":                 {"", "gemini-3.8-flash"},
+		"models/gemini-3.8-flash":          {"", "models/gemini-3.8-flash"},
+		"publishers/google/models/x":       {"", "publishers/google/models/x"},
+		"ollama/qwen3:4b":                  {"ollama", "qwen3:4b"},
+		"openrouter/google/gemini-3-flash": {"openrouter", "google/gemini-3-flash"},
+		"ollama/":                          {"", "ollama/"},
+		"/x":                               {"", "/x"},
+	} {
+		if provider, model := Provider(name); provider != want[0] || model != want[1] {
+			t.Errorf("%s is %q of %q", name, model, provider)
+		}
+	}
+}

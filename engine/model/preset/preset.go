@@ -335,7 +335,8 @@ func (t *Table) alias(name string) (alias, bool) {
 // modelLike reports whether a name that no alias has may be a model's.
 func modelLike(name string) bool {
 	m := catalog.Of(name)
-	return m.Class != "" || m.Family != ""
+	provider, _ := catalog.Provider(name)
+	return m.Class != "" || m.Family != "" || provider != ""
 }
 
 // matching returns what the overrides change that match k, in the order in which they
