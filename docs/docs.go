@@ -23,10 +23,11 @@ type Page struct {
 }
 
 // order is that of the pages for whoever uses the program; others follow by name.
-var order = []string{"usage", "gemini-cli", "approval", "plan", "commands", "command-line",
-	"terminal", "ide", "answers", "accessibility", "configuration", "settings", "environment",
-	"credentials", "models", "model-list", "trust", "undo", "worktrees", "context", "policy", "denied", "looking", "sandbox", "security", "secrets", "web", "tools", "discovered-tools",
-	"output", "json", "exit-codes", "limits", "batches", "scale", "protocol", "agents", "hooks", "telemetry"}
+var order = []string{"usage", "gemini-cli", "safety", "policy", "sandbox", "security", "trust", "plan",
+	"commands", "command-line", "configuration", "settings", "environment", "credentials", "models", "model-list", "limits",
+	"sessions", "undo", "worktrees", "context", "agents", "hooks", "mcp", "extensions", "skills", "custom-commands",
+	"output", "json", "exit-codes", "batches", "scale", "protocol", "acp", "a2a", "attach", "ide", "tools", "web",
+	"terminal", "answers", "accessibility", "telemetry"}
 
 // last are the pages that come behind all others.
 var last = []string{"library", "rough-edges"}

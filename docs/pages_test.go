@@ -195,17 +195,19 @@ func TestEnvironmentPage(t *testing.T) {
 
 func commandsPage() string {
 	var b strings.Builder
-	b.WriteString("# Commands in a session\n\nWhat a line that begins with a slash does. Printed from the program's own table.\n\n| command | what it does |\n|---|---|\n")
+	b.WriteString("# Commands in a session\n\nWhat a line that begins with a slash does, printed from the program's own table.\n\n")
 	var list func(prefix string, s commands.Set)
 	list = func(prefix string, s commands.Set) {
 		for _, c := range s {
-			name := strings.TrimSpace(prefix + c.Name + " " + strings.ReplaceAll(c.Args, "|", `\|`))
+			name := strings.TrimSpace(prefix + c.Name + " " + c.Args)
 			summary := c.Summary
 			if len(c.Aliases) > 0 {
 				summary += "; also `" + prefix + strings.Join(c.Aliases, "`, `"+prefix) + "`"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", name, summary)
-			list(prefix+c.Name+" ", c.Sub)
+			fmt.Fprintf(&b, "- `%s`: %s\n", name, summary)
+			if strings.Count(prefix, " ") == 0 { // below, the same commands again
+				list(prefix+c.Name+" ", c.Sub)
+			}
 		}
 	}
 	builtin := commands.Builtin()
@@ -216,7 +218,7 @@ func commandsPage() string {
 
 func toolsPage(env tools.Env) string {
 	var b strings.Builder
-	b.WriteString("# Tools\n\nWhat the model can ask for, in the words it is told. Printed from the program's own declarations.\n")
+	b.WriteString("# Tools\n\nWhat the model can ask for, in the words it is told, printed from the program's own declarations. `gemline tools show NAME` prints the arguments, too.\n")
 	agents := agent.Config{Agents: func() []agent.Definition { return agent.BuiltIn() }}
 	for _, tool := range append(tools.New(env), agent.Tool(agents)) {
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", tool.Name(), tool.Label, tool.Declaration.Description)
@@ -233,17 +235,13 @@ func toolsPage(env tools.Env) string {
 		}
 		sort.Strings(names)
 		required := " " + strings.Join(schema.Required, " ") + " "
-		for _, name := range names {
-			p := schema.Properties[name]
-			fmt.Fprintf(&b, "- `%s` (%s", name, p.Type)
-			if strings.Contains(required, " "+name+" ") {
-				b.WriteString(", required")
+		for i, name := range names {
+			if names[i] = "`" + name + "`"; strings.Contains(required, " "+name+" ") {
+				names[i] += " (required)"
 			}
-			b.WriteString(")")
-			if p.Description != "" {
-				b.WriteString(": " + p.Description)
-			}
-			b.WriteString("\n")
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "Arguments: %s.\n", strings.Join(names, ", "))
 		}
 	}
 	return b.String()

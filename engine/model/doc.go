@@ -31,5 +31,5 @@
 // # The library lends its types
 //
 // Requests and answers are the types of google.golang.org/genai. Its client is
-// not used: docs/rough-edges.md says what it loses.
+// not used: docs/internals/packages.md says why.
 package model
