@@ -279,6 +279,9 @@ func testOwned(t *testing.T, open opener) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if len(chunk.Candidates[0].Content.Parts) == 0 { // the end
+				continue
+			}
 			p := chunk.Candidates[0].Content.Parts[0]
 			if p.Text != want[0] {
 				t.Errorf("heard %q, want %q", p.Text, want[0])

@@ -43,6 +43,12 @@ type Server struct {
 	// request.
 	Assist map[string][]Reply
 
+	// Dialect, if not nil, is the other protocol that the server speaks. Others are what its
+	// other paths answer, by the end of the path: the replies of each in order, the last one
+	// again and again. Set them before the first request.
+	Dialect *Dialect
+	Others  map[string][]Reply
+
 	// Forget makes Requests return nothing: a Server that runs long keeps
 	// no record. It must be set before the first request.
 	Forget bool
@@ -149,7 +155,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	got := Received{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Header: r.Header.Clone(), Body: body, From: r.RemoteAddr}
-	if _, model, ok := strings.Cut(r.URL.Path, "/models/"); ok {
+	if s.Dialect != nil {
+		got.Model, got.Action = bodyModel(body), s.action(r.URL.Path)
+	} else if _, model, ok := strings.Cut(r.URL.Path, "/models/"); ok {
 		got.Model, got.Action, _ = strings.Cut(model, ":")
 	} else if action, ok := assistAction(r.URL.Path); ok {
 		got.Model, got.Action = assistModel(body), action
@@ -162,7 +170,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if reply.Inspect != nil {
 		reply.Inspect(r.Context(), &engine.Request{Model: got.Model, Contents: got.Contents()})
 	}
-	answer(w, r, got.Action, reply)
+	answer(w, r, got, reply, s.Dialect)
+}
+
+// bodyModel returns the model that a body names.
+func bodyModel(body []byte) string {
+	var b struct{ Model string }
+	json.Unmarshal(body, &b) // what is no JSON names none
+	return b.Model
+}
+
+// action returns what a path of the dialect asks for.
+func (s *Server) action(path string) string {
+	if strings.HasSuffix(path, s.Dialect.Path) {
+		return "streamGenerateContent"
+	}
+	return ""
 }
 
 // deliver fills c, unless nobody is interested.
@@ -180,6 +203,14 @@ func (s *Server) reply(got Received) Reply {
 		s.requests = append(s.requests, got)
 	}
 	s.count++
+	for end, replies := range s.Others {
+		if strings.HasSuffix(got.Path, end) {
+			if len(replies) > 1 {
+				s.Others[end] = replies[1:]
+			}
+			return replies[0]
+		}
+	}
 	switch got.Action {
 	case "countTokens":
 		if len(s.CountReplies) > 0 {
@@ -224,7 +255,7 @@ func (s *Server) generate(got Received) Reply {
 }
 
 // answer sends reply.
-func answer(w http.ResponseWriter, r *http.Request, action string, reply Reply) {
+func answer(w http.ResponseWriter, r *http.Request, got Received, reply Reply, d *Dialect) {
 	wire := reply.Wire
 	if wire == nil {
 		wire = &Wire{}
@@ -235,10 +266,16 @@ func answer(w http.ResponseWriter, r *http.Request, action string, reply Reply) 
 	if !pause(r, wire.Delay) {
 		return
 	}
-	stream := action == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
+	stream := got.Action == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
+	if d != nil {
+		stream = got.Action != "" && got.JSON()["stream"] != false && got.JSON()["stream"] != nil
+	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	if stream && wire.Body == "" && wire.Status == 0 {
 		w.Header().Set("Content-Type", "text/event-stream")
+		if d != nil {
+			w.Header().Set("Content-Type", d.Type)
+		}
 	}
 	for k, v := range wire.Header {
 		w.Header()[k] = v
@@ -247,7 +284,11 @@ func answer(w http.ResponseWriter, r *http.Request, action string, reply Reply) 
 		w.WriteHeader(wire.Status)
 	}
 	flush := http.NewResponseController(w).Flush
-	for _, piece := range pieces(reply, wire, stream) {
+	all := pieces
+	if d != nil && got.Action != "" {
+		all = d.pieces
+	}
+	for _, piece := range all(reply, wire, stream) {
 		if _, err := io.WriteString(w, piece); err != nil {
 			return
 		}

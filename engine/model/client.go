@@ -105,7 +105,8 @@ type Vendor struct {
 // NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config]
 // error: a key travels by https alone, or on this machine.
 func NewClient(o Options, v Vendor) (*Client, error) {
-	base, err := checkedBase(o.BaseURL, v.Address, "https://api.example.com/v1")
+	open := o.Keyless && o.APIKey == "" && o.FindKey == nil && len(o.Header) == 0
+	base, err := checkedBase(o.BaseURL, v.Address, "https://api.example.com/v1", open)
 	if err != nil {
 		return nil, err
 	}

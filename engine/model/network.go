@@ -175,11 +175,12 @@ func CheckAddress(o Options) error {
 // parseBase checks the address of the API.
 func parseBase(o Options) (*url.URL, error) {
 	variable, usual := o.address()
-	return checkedBase(cmp.Or(strings.TrimSpace(o.BaseURL), usual), variable, usual)
+	return checkedBase(cmp.Or(strings.TrimSpace(o.BaseURL), usual), variable, usual, false)
 }
 
-// checkedBase checks the address s of an API, which variable says; one looks like example.
-func checkedBase(s, variable, example string) (*url.URL, error) {
+// checkedBase checks the address s of an API, which variable says; one looks like example. Open
+// servers, which are paid by nothing that is a secret, may be reached by http elsewhere.
+func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
 			Advice: variable + " is an address such as " + example + " or http://localhost:8080"}
@@ -194,7 +195,7 @@ func checkedBase(s, variable, example string) (*url.URL, error) {
 		return nil, bad(fmt.Sprintf("%q names no server", publicAddress(u)))
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", publicAddress(u)))
-	case u.Scheme == "http" && !text.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !text.Loopback(u.Hostname()) && (!open || u.User != nil):
 		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", publicAddress(u)))
 	}
 	return u, nil

@@ -1,0 +1,52 @@
+package enginetest
+
+import (
+	"strings"
+	"testing"
+
+	"gemline/engine"
+)
+
+// Broken checks that a Generator tells every answer that breaks from one that is whole: each
+// of the ways to break, behind each of the pieces of an answer. Open returns the Generator of
+// the server at a URL. Fault is what the protocol says in the middle of an answer that fails.
+func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url string) engine.Generator) {
+	reply := Streams("one ", "two ", "three ", "four")
+	whole := d.Framed(reply)
+	whole = whole[1 : len(whole)-1] // what encloses them is empty
+	for at := range len(whole) {
+		before, next := strings.Join(whole[:at], ""), whole[at]
+		for name, w := range map[string]*Wire{
+			"ends":                {Pieces: []string{before}},
+			"is reset":            {Pieces: []string{before}, Reset: true},
+			"ends within a piece": {Pieces: []string{before + next[:len(next)/2]}},
+			"is no JSON":          {Pieces: []string{before + strings.Replace(next, "{", "{{", 1)}},
+			"is an error":         {Pieces: []string{before + d.frame(fault)}},
+			"is a web page":       {Pieces: []string{before + "<html><title>Log in</title></html>\n\n"}},
+		} {
+			if at > 0 && name == "is a web page" {
+				continue // which is a line that means nothing, or one that makes no sense
+			}
+			t.Run(name, func(t *testing.T) {
+				s := newServer([]Reply{{Wire: w}})
+				s.Dialect = d
+				s.start()
+				defer s.Close()
+				heard, err := hear(open(t, s.URL).Generate(t.Context(), question()))
+				if err == nil {
+					t.Errorf("behind %d pieces: heard %q and no error", at, heard)
+				}
+				if want := strings.TrimSpace(strings.Join(strings.Fields("one two three four")[:min(at, 4)], "  ")); !strings.HasPrefix(want, strings.TrimSpace(heard)) {
+					t.Errorf("behind %d pieces: heard %q, want what begins %q", at, heard, want)
+				}
+			})
+		}
+	}
+}
+
+// NewDialectServer starts a Server that speaks d and gives replies.
+func NewDialectServer(d *Dialect, replies ...Reply) *Server {
+	s := newServer(replies)
+	s.Dialect = d
+	return s.start()
+}

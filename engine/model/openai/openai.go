@@ -1,0 +1,308 @@
+// Package openai asks models by OpenAI's Chat Completions, which servers of many providers
+// speak. Begin with [New].
+//
+// # What becomes what
+//
+//	the conversation           the request
+//	system instruction         a message of "system"
+//	texts                      the content of messages of "user" and "assistant"
+//	a call                     tool_calls; its arguments as JSON in a text
+//	the answers to calls       messages of "tool", in the order of the calls, before all else
+//	an id of a call            the same one, or one made of it where the server refuses it
+//	images, PDF, sound         image_url, file and input_audio in a message of "user"; in words
+//	                           where the server does not take them
+//	thoughts that go back      reasoning_content or reasoning_details, to who made them
+//	tools                      tools, with their schemas as they are
+//	which calls may be made    tool_choice
+//	a schema of the answer     response_format: json_schema, or json_object where that is all
+//	the longest answer         max_completion_tokens, or max_tokens
+//	temperature, topP, seed    the same, where the model takes them
+//	thinking                   reasoning_effort, where the model takes it
+//
+//	the answer                 the chunk
+//	delta.content              text
+//	delta.reasoning_content    a thought; delta.reasoning, too
+//	delta.tool_calls           calls, whole, at the end, whatever pieces they came in
+//	delta.refusal              a refusal
+//	finish_reason              STOP; length is MAX_TOKENS, content_filter SAFETY
+//	no finish_reason           STOP behind [DONE]; else the answer broke off
+//	usage                      the tokens, of which cached_tokens are cached and
+//	                           reasoning_tokens thoughts; a guess without it
+//
+// There is nothing that counts tokens: they are guessed.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+	"gemline/engine/text"
+)
+
+// A Generator asks the models of a provider.
+type Generator struct {
+	client   *model.Client
+	provider model.Provider
+
+	mu       sync.Mutex
+	toolless map[string]bool // models that take no tools, as the server has said
+}
+
+// New returns a Generator of the models of p. The error, if any, is a [model.Error].
+func New(p model.Provider, o model.Options) (*Generator, error) {
+	c, err := model.NewClient(o, p.Vendor(func(h http.Header, key string) {
+		if key != "" {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	}))
+	return &Generator{client: c, provider: p, toolless: map[string]bool{}}, err
+}
+
+// Close drops the connections that are kept for the next request.
+func (g *Generator) Close() error { return g.client.Close() }
+
+// Count implements [engine.Generator]. It is a guess.
+func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error) {
+	return engine.Estimate(req.Contents), ctx.Err()
+}
+
+// Generate implements [engine.Generator]. The model is one of the provider's, without the
+// provider's name.
+func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
+		r, err := g.request(req)
+		if err != nil {
+			return err
+		}
+		err = g.ask(ctx, req, r, emit)
+		if protocol.Toolless(err, len(r.Tools)) {
+			g.mu.Lock()
+			g.toolless[req.Model] = true
+			g.mu.Unlock()
+			if req.Notify != nil {
+				req.Notify(protocol.OnlyTalks(g.provider.Name + "/" + req.Model))
+			}
+			r.Tools, r.ToolChoice, r.tools = nil, nil, nil
+			err = g.ask(ctx, req, r, emit)
+		}
+		return err
+	})
+}
+
+func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {
+	body, err := text.JSON(r, "")
+	if err != nil {
+		return err
+	}
+	return g.client.Ask(ctx, req, http.MethodPost, "chat/completions", body, func(a *model.Answer) error {
+		s := stream{Answer: protocol.NewAnswer(req, g.provider.Name, r.tools, emit), from: a, thoughts: g.provider.Thoughts}
+		done, err := a.Stream(s.event)
+		if err != nil {
+			return err
+		}
+		return s.end(done)
+	})
+}
+
+// A stream is an answer as it comes in.
+type stream struct {
+	*protocol.Answer
+	from     *model.Answer
+	thoughts string            // the field that thoughts go back in
+	details  []json.RawMessage // of thoughts
+	finish   string
+	refusal  string
+	whole    bool // the answer is a document
+}
+
+// A chunk is a piece of an answer, or all of it.
+type chunk struct {
+	Model   string
+	Choices []struct {
+		Index        int
+		Delta        delta
+		Message      *delta
+		FinishReason *string `json:"finish_reason"`
+	}
+	Usage *struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		TotalTokens      int `json:"total_tokens"`
+		PromptDetails    struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionDetails struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+		CacheHits int `json:"prompt_cache_hit_tokens"` // of DeepSeek
+	}
+	Error json.RawMessage
+}
+
+// A delta is what a chunk adds to the message.
+type delta struct {
+	Content          content
+	ReasoningContent string `json:"reasoning_content"`
+	Reasoning        string
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	Refusal          string
+	ToolCalls        []struct {
+		Index    *int
+		ID       string
+		Function struct {
+			Name      string
+			Arguments arguments
+		}
+	} `json:"tool_calls"`
+}
+
+// A content is a text, or a list of parts of which some are thoughts.
+type content struct{ said, thought string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *content) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return json.Unmarshal(b, &c.said)
+	}
+	var parts []struct {
+		Text     string
+		Thinking json.RawMessage
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.said += p.Text
+		if len(p.Thinking) == 0 {
+			continue
+		}
+		inner := content{}
+		if err := inner.UnmarshalJSON(p.Thinking); err != nil {
+			return err
+		}
+		c.thought += inner.said
+	}
+	return nil
+}
+
+// Arguments are a text, or, of some servers, the object itself.
+type arguments string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		return json.Unmarshal(b, (*string)(a))
+	}
+	*a = arguments(b)
+	return nil
+}
+
+// event takes in a piece of the answer.
+func (s *stream) event(data []byte) error {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return s.from.Unreadable(err, data)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return s.from.Fault(c.Error)
+	}
+	s.Model(c.Model)
+	if u := c.Usage; u != nil {
+		output := u.CompletionTokens
+		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart
+			output += r
+		}
+		s.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
+	}
+	for _, choice := range c.Choices {
+		if choice.Index != 0 { // which was not asked for
+			continue
+		}
+		if choice.FinishReason != nil && *choice.FinishReason != "" {
+			s.finish = *choice.FinishReason
+		}
+		d := choice.Delta
+		if choice.Message != nil {
+			d, s.whole = *choice.Message, true
+		}
+		if err := s.delta(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stream) delta(d delta) error {
+	s.details = append(s.details, d.ReasoningDetails...)
+	s.refusal += d.Refusal
+	if err := s.Thought(cmp.Or(d.ReasoningContent, d.Reasoning, d.Content.thought)); err != nil {
+		return err
+	}
+	if d.Content.said != "" || len(d.ToolCalls) > 0 {
+		if err := s.sign(); err != nil {
+			return err
+		}
+	}
+	if err := s.Text(d.Content.said); err != nil {
+		return err
+	}
+	for i, c := range d.ToolCalls {
+		index := -1
+		if c.Index != nil {
+			index = *c.Index
+		} else if s.whole {
+			index = i
+		}
+		s.Call(index, c.ID, c.Function.Name, string(c.Function.Arguments))
+	}
+	return nil
+}
+
+// sign ends a thought that goes back in words.
+func (s *stream) sign() error {
+	if s.thoughts != reasoningContent || !s.Thinking() {
+		return nil
+	}
+	return s.Sign("")
+}
+
+// end ends the answer. Done says that the server has said that it is whole.
+func (s *stream) end(done bool) error {
+	if err := s.sign(); err != nil {
+		return err
+	}
+	if s.thoughts == reasoningDetails && len(s.details) > 0 {
+		own, err := text.JSON(s.details, "")
+		if err != nil {
+			return err
+		}
+		if err := s.Sign(string(own)); err != nil {
+			return err
+		}
+	}
+	if s.refusal != "" {
+		return s.Refused(s.refusal)
+	}
+	switch s.finish {
+	case "length":
+		return s.End(genai.FinishReasonMaxTokens)
+	case "content_filter":
+		return s.End(genai.FinishReasonSafety)
+	case "error":
+		return s.from.Broken()
+	case "":
+		if !done && !s.whole {
+			return s.from.Broken()
+		}
+	}
+	return s.End(genai.FinishReasonStop)
+}

@@ -1,0 +1,414 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/engine/model"
+)
+
+// dial returns a Generator of a provider that is a local server with replies.
+func dial(t testing.TB, p model.Provider, replies ...et.Reply) (*Generator, *et.Server) {
+	t.Helper()
+	s := et.NewDialectServer(et.OpenAI, replies...)
+	t.Cleanup(s.Close)
+	return at(t, p, s.URL), s
+}
+
+func at(t testing.TB, p model.Provider, url string) *Generator {
+	t.Helper()
+	p.BaseURL = url
+	g, err := New(p, p.Options(model.Options{}, func(string) string { return "sk-very-secret-key" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+// named returns a provider of the table.
+func named(t testing.TB, name string) model.Provider {
+	t.Helper()
+	ps, err := model.NewProviders(nil, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ps.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestGenerator(t *testing.T) {
+	et.Generators(t, func(t testing.TB, replies ...et.Reply) engine.Generator {
+		g, _ := dial(t, named(t, "openai"), replies...)
+		return g
+	})
+}
+
+func TestBreaks(t *testing.T) {
+	et.Broken(t, et.OpenAI, `{"error":{"message":"The server had an error","type":"server_error"}}`,
+		func(t testing.TB, url string) engine.Generator { return at(t, named(t, "vllm"), url) })
+}
+
+// ask returns a request with all that a row of [TestRequest] does not change.
+func ask(change func(r *engine.Request)) *engine.Request {
+	r := &engine.Request{Model: "m", Contents: []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser)},
+		Config: &genai.GenerateContentConfig{}}
+	change(r)
+	return r
+}
+
+// TestRequest has a row for each of what becomes what in a request.
+func TestRequest(t *testing.T) {
+	user := func(parts ...*genai.Part) *genai.Content { return &genai.Content{Role: genai.RoleUser, Parts: parts} }
+	says := func(parts ...*genai.Part) *genai.Content { return &genai.Content{Role: genai.RoleModel, Parts: parts} }
+	answer := func(id, name string, kv ...any) *genai.Part {
+		return &genai.Part{FunctionResponse: &genai.FunctionResponse{ID: id, Name: name, Response: et.Call(id, name, kv...).Args}}
+	}
+	call := func(id, name string, kv ...any) *genai.Part {
+		return &genai.Part{FunctionCall: et.Call(id, name, kv...)}
+	}
+	blob := func(mime, data string) *genai.Part {
+		return &genai.Part{InlineData: &genai.Blob{MIMEType: mime, Data: []byte(data)}}
+	}
+	history := func(cs ...*genai.Content) func(*engine.Request) {
+		return func(r *engine.Request) { r.Contents = cs }
+	}
+	long := strings.Repeat("x", 70)
+	declared := func(r *engine.Request) {
+		r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
+			{Name: "f", Description: "does", ParametersJsonSchema: json.RawMessage(`{"$schema":"x","type":"object","properties":{"z":{"type":"string","pattern":"a"},"a":{"type":"integer"}},"required":["z"]}`)},
+			{Name: "g"}}}}
+	}
+	for _, c := range []struct {
+		name     string
+		provider string
+		ask      func(*engine.Request)
+		want     string // of the body, by the keys that it has
+	}{
+		{"system text", "openai", func(r *engine.Request) {
+			r.Config.SystemInstruction = genai.NewContentFromText("be brief", genai.RoleUser)
+		}, `{"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}],"stream":true,"stream_options":{"include_usage":true}}`},
+		{"in one piece", "openai", func(r *engine.Request) { r.OneShot = true }, `{"stream":null,"stream_options":null}`},
+		{"a server without usage in streams", "mistral", func(r *engine.Request) {}, `{"stream":true,"stream_options":null}`},
+		{"calls side by side", "openai", history(user(&genai.Part{Text: "go"}), says(&genai.Part{Text: "I look"}, call("c1", "f", "a", 1, "b", "<&>"), call("c2", "g")),
+			user(answer("c1", "f", "output", "one"), answer("c2", "g", "error", "no"))),
+			`{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"I look","tool_calls":[
+				{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1,\"b\":\"<&>\"}"}},
+				{"id":"c2","type":"function","function":{"name":"g","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"c1","content":"one"},{"role":"tool","tool_call_id":"c2","content":"Error: no"}]}`},
+		{"a call without words", "openai", history(says(call("c1", "f")), user(answer("c1", "f", "output", "done", "error", "late"), &genai.Part{Text: "and?"})),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"c1","content":"Error: done\nlate"},{"role":"user","content":"and?"}]}`},
+		{"long ids", "openai", history(says(call(long, "f")), user(answer(long, "f", "output", "x"))),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"call_c71bd109227e23434ecf71fd","type":"function","function":{"name":"f","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"call_c71bd109227e23434ecf71fd","content":"x"}]}`},
+		{"narrow ids", "mistral", history(says(call("c-1", "f"), call("abcDEF123", "f")), user(answer("c-1", "f", "output", "x"), answer("abcDEF123", "f", "output", "y"))),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"45tbeen9o","type":"function","function":{"name":"f","arguments":"{}"}},
+				{"id":"abcDEF123","type":"function","function":{"name":"f","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"45tbeen9o","content":"x"},{"role":"tool","tool_call_id":"abcDEF123","content":"y"}]}`},
+		{"files", "openai", history(user(&genai.Part{Text: "see"}, blob("image/png", "P"), blob("application/pdf", "D"), blob("audio/wav", "W"), blob("video/mp4", "V"))),
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}},
+				{"type":"file","file":{"filename":"document.pdf","file_data":"data:application/pdf;base64,RA=="}},
+				{"type":"input_audio","input_audio":{"data":"Vw==","format":"wav"}},
+				{"type":"text","text":"[a file of video/mp4 with 1 bytes, which this model can't read]"}]}]}`},
+		{"files where none can go", "deepseek", history(user(&genai.Part{Text: "see"}, blob("image/png", "PNG"))),
+			`{"messages":[{"role":"user","content":"see\n\n[a file of image/png with 3 bytes, which this model can't read]"}]}`},
+		{"a file that a call has read", "openai", history(says(call("c1", "read")), user(answer("c1", "read", "output", "Binary"), blob("image/png", "P"))),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"c1","content":"Binary"},{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}}]}]}`},
+		{"thoughts go back to who made them", "deepseek", history(says(&genai.Part{Text: "hm", Thought: true, ThoughtSignature: engine.Sign("deepseek", nil)},
+			&genai.Part{Text: "mine", Thought: true, ThoughtSignature: engine.Sign("anthropic", []byte("s"))}, call("c1", "f"))),
+			`{"messages":[{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`},
+		{"details of thoughts", "openrouter", history(says(&genai.Part{Thought: true, ThoughtSignature: engine.Sign("openrouter", []byte(`[{"type":"x"}]`))}, &genai.Part{Text: "a"})),
+			`{"messages":[{"role":"assistant","content":"a","reasoning_details":[{"type":"x"}]}]}`},
+		{"no other signature", "openai", history(says(&genai.Part{FunctionCall: et.Call("c1", "f"), ThoughtSignature: []byte("google's")})),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`},
+		{"tools", "openai", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{"z":{"type":"string","pattern":"a"},"a":{"type":"integer"}},"required":["z"]}}},
+			{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":null}`},
+		{"schemas that are cut", "llamacpp", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}},"required":["z"]}}},
+			{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}]}`},
+		{"a call that must be made", "openai", func(r *engine.Request) {
+			declared(r)
+			r.Config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: []string{"f"}}}
+		}, `{"tool_choice":{"type":"function","function":{"name":"f"}}}`},
+		{"no calls", "openai", func(r *engine.Request) {
+			declared(r)
+			r.Config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeNone}}
+		}, `{"tool_choice":"none"}`},
+		{"a schema of the answer", "openai", func(r *engine.Request) {
+			r.Config.ResponseJsonSchema = json.RawMessage(`{"type":"object"}`)
+		}, `{"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"}}}}`},
+		{"a schema where JSON is all", "deepseek", func(r *engine.Request) {
+			r.Config.ResponseJsonSchema = json.RawMessage(`{"type":"object"}`)
+		}, `{"response_format":{"type":"json_object"}}`},
+		{"settings", "vllm", func(r *engine.Request) {
+			r.Config.MaxOutputTokens, r.Config.Temperature, r.Config.TopP, r.Config.Seed = 9, genai.Ptr[float32](0.5), genai.Ptr[float32](0.25), genai.Ptr[int32](3)
+			r.Config.StopSequences, r.Config.ThinkingConfig = []string{"END"}, &genai.ThinkingConfig{ThinkingLevel: "HIGH"}
+		}, `{"max_completion_tokens":9,"max_tokens":null,"temperature":0.5,"top_p":0.25,"seed":3,"stop":["END"],"reasoning_effort":null}`},
+		{"settings of a model that thinks", "openai", func(r *engine.Request) {
+			r.Model = "gpt-5-mini"
+			r.Config.MaxOutputTokens, r.Config.Temperature = 9, genai.Ptr[float32](0.5)
+			r.Config.ThinkingConfig = &genai.ThinkingConfig{ThinkingLevel: "MINIMAL"}
+		}, `{"model":"gpt-5-mini","max_completion_tokens":9,"temperature":null,"reasoning_effort":"low"}`},
+		{"an older name of the longest answer", "lmstudio", func(r *engine.Request) { r.Config.MaxOutputTokens = 9 }, `{"max_completion_tokens":null,"max_tokens":9}`},
+		{"a budget of thoughts", "openai", func(r *engine.Request) {
+			r.Model, r.Config.ThinkingConfig = "gpt-5", &genai.ThinkingConfig{ThinkingBudget: genai.Ptr[int32](8000)}
+		}, `{"reasoning_effort":"medium"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, s := dial(t, named(t, c.provider), et.Says("ok"))
+			for _, err := range g.Generate(t.Context(), ask(c.ask)) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := s.Requests()[0]
+			var want map[string]any
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			has := map[string]any{}
+			for key := range want {
+				has[key] = got.JSON()[key]
+			}
+			if diff := cmp.Diff(want, has); diff != "" {
+				t.Errorf("%s\n%s", diff, got.Body)
+			}
+			if key := got.Header.Get("Authorization"); (key == "") != (named(t, c.provider).KeyVariable == "") {
+				t.Errorf("authorization %q", key)
+			}
+		})
+	}
+}
+
+// heard is what a Generator has said.
+type heard struct {
+	Text, Thought string
+	Calls         []genai.FunctionCall
+	Signed        []string
+	Finish        genai.FinishReason
+	Block         string
+	Model         string
+	Tokens        [4]int32 // of the prompt, cached, of the answer, of thoughts
+	Err           string
+}
+
+func listen(t *testing.T, g engine.Generator, req *engine.Request) (h heard) {
+	t.Helper()
+	for c, err := range g.Generate(t.Context(), req) {
+		if err != nil {
+			h.Err = err.Error()
+			break
+		}
+		if u := c.UsageMetadata; u != nil {
+			h.Tokens = [4]int32{u.PromptTokenCount, u.CachedContentTokenCount, u.CandidatesTokenCount, u.ThoughtsTokenCount}
+		}
+		if c.PromptFeedback != nil {
+			h.Block = c.PromptFeedback.BlockReasonMessage
+			continue
+		}
+		h.Model = c.ModelVersion
+		if r := c.Candidates[0].FinishReason; r != "" {
+			h.Finish = r
+		}
+		for _, p := range c.Candidates[0].Content.Parts {
+			switch {
+			case p.FunctionCall != nil:
+				h.Calls = append(h.Calls, *p.FunctionCall)
+			case p.Thought && len(p.ThoughtSignature) > 0:
+				h.Signed = append(h.Signed, string(p.ThoughtSignature))
+			case p.Thought:
+				h.Thought += p.Text
+			default:
+				h.Text += p.Text
+			}
+		}
+	}
+	return h
+}
+
+// TestAnswer has a row for each of what becomes what in an answer, and for each fault that
+// models and servers have.
+func TestAnswer(t *testing.T) {
+	events := func(all ...string) et.Reply {
+		return et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"text/event-stream"}},
+			Pieces: []string{"data: " + strings.Join(all, "\n\ndata: ") + "\n\n"}}}
+	}
+	delta := func(s string) string { return `{"choices":[{"index":0,"delta":` + s + `}]}` }
+	over := func(reason string) string {
+		return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
+	}
+	const usage = `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":6,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`
+	f := func(id string, kv ...any) genai.FunctionCall { return *et.Call(id, "f", kv...) }
+	said := func(h heard) heard {
+		if h.Tokens == [4]int32{} {
+			h.Tokens = [4]int32{10, 4, 4, 2}
+		}
+		if h.Finish == "" && h.Err == "" && h.Block == "" {
+			h.Finish = genai.FinishReasonStop
+		}
+		return h
+	}
+	stop := []string{over("stop"), usage, "[DONE]"}
+	with := func(all ...string) et.Reply { return events(append(all, stop...)...) }
+	text := func(s string) string { return delta(`{"content":` + string(mustJSON(s)) + `}`) }
+	for _, c := range []struct {
+		name     string
+		provider string
+		reply    et.Reply
+		want     heard
+	}{
+		{"text", "vllm", with(text("a"), text("b")), said(heard{Text: "ab"})},
+		{"the model", "vllm", with(`{"model":"big-1","choices":[{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a", Model: "vllm/big-1"})},
+		{"thoughts", "vllm", with(delta(`{"reasoning_content":"h"}`), delta(`{"reasoning":"m"}`), text("a")), said(heard{Thought: "hm", Text: "a"})},
+		{"thoughts that go back", "deepseek", with(delta(`{"reasoning_content":"hm"}`), text("a")), said(heard{Thought: "hm", Text: "a", Signed: []string{"gemline:deepseek:"}})},
+		{"details of thoughts", "openrouter", with(delta(`{"reasoning":"hm","reasoning_details":[{"a":1}]}`), delta(`{"reasoning_details":[{"b":2}]}`), text("a")),
+			said(heard{Thought: "hm", Text: "a", Signed: []string{`gemline:openrouter:[{"a":1},{"b":2}]`}})},
+		{"content in parts", "mistral", with(delta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"}]}`)), said(heard{Thought: "hm", Text: "a"})},
+		{"calls in pieces", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\""}}]}`), delta(`{"tool_calls":[{"index":1,"id":"2","function":{"name":"f","arguments":""}}]}`),
+			delta(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0), f("2")}})},
+		{"calls without index", "vllm", with(delta(`{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":"}}]}`), delta(`{"tool_calls":[{"function":{"arguments":"1}"}}]}`),
+			delta(`{"tool_calls":[{"id":"2","function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0), f("2")}})},
+		{"calls of one index", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{}"}}]}`), delta(`{"tool_calls":[{"index":0,"id":"2","function":{"name":"f","arguments":"{}"}}]}`)),
+			said(heard{Calls: []genai.FunctionCall{f("1"), f("2")}})},
+		{"calls without ids", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
+		{"arguments that are an object", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":{"a":1}}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},
+		{"arguments in a text in a text", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"\"{\\\"a\\\":1}\""}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},
+		{"arguments that are no JSON", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{a:"}}]}`)), said(heard{Finish: genai.FinishReasonMalformedFunctionCall})},
+		{"an answer that is too long", "vllm", events(text("a"), over("length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
+		{"an answer that is withheld", "vllm", events(text("a"), over("content_filter"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
+		{"a refusal", "openai", with(delta(`{"refusal":"I can't"}`)), said(heard{Block: "I can't"})},
+		{"no finish reason, but whole", "vllm", events(text("a"), usage, "[DONE]"), said(heard{Text: "a"})},
+		{"no finish reason", "vllm", events(text("a"), usage), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
+		{"no mark at the end", "vllm", events(text("a"), over("stop"), usage), said(heard{Text: "a"})},
+		{"no usage", "vllm", events(text("aaaaaaaa"), over("stop"), "[DONE]"), heard{Text: "aaaaaaaa", Finish: genai.FinishReasonStop, Tokens: [4]int32{0, 0, 2, 0}}},
+		{"thoughts beside the answer's tokens", "xai", events(text("a"), over("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`, "[DONE]"), said(heard{Text: "a"})},
+		{"an error", "openrouter", events(text("a"), `{"error":{"code":429,"message":"slow down"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`), heard{Text: "a", Err: "the server refused: slow down (429)"}},
+		{"another choice", "vllm", with(`{"choices":[{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a"})},
+		{"one document", "vllm", et.Whole(`{"model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}},{"id":"2","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],
+			"usage":{"prompt_tokens":10,"completion_tokens":6,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`), said(heard{Text: "a", Model: "vllm/x", Calls: []genai.FunctionCall{f("1"), f("2")}})},
+		{"a call as text", "vllm", with(text("<tool"), text(`_call>{"name":"f","arg`), text("uments\":{\"a\":1}}</tool_call>\n")), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"two calls as text", "vllm", with(text(`<tool_call>{"name":"f","arguments":{}}</tool_call> <tool_call>{"name":"f","arguments":"{}"}</tool_call>`)), said(heard{Calls: []genai.FunctionCall{f(""), f("")}})},
+		{"a call in a block", "vllm", with(text("```json\n{\"name\": \"f\", \"parameters\": {\"a\": 1}}\n```")), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"a call as JSON", "vllm", with(text(`{"type":"function","function":{"name":"f","arguments":{}}}`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
+		{"a call with words", "vllm", with(text("I call it: "), text(`<tool_call>{"name":"f","arguments":{}}</tool_call>`)), said(heard{Text: `I call it: <tool_call>{"name":"f","arguments":{}}</tool_call>`})},
+		{"a call and words", "vllm", with(text(`<tool_call>{"name":"f","arguments":{}}</tool_call>`), text(" is how")), said(heard{Text: `<tool_call>{"name":"f","arguments":{}}</tool_call> is how`})},
+		{"a call of no tool", "vllm", with(text(`{"name":"rm","arguments":{}}`)), said(heard{Text: `{"name":"rm","arguments":{}}`})},
+		{"JSON that is no call", "vllm", with(text(`{"name":"f","arguments":{},"why":1}`)), said(heard{Text: `{"name":"f","arguments":{},"why":1}`})},
+		{"code", "vllm", with(text("```go\n"), text("{}\n```")), said(heard{Text: "```go\n{}\n```"})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, s := dial(t, named(t, c.provider), c.reply)
+			req := ask(func(r *engine.Request) {
+				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}
+			})
+			got := listen(t, g, req)
+			got.Err = strings.ReplaceAll(got.Err, strings.TrimPrefix(s.URL, "http://"), "HOST")
+			if c.want.Model == "" {
+				got.Model = ""
+			}
+			if c.want.Err != "" {
+				got.Tokens = c.want.Tokens
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestToolless asks a model that takes no tools without them, from then on, and says so once.
+func TestToolless(t *testing.T) {
+	refused := et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","code":400}}`}}
+	g, s := dial(t, named(t, "vllm"), refused, et.Says("hi"), et.Says("again"))
+	var told []string
+	for _, want := range []string{"hi", "again"} {
+		h := listen(t, g, ask(func(r *engine.Request) {
+			r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}
+			r.Notify = func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) }
+		}))
+		if h.Text != want || h.Err != "" {
+			t.Errorf("heard %+v", h)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "vllm/m takes no tools") {
+		t.Errorf("told %q", told)
+	}
+	for i, r := range s.Requests() {
+		if _, has := r.JSON()["tools"]; has != (i == 0) {
+			t.Errorf("request %d has tools: %v", i, has)
+		}
+	}
+}
+
+// TestErrors sees that errors speak of the provider, and hold no key.
+func TestErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply et.Reply
+		kind  model.Kind
+		want  string
+	}{
+		"key": {et.Reply{Wire: &et.Wire{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-very-secret-key.","code":"invalid_api_key"}}`}},
+			model.Auth, "export OPENAI_API_KEY=..., or store a key with gemline auth set-key openai"},
+		"no credit": {et.Reply{Wire: &et.Wire{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}},
+			model.Auth, "see what the account at openai has left"},
+		"no such model": {et.Reply{Wire: &et.Wire{Status: 404, Body: `{"error":{"message":"The model does not exist","code":"model_not_found"}}`}},
+			model.NotFound, "choose another model"},
+		"elsewhere": {et.Reply{Wire: &et.Wire{Status: 301, Body: "moved"}}, model.Config, "set providers.openai.baseUrl"},
+		"too long": {et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"message":"maximum context length is 10","code":"context_length_exceeded"}}`}},
+			model.Overflow, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, _ := dial(t, named(t, "openai"), c.reply)
+			for _, err := range g.Generate(t.Context(), ask(func(*engine.Request) {})) {
+				var e *model.Error
+				if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(e.Hint(), c.want) {
+					t.Errorf("error %v (%+v)", err, e)
+				}
+				if e != nil && strings.Contains(e.Message+e.Advice, "very-secret") {
+					t.Errorf("the key is told: %s", e.Message)
+				}
+			}
+		})
+	}
+}
+
+// TestKeyTravels lets a key travel by http on this machine alone.
+func TestKeyTravels(t *testing.T) {
+	key := func(string) string { return "sk-very-secret-key" }
+	for _, c := range []struct {
+		url, variable string
+		ok            bool
+	}{
+		{"http://127.0.0.1:1/v1", "K", true}, {"http://localhost:1/v1", "K", true}, {"https://example.com/v1", "K", true},
+		{"http://example.com/v1", "K", false}, {"http://192.168.1.2:8000/v1", "K", false},
+		{"http://192.168.1.2:8000/v1", "", true}, {"http://u:p@192.168.1.2:8000/v1", "", false}, {"", "K", false},
+	} {
+		p := model.Provider{Name: "x", Protocol: model.OpenAI, BaseURL: c.url, KeyVariable: c.variable}
+		if _, err := New(p, p.Options(model.Options{}, key)); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	p := model.Provider{Name: "x", Protocol: model.OpenAI, BaseURL: "http://192.168.1.2:8000/v1", Headers: map[string]string{"X-Key": "1"}}
+	if _, err := New(p, p.Options(model.Options{}, key)); err == nil {
+		t.Error("a header travels by http to another machine")
+	}
+}

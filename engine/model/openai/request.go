@@ -1,0 +1,279 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+	"gemline/engine/text"
+)
+
+// The fields that thoughts go back in.
+const (
+	reasoningContent = "reasoning_content"
+	reasoningDetails = "reasoning_details"
+)
+
+// A request is the body of one.
+type request struct {
+	Model               string         `json:"model"`
+	Messages            []message      `json:"messages"`
+	Stream              bool           `json:"stream,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	Tools               []tool         `json:"tools,omitempty"`
+	ToolChoice          any            `json:"tool_choice,omitempty"`
+	ResponseFormat      any            `json:"response_format,omitempty"`
+	MaxTokens           int32          `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int32          `json:"max_completion_tokens,omitempty"`
+	Temperature         *float32       `json:"temperature,omitempty"`
+	TopP                *float32       `json:"top_p,omitempty"`
+	Seed                *int32         `json:"seed,omitempty"`
+	Stop                []string       `json:"stop,omitempty"`
+	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+
+	tools []protocol.Tool // that may be called as text
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// A message is one of a conversation. The content is a text, a list of parts or nothing.
+type message struct {
+	Role             string          `json:"role"`
+	Content          any             `json:"content"`
+	ToolCalls        []toolCall      `json:"tool_calls,omitempty"`
+	ToolCallID       string          `json:"tool_call_id,omitempty"`
+	ReasoningContent string          `json:"reasoning_content,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
+}
+
+type part struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+	File     *file     `json:"file,omitempty"`
+	Audio    *audio    `json:"input_audio,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type file struct {
+	Name string `json:"filename"`
+	Data string `json:"file_data"`
+}
+
+type audio struct {
+	Data   string `json:"data"`
+	Format string `json:"format"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Arguments   *string         `json:"arguments,omitempty"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+// request returns what req says to the server.
+func (g *Generator) request(req *engine.Request) (*request, error) {
+	c, p := protocol.Config(req), g.provider
+	lacks := func(what string) bool { return p.Lacks(req.Model, what) }
+	r := &request{Model: req.Model, Stream: !req.OneShot, TopP: c.TopP, Seed: c.Seed, Stop: c.StopSequences, Temperature: c.Temperature}
+	if r.Stream && !lacks(model.StreamOptions) {
+		r.StreamOptions = &streamOptions{true}
+	}
+	if lacks(model.Temperature) {
+		r.Temperature, r.TopP = nil, nil
+	}
+	if lacks(model.MaxCompletionTokens) {
+		r.MaxTokens = c.MaxOutputTokens
+	} else {
+		r.MaxCompletionTokens = c.MaxOutputTokens
+	}
+	if !lacks(model.Effort) {
+		r.ReasoningEffort = protocol.Effort(c)
+	}
+	var cut protocol.Cut
+	if lacks(model.Pattern) {
+		cut.Keywords = []string{"pattern", "format"}
+	}
+	if err := g.addTools(r, c, cut); err != nil {
+		return nil, err
+	}
+	if err := addFormat(r, c, cut, lacks(model.JSONSchema)); err != nil {
+		return nil, err
+	}
+	if system := protocol.System(c, g.client.Redact); system != "" {
+		r.Messages = append(r.Messages, message{Role: "system", Content: system})
+	}
+	for _, said := range protocol.Contents(req, g.client.Redact) {
+		if said.Role == genai.RoleModel {
+			r.Messages = append(r.Messages, g.assistant(said)...)
+		} else {
+			r.Messages = append(r.Messages, g.user(said, lacks)...)
+		}
+	}
+	return r, nil
+}
+
+func (g *Generator) addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut) error {
+	tools, err := protocol.Tools(c, cut)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	none := g.toolless[r.Model] || g.provider.Lacks(r.Model, model.Tools)
+	g.mu.Unlock()
+	if none || len(tools) == 0 {
+		return nil
+	}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, tool{"function", function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
+	}
+	switch how, names := protocol.Choice(c); {
+	case how == "any" && len(names) == 1:
+		r.ToolChoice = tool{"function", function{Name: names[0]}}
+	case how == "any":
+		r.ToolChoice = "required"
+	case how == "none":
+		r.ToolChoice = "none"
+		return nil
+	}
+	r.tools = tools
+	return nil
+}
+
+// addFormat says that the answer is to be JSON. What is JSON is no call.
+func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bare bool) error {
+	schema, asked, err := protocol.Schema(c, cut)
+	switch {
+	case err != nil || !asked:
+		return err
+	case schema == nil || bare:
+		r.ResponseFormat = map[string]any{"type": "json_object"}
+	default:
+		r.ResponseFormat = map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": "answer", "schema": schema}}
+	}
+	r.tools = nil
+	return nil
+}
+
+// assistant returns what the model has said.
+func (g *Generator) assistant(said *genai.Content) []message {
+	m := message{Role: "assistant"}
+	var words strings.Builder
+	for _, p := range said.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionCall != nil:
+			args := p.FunctionCall.Args
+			if args == nil {
+				args = map[string]any{}
+			}
+			written := text.Compact(args)
+			m.ToolCalls = append(m.ToolCalls, toolCall{protocol.ID(p.FunctionCall.ID, g.provider.IDs), "function",
+				function{Name: p.FunctionCall.Name, Arguments: &written}})
+		case p.InlineData != nil || p.FileData != nil:
+			words.WriteString(protocol.Described(p))
+		case engine.Code(p) != "":
+			words.WriteString(engine.Code(p))
+		default:
+			words.WriteString(p.Text)
+		}
+	}
+	thought, signatures := protocol.Thoughts(said, g.provider.Name)
+	switch {
+	case len(signatures) == 0:
+	case g.provider.Thoughts == reasoningContent:
+		m.ReasoningContent = thought
+	case g.provider.Thoughts == reasoningDetails && json.Valid([]byte(signatures[0])):
+		m.ReasoningDetails = json.RawMessage(signatures[0])
+	}
+	if words.Len() > 0 || m.ToolCalls == nil {
+		m.Content = words.String()
+	}
+	return []message{m}
+}
+
+// user returns what the user has said, behind the answers to calls.
+func (g *Generator) user(said *genai.Content, lacks func(string) bool) (all []message) {
+	var parts []part
+	files := false
+	add := func(p *genai.Part) {
+		made := asPart(p, lacks)
+		files = files || made.Type != "text"
+		parts = append(parts, made)
+	}
+	for _, p := range said.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionResponse != nil:
+			result, failed := protocol.Result(p.FunctionResponse)
+			if failed {
+				result = "Error: " + result
+			}
+			all = append(all, message{Role: "tool", ToolCallID: protocol.ID(p.FunctionResponse.ID, g.provider.IDs), Content: result})
+			for _, m := range protocol.Media(p.FunctionResponse) {
+				add(m)
+			}
+		case p.Text != "" || p.InlineData != nil || p.FileData != nil:
+			add(p)
+		}
+	}
+	switch {
+	case files:
+		return append(all, message{Role: "user", Content: parts})
+	case len(parts) > 0:
+		var texts []string
+		for _, p := range parts {
+			texts = append(texts, p.Text)
+		}
+		return append(all, message{Role: "user", Content: strings.Join(texts, "\n\n")})
+	}
+	return all
+}
+
+// asPart returns a part as the server takes it, in words if it does not.
+func asPart(p *genai.Part, lacks func(string) bool) part {
+	if p.InlineData == nil {
+		if p.FileData != nil {
+			return part{Type: "text", Text: protocol.Described(p)}
+		}
+		return part{Type: "text", Text: p.Text}
+	}
+	mime := p.InlineData.MIMEType
+	data := base64.StdEncoding.EncodeToString(p.InlineData.Data)
+	url := fmt.Sprintf("data:%s;base64,%s", mime, data)
+	switch {
+	case strings.HasPrefix(mime, "image/") && !lacks(model.Images):
+		return part{Type: "image_url", ImageURL: &imageURL{url}}
+	case mime == "application/pdf" && !lacks(model.PDF):
+		return part{Type: "file", File: &file{"document.pdf", url}}
+	case (mime == "audio/wav" || mime == "audio/x-wav") && !lacks(model.Audio):
+		return part{Type: "input_audio", Audio: &audio{data, "wav"}}
+	case (mime == "audio/mpeg" || mime == "audio/mp3") && !lacks(model.Audio):
+		return part{Type: "input_audio", Audio: &audio{data, "mp3"}}
+	}
+	return part{Type: "text", Text: protocol.Described(p)}
+}

@@ -1,0 +1,285 @@
+package protocol
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+)
+
+// An Answer makes chunks of what a stream says.
+type Answer struct {
+	emit     func(*genai.GenerateContentResponse) error
+	provider string
+	asked    *engine.Request
+	tools    []Tool // that may be called as text; none if no calls are looked for there
+
+	model   string // which answers, as the server calls it
+	held    strings.Builder
+	free    bool // text is no longer held
+	calls   []*call
+	thought bool // a thought is not signed yet
+	size    int  // bytes that were said
+	usage   *genai.GenerateContentResponseUsageMetadata
+}
+
+// A call is one as it comes in.
+type call struct {
+	index    int
+	id, name string
+	args     strings.Builder
+}
+
+// NewAnswer returns the Answer to a request, from provider. Where tools are given, calls are
+// looked for in the text.
+func NewAnswer(req *engine.Request, provider string, tools []Tool, emit func(*genai.GenerateContentResponse) error) *Answer {
+	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0}
+}
+
+// Model says which model answers.
+func (a *Answer) Model(name string) {
+	if name != "" {
+		a.model = name
+	}
+}
+
+// Part emits one part.
+func (a *Answer) Part(p *genai.Part) error {
+	a.size += len(p.Text)
+	return a.emit(a.chunk("", p))
+}
+
+func (a *Answer) chunk(finish genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
+	version := ""
+	if a.model != "" {
+		version = a.provider + "/" + a.model
+	}
+	return &genai.GenerateContentResponse{ModelVersion: version, Candidates: []*genai.Candidate{{
+		Content: &genai.Content{Role: genai.RoleModel, Parts: parts}, FinishReason: finish}}}
+}
+
+// Thought takes in a piece of a thought.
+func (a *Answer) Thought(s string) error {
+	if s == "" {
+		return nil
+	}
+	a.thought = true
+	return a.Part(&genai.Part{Text: s, Thought: true})
+}
+
+// Sign ends a thought that goes back to the provider. Own is the provider's signature.
+func (a *Answer) Sign(own string) error {
+	a.thought = false
+	return a.Part(&genai.Part{Thought: true, ThoughtSignature: engine.Sign(a.provider, []byte(own))})
+}
+
+// Thinking reports whether a thought is not signed.
+func (a *Answer) Thinking() bool { return a.thought }
+
+// Text takes in a piece of text, which is held while it may be a call.
+func (a *Answer) Text(s string) error {
+	if s == "" {
+		return nil
+	}
+	if a.free {
+		return a.Part(&genai.Part{Text: s})
+	}
+	a.held.WriteString(s)
+	if a.held.Len() < 64<<10 && maybeCall(a.held.String()) {
+		return nil
+	}
+	return a.release()
+}
+
+func (a *Answer) release() error {
+	a.free = true
+	if a.held.Len() == 0 {
+		return nil
+	}
+	s := a.held.String()
+	a.held.Reset()
+	return a.Part(&genai.Part{Text: s})
+}
+
+// Call takes in a piece of the call at an index; an index below 0 is that of a new call, if
+// it has a name, and else of the last one.
+func (a *Answer) Call(index int, id, name, args string) {
+	i := slices.IndexFunc(a.calls, func(c *call) bool { return index >= 0 && c.index == index })
+	switch {
+	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
+		i = -1
+	case index < 0 && name == "" && len(a.calls) > 0:
+		i = len(a.calls) - 1
+	}
+	if i < 0 {
+		i = len(a.calls)
+		a.calls = append(a.calls, &call{index: index})
+	}
+	c := a.calls[i]
+	if id != "" {
+		c.id = id
+	}
+	if name != "" && c.name != name { // some servers say it with every piece
+		c.name += name
+	}
+	c.args.WriteString(args)
+	a.size += len(args)
+}
+
+// Usage says how many tokens the request took: of its prompt, of which some may have been read
+// from a cache, and of the answer with its thoughts.
+func (a *Answer) Usage(prompt, cached, output, thoughts int) {
+	n := func(i int) int32 { return int32(max(0, min(i, 1<<30))) }
+	a.usage = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: n(prompt), CachedContentTokenCount: n(cached),
+		CandidatesTokenCount: n(output - thoughts), ThoughtsTokenCount: n(thoughts), TotalTokenCount: n(prompt + output)}
+}
+
+// Refused ends the answer of a server that will not answer.
+func (a *Answer) Refused(why string) error {
+	if err := a.release(); err != nil {
+		return err
+	}
+	return a.emit(&genai.GenerateContentResponse{UsageMetadata: a.usage, PromptFeedback: &genai.GenerateContentResponsePromptFeedback{
+		BlockReason: "REFUSAL", BlockReasonMessage: why}})
+}
+
+// End ends the answer. Without a word of the server's, the tokens are guessed.
+func (a *Answer) End(finish genai.FinishReason) error {
+	var parts []*genai.Part
+	why := ""
+	if len(a.calls) == 0 {
+		for _, fc := range textCalls(a.held.String(), a.tools) {
+			parts = append(parts, &genai.Part{FunctionCall: fc})
+			a.held.Reset()
+		}
+	}
+	if err := a.release(); err != nil {
+		return err
+	}
+	for _, c := range a.calls {
+		args, ok := arguments(c.args.String())
+		if !ok || c.name == "" {
+			parts, why = nil, "the arguments of "+c.name+" are no JSON object"
+			if finish != genai.FinishReasonMaxTokens {
+				finish = genai.FinishReasonMalformedFunctionCall
+			}
+			break
+		}
+		parts = append(parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.id, Name: c.name, Args: args}})
+	}
+	last := a.chunk(finish, parts...)
+	last.Candidates[0].FinishMessage = why
+	if last.UsageMetadata = a.usage; a.usage == nil {
+		a.Usage(engine.Estimate(a.asked.Contents), 0, a.size/4, 0)
+		last.UsageMetadata = a.usage
+	}
+	return a.emit(last)
+}
+
+// arguments reads the arguments of a call. Some servers write them as JSON in JSON.
+func arguments(s string) (args map[string]any, ok bool) {
+	if s = strings.TrimSpace(s); s == "" || s == "null" {
+		return map[string]any{}, true
+	}
+	if inner := ""; s[0] == '"' && json.Unmarshal([]byte(s), &inner) == nil {
+		s = inner
+	}
+	err := json.Unmarshal([]byte(s), &args)
+	return args, err == nil && args != nil
+}
+
+// What encloses a call that is written as text.
+const (
+	openCall, closeCall = "<tool_call>", "</tool_call>"
+	fence               = "```"
+)
+
+// maybeCall reports whether a text may be the beginning of one that is nothing but calls.
+func maybeCall(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	if rest, ok := strings.CutPrefix(s, fence); ok {
+		kind, body, ended := strings.Cut(rest, "\n")
+		kind = strings.TrimSpace(kind)
+		if !ended {
+			return strings.HasPrefix("json", kind) || strings.HasPrefix("tool_call", kind)
+		}
+		if kind != "" && kind != "json" && kind != "tool_call" {
+			return false
+		}
+		body = strings.TrimLeft(body, " \t\r\n")
+		return body == "" || body[0] == '{' || body[0] == '['
+	}
+	begins := func(with string) bool { return strings.HasPrefix(s, with) || strings.HasPrefix(with, s) }
+	return s == "" || s[0] == '{' || begins(openCall) || begins(fence)
+}
+
+// textCalls returns the calls that a text is, nil if it is anything else beside them.
+func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, fence); ok {
+		_, body, _ := strings.Cut(rest, "\n")
+		if s, ok = strings.CutSuffix(strings.TrimSpace(body), fence); !ok {
+			return nil
+		}
+		s = strings.TrimSpace(s)
+	}
+	if !strings.HasPrefix(s, openCall) {
+		return jsonCalls(s, tools)
+	}
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, openCall)
+		body, rest, closed := strings.Cut(rest, closeCall)
+		calls := jsonCalls(strings.TrimSpace(body), tools)
+		if !ok || !closed || calls == nil {
+			return nil
+		}
+		all, s = append(all, calls...), strings.TrimSpace(rest)
+	}
+	return all
+}
+
+// jsonCalls returns the calls that a JSON text is: an object or a list of them, each with the
+// name of a tool and its arguments and nothing else.
+func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	docs := []json.RawMessage{json.RawMessage(s)}
+	if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &docs) != nil {
+		return nil
+	}
+	for _, doc := range docs {
+		var o map[string]json.RawMessage
+		if json.Unmarshal(doc, &o) != nil {
+			return nil
+		}
+		if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
+			o = nil
+			if json.Unmarshal(inner, &o) != nil {
+				return nil
+			}
+		}
+		fc := &genai.FunctionCall{}
+		given := false
+		for key, value := range o {
+			switch key {
+			case "name":
+				if json.Unmarshal(value, &fc.Name) != nil {
+					return nil
+				}
+			case "arguments", "parameters", "args":
+				if fc.Args, given = arguments(string(value)); !given {
+					return nil
+				}
+			case "id", "type":
+			default:
+				return nil
+			}
+		}
+		if !given || !slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == fc.Name }) {
+			return nil
+		}
+		all = append(all, fc)
+	}
+	return all
+}

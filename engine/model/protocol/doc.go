@@ -1,0 +1,17 @@
+// Package protocol has what the generators of other providers than Google have in common:
+// what they say of a conversation, and what they make of an answer.
+//
+// # A conversation is Google's
+//
+// The history has one form, that of google.golang.org/genai, whoever has answered. A
+// generator writes it in the words of its server for each request, and nothing of that stays.
+// What a server does not take is said in words ([Described]); ids that it refuses are
+// replaced by others, the same ones each time ([ID]).
+//
+// # An answer has faults
+//
+// An [Answer] is told what a stream says, piece by piece, and emits chunks. Calls whose
+// arguments come in pieces are emitted whole, at the end. A call that can't be read makes the
+// answer one that is asked for again. A call that is written as text counts only if the
+// answer is nothing else.
+package protocol

@@ -1,0 +1,322 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
+)
+
+// Config returns the settings of a request, which may have none.
+func Config(req *engine.Request) *genai.GenerateContentConfig {
+	if req.Config == nil {
+		return &genai.GenerateContentConfig{}
+	}
+	return req.Config
+}
+
+// System returns the system's instruction, less what clean takes out.
+func System(c *genai.GenerateContentConfig, clean func(string) string) string {
+	if c.SystemInstruction == nil {
+		return ""
+	}
+	return clean(engine.Words(c.SystemInstruction.Parts))
+}
+
+// Contents returns the messages of a request that say something, less what clean takes out.
+func Contents(req *engine.Request, clean func(string) string) (all []*genai.Content) {
+	for _, c := range req.Contents {
+		if c != nil && len(c.Parts) > 0 {
+			all = append(all, wrap.Content(c, clean))
+		}
+	}
+	return all
+}
+
+// A Tool is a tool that the model may call.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage // of an object
+}
+
+// Tools returns the tools that are declared in c. The schemas are cut by cut. A tool of
+// Google's server is an error: nobody else has it.
+func Tools(c *genai.GenerateContentConfig, cut Cut) (all []Tool, err error) {
+	for _, t := range c.Tools {
+		if t == nil {
+			continue
+		}
+		if t.GoogleSearch != nil || t.URLContext != nil || t.CodeExecution != nil {
+			return nil, &model.Error{Kind: model.BadRequest, Final: true,
+				Message: "this provider has no search and reads no pages by itself",
+				Advice:  "a model of Google's does: see model.roles"}
+		}
+		for _, d := range t.FunctionDeclarations {
+			var schema any = d.ParametersJsonSchema
+			if d.Parameters != nil {
+				schema = d.Parameters
+			}
+			raw, err := cut.Schema(schema)
+			if err != nil {
+				return nil, fmt.Errorf("the schema of %s: %w", d.Name, err)
+			}
+			all = append(all, Tool{d.Name, d.Description, raw})
+		}
+	}
+	return all, nil
+}
+
+// Choice returns what the model may call: "auto", "any" of names (nil is all), or "none".
+func Choice(c *genai.GenerateContentConfig) (how string, names []string) {
+	if c.ToolConfig == nil || c.ToolConfig.FunctionCallingConfig == nil {
+		return "auto", nil
+	}
+	f := c.ToolConfig.FunctionCallingConfig
+	switch f.Mode {
+	case genai.FunctionCallingConfigModeAny:
+		return "any", f.AllowedFunctionNames
+	case genai.FunctionCallingConfigModeNone:
+		return "none", nil
+	}
+	return "auto", nil
+}
+
+// A Cut is what is taken out of a JSON Schema, since a server refuses it.
+type Cut struct {
+	Keywords []string // anywhere
+	Top      []string // of the schema itself
+}
+
+// always are the keywords that are for programs that read schemas as files.
+var always = []string{"$schema", "$id", "$comment"}
+
+// Schema returns a JSON Schema of an object without what c takes out. Properties stay in their
+// order, in which the model is to write them.
+func (c Cut) Schema(v any) (json.RawMessage, error) {
+	const empty = `{"type":"object","properties":{}}`
+	b, err := text.JSON(v, "")
+	if err != nil || len(bytes.TrimSpace(b)) == 0 || string(b) == "null" {
+		return json.RawMessage(empty), err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var out bytes.Buffer
+	if err := c.copy(d, &out, true, false); err != nil {
+		return nil, err
+	}
+	var top struct{ Type any }
+	switch err := json.Unmarshal(out.Bytes(), &top); {
+	case err != nil:
+		return nil, err
+	case top.Type == nil && out.Len() > 2:
+		return append([]byte(`{"type":"object",`), out.Bytes()[1:]...), nil
+	case top.Type == nil:
+		return json.RawMessage(empty), nil
+	}
+	return out.Bytes(), nil
+}
+
+// copy copies a value. Names says that the keys of an object are names and no keywords.
+func (c Cut) copy(d *json.Decoder, out *bytes.Buffer, top, names bool) error {
+	t, err := d.Token()
+	if err != nil {
+		return err
+	}
+	write := func(v any) error {
+		b, err := text.JSON(v, "")
+		out.Write(bytes.TrimSpace(b))
+		return err
+	}
+	delim, nested := t.(json.Delim)
+	if !nested {
+		return write(t)
+	}
+	out.WriteString(delim.String())
+	for n := 0; d.More(); {
+		if delim == '[' {
+			if n++; n > 1 {
+				out.WriteByte(',')
+			}
+			if err := c.copy(d, out, false, false); err != nil {
+				return err
+			}
+			continue
+		}
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		if !names && (slices.Contains(always, key) || slices.Contains(c.Keywords, key) || top && slices.Contains(c.Top, key)) {
+			if err := c.copy(d, &bytes.Buffer{}, false, false); err != nil {
+				return err
+			}
+			continue
+		}
+		if n++; n > 1 {
+			out.WriteByte(',')
+		}
+		if err := write(key); err != nil {
+			return err
+		}
+		out.WriteByte(':')
+		mark := out.Len()
+		inside := !names && (key == "properties" || key == "$defs" || key == "definitions" || key == "patternProperties")
+		if err := c.copy(d, out, false, inside); err != nil {
+			return err
+		}
+		if key == "type" && !names { // which Google writes in capitals
+			small := bytes.ToLower(out.Bytes()[mark:])
+			out.Truncate(mark)
+			out.Write(small)
+		}
+	}
+	t, err = d.Token()
+	if err == nil {
+		out.WriteString(t.(json.Delim).String())
+	}
+	return err
+}
+
+// Schema returns the JSON Schema that the answer is to fit, nil if there is none, and whether
+// it is to be JSON at all.
+func Schema(c *genai.GenerateContentConfig, cut Cut) (schema json.RawMessage, asked bool, err error) {
+	var v any = c.ResponseJsonSchema
+	if c.ResponseSchema != nil {
+		v = c.ResponseSchema
+	}
+	if v != nil {
+		schema, err = cut.Schema(v)
+	}
+	return schema, v != nil || c.ResponseMIMEType == "application/json", err
+}
+
+// Effort returns how much the model is to think: low, medium or high, "" where nothing is
+// said.
+func Effort(c *genai.GenerateContentConfig) string {
+	t := c.ThinkingConfig
+	if t == nil {
+		return ""
+	}
+	switch level := strings.ToLower(string(t.ThinkingLevel)); level {
+	case "low", "medium", "high":
+		return level
+	case "minimal":
+		return "low"
+	}
+	switch b := t.ThinkingBudget; {
+	case b == nil || *b < 0:
+		return ""
+	case *b <= 2048:
+		return "low"
+	case *b <= 8192:
+		return "medium"
+	}
+	return "high"
+}
+
+// Result returns what the answer to a call says, and whether the call failed.
+func Result(fr *genai.FunctionResponse) (said string, failed bool) {
+	why, failed := fr.Response["error"]
+	output, done := fr.Response["output"]
+	only := len(fr.Response) == 1
+	switch {
+	case done && only:
+		return value(output), false
+	case failed && only:
+		return value(why), true
+	case done && failed && len(fr.Response) == 2:
+		return value(output) + "\n" + value(why), true
+	}
+	return value(fr.Response), failed
+}
+
+// value returns a text as it is, and anything else as JSON.
+func value(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return text.Compact(v)
+}
+
+// Media returns the files in the answer to a call.
+func Media(fr *genai.FunctionResponse) (all []*genai.Part) {
+	for _, p := range fr.Parts {
+		if p != nil && p.InlineData != nil {
+			all = append(all, &genai.Part{InlineData: &genai.Blob{MIMEType: p.InlineData.MIMEType, Data: p.InlineData.Data}})
+		}
+	}
+	return all
+}
+
+// Described says in words what a file is that can't be sent.
+func Described(p *genai.Part) string {
+	if b := p.InlineData; b != nil {
+		return fmt.Sprintf("[a file of %s with %d bytes, which this model can't read]", b.MIMEType, len(b.Data))
+	}
+	return fmt.Sprintf("[the file %s, which this model can't read]", p.FileData.FileURI)
+}
+
+// longest is how long the id of a call may be for every server.
+const longest = 40
+
+// ID returns id in a form that a server takes: as it is, or another one in its place, which is
+// the same each time. The form is that of [model.Provider].
+func ID(id, form string) string {
+	plain := func(r rune) bool {
+		return r > 'z' || !(r >= 'a' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || form == "" && (r == '-' || r == '_'))
+	}
+	if id != "" && !strings.ContainsFunc(id, plain) && (form == "" && len(id) <= longest || form == "9" && len(id) == 9) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	if form == "9" {
+		n := (&big.Int{}).SetBytes(sum[:])
+		return n.Text(36)[:9]
+	}
+	return "call_" + hex.EncodeToString(sum[:12])
+}
+
+// Thoughts returns what goes back to a provider of its own thoughts in a message: the words,
+// and the signatures.
+func Thoughts(c *genai.Content, provider string) (said string, signatures []string) {
+	for _, p := range c.Parts {
+		if p == nil || !p.Thought {
+			continue
+		}
+		if by, own := engine.SignedBy(p.ThoughtSignature); by == provider {
+			said += p.Text
+			signatures = append(signatures, string(own))
+		}
+	}
+	return said, signatures
+}
+
+// Toolless reports whether err says that the model takes no tools, where some were declared.
+func Toolless(err error, tools int) bool {
+	e, ok := err.(*model.Error)
+	if !ok || tools == 0 || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
+		return false
+	}
+	m := strings.ToLower(e.Message)
+	return strings.Contains(m, "not support tool") || strings.Contains(m, "not supported tool") || strings.Contains(m, "support tool use") ||
+		strings.Contains(m, "tools is not supported") || strings.Contains(m, "tools are not supported") ||
+		strings.Contains(m, "tool choice requires") || strings.Contains(m, "requires --jinja")
+}
+
+// OnlyTalks is what the user is told of a model that takes no tools.
+func OnlyTalks(name string) engine.Notice {
+	return engine.Notice{Text: name + " takes no tools: it can only talk, and reads and changes nothing"}
+}

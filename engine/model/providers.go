@@ -1,0 +1,241 @@
+package model
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+
+	"gemline/engine/text"
+)
+
+//go:embed providers.toml
+var providersText string
+
+// A Provider is where models are asked for.
+type Provider struct {
+	Name            string            `toml:"name" json:"-"`
+	Protocol        string            `toml:"protocol" json:"protocol"`
+	BaseURL         string            `toml:"baseUrl" json:"baseUrl"`
+	KeyVariable     string            `toml:"keyVariable" json:"keyVariable"`
+	AddressVariable string            `toml:"addressVariable" json:"-"`
+	AddressPath     string            `toml:"addressPath" json:"-"`
+	KeyHeader       string            `toml:"keyHeader" json:"keyHeader"`
+	Headers         map[string]string `toml:"headers" json:"headers"`
+	List            string            `toml:"list" json:"-"`
+	Thoughts        string            `toml:"thoughts" json:"-"`
+	IDs             string            `toml:"ids" json:"-"`
+	Lacking         []string          `toml:"lacks" json:"lacks"`
+	Models          []Exception       `toml:"models" json:"-"`
+	Example         string            `toml:"example" json:"-"`
+}
+
+// An Exception is what holds for the models of a provider whose names begin alike.
+type Exception struct {
+	Prefix  string   `toml:"prefix"`
+	Lacking []string `toml:"lacks"`
+}
+
+// What a server may lack.
+const (
+	Temperature         = "temperature"
+	Effort              = "effort"
+	MaxCompletionTokens = "max_completion_tokens"
+	StreamOptions       = "stream_options"
+	JSONSchema          = "json_schema"
+	Images              = "images"
+	PDF                 = "pdf"
+	Audio               = "audio"
+	Pattern             = "pattern"
+	Tools               = "tools"
+	Thinking            = "thinking" // of models that do not think
+	Adaptive            = "adaptive" // of models that think within a budget
+)
+
+// lackable are the names of what a server may lack.
+var lackable = []string{Temperature, Effort, MaxCompletionTokens, StreamOptions, JSONSchema, Images, PDF, Audio, Pattern,
+	Tools, Thinking, Adaptive}
+
+// The protocols.
+const (
+	Gemini    = "gemini"
+	OpenAI    = "openai"
+	Anthropic = "anthropic"
+	Ollama    = "ollama"
+)
+
+// Lacks reports whether a model of p does not take something.
+func (p Provider) Lacks(model, what string) bool {
+	lacks := p.Lacking
+	for _, e := range p.Models {
+		if strings.HasPrefix(model, e.Prefix) {
+			lacks = e.Lacking
+		}
+	}
+	return slices.Contains(lacks, what)
+}
+
+// Address says what the user sets to say where the server is.
+func (p Provider) Address() string {
+	return cmp.Or(p.AddressVariable, "providers."+p.Name+".baseUrl")
+}
+
+// Providers are the providers that there are, in the order to list them.
+type Providers []Provider
+
+// builtin are the providers of the table, which nobody changes.
+var builtin = sync.OnceValue(func() Providers {
+	var t struct{ Providers Providers }
+	if _, err := toml.Decode(providersText, &t); err != nil {
+		panic(fmt.Sprintf("providers.toml: %v", err))
+	}
+	return t.Providers
+})
+
+// NewProviders returns the built-in providers, with what the user's settings and the
+// environment say of these and others. An error names the provider.
+func NewProviders(custom map[string]any, getenv func(string) string) (Providers, error) {
+	all := slices.Clone(builtin())
+	for i := range all {
+		p := &all[i]
+		at := ""
+		if p.AddressVariable != "" {
+			at = strings.TrimSpace(getenv(p.AddressVariable))
+		}
+		switch {
+		case at == "":
+		case p.Protocol == Ollama:
+			p.BaseURL = ollamaAddress(at)
+		default:
+			p.BaseURL = strings.TrimSuffix(strings.TrimSuffix(at, "/"), p.AddressPath) + p.AddressPath
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(custom)) {
+		p, err := all.Named(name)
+		if err != nil {
+			p = Provider{Name: name, Protocol: OpenAI}
+		}
+		p.Lacking = slices.Clone(p.Lacking) // which is the table's
+		b, err := json.Marshal(custom[name])
+		if err == nil {
+			err = json.Unmarshal(b, &p)
+		}
+		if err == nil {
+			err = p.check()
+		}
+		if err != nil {
+			return nil, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("providers.%s: %s", text.EscapeLine(name), text.EscapeLine(err.Error())),
+				Advice: `a provider is {"protocol": "openai", "baseUrl": "https://...", "keyVariable": "WORK_KEY"}`}
+		}
+		if p.List == "" {
+			p.List = p.Protocol
+		}
+		if i := all.index(name); i >= 0 {
+			all[i] = p
+		} else {
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// check says what is wrong with p.
+func (p Provider) check() error {
+	unknown := slices.IndexFunc(p.Lacking, func(s string) bool { return !slices.Contains(lackable, s) })
+	switch {
+	case !pathWord(p.Name) || strings.Contains(p.Name, ":"):
+		return fmt.Errorf("the name must be of letters, digits, - and _")
+	case !slices.Contains([]string{OpenAI, Anthropic, Ollama}, p.Protocol):
+		return fmt.Errorf("the protocol %q is none of openai, anthropic and ollama", p.Protocol)
+	case p.BaseURL == "":
+		return fmt.Errorf("the baseUrl is missing")
+	case unknown >= 0:
+		return fmt.Errorf("nothing is known that is called %q; there are %s", p.Lacking[unknown], strings.Join(lackable, ", "))
+	}
+	for name, value := range p.Headers {
+		if !headerValue(value) || !pathWord(name) {
+			return fmt.Errorf("the header %q has characters that no header has", name)
+		}
+	}
+	return nil
+}
+
+// ollamaAddress returns the address that a value of OLLAMA_HOST stands for, as Ollama's own
+// program reads it: a host, a port or both, with http:// or without. The address that a server
+// listens at on all networks is reached on this machine.
+func ollamaAddress(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	port := map[string]string{"http": "80", "https": "443"}[scheme]
+	if !ok {
+		scheme, rest, port = "http", s, "11434"
+	}
+	hostport, path, _ := strings.Cut(rest, "/")
+	host, given, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host, given = strings.Trim(hostport, "[]"), ""
+	}
+	switch host {
+	case "", "0.0.0.0", "::":
+		host = "127.0.0.1"
+	}
+	u := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, cmp.Or(given, port)), Path: path}
+	return u.String()
+}
+
+func (ps Providers) index(name string) int {
+	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
+}
+
+// Named returns the provider of that name.
+func (ps Providers) Named(name string) (Provider, error) {
+	if i := ps.index(name); i >= 0 {
+		return ps[i], nil
+	}
+	var names []string
+	for _, p := range ps {
+		names = append(names, p.Name)
+	}
+	return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("there is no provider named %s", text.EscapeLine(name)),
+		Advice: "there are " + strings.Join(names, ", ") + "; providers in your settings adds others"}
+}
+
+// Options returns what a Client of p is made with: common, which has what holds for all, and
+// the key, which getenv has or which find finds where it is stored.
+func (p Provider) Options(common Options, getenv func(string) string) Options {
+	o := common
+	o.BaseURL, o.Keyless, o.Header = p.BaseURL, p.KeyVariable == "", http.Header{}
+	for name, value := range p.Headers {
+		o.Header.Set(name, value)
+	}
+	if o.APIKey = ""; p.KeyVariable != "" {
+		o.APIKey = strings.TrimSpace(getenv(p.KeyVariable))
+	}
+	o.Keyless = o.Keyless || len(o.Header) > 0 // which may pay
+	return o
+}
+
+// Vendor returns what a Client is told of p, whose protocol puts the key into the header so.
+func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
+	v := Vendor{Name: p.Name, Address: p.Address(), Header: header,
+		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s", p.KeyVariable, p.Name)}
+	if p.KeyVariable == "" {
+		v.Advice = "name the variable of the key in providers." + p.Name + ".keyVariable"
+	}
+	if p.KeyHeader != "" {
+		v.Header = func(h http.Header, key string) {
+			if key != "" {
+				h.Set(p.KeyHeader, key)
+			}
+		}
+	}
+	return v
+}

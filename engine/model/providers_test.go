@@ -1,0 +1,134 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+
+	"gemline/engine/model/catalog"
+)
+
+func none(string) string { return "" }
+
+// TestProviders sees that the table says nothing that the program does not read, and that
+// each of its examples can be asked for.
+func TestProviders(t *testing.T) {
+	meta, err := toml.Decode(providersText, &struct{ Providers Providers }{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rest := meta.Undecoded(); len(rest) > 0 {
+		t.Errorf("not read: %v", rest)
+	}
+	all, err := NewProviders(nil, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+		name, model, ok := strings.Cut(p.Example, "/")
+		if !ok || name != p.Name || model == "" {
+			t.Errorf("%s: the example %q", p.Name, p.Example)
+		}
+		for _, e := range append(p.Models, Exception{"", p.Lacking}) {
+			for _, what := range e.Lacking {
+				if !slices.Contains(lackable, what) {
+					t.Errorf("%s lacks %q", p.Name, what)
+				}
+			}
+		}
+		if p.Protocol == Gemini {
+			if provider, _ := catalog.Provider(p.Example); provider != "" {
+				t.Errorf("%s is of %s", p.Example, provider)
+			}
+			continue
+		}
+		if provider, _ := catalog.Provider(p.Example); provider != p.Name {
+			t.Errorf("%s is of %s", p.Example, provider)
+		}
+		if p.AddressPath != "" {
+			continue // which says where it is
+		}
+		if _, err := NewClient(p.Options(Options{}, func(string) string { return "key" }), p.Vendor(nil)); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+	want := "gemini vertex openai anthropic ollama lmstudio llamacpp vllm openrouter groq mistral deepseek xai azure"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("there are %s, want %s", got, want)
+	}
+}
+
+// TestExceptions takes the last one that fits a model.
+func TestExceptions(t *testing.T) {
+	all, _ := NewProviders(nil, none)
+	for _, c := range []struct {
+		provider, model, what string
+		want                  bool
+	}{
+		{"openai", "gpt-5-mini", Temperature, true}, {"openai", "gpt-5-mini", Effort, false}, {"openai", "gpt-5-chat-latest", Effort, true},
+		{"openai", "gpt-4.1", Temperature, false}, {"openai", "gpt-4.1", Effort, true},
+		{"anthropic", "claude-sonnet-5", Temperature, true}, {"anthropic", "claude-sonnet-4-5-20250929", Effort, true},
+		{"anthropic", "claude-opus-4-5", Effort, false}, {"anthropic", "claude-opus-4-5", Adaptive, true}, {"anthropic", "claude-sonnet-4-6", Adaptive, false},
+	} {
+		p, err := all.Named(c.provider)
+		if err != nil || p.Lacks(c.model, c.what) != c.want {
+			t.Errorf("%s/%s lacks %s: %v, %v", c.provider, c.model, c.what, !c.want, err)
+		}
+	}
+}
+
+// TestCustomProviders adds and changes providers as settings and the environment say.
+func TestCustomProviders(t *testing.T) {
+	env := func(name string) string {
+		return map[string]string{"OLLAMA_HOST": "0.0.0.0:99", "AZURE_OPENAI_ENDPOINT": "https://me.example.com/"}[name]
+	}
+	all, err := NewProviders(map[string]any{
+		"work":   map[string]any{"protocol": "anthropic", "baseUrl": "https://w.example.com", "keyVariable": "WORK_KEY", "headers": map[string]any{"X-Team": "a"}},
+		"plain":  map[string]any{"baseUrl": "http://127.0.0.1:1/v1", "lacks": []any{"images"}},
+		"openai": map[string]any{"baseUrl": "https://o.example.com/v1"},
+	}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][3]string{
+		"work": {"anthropic", "https://w.example.com", "WORK_KEY"}, "plain": {"openai", "http://127.0.0.1:1/v1", ""},
+		"openai": {"openai", "https://o.example.com/v1", "OPENAI_API_KEY"}, "ollama": {"ollama", "http://127.0.0.1:99", ""},
+		"azure": {"openai", "https://me.example.com/openai/v1", "AZURE_OPENAI_API_KEY"},
+	} {
+		p, err := all.Named(name)
+		if got := [3]string{p.Protocol, p.BaseURL, p.KeyVariable}; err != nil || got != want {
+			t.Errorf("%s is %q, want %q; %v", name, got, want, err)
+		}
+	}
+	if p, _ := all.Named("plain"); !p.Lacks("m", Images) || p.Lacks("m", PDF) {
+		t.Errorf("plain lacks %q", p.Lacking)
+	}
+	if builtin, _ := NewProviders(nil, none); builtin[2].BaseURL != "https://api.openai.com/v1" || !slices.Contains(builtin[2].Lacking, Effort) {
+		t.Error("the table has been changed")
+	}
+	for name, p := range map[string]any{
+		"no protocol": map[string]any{"protocol": "soap", "baseUrl": "https://x.example.com"}, "nowhere": map[string]any{"protocol": "openai"},
+		"a/b": map[string]any{"baseUrl": "https://x.example.com"}, "text": "x", "lacking": map[string]any{"baseUrl": "https://x.example.com", "lacks": []any{"wits"}},
+		"header": map[string]any{"baseUrl": "https://x.example.com", "headers": map[string]any{"X": "a\nb"}},
+	} {
+		if _, err := NewProviders(map[string]any{name: p}, none); err == nil || !strings.Contains(err.Error(), "providers."+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOllamaAddress(t *testing.T) {
+	for s, want := range map[string]string{
+		"example.com": "http://example.com:11434", ":99": "http://127.0.0.1:99", "0.0.0.0": "http://127.0.0.1:11434",
+		"[::1]:99": "http://[::1]:99", "https://example.com": "https://example.com:443", "http://10.0.0.1": "http://10.0.0.1:80",
+		"https://example.com:8443/ollama": "https://example.com:8443/ollama", "[::]:99": "http://127.0.0.1:99",
+	} {
+		if got := ollamaAddress(s); got != want {
+			t.Errorf("%s is %s, want %s", s, got, want)
+		}
+	}
+}
