@@ -18,8 +18,8 @@ import (
 func TestManualPage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	w := &cli.World{Output: cli.Output{Out: &page}, Build: cli.Build{Version: "1.2", Date: "2026-01-02T03:04:05Z"}}
-	if err := cli.Run(t.Context(), w, []string{"man"}); err != nil {
+	build := cli.Build{Version: "1.2", Date: "2026-01-02T03:04:05Z"}
+	if err := cli.Run(t.Context(), &cli.Output{Out: &page}, &cli.Asker{}, []string{"man"}, build); err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{

@@ -100,8 +100,8 @@ func listed(d agent.Definition) listedAgent {
 }
 
 // Run lists the agents.
-func (*agentsList) Run(w *World) error {
-	list, wrong := w.Agents.List()
+func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
+	list, wrong := agents.List()
 	all, problems, lines := []listedAgent{}, []string{}, []string{}
 	for _, d := range list {
 		all = append(all, listed(d))
@@ -115,11 +115,11 @@ func (*agentsList) Run(w *World) error {
 		problems = append(problems, err.Error())
 		lines = append(lines, "not used: "+err.Error())
 	}
-	w.agentsLeftOut()
+	here.agentsLeftOut(out)
 	if len(lines) == 0 {
 		lines = []string{"there are no agents: experimental.enableAgents in the settings is false"}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Agents   []listedAgent `json:"agents"`
 		Problems []string      `json:"problems"`
 	}{all, problems}, lines...)
@@ -134,18 +134,18 @@ func called(d agent.Definition) string {
 }
 
 // agentsLeftOut says that the project's agents are not among those that there are.
-func (w *World) agentsLeftOut() {
-	if w.Trusted {
+func (here *Folder) agentsLeftOut(out *Output) {
+	if here.Trusted {
 		return
 	}
-	if files, _ := filepath.Glob(filepath.Join(w.Paths.Workspace("agents"), "*.md")); len(files) > 0 {
-		w.Notify("this folder is not trusted, and its agents are left out; gemline trust add trusts it")
+	if files, _ := filepath.Glob(filepath.Join(here.Paths.Workspace("agents"), "*.md")); len(files) > 0 {
+		out.Notify("this folder is not trusted, and its agents are left out; gemline trust add trusts it")
 	}
 }
 
 // find returns the agent of that name.
-func (a agentName) find(w *World) (agent.Definition, error) {
-	list, wrong := w.Agents.List()
+func (a agentName) find(agents Agents) (agent.Definition, error) {
+	list, wrong := agents.List()
 	for _, err := range wrong {
 		if fe := (*agent.FileError)(nil); errors.As(err, &fe) &&
 			strings.TrimSuffix(filepath.Base(fe.File), ".md") == a.Name {
@@ -163,8 +163,8 @@ func (a agentName) find(w *World) (agent.Definition, error) {
 }
 
 // Run says what an agent is.
-func (c *agentsShow) Run(w *World) error {
-	d, err := c.find(w)
+func (c *agentsShow) Run(out *Output, agents Agents) error {
+	d, err := c.find(agents)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (c *agentsShow) Run(w *World) error {
 		if a.Card != "" {
 			lines = append(lines, "card: "+a.Card)
 		}
-		return w.show(a, append(lines, fmt.Sprintf("limits: %g minutes", a.MaxMinutes))...)
+		return out.show(a, append(lines, fmt.Sprintf("limits: %g minutes", a.MaxMinutes))...)
 	}
 	lines = append(lines, "model: "+a.Model, "tools: "+may,
 		fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
@@ -196,7 +196,7 @@ func (c *agentsShow) Run(w *World) error {
 	for l := range strings.Lines(d.Prompt) {
 		lines = append(lines, "  "+strings.TrimSuffix(l, "\n"))
 	}
-	return w.show(a, lines...)
+	return out.show(a, lines...)
 }
 
 // A badAgent is a file that is no agent.
@@ -207,13 +207,13 @@ type badAgent struct {
 }
 
 // Run says what is wrong with files. The error is about the first one.
-func (c *agentsValidate) Run(w *World) error {
-	list, wrong := w.Agents.List()
+func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
+	list, wrong := agents.List()
 	if len(c.Files) > 0 {
 		list, wrong = nil, nil
 	}
 	if len(c.Files) == 0 {
-		w.agentsLeftOut()
+		here.agentsLeftOut(out)
 	}
 	for _, file := range c.Files {
 		info, err := os.Stat(file)
@@ -245,7 +245,7 @@ func (c *agentsValidate) Run(w *World) error {
 	if lines = append(lines, fmt.Sprintf("agents that can be read: %d", len(list))); len(wrong) == 0 {
 		lines = append(lines, "nothing is wrong with them")
 	}
-	err := w.show(struct {
+	err := out.show(struct {
 		OK       bool       `json:"ok"`
 		Agents   int        `json:"agents"`
 		Problems []badAgent `json:"problems"`
@@ -261,24 +261,28 @@ func (c *agentsValidate) Run(w *World) error {
 }
 
 // Run reads the files again.
-func (*agentsReload) Run(ctx context.Context, w *World) error {
-	if err := w.Agents.Reload(ctx); err != nil {
+func (*agentsReload) Run(ctx context.Context, out *Output, here *Folder, agents Agents) error {
+	if err := agents.Reload(ctx); err != nil {
 		return err
 	}
-	return (*agentsList)(nil).Run(w)
+	return (*agentsList)(nil).Run(out, here, agents)
 }
 
 // Run switches an agent on.
-func (c *agentsEnable) Run(ctx context.Context, w *World) error { return c.turn(ctx, w, true) }
+func (c *agentsEnable) Run(ctx context.Context, out *Output, here *Folder, agents Agents) error {
+	return c.turn(ctx, out, here, agents, true)
+}
 
 // Run switches an agent off.
-func (c *agentsDisable) Run(ctx context.Context, w *World) error { return c.turn(ctx, w, false) }
+func (c *agentsDisable) Run(ctx context.Context, out *Output, here *Folder, agents Agents) error {
+	return c.turn(ctx, out, here, agents, false)
+}
 
-func (a agentName) turn(ctx context.Context, w *World, on bool) error {
-	if _, err := a.find(w); err != nil {
+func (a agentName) turn(ctx context.Context, out *Output, here *Folder, agents Agents, on bool) error {
+	if _, err := a.find(agents); err != nil {
 		return err
 	}
-	src, err := where{settings.User}.source(w)
+	src, err := where{settings.User}.source(here)
 	if err != nil {
 		return err
 	}
@@ -286,8 +290,8 @@ func (a agentName) turn(ctx context.Context, w *World, on bool) error {
 	if err != nil {
 		return err
 	}
-	w.Agents.Turn(a.Name, on)
-	return w.show(struct {
+	agents.Turn(a.Name, on)
+	return out.show(struct {
 		Agent   string `json:"agent"`
 		Enabled bool   `json:"enabled"`
 		File    string `json:"file"`
@@ -296,8 +300,8 @@ func (a agentName) turn(ctx context.Context, w *World, on bool) error {
 }
 
 // Run shows what the settings say of an agent, or changes it.
-func (c *agentsConfig) Run(ctx context.Context, w *World) error {
-	d, err := c.find(w)
+func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, agents Agents) error {
+	d, err := c.find(agents)
 	if err != nil {
 		return err
 	}
@@ -307,16 +311,16 @@ func (c *agentsConfig) Run(ctx context.Context, w *World) error {
 	}
 	switch {
 	case c.Value != "":
-		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}, where: where{settings.User}}).Run(ctx, w)
+		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}, where: where{settings.User}}).Run(ctx, out, here, ask)
 	case c.Key != "":
-		return (&configGet{Key: key + "." + c.Key}).Run(w)
+		return (&configGet{Key: key + "." + c.Key}).Run(out, here)
 	}
-	if !w.JSON {
-		if err := w.line("keys: enabled, tools, mcpServers, %s",
+	if !out.JSON {
+		if err := out.line("keys: enabled, tools, mcpServers, %s",
 			strings.Join(slices.Sorted(maps.Values(agentKeys)), ", ")); err != nil {
 			return err
 		}
-		s, err := w.settings()
+		s, err := here.settings()
 		if err != nil {
 			return err
 		}
@@ -327,12 +331,12 @@ func (c *agentsConfig) Run(ctx context.Context, w *World) error {
 			if err != nil {
 				return err
 			}
-			if err := w.lines([]string{"set in the settings: " + string(b)}); err != nil {
+			if err := out.lines([]string{"set in the settings: " + string(b)}); err != nil {
 				return err
 			}
 		}
 	}
-	return (&agentsShow{c.agentName}).Run(w)
+	return (&agentsShow{c.agentName}).Run(out, agents)
 }
 
 // agentKeys are the keys of an agent's file, as the settings have them.

@@ -20,10 +20,10 @@ type attachCommand struct {
 }
 
 // live returns the sessions that are live, in all directories.
-func (w *World) live(ctx context.Context) []attach.Session {
+func (here *Folder) live(ctx context.Context) []attach.Session {
 	var dirs []string
-	if w.Paths.Home != "" {
-		tmp := w.Paths.User("tmp")
+	if here.Paths.Home != "" {
+		tmp := here.Paths.User("tmp")
 		found, _ := fs.Glob(os.DirFS(tmp), "*/sockets")
 		for _, name := range found {
 			dirs = append(dirs, filepath.Join(tmp, name))
@@ -33,7 +33,7 @@ func (w *World) live(ctx context.Context) []attach.Session {
 }
 
 // showLive prints them.
-func (w *World) showLive(all []attach.Session) error {
+func (out *Output) showLive(all []attach.Session) error {
 	list, lines := []attach.Info{}, []string{}
 	for i, s := range all {
 		list = append(list, s.Info)
@@ -42,7 +42,7 @@ func (w *World) showLive(all []attach.Session) error {
 	if len(all) == 0 {
 		lines = []string{"no session is live"}
 	}
-	return w.show(map[string]any{"live": list}, lines...)
+	return out.show(map[string]any{"live": list}, lines...)
 }
 
 // titleOf returns what the list calls a live session, and a comma, "" if its file does not say.
@@ -56,10 +56,10 @@ func titleOf(s attach.Session) string {
 }
 
 // Run shows a live session, or lists them.
-func (c *attachCommand) Run(ctx context.Context, w *World) error {
-	all := w.live(ctx)
+func (c *attachCommand) Run(ctx context.Context, out *Output, here *Folder, show Attach) error {
+	all := here.live(ctx)
 	if c.Session == "" {
-		return w.showLive(all)
+		return out.showLive(all)
 	}
 	found := meant(all, c.Session)
 	switch {
@@ -67,14 +67,14 @@ func (c *attachCommand) Run(ctx context.Context, w *World) error {
 		return &NoSessionError{fmt.Errorf("no live session %.100q; gemline attach lists those there are", c.Session)}
 	case len(found) > 1:
 		return &NoSessionError{fmt.Errorf("%d live sessions go by %.100q; gemline attach lists them, with the numbers that they can be named by", len(found), c.Session)}
-	case w.Attach == nil:
+	case show == nil:
 		return &NoSessionError{fmt.Errorf("gemline attach needs a terminal of its own, outside of a session")}
 	}
 	conn, err := attach.Dial(ctx, found[0].Dir, found[0].ID)
 	if err != nil {
 		return &NoSessionError{err}
 	}
-	return w.Attach(ctx, conn)
+	return show(ctx, conn)
 }
 
 // meant returns the sessions that a word names: by the id, the number in the list or how the

@@ -53,8 +53,8 @@ type authReport struct {
 }
 
 // Run prints what the next request would use, and fails if that can't work.
-func (*authStatus) Run(ctx context.Context, w *World) error {
-	c, err := w.choose()
+func (*authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
+	c, err := here.choose(out)
 	var wrong *auth.Error
 	if err != nil && !errors.As(err, &wrong) {
 		return err
@@ -63,24 +63,24 @@ func (*authStatus) Run(ctx context.Context, w *World) error {
 		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead}
 	if strings.HasPrefix(c.From, "security.") {
-		st.FromPath = w.definedIn(c.From)
+		st.FromPath = here.definedIn(c.From)
 	}
 	if err == nil {
-		err = cmp.Or(st.find(ctx, w, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
+		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
 			CodeAssist: c.Method == auth.Compute, Location: c.Location, BaseURL: c.BaseURL}))
 	}
 	if st.Usable = err == nil; err != nil {
 		st.Problem, st.Hint = err.Error(), hint(err)
 	}
-	return cmp.Or(w.show(st, st.lines()...), err)
+	return cmp.Or(out.show(st, st.lines()...), err)
 }
 
 // find looks where the credential of c is, as a request would, but asks no
 // server.
-func (st *authReport) find(ctx context.Context, w *World, c auth.Choice) error {
+func (st *authReport) find(ctx context.Context, here *Folder, c auth.Choice) error {
 	switch {
 	case c.Stored:
-		_, from, err := w.keys().Find(ctx, c)
+		_, from, err := here.keys().Find(ctx, c)
 		st.Credential = from
 		return err
 	case c.Account != nil:
@@ -158,7 +158,7 @@ type authUse struct {
 }
 
 // Run keeps the choice in the user's settings, if it can be used at all.
-func (u *authUse) Run(ctx context.Context, w *World) error {
+func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	m, known := auth.Known(u.Type)
 	if !known {
 		return &flags.UsageError{Message: fmt.Sprintf("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
@@ -167,33 +167,33 @@ func (u *authUse) Run(ctx context.Context, w *World) error {
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
 		return err
 	}
-	c, err := w.userFile().SetKey(ctx, selectedType, string(m))
+	c, err := here.userFile().SetKey(ctx, selectedType, string(m))
 	if err != nil {
 		return err
 	}
-	if err := w.changed(c, string(m)); err != nil {
+	if err := out.changed(ask, c, string(m)); err != nil {
 		return err
 	}
-	now, err := w.choose()
+	now, err := here.choose(out)
 	var wrong *auth.Error
 	switch {
 	case errors.As(err, &wrong):
-		w.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Advice, "; "))
+		out.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Advice, "; "))
 	case err != nil:
 		return err
 	case now.Method != m:
-		w.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(w.definedIn(selectedType), now.From), now.Method))
+		out.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(here.definedIn(selectedType), now.From), now.Method))
 	}
 	return nil
 }
 
 // changed says what was done to the choice.
-func (w *World) changed(c settings.Change, value string) error {
+func (out *Output) changed(ask *Asker, c settings.Change, value string) error {
 	text := fmt.Sprintf("%s = %q in %s", selectedType, value, c.Path)
-	if w.In == nil && !c.Same {
+	if ask.In == nil && !c.Same {
 		text += ", from the next start"
 	}
-	return w.show(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same}, text)
+	return out.show(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same}, text)
 }
 
 type authSetKey struct {
@@ -201,22 +201,22 @@ type authSetKey struct {
 }
 
 // Run reads a key and stores it.
-func (a *authSetKey) Run(ctx context.Context, w *World) error {
-	key, err := w.readKey(ctx)
+func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
+	key, err := ask.readKey(ctx)
 	if err != nil {
 		return err
 	}
-	where, err := w.keys().Save(ctx, key, a.File)
+	where, err := here.keys().Save(ctx, key, a.File)
 	if err != nil {
 		return err
 	}
-	err = w.show(map[string]string{"stored": where}, "the key is stored in the "+where)
-	if c, cerr := w.choose(); cerr == nil || c.Method != "" {
+	err = out.show(map[string]string{"stored": where}, "the key is stored in the "+where)
+	if c, cerr := here.choose(out); cerr == nil || c.Method != "" {
 		switch {
 		case c.Method != auth.APIKey:
-			w.Notify(fmt.Sprintf("%s says %s, so the key is not used; gemline auth use gemini-api-key changes that", c.From, c.Method))
+			out.Notify(fmt.Sprintf("%s says %s, so the key is not used; gemline auth use gemini-api-key changes that", c.From, c.Method))
 		case c.KeyFrom != "":
-			w.Notify(c.KeyFrom + " is set and comes first")
+			out.Notify(c.KeyFrom + " is set and comes first")
 		}
 	}
 	return err
@@ -224,16 +224,16 @@ func (a *authSetKey) Run(ctx context.Context, w *World) error {
 
 // readKey reads a key that is typed unseen, or the first line of standard
 // input.
-func (w *World) readKey(ctx context.Context) (string, error) {
-	if w.Secret != nil {
-		key, err := w.Secret(ctx, "Enter the API key, a password that is not shown: ")
+func (ask *Asker) readKey(ctx context.Context) (string, error) {
+	if ask.Secret != nil {
+		key, err := ask.Secret(ctx, "Enter the API key, a password that is not shown: ")
 		return strings.TrimSpace(key), err
 	}
-	if w.In == nil {
+	if ask.In == nil {
 		return "", &flags.UsageError{Message: "a key typed here would be seen: run gemline auth set-key outside of the session"}
 	}
 	const most = 64 << 10
-	line, err := bufio.NewReader(io.LimitReader(w.In, most)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(ask.In, most)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return "", fmt.Errorf("standard input: %w", err)
 	}
@@ -247,23 +247,23 @@ func (w *World) readKey(ctx context.Context) (string, error) {
 type authUnsetKey struct{}
 
 // Run forgets the key.
-func (*authUnsetKey) Run(ctx context.Context, w *World) error {
-	from, said, err := w.forget(ctx)
+func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error {
+	from, said, err := here.forget(ctx, out)
 	if err != nil {
 		return err
 	}
-	return w.show(map[string][]string{"removed": from}, said)
+	return out.show(map[string][]string{"removed": from}, said)
 }
 
 // forget removes the stored key, and returns where it was and what is to be said.
-func (w *World) forget(ctx context.Context) (from []string, said string, err error) {
-	from, err = w.keys().Remove(ctx)
+func (here *Folder) forget(ctx context.Context, out *Output) (from []string, said string, err error) {
+	from, err = here.keys().Remove(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"} {
-		if w.getenv(name) != "" {
-			w.Notify(name + " is still set")
+		if here.getenv(name) != "" {
+			out.Notify(name + " is still set")
 		}
 	}
 	if len(from) == 0 {
@@ -275,12 +275,12 @@ func (w *World) forget(ctx context.Context) (from []string, said string, err err
 type authSignout struct{}
 
 // Run forgets the key and the choice.
-func (*authSignout) Run(ctx context.Context, w *World) error {
-	from, said, err := w.forget(ctx)
+func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
+	from, said, err := here.forget(ctx, out)
 	if err != nil {
 		return err
 	}
-	c, err := w.userFile().UnsetKey(ctx, selectedType)
+	c, err := here.userFile().UnsetKey(ctx, selectedType)
 	if err != nil {
 		return err
 	}
@@ -288,6 +288,6 @@ func (*authSignout) Run(ctx context.Context, w *World) error {
 	if c.Same {
 		longer = "not"
 	}
-	return w.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said,
+	return out.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said,
 		fmt.Sprintf("%s is %s set in %s", selectedType, longer, c.Path))
 }

@@ -43,16 +43,16 @@ func newDesk(t *testing.T, vars ...string) *desk {
 func (d *desk) run(words string) error {
 	d.out.Reset()
 	d.told = nil
-	w := &cli.World{Output: cli.Output{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) }},
-		Folder: cli.Folder{Paths: project.New(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted, Flags: &flags.Set{},
-			Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}}
+	out, ask := &cli.Output{Out: &d.out, Notify: func(s string) { d.told = append(d.told, s) }}, &cli.Asker{}
+	here := &cli.Folder{Paths: project.New(d.home, "", filepath.Join(d.home, "work")), Trusted: d.trusted, Flags: &flags.Set{},
+		Lookup: func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }}
 	if d.in != "-" {
-		w.In = strings.NewReader(d.in)
+		ask.In = strings.NewReader(d.in)
 	}
 	if d.typed != "" {
-		w.Secret = func(context.Context, string) (string, error) { return d.typed, nil }
+		ask.Secret = func(context.Context, string) (string, error) { return d.typed, nil }
 	}
-	return cli.Run(d.t.Context(), w, append([]string{"auth"}, strings.Fields(words)...))
+	return cli.Run(d.t.Context(), out, ask, append([]string{"auth"}, strings.Fields(words)...), here)
 }
 
 func (d *desk) write(name, text string) {

@@ -3,9 +3,10 @@
 //
 // # One grammar
 //
-// A sub-command is a kong struct whose Run method does the work in a [World].
-// The slash commands of a session that do the same call [Run] with the words
-// that follow the slash, so there is one set of names, flags and texts.
+// A sub-command is a kong struct whose Run method does the work, and takes what it needs:
+// what prints is an [Output], what is set in a directory a [Folder], and so on. [Run] is what
+// callers use. The slash commands of a session that do the same pass it the words that follow
+// the slash, so there is one set of names, flags and texts.
 //
 // # A document and lines say the same
 //
@@ -42,20 +43,12 @@ import (
 	"gemline/settings/flags"
 	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
-	"gemline/tools/skill"
 )
 
-// A World is what a sub-command may reach. Commands take of it what they need: what
-// prints is an [Output], what is set in a directory a [Folder].
-type World struct {
-	Output
-	Folder
-	Project Project // nil where none is needed
-
-	// Builtin returns the tools that come with the program.
-	Builtin func() engine.Tools
-
-	In io.Reader // standard input; nil inside a session
+// An Asker asks the user.
+type Asker struct {
+	In  io.Reader // standard input; nil inside a session
+	Err io.Writer // standard error, where questions are asked
 
 	// Secret asks the user for something that is not shown while it is typed.
 	// It is nil where nobody can be asked.
@@ -65,21 +58,6 @@ type World struct {
 	// where it is asked on In.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
-	// API returns what requests to the server would be made with.
-	API func() (model.Options, error)
-
-	Hooks  Hooks // nil where none are needed
-	Skills *skill.Library
-
-	// Extensions returns the installed extensions, and what is wrong with others, and
-	// Transport what carries requests to where they come from.
-	Extensions func() ([]extension.Extension, []string)
-	Transport  func() http.RoundTripper
-
-	typed   *bufio.Reader // of In, once something was asked that may be followed by more
-	Servers Servers       // likewise
-	Agents  Agents        // likewise
-
 	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
 	Line func(ctx context.Context, question string) (string, error)
 
@@ -87,17 +65,37 @@ type World struct {
 	// user wants it, and says so, "" if it does not. It is nil where nobody sits.
 	Browse func(address string, wanted bool) (said string)
 
-	Clean func(text string) string // takes out what is secret of what is written to files
+	typed *bufio.Reader // of In, once something was asked that may be followed by more
+}
+
+// What else commands take.
+type (
+	// API returns what requests to the server would be made with.
+	API func() (model.Options, error)
+
+	// Builtin returns the tools that come with the program.
+	Builtin func() engine.Tools
+
+	// Extensions returns the installed extensions, and what is wrong with others.
+	Extensions func() ([]extension.Extension, []string)
+
+	// Transport returns what carries requests to where packages come from.
+	Transport func() http.RoundTripper
+
+	// Clean takes out what is secret of what is written to files.
+	Clean func(text string) string
 
 	// Attach shows a live session at the terminal. It is nil inside of one, and where there
 	// is no terminal.
 	Attach func(context.Context, *attach.Conn) error
 
-	Environ   []string      // of programs that are asked which version they have
-	Editor    string        // the command of the user's editor, "" if none is named
-	Clipboard func() string // the program that has the clipboard, "" if none has
-	Build     Build
-}
+	// A Host is the programs around this one.
+	Host struct {
+		Environ   []string      // of programs that are asked which version they have
+		Editor    string        // the command of the user's editor, "" if none is named
+		Clipboard func() string // the program that has the clipboard, "" if none has
+	}
+)
 
 // A Project is what a run in the working directory would have.
 type Project interface {
@@ -255,31 +253,40 @@ func TrustArgs(words []string) (flag, rest []string) {
 	return flag, rest
 }
 
-// Run carries out a sub-command, given as on the command line. A mistake in
-// args is a [settings.UsageError].
-func Run(ctx context.Context, w *World, args []string) error {
+// Run carries out a sub-command, given as on the command line. A mistake in args is a
+// [flags.UsageError]. Each sub-command takes what it needs of the things, by their types.
+func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...any) error {
 	before := args
 	if i := slices.Index(args, "--"); i >= 0 {
 		before = args[:i]
 	}
 	if slices.ContainsFunc(before, wantsHelp) {
-		return w.usage(before)
+		return out.usage(before)
 	}
 	var g grammar
-	k, err := parser(&g, w.Out)
+	k, err := parser(&g, out.Out)
 	if err != nil {
 		return err
 	}
 	kctx, err := k.Parse(args)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + w.promptHint(args)}
+		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + ask.promptHint(args)}
 	} else if err != nil {
 		return err
 	}
-	in := *w
-	in.JSON = in.JSON || g.JSON
+	own := *out
+	own.JSON = out.JSON || g.JSON
+	kctx.Bind(&own, ask)
+	kctx.Bind(things...)
 	kctx.BindTo(ctx, (*context.Context)(nil))
-	return kctx.Run(&in)
+	for _, t := range things {
+		for _, as := range []any{(*Project)(nil), (*Hooks)(nil), (*Agents)(nil), (*Servers)(nil)} {
+			if reflect.TypeOf(t).Implements(reflect.TypeOf(as).Elem()) {
+				kctx.BindTo(t, as)
+			}
+		}
+	}
+	return kctx.Run()
 }
 
 // missingWords turns a parser's word about what it expected into what to do.
@@ -297,8 +304,8 @@ func missingWords(message string, args []string) string {
 }
 
 // promptHint says how words that are taken for a sub-command reach the model.
-func (w *World) promptHint(words []string) string {
-	if w.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) ||
+func (ask *Asker) promptHint(words []string) string {
+	if ask.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) ||
 		strings.HasPrefix(words[1], "-") {
 		return ""
 	}
@@ -314,8 +321,8 @@ func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
 func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }
 
 // usage prints what can be said about the command that args begin with.
-func (w *World) usage(args []string) error {
-	k, err := parser(&grammar{}, w.Out)
+func (out *Output) usage(args []string) error {
+	k, err := parser(&grammar{}, out.Out)
 	if err != nil {
 		return err
 	}

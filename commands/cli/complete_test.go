@@ -89,8 +89,7 @@ func FuzzComplete(f *testing.F) {
 func TestScriptsAsk(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		var out strings.Builder
-		w := &World{Output: Output{Out: &out}}
-		if err := Run(t.Context(), w, []string{"completion", shell}); err != nil {
+		if err := (&completionCommand{Shell: shell}).Run(t.Context(), &Output{Out: &out}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if text := out.String(); !strings.Contains(text, "completion words") || !strings.Contains(text, "gemline completion "+shell) && shell != "fish" {

@@ -30,10 +30,23 @@ type completionCommand struct {
 	Words []string `arg:"" optional:"" hidden:"" help:"For the scripts."`
 }
 
+// A lookup knows what words that are no commands and flags may become.
+type lookup struct {
+	here     *Folder
+	project  Project
+	builtin  Builtin
+	families []family
+}
+
+// ProvideLookup returns the lookup.
+func (*completionCommand) ProvideLookup(here *Folder, project Project, builtin Builtin, families []family) *lookup {
+	return &lookup{here, project, builtin, families}
+}
+
 // Run prints the script of a shell, or answers one.
-func (c *completionCommand) Run(ctx context.Context, w *World) error {
+func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) error {
 	if c.Shell == "words" {
-		return w.answer(ctx, c.Words)
+		return out.answer(ctx, all, c.Words)
 	}
 	text, err := shells.ReadFile("shells/" + c.Shell)
 	if err != nil || len(c.Words) > 0 {
@@ -41,28 +54,28 @@ func (c *completionCommand) Run(ctx context.Context, w *World) error {
 		return &flags.UsageError{Message: fmt.Sprintf("no completion for the shell %q; "+
 			"there are bash, zsh, fish and powershell", shorten(name))}
 	}
-	_, err = w.Out.Write(text)
+	_, err = out.Out.Write(text)
 	return err
 }
 
 // answer prints what the last of words may become: in the first line files,
 // dirs or words, and in each other line a word, a tab and what it is.
-func (w *World) answer(ctx context.Context, words []string) error {
+func (out *Output) answer(ctx context.Context, all *lookup, words []string) error {
 	var b strings.Builder
 	c := completer{flags: flags.Table(), commands: table(),
-		values: func(kind string) []candidate { return w.values(ctx, kind) }}
+		values: func(kind string) []candidate { return all.values(ctx, kind) }}
 	kind, list := c.complete(words)
 	b.WriteString(kind + "\n")
 	for _, x := range list {
 		fmt.Fprintf(&b, "%s\t%s\n", text.EscapeLine(x.word), text.EscapeLine(x.note))
 	}
-	_, err := io.WriteString(w.Out, b.String())
+	_, err := io.WriteString(out.Out, b.String())
 	return err
 }
 
 // values returns what there is of a kind. It asks nobody, and what can't be
 // read is nothing.
-func (w *World) values(ctx context.Context, kind string) (list []candidate) {
+func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	add := func(word, note string) { list = append(list, candidate{word, note}) }
 	plain := func(names ...string) { // of which there is nothing to say
 		for _, name := range names {
@@ -90,36 +103,12 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
 		}
 	case "tool":
-		for _, t := range w.Builtin() {
+		for _, t := range l.builtin() {
 			add(t.Name(), t.Label)
 		}
 	case "key":
 		for _, k := range settings.Keys() {
 			add(k.Name, k.Help)
-		}
-	case "hook":
-		hooks, _ := w.Hooks.List()
-		for _, h := range hooks {
-			add(h.ID(), string(h.Event))
-		}
-	case "extension":
-		list, _ := w.Extensions()
-		for _, x := range list {
-			add(x.Name, x.About)
-		}
-	case "skill":
-		for _, s := range w.Skills.All() {
-			add(s.Name, s.Description)
-		}
-	case "agent":
-		agents, _ := w.Agents.List()
-		for _, d := range agents {
-			add(d.Name, d.Description)
-		}
-	case "server":
-		servers, _ := w.Servers.Status(ctx, 0)
-		for _, s := range servers {
-			add(s.Name, s.Description)
 		}
 	case "event":
 		for _, e := range hook.Events {
@@ -128,20 +117,26 @@ func (w *World) values(ctx context.Context, kind string) (list []candidate) {
 	case "schema":
 		plain(append(schema.Names(), settingsSchema)...)
 	case "worktree":
-		_, trees, _ := w.worktrees()
+		_, trees, _ := l.here.worktrees(l.project)
 		for _, t := range trees {
 			add(t.Name, t.Path)
 		}
 	case "session":
 		add("latest", "the one begun last")
-		w.sessionNames(add)
+		l.here.sessionNames(add)
+	default:
+		for _, f := range l.families {
+			if f.kind == kind {
+				list = append(list, f.members(ctx)...)
+			}
+		}
 	}
 	return list
 }
 
 // sessionNames adds what the sessions of the directory go by, the newest first.
-func (w *World) sessionNames(add func(word, note string)) {
-	sessions, _, _ := w.sessions()
+func (here *Folder) sessionNames(add func(word, note string)) {
+	sessions, _, _ := here.sessions()
 	for _, s := range slices.Backward(sessions) {
 		add(s.ID, s.Title)
 		if s.Name != "" {

@@ -27,15 +27,15 @@ type configCommand struct {
 }
 
 // inputs reads the files that count.
-func (w *World) inputs() (settings.Inputs, error) {
-	in := settings.Inputs{Lookup: w.Lookup, DotEnv: w.DotEnv, Flags: w.Flags,
-		Layers: settings.Read(settings.Sources(w.Paths, w.environment, w.Trusted), w.environment)}
+func (here *Folder) inputs(out *Output) (settings.Inputs, error) {
+	in := settings.Inputs{Lookup: here.Lookup, DotEnv: here.DotEnv, Flags: here.Flags,
+		Layers: settings.Read(settings.Sources(here.Paths, here.environment, here.Trusted), here.environment)}
 	for _, l := range in.Layers {
 		if l.Err != nil {
 			return in, l.Err
 		}
 		if l.Exposed != "" {
-			w.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
+			out.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
 		}
 	}
 	return in, nil
@@ -47,8 +47,8 @@ type configList struct {
 }
 
 // Run prints a line for each key, and with --origin indented lines below it.
-func (c *configList) Run(w *World) error {
-	in, err := w.inputs()
+func (c *configList) Run(out *Output, here *Folder) error {
+	in, err := here.inputs(out)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (c *configList) Run(w *World) error {
 	if len(entries) == 0 {
 		lines = []string{"nothing is set"}
 	}
-	return w.show(map[string]any{"settings": entries}, lines...)
+	return out.show(map[string]any{"settings": entries}, lines...)
 }
 
 // effective leaves the origins out, and what counts for nothing.
@@ -133,13 +133,13 @@ type configGet struct {
 }
 
 // Run prints the value as JSON on one line.
-func (c *configGet) Run(w *World) error {
+func (c *configGet) Run(out *Output, here *Folder) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
 		return &flags.UsageError{Message: err.Error()}
 	}
 	name := settings.JoinKey(path)
-	in, err := w.inputs()
+	in, err := here.inputs(out)
 	if err != nil {
 		return err
 	}
@@ -150,13 +150,13 @@ func (c *configGet) Run(w *World) error {
 	value := settings.Value(entries, path)
 	doc := map[string]any{"key": name, "value": value}
 	if !c.Origin {
-		return w.show(doc, text.Compact(value))
+		return out.show(doc, text.Compact(value))
 	}
 	doc["settings"] = entries
 	if len(entries) == 0 {
-		return w.show(doc, name+" = (not set)")
+		return out.show(doc, name+" = (not set)")
 	}
-	return w.show(doc, entryLines(entries)...)
+	return out.show(doc, entryLines(entries)...)
 }
 
 // unknownKey is the error about a key that there is not.
@@ -184,10 +184,10 @@ type file struct {
 }
 
 // Run says of each file, the weakest first, where it is and whether it counts.
-func (*configPath) Run(w *World) error {
+func (*configPath) Run(out *Output, here *Folder) error {
 	files := []file{}
-	for _, src := range settings.Sources(w.Paths, w.environment, true) {
-		f, err := w.examine(src)
+	for _, src := range settings.Sources(here.Paths, here.environment, true) {
+		f, err := here.examine(src)
 		switch f.Problems, f.Unused = nil, nil; {
 		case src.Path == "":
 			f.Detail = "no home directory"
@@ -204,7 +204,7 @@ func (*configPath) Run(w *World) error {
 		}
 		lines = append(lines, text)
 	}
-	return w.show(map[string]any{"files": files}, lines...)
+	return out.show(map[string]any{"files": files}, lines...)
 }
 
 // What becomes of a file.
@@ -242,8 +242,8 @@ type problem struct {
 
 // Run prints a line for each thing that is wrong, as compilers do. The error
 // is about the first file that can't be used.
-func (c *configValidate) Run(w *World) error {
-	sources := settings.Sources(w.Paths, w.environment, true)
+func (c *configValidate) Run(out *Output, here *Folder, project Project) error {
+	sources := settings.Sources(here.Paths, here.environment, true)
 	if c.File != "" {
 		if _, err := os.Stat(c.File); err != nil {
 			return &jsonc.Error{Path: c.File, Message: "is not there, or can't be looked at"}
@@ -253,27 +253,27 @@ func (c *configValidate) Run(w *World) error {
 	var broken error
 	files := []file{}
 	for _, src := range sources {
-		f, err := w.examine(src)
+		f, err := here.examine(src)
 		if broken == nil {
 			broken = err
 		}
 		files = append(files, f)
 	}
 	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
-		if _, _, err := w.model(); errors.As(err, &wrong) { // what the files say together
+		if _, _, err := here.model(out); errors.As(err, &wrong) { // what the files say together
 			broken = wrong
 		}
 	}
 	problems := []Problem{}
 	if c.File == "" && broken == nil {
-		problems = append(problems, w.problems()...)
+		problems = append(problems, here.problems(out, project)...)
 	}
 	for _, p := range problems {
 		if broken == nil {
 			broken = p.Err
 		}
 	}
-	rest := slices.DeleteFunc(w.Unused(), func(u settings.Unused) bool {
+	rest := slices.DeleteFunc(here.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
 	})
 	lines := verdicts(files)
@@ -286,20 +286,20 @@ func (c *configValidate) Run(w *World) error {
 		lines = append(lines, string(settings.Later)+": "+text)
 	}
 	doc := map[string]any{"files": files, "problems": problems, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}
-	return errors.Join(w.show(doc, lines...), broken)
+	return errors.Join(out.show(doc, lines...), broken)
 }
 
 // problems returns what a run says about the files that it reads beside the settings, and
 // about a log-in that these ask for.
-func (w *World) problems() (list []Problem) {
-	if w.Project != nil {
-		list = w.Project.Problems()
+func (here *Folder) problems(out *Output, project Project) (list []Problem) {
+	if project != nil {
+		list = project.Problems()
 	}
-	s, err := w.settings()
+	s, err := here.settings()
 	if err != nil || s.AuthType == "" {
 		return list
 	}
-	c, err := w.choose()
+	c, err := here.choose(out)
 	if err != nil {
 		return append(list, Problem{About: "credentials", Message: err.Error(), Next: hint(err), Err: err})
 	}
@@ -368,4 +368,4 @@ func verdicts(files []file) (lines []string) {
 type configSchema struct{}
 
 // Run prints the schema, for editors.
-func (*configSchema) Run(w *World) error { return w.print(settings.Schema()) }
+func (*configSchema) Run(out *Output) error { return out.print(settings.Schema()) }

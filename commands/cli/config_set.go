@@ -34,18 +34,18 @@ type where struct {
 }
 
 // Run writes the value into one of the files.
-func (c *configSet) Run(ctx context.Context, w *World) error {
+func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	if len(c.Value) > 1 && c.Value[0] == "--" {
 		c.Value = c.Value[1:]
 	}
-	if err := c.flags(w, c.Value[1:]); err != nil {
+	if err := c.flags(out, c.Value[1:]); err != nil {
 		return err
 	}
 	value, err := parse(c.Key, c.Value[0])
 	if err != nil {
 		return err
 	}
-	src, err := c.source(w)
+	src, err := c.source(here)
 	if err != nil {
 		return err
 	}
@@ -72,20 +72,20 @@ func (c *configSet) Run(ctx context.Context, w *World) error {
 	if leaks(decoded(value), shown) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
-	r.noteEffect(w, src, done, path)
-	return r.tell(w)
+	r.noteEffect(out, here, ask, src, done, path)
+	return r.tell(out)
 }
 
 // flags takes the flags that stand behind the value, where the grammar looks
 // for none so that the value may look like one.
-func (c *configSet) flags(w *World, words []string) error {
+func (c *configSet) flags(out *Output, words []string) error {
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
 		scope, is := strings.CutPrefix(word, "--scope=")
 		switch {
 		case word == "--json":
-			w.JSON = true
+			out.JSON = true
 		case word == "--scope" && len(words) > 0:
 			c.Scope, words = settings.Scope(words[0]), words[1:]
 		case is:
@@ -100,12 +100,12 @@ func (c *configSet) flags(w *World, words []string) error {
 }
 
 // Run takes the value out of one of the files.
-func (c *configUnset) Run(ctx context.Context, w *World) error {
+func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
 		return &flags.UsageError{Message: err.Error()}
 	}
-	src, err := c.source(w)
+	src, err := c.source(here)
 	if err != nil {
 		return err
 	}
@@ -125,19 +125,19 @@ func (c *configUnset) Run(ctx context.Context, w *World) error {
 	if len(done.Older) > 0 {
 		r.note("%s, an older name of it, still is", strings.Join(done.Older, ", "))
 	}
-	r.noteEffect(w, src, done, path)
-	return r.tell(w)
+	r.noteEffect(out, here, ask, src, done, path)
+	return r.tell(out)
 }
 
 // source returns the file that is meant.
-func (c where) source(w *World) (settings.Source, error) {
+func (c where) source(here *Folder) (settings.Source, error) {
 	if !slices.Contains([]settings.Scope{settings.User, settings.Workspace, settings.System}, c.Scope) {
 		return settings.Source{}, &flags.UsageError{Message: fmt.Sprintf("--scope must be user, workspace or system, not %.100q", c.Scope)}
 	}
-	if c.Scope == settings.Workspace && w.Paths.AtHome() {
+	if c.Scope == settings.Workspace && here.Paths.AtHome() {
 		return settings.Source{}, &flags.UsageError{Message: "this is your home directory: its .gemini/settings.json is the user's, --scope user"}
 	}
-	for _, src := range settings.Sources(w.Paths, w.environment, true) {
+	for _, src := range settings.Sources(here.Paths, here.environment, true) {
 		if src.Scope == c.Scope {
 			return src, nil
 		}
@@ -264,16 +264,16 @@ func (r *change) before() string {
 }
 
 // noteEffect notes why what the file says does not count, if it does not.
-func (r *change) noteEffect(w *World, src settings.Source, done settings.Change, path []string) {
+func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.Source, done settings.Change, path []string) {
 	switch {
 	case done.Exposed != "":
 		r.note("the file is passed over: %s", done.Exposed)
 		return
-	case src.Scope == settings.Workspace && !w.Trusted:
+	case src.Scope == settings.Workspace && !here.Trusted:
 		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")
 		return
 	}
-	in, err := w.inputs()
+	in, err := here.inputs(out)
 	if err != nil {
 		r.note("another file can't be used: %v", err)
 	}
@@ -287,7 +287,7 @@ func (r *change) noteEffect(w *World, src settings.Source, done settings.Change,
 			r.noteFallback(e, ours)
 			continue
 		}
-		if w.In == nil { // of a session, whose flags don't count from the next start on
+		if ask.In == nil { // of a session, whose flags don't count from the next start on
 			e.From = slices.DeleteFunc(e.From, func(o settings.Origin) bool { return o.Scope == settings.CommandLine })
 			if len(e.From) == 0 {
 				continue
@@ -298,7 +298,7 @@ func (r *change) noteEffect(w *World, src settings.Source, done settings.Change,
 			r.noteOverride(e, e.Over[i])
 		}
 	}
-	if w.In == nil && r.Changed && !r.holds {
+	if ask.In == nil && r.Changed && !r.holds {
 		r.note("it counts from the next start")
 	}
 }
@@ -325,12 +325,12 @@ func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 }
 
 // tell says what was done.
-func (r *change) tell(w *World) error {
-	if err := w.show(r, r.text); err != nil || w.JSON {
+func (r *change) tell(out *Output) error {
+	if err := out.show(r, r.text); err != nil || out.JSON {
 		return err
 	}
 	for _, n := range r.Notes {
-		w.Notify(text.EscapeLine(n))
+		out.Notify(text.EscapeLine(n))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,8 +14,24 @@ import (
 	"gemline/settings/project"
 )
 
-// desk is a World with a home and a project of its own, and what it was told.
-func desk(t *testing.T) (w *World, out *bytes.Buffer, told *[]string) {
+// A world is what the commands of a test take.
+type world struct {
+	Output
+	Folder
+	Asker
+}
+
+func (w *world) run(ctx context.Context, args []string) error {
+	return Run(ctx, &w.Output, &w.Asker, args, &w.Folder, noProject{})
+}
+
+// noProject is the Project of a directory that has nothing but settings.
+type noProject struct{ Project }
+
+func (noProject) Problems() []Problem { return nil }
+
+// desk is a world with a home and a project of its own, and what it was told.
+func desk(t *testing.T) (w *world, out *bytes.Buffer, told *[]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"home", "project"} {
@@ -29,7 +46,7 @@ func desk(t *testing.T) (w *World, out *bytes.Buffer, told *[]string) {
 		}
 		return "", false
 	}
-	return &World{In: strings.NewReader(""), Output: Output{Out: out, Notify: func(s string) { *told = append(*told, s) }},
+	return &world{Asker: Asker{In: strings.NewReader("")}, Output: Output{Out: out, Notify: func(s string) { *told = append(*told, s) }},
 		Folder: Folder{Lookup: lookup, Flags: &flags.Set{}, Trusted: true, Unused: func() []settings.Unused { return nil },
 			Paths: project.New(filepath.Join(dir, "home"), "", filepath.Join(dir, "project"))}}, out, told
 }
@@ -62,7 +79,7 @@ func TestConfigSetValues(t *testing.T) {
 		{"disableAutoUpdate", "true", "", "general.enableAutoUpdate today"},
 	} {
 		w, _, _ := desk(t)
-		err := Run(t.Context(), w, []string{"config", "set", c.key, c.value})
+		err := w.run(t.Context(), []string{"config", "set", c.key, c.value})
 		b, _ := os.ReadFile(w.Paths.User("settings.json"))
 		var usage *flags.UsageError
 		switch {
@@ -92,7 +109,7 @@ func TestConfigSetSecrets(t *testing.T) {
 	} {
 		w, out, told := desk(t)
 		args := []string{"config", "set", c.key, c.value}
-		err := errors.Join(Run(t.Context(), w, args), Run(t.Context(), w, args), Run(t.Context(), w, append(args, "--json")), Run(t.Context(), w, []string{"config", "unset", c.key}))
+		err := errors.Join(w.run(t.Context(), args), w.run(t.Context(), args), w.run(t.Context(), append(args, "--json")), w.run(t.Context(), []string{"config", "unset", c.key}))
 		said := out.String() + strings.Join(*told, "\n")
 		if err != nil || !strings.Contains(out.String(), c.shown) || strings.Contains(said, "opensesame") != strings.Contains(c.shown, "opensesame") ||
 			strings.Contains(said, "no place for a secret") != c.warned {
@@ -105,23 +122,23 @@ func TestConfigSetSecrets(t *testing.T) {
 func TestConfigSetElsewhere(t *testing.T) {
 	w, _, told := desk(t)
 	w.In = nil
-	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
+	if err := w.run(t.Context(), []string{"config", "set", "model.name", "x"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
 		t.Errorf("%v, %q", err, *told)
 	}
 	*told = nil
-	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err != nil || *told != nil {
+	if err := w.run(t.Context(), []string{"config", "set", "model.name", "x"}); err != nil || *told != nil {
 		t.Errorf("a change that is none: %v, %q", err, *told)
 	}
 	w.Flags.Model = "y"
-	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "v"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
+	if err := w.run(t.Context(), []string{"config", "set", "model.name", "v"}); err != nil || len(*told) != 1 || !strings.Contains((*told)[0], "next start") {
 		t.Errorf("in a session the flag is of no account: %v, %q", err, *told)
 	}
 	w.In = strings.NewReader("")
-	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "z"}); err != nil || !strings.Contains(strings.Join(*told, "\n"), `it is "y" by flag --model`) {
+	if err := w.run(t.Context(), []string{"config", "set", "model.name", "z"}); err != nil || !strings.Contains(strings.Join(*told, "\n"), `it is "y" by flag --model`) {
 		t.Errorf("%v, %q", err, *told)
 	}
 	w.Paths.Home = ""
-	if err := Run(t.Context(), w, []string{"config", "set", "model.name", "x"}); err == nil || !strings.Contains(err.Error(), "no home directory") {
+	if err := w.run(t.Context(), []string{"config", "set", "model.name", "x"}); err == nil || !strings.Contains(err.Error(), "no home directory") {
 		t.Error(err)
 	}
 }

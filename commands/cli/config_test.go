@@ -55,7 +55,7 @@ func TestConfigReads(t *testing.T) {
 	} {
 		out.Reset()
 		w.Trusted = c.trusted
-		if err := Run(t.Context(), w, strings.Fields(real.Replace(c.args))); err != nil {
+		if err := w.run(t.Context(), strings.Fields(real.Replace(c.args))); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if got := out.String(); got != real.Replace(c.want) {
@@ -63,11 +63,11 @@ func TestConfigReads(t *testing.T) {
 		}
 	}
 	out.Reset()
-	err := Run(t.Context(), w, []string{"config", "get", "modle.x"})
+	err := w.run(t.Context(), []string{"config", "get", "modle.x"})
 	if u := (*flags.UsageError)(nil); !errors.As(err, &u) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out)
 	}
-	if err := Run(t.Context(), w, []string{"config", "schema"}); err != nil || !json.Valid(out.Bytes()) {
+	if err := w.run(t.Context(), []string{"config", "schema"}); err != nil || !json.Valid(out.Bytes()) {
 		t.Error(err)
 	}
 }
@@ -102,7 +102,7 @@ func TestConfigBroken(t *testing.T) {
 		}
 		for _, args := range []string{"list", "list --all --origin --json", "get model.name", "validate", "validate --json"} {
 			out.Reset()
-			err := Run(t.Context(), w, append([]string{"config"}, strings.Fields(args)...))
+			err := w.run(t.Context(), append([]string{"config"}, strings.Fields(args)...))
 			fe := (*jsonc.Error)(nil)
 			if !errors.As(err, &fe) || !strings.Contains(err.Error(), user+":") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: config %s: %v", c.name, args, err)
@@ -112,7 +112,7 @@ func TestConfigBroken(t *testing.T) {
 			}
 		}
 		out.Reset()
-		if err := Run(t.Context(), w, []string{"config", "path"}); err != nil || !strings.Contains(out.String(), "user "+user+": can't be used: ") {
+		if err := w.run(t.Context(), []string{"config", "path"}); err != nil || !strings.Contains(out.String(), "user "+user+": can't be used: ") {
 			t.Errorf("%s: %v, %s", c.name, err, out)
 		}
 	}
@@ -125,7 +125,7 @@ func TestConfigWithoutAnything(t *testing.T) {
 	w.Paths.Home, w.In = "", nil
 	for args, want := range map[string]string{"list": "nothing is set\n", "path": "user: not there: no home directory\n", "validate": "user: not there\n"} {
 		out.Reset()
-		if err := Run(t.Context(), w, []string{"config", args}); err != nil || !strings.Contains("\n"+out.String(), "\n"+want) {
+		if err := w.run(t.Context(), []string{"config", args}); err != nil || !strings.Contains("\n"+out.String(), "\n"+want) {
 			t.Errorf("%s: %v\n%s", args, err, out)
 		}
 	}
@@ -145,7 +145,7 @@ func TestConfigNamesEnvFile(t *testing.T) {
 		return lookup(name)
 	}
 	want := "model.name = \"x\"\n  from environment GEMINI_MODEL in " + at + "\n"
-	if err := Run(t.Context(), w, []string{"config", "get", "model.name", "--origin"}); err != nil || out.String() != want {
+	if err := w.run(t.Context(), []string{"config", "get", "model.name", "--origin"}); err != nil || out.String() != want {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -43,8 +43,19 @@ func worse(status status, next, format string, args ...any) finding {
 
 // A doctor looks at one thing after another.
 type doctor struct {
-	*World
-	deep bool // also in the keyring
+	out     *Output
+	here    *Folder
+	project Project
+	api     API
+	host    *Host
+	build   Build
+	deep    bool // also in the keyring
+}
+
+// ProvideDoctor returns the doctor.
+func (c *doctorCommand) ProvideDoctor(out *Output, here *Folder, project Project, api API, host *Host,
+	build Build) *doctor {
+	return &doctor{out, here, project, api, host, build, c.Deep}
 }
 
 // A check looks at one thing. It may take its time, which is bounded.
@@ -61,9 +72,9 @@ const (
 
 // Run makes all checks and prints a line for each. The error says how many
 // problems there are.
-func (c *doctorCommand) Run(ctx context.Context, w *World) error {
-	found := (&doctor{w, c.Deep}).examineAll(ctx, c.checks())
-	for _, text := range settings.Places(w.Unused()) {
+func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
+	found := d.examineAll(ctx, c.checks())
+	for _, text := range settings.Places(d.here.Unused()) {
 		found = append(found, finding{Name: string(settings.Later), Status: warning, Text: text})
 	}
 	problems := 0
@@ -72,7 +83,7 @@ func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 			problems++
 		}
 	}
-	if err := w.findings(w.Build, found, problems == 0); err != nil {
+	if err := d.out.findings(d.build, found, problems == 0); err != nil {
 		return err
 	}
 	switch problems {
@@ -85,7 +96,7 @@ func (c *doctorCommand) Run(ctx context.Context, w *World) error {
 }
 
 // findings prints what was found.
-func (w *Output) findings(build Build, found []finding, ok bool) error {
+func (out *Output) findings(build Build, found []finding, ok bool) error {
 	var lines []string
 	for _, f := range found {
 		text := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
@@ -94,15 +105,15 @@ func (w *Output) findings(build Build, found []finding, ok bool) error {
 		}
 		lines = append(lines, text)
 	}
-	return w.show(map[string]any{"ok": ok, "build": build, "checks": found}, lines...)
+	return out.show(map[string]any{"ok": ok, "build": build, "checks": found}, lines...)
 }
 
 // examineAll makes the checks side by side. One that does not come to an end,
 // as on a file system that is gone, is left behind and told.
 func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
-	w := *d.World
-	w.Notify = func(string) {} // it is in the findings
-	quiet := &doctor{&w, d.deep}
+	out, quiet := *d.out, *d
+	out.Notify = func(string) {} // it is in the findings
+	quiet.out = &out
 	type result struct {
 		i int
 		f finding
@@ -121,7 +132,7 @@ func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
 					results <- result{i, worse(failing, "please report this", "a bug in gemline: %.200v", v)}
 				}
 			}()
-			results <- result{i, c.look(quiet, ctx)}
+			results <- result{i, c.look(&quiet, ctx)}
 		}()
 	}
 	found := make([]finding, len(checks))

@@ -49,7 +49,7 @@ func (c *doctorCommand) checks() []check {
 		{"clipboard", at((*doctor).checkClipboard)},
 		{"disk", at((*doctor).checkDisk)},
 		{"sessions", (*doctor).checkSize},
-		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.Build, time.Now()) }},
+		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.build, time.Now()) }},
 		{"sandbox", (*doctor).checkSandbox},
 	}
 	if c.Online {
@@ -64,7 +64,7 @@ func at(look func(*doctor) finding) func(*doctor, context.Context) finding {
 }
 
 func (d *doctor) checkVersion() finding {
-	b := d.Build
+	b := d.build
 	commit := ""
 	if b.Commit != "" {
 		commit = " " + b.Commit[:min(12, len(b.Commit))]
@@ -74,9 +74,9 @@ func (d *doctor) checkVersion() finding {
 
 // mode returns how a session would write.
 func (d *doctor) mode() output.Mode {
-	flag, off := d.Flags.PlainFlag()
-	signs := output.Signs{Flag: flag, FlagOff: off, Terminal: d.Terminal, Lookup: d.Lookup}
-	if s, err := d.settings(); err == nil {
+	flag, off := d.here.Flags.PlainFlag()
+	signs := output.Signs{Flag: flag, FlagOff: off, Terminal: d.out.Terminal, Lookup: d.here.Lookup}
+	if s, err := d.here.settings(); err == nil {
 		signs.Setting = &s.ScreenReader
 	}
 	return output.Decide(signs)
@@ -84,7 +84,7 @@ func (d *doctor) mode() output.Mode {
 
 func (d *doctor) checkTerminal() finding {
 	m := d.mode()
-	term := cmp.Or(d.getenv("TERM"), "not set")
+	term := cmp.Or(d.here.getenv("TERM"), "not set")
 	switch {
 	case m.Asked:
 		return fine("screen reader mode (%s)", m.Cause)
@@ -99,7 +99,7 @@ func (d *doctor) checkColour() finding {
 		return fine("on; NO_COLOR=1 turns it off")
 	}
 	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "CLICOLOR"} {
-		if v := d.getenv(name); d.mode().Smart && v != "" {
+		if v := d.here.getenv(name); d.mode().Smart && v != "" {
 			return fine("off (%s)", name)
 		}
 	}
@@ -109,7 +109,7 @@ func (d *doctor) checkColour() finding {
 // checkText looks whether the terminal is told to be shown UTF-8.
 func (d *doctor) checkText() finding {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		v := d.getenv(name)
+		v := d.here.getenv(name)
 		if v == "" {
 			continue
 		}
@@ -125,12 +125,12 @@ func (d *doctor) checkText() finding {
 // checkHome looks whether something can be kept.
 func (d *doctor) checkHome() finding {
 	const next = "settings and sessions are not kept; GEMINI_CLI_HOME names another place"
-	if d.Paths.Home == "" {
+	if d.here.Paths.Home == "" {
 		return worse(warning, next, "no home directory")
 	}
-	dir := d.Paths.User()
+	dir := d.here.Paths.User()
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		dir = d.Paths.Home // where it would be made
+		dir = d.here.Paths.Home // where it would be made
 	}
 	f, err := os.CreateTemp(dir, ".gemline-doctor-")
 	if err != nil {
@@ -143,8 +143,8 @@ func (d *doctor) checkHome() finding {
 
 func (d *doctor) checkSettings() finding {
 	used, odd := 0, 0
-	for _, src := range settings.Sources(d.Paths, d.environment, true) {
-		f, err := d.examine(src)
+	for _, src := range settings.Sources(d.here.Paths, d.here.environment, true) {
+		f, err := d.here.examine(src)
 		switch {
 		case err != nil:
 			return worse(failing, "fix or remove it", "%s", err)
@@ -155,7 +155,7 @@ func (d *doctor) checkSettings() finding {
 			odd++
 		}
 	}
-	if s, err := d.settings(); err == nil && s.Unclear() != nil {
+	if s, err := d.here.settings(); err == nil && s.Unclear() != nil {
 		return worse(failing, "gemline config set fixes it", "%s", s.Unclear())
 	}
 	files := text.Count(used, "file")
@@ -170,7 +170,7 @@ func unread() finding { return worse(warning, "", "not known while the settings 
 
 // checkRules says whether the rules for what may run are understood.
 func (d *doctor) checkRules() finding {
-	p, err := d.Project.Rules()
+	p, err := d.project.Rules()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}
@@ -195,7 +195,7 @@ func (d *doctor) checkRules() finding {
 // about returns the check of files of a kind.
 func about(kind string) func(*doctor, context.Context) finding {
 	return at(func(d *doctor) finding {
-		if _, err := d.settings(); err != nil {
+		if _, err := d.here.settings(); err != nil {
 			return unread()
 		}
 		return d.found(kind)
@@ -204,7 +204,7 @@ func about(kind string) func(*doctor, context.Context) finding {
 
 // found says what a run says about files of a kind.
 func (d *doctor) found(kind string) finding {
-	of := slices.DeleteFunc(slices.Clone(d.Project.Problems()), func(p Problem) bool { return p.About != kind })
+	of := slices.DeleteFunc(slices.Clone(d.project.Problems()), func(p Problem) bool { return p.About != kind })
 	switch n := len(of); {
 	case n == 0:
 		return fine("nothing is wrong")
@@ -216,10 +216,10 @@ func (d *doctor) found(kind string) finding {
 }
 
 func (d *doctor) checkTrust() finding {
-	if _, err := d.settings(); err != nil {
+	if _, err := d.here.settings(); err != nil {
 		return unread()
 	}
-	t, err := d.trust(d.Paths.Cwd)
+	t, err := d.here.trust(d.here.Paths.Cwd)
 	switch {
 	case err != nil:
 		return worse(failing, "fix or remove it", "%s", err)
@@ -234,21 +234,21 @@ func (d *doctor) checkTrust() finding {
 
 // checkCredentials says what pays for requests. Keys are never shown.
 func (d *doctor) checkCredentials(ctx context.Context) finding {
-	if _, err := d.settings(); err != nil {
+	if _, err := d.here.settings(); err != nil {
 		return unread()
 	}
-	c, err := d.choose()
+	c, err := d.here.choose(d.out)
 	var st authReport
-	inRing := c.Stored && d.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
-		(runtime.GOOS != "linux" || d.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
+	inRing := c.Stored && d.here.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
+		(runtime.GOOS != "linux" || d.here.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if err == nil {
-		seen := *d.World
+		seen := *d.here
 		if !d.deep { // the keyring may ask the user something
 			seen.Lookup = func(name string) (string, bool) {
 				if name == "GEMINI_FORCE_FILE_STORAGE" {
 					return "true", true
 				}
-				return d.Lookup(name)
+				return d.here.Lookup(name)
 			}
 		}
 		err = st.find(ctx, &seen, c)
@@ -279,9 +279,9 @@ func hint(err error) string {
 // checkNetwork looks at the address, the proxies and the certificates. It asks
 // nobody.
 func (d *doctor) checkNetwork() finding {
-	c, _ := d.choose() // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.getenv),
-		CAs: model.CAsFrom(d.getenv)}
+	c, _ := d.here.choose(d.out) // told elsewhere
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.here.getenv),
+		CAs: model.CAsFrom(d.here.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		return worse(failing, hint(err), "%s", err)
 	}
@@ -328,7 +328,7 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 		ctx, stop := context.WithTimeout(ctx, patience)
 		defer stop()
 		cmd := exec.CommandContext(ctx, path, "--version")
-		cmd.Env = d.Environ
+		cmd.Env = d.host.Environ
 		cmd.WaitDelay = time.Second // whatever it has left running
 		out, err := cmd.Output()
 		if err != nil {
@@ -353,7 +353,7 @@ func (*doctor) checkShell() finding {
 }
 
 func (d *doctor) checkEditor() finding {
-	words := strings.Fields(d.Editor)
+	words := strings.Fields(d.host.Editor)
 	if len(words) == 0 {
 		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names one",
 			"there is none, so that the answer e is not offered")
@@ -366,8 +366,8 @@ func (d *doctor) checkEditor() finding {
 }
 
 func (d *doctor) checkClipboard() finding {
-	if d.Clipboard != nil {
-		if name := d.Clipboard(); name != "" {
+	if d.host.Clipboard != nil {
+		if name := d.host.Clipboard(); name != "" {
 			return fine("%s", name)
 		}
 	}
@@ -384,7 +384,7 @@ const (
 )
 
 func (d *doctor) checkDisk() finding {
-	for _, dir := range []string{d.Paths.Cwd, d.Paths.Home, os.TempDir()} {
+	for _, dir := range []string{d.here.Paths.Cwd, d.here.Paths.Home, os.TempDir()} {
 		if dir == "" {
 			continue
 		}
@@ -407,7 +407,7 @@ func (d *doctor) checkSize(ctx context.Context) finding {
 		much = 1 << 30
 		many = 100_000
 	)
-	dir := d.Paths.User("tmp")
+	dir := d.here.Paths.User("tmp")
 	if dir == "" {
 		return fine("none are kept")
 	}
@@ -447,7 +447,7 @@ func checkClock(b Build, now time.Time) finding {
 // checkServer asks the server for its list of models.
 func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	list, err := d.onServer(ctx)
+	list, err := onServer(ctx, d.api)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
 		return worse(failing, hint(err), "%s (after %s)", err, took)
@@ -458,7 +458,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 // checkSandbox says what confines commands.
 func (d *doctor) checkSandbox(ctx context.Context) finding {
 	const status = "gemline sandbox status says more"
-	c, err := d.Project.Launcher()
+	c, err := d.project.Launcher()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
 	}
@@ -483,7 +483,7 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 
 // unmasked says which programs that rules deny are there for commands all the same.
 func (d *doctor) unmasked(l *launch.Launcher) string {
-	masks, _ := d.masks(l) // rules that are not understood are told elsewhere
+	masks, _ := masks(d.project, l) // rules that are not understood are told elsewhere
 	var left []string
 	for _, m := range masks {
 		if m.Left != "" {

@@ -16,10 +16,10 @@ import (
 func TestDoctorIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		found := (&doctor{World: &World{}}).examineAll(t.Context(), []check{
+		found := (&doctor{out: &Output{}}).examineAll(t.Context(), []check{
 			{"one", func(*doctor, context.Context) finding { return fine("good") }},
 			{"stuck", func(*doctor, context.Context) finding { time.Sleep(time.Hour); return fine("late") }},
-			{"broken", func(d *doctor, _ context.Context) finding { return fine("%s", d.Out) }},
+			{"broken", func(d *doctor, _ context.Context) finding { return fine("%s", d.out.Out) }},
 			{"bug", func(*doctor, context.Context) finding { panic("oh") }},
 		})
 		if took := time.Since(start); took != lookFor {
@@ -35,8 +35,8 @@ func TestDoctorIsBounded(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	env := map[string]string{}
-	w := &doctor{World: &World{Output: Output{Notify: func(string) {}}, Folder: Folder{Paths: project.New(t.TempDir(), "", t.TempDir()), Flags: &flags.Set{},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}}
+	w := &doctor{out: &Output{Notify: func(string) {}}, here: &Folder{Paths: project.New(t.TempDir(), "", t.TempDir()), Flags: &flags.Set{},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}
 	now := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name string

@@ -12,24 +12,22 @@ import (
 	"gemline/settings/project"
 )
 
-// A sub-command is carried out in a World, which has no other home directory and no other
-// environment than it is given.
+// A sub-command takes what it needs of the things that Run is given: config get an Output and
+// a Folder, which has no other home directory and no other environment than it is given.
 func ExampleRun() {
 	home, err := os.MkdirTemp("", "home")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
-	w := &cli.World{
-		Output: cli.Output{Out: os.Stdout, Notify: func(string) {}},
-		Folder: cli.Folder{Paths: project.New(home, "", home), Flags: &flags.Set{},
-			Lookup: func(string) (string, bool) { return "", false }},
-	}
+	out := &cli.Output{Out: os.Stdout, Notify: func(string) {}}
+	here := &cli.Folder{Paths: project.New(home, "", home), Flags: &flags.Set{},
+		Lookup: func(string) (string, bool) { return "", false }}
 	settings := `{"model": {"name": "gemini-2.5-pro"}}`
 	os.Mkdir(filepath.Join(home, ".gemini"), 0o700)
 	os.WriteFile(filepath.Join(home, ".gemini", "settings.json"), []byte(settings), 0o600)
 	for _, line := range []string{"config get model.name", "config get model.nam", "config gte"} {
-		if err := cli.Run(context.Background(), w, strings.Fields(line)); err != nil {
+		if err := cli.Run(context.Background(), out, &cli.Asker{}, strings.Fields(line), here); err != nil {
 			fmt.Println("error:", err)
 		}
 	}

@@ -35,6 +35,22 @@ type extensionsCommand struct {
 	Validate  extensionsValidate  `cmd:"" help:"Check an extension that is being written."`
 }
 
+// An extensionSet is the installed extensions, and what changes them.
+type extensionSet struct {
+	out       *Output
+	here      *Folder
+	ask       *Asker
+	hub       hub
+	installed Extensions
+	hooks     Hooks // of the session that is held, if one is
+}
+
+// ProvideSet returns the extensions.
+func (*extensionsCommand) ProvideSet(out *Output, here *Folder, ask *Asker, hub hub, installed Extensions,
+	hooks Hooks) *extensionSet {
+	return &extensionSet{out, here, ask, hub, installed, hooks}
+}
+
 // A listedExtension is one as gemline extensions list --json has it.
 type listedExtension struct {
 	Name        string              `json:"name"`
@@ -59,14 +75,14 @@ type listedExtension struct {
 type extensionsList struct{}
 
 // Run lists the extensions.
-func (*extensionsList) Run(ctx context.Context, w *World) error {
-	list, problems := w.Extensions()
+func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
+	list, problems := set.installed()
 	all := []listedExtension{}
 	var lines []string
 	for _, x := range list {
 		skills, _ := SkillsOf(x).Skills()
 		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install,
-			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, w.unset(ctx, x)}
+			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, set.unset(ctx, x)}
 		one.Commands, one.Agents, one.Rules = broughtBy(x)
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
@@ -77,7 +93,7 @@ func (*extensionsList) Run(ctx context.Context, w *World) error {
 	for _, p := range problems {
 		lines = append(lines, "warning: "+p)
 	}
-	return w.show(struct {
+	return set.out.show(struct {
 		Extensions []listedExtension `json:"extensions"`
 		Problems   []string          `json:"problems"`
 	}{all, append([]string{}, problems...)}, lines...)
@@ -139,25 +155,25 @@ func SkillsOf(x extension.Extension) skill.Dir {
 }
 
 // extensionDir returns the folder of the extensions.
-func (w *World) extensionDir() (string, error) {
+func (set *extensionSet) extensionDir() (string, error) {
 	switch {
-	case w.Paths.Home == "":
+	case set.here.Paths.Home == "":
 		return "", errors.New("there is no home directory, in which extensions would be")
-	case !w.extensionsOn():
+	case !set.extensionsOn():
 		return "", errors.New("extensions are switched off, by experimental.extensionManagement in the settings")
 	}
-	return w.Paths.User("extensions"), nil
+	return set.here.Paths.User("extensions"), nil
 }
 
-func (w *World) extensionsOn() bool {
-	s, err := w.settings()
+func (set *extensionSet) extensionsOn() bool {
+	s, err := set.here.settings()
 	return err != nil || s.Extensions
 }
 
 // findExtension returns the installed extension of a name, of a source, or in a folder of that
 // name; with broken also one that can't be used.
-func (w *World) findExtension(name string, broken bool) (extension.Extension, error) {
-	list, _ := w.Extensions()
+func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {
+	list, _ := set.installed()
 	var names []string
 	for _, x := range list {
 		if strings.EqualFold(x.Name, name) || x.Install.Source != "" && x.Install.Source == name {
@@ -170,7 +186,7 @@ func (w *World) findExtension(name string, broken bool) (extension.Extension, er
 			return x, nil
 		}
 	}
-	if x, ok := extension.Broken(w.Paths.User("extensions"), name); ok && broken {
+	if x, ok := extension.Broken(set.here.Paths.User("extensions"), name); ok && broken {
 		return x, nil
 	}
 	message := fmt.Sprintf("Extension %.80q not found.", name)
@@ -191,28 +207,28 @@ type (
 )
 
 // Run switches an extension on.
-func (c *extensionsEnable) Run(ctx context.Context, w *World) error {
-	return w.turnExtension(ctx, c.Name, c.Scope, true)
+func (c *extensionsEnable) Run(ctx context.Context, set *extensionSet) error {
+	return set.turnExtension(ctx, c.Name, c.Scope, true)
 }
 
 // Run switches an extension off.
-func (c *extensionsDisable) Run(ctx context.Context, w *World) error {
-	return w.turnExtension(ctx, c.Name, cmp.Or(c.Scope, "user"), false)
+func (c *extensionsDisable) Run(ctx context.Context, set *extensionSet) error {
+	return set.turnExtension(ctx, c.Name, cmp.Or(c.Scope, "user"), false)
 }
 
-func (w *World) turnExtension(ctx context.Context, name, scope string, on bool) error {
-	dir, err := w.extensionDir()
+func (set *extensionSet) turnExtension(ctx context.Context, name, scope string, on bool) error {
+	dir, err := set.extensionDir()
 	if err != nil {
 		return err
 	}
-	x, err := w.findExtension(name, true)
+	x, err := set.findExtension(name, true)
 	if err != nil {
 		return err
 	}
 	at, said := "", fmt.Sprintf(`for scope "%s"`, scope)
 	switch scope {
 	case "workspace":
-		at = w.Paths.Cwd
+		at = set.here.Paths.Cwd
 	case "":
 		scope, said = "user", "in all scopes"
 	}
@@ -220,16 +236,16 @@ func (w *World) turnExtension(ctx context.Context, name, scope string, on bool) 
 		return err
 	}
 	done := map[bool]string{true: "enabled", false: "disabled"}[on]
-	return w.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope},
+	return set.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope},
 		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, done, said))
 }
 
 // showExtension says what was done, and in a session when it counts.
-func (w *World) showExtension(v any, lines ...string) error {
-	if w.In == nil && !w.JSON {
+func (set *extensionSet) showExtension(v any, lines ...string) error {
+	if set.ask.In == nil && !set.out.JSON {
 		lines = append(lines, "it counts from the next start on")
 	}
-	return w.show(v, lines...)
+	return set.out.show(v, lines...)
 }
 
 type extensionsUninstall struct {
@@ -238,8 +254,8 @@ type extensionsUninstall struct {
 }
 
 // Run deletes extensions.
-func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
-	dir, err := w.extensionDir()
+func (c *extensionsUninstall) Run(ctx context.Context, set *extensionSet) error {
+	dir, err := set.extensionDir()
 	if err != nil {
 		return err
 	}
@@ -248,7 +264,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 			return err
 		}
 		if len(c.Names) == 0 {
-			return w.show(map[string]any{"uninstalled": []string{}}, "No extensions currently installed.")
+			return set.out.show(map[string]any{"uninstalled": []string{}}, "No extensions currently installed.")
 		}
 	}
 	if len(c.Names) == 0 {
@@ -257,9 +273,9 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 	var done, lines []string
 	var failed []error
 	for _, name := range c.Names {
-		x, err := w.findExtension(name, true)
+		x, err := set.findExtension(name, true)
 		if err == nil {
-			err = w.uninstall(ctx, dir, x)
+			err = set.uninstall(ctx, dir, x)
 		}
 		if err != nil {
 			failed = append(failed, err)
@@ -269,7 +285,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, w *World) error {
 		lines = append(lines, fmt.Sprintf("Extension %q successfully uninstalled.", x.Name))
 	}
 	if len(done) > 0 {
-		if err := w.showExtension(map[string]any{"uninstalled": done}, lines...); err != nil {
+		if err := set.showExtension(map[string]any{"uninstalled": done}, lines...); err != nil {
 			return err
 		}
 	}
@@ -290,8 +306,8 @@ func oneError(all []error) error {
 
 // uninstall deletes an extension: its folder or its link, its secrets and where it is
 // switched on.
-func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension) error {
-	if err := w.forgetSecrets(ctx, x, append([]string{"", w.Paths.Cwd}, x.Install.Folders...)); err != nil {
+func (set *extensionSet) uninstall(ctx context.Context, dir string, x extension.Extension) error {
+	if err := set.forgetSecrets(ctx, x, append([]string{"", set.here.Paths.Cwd}, x.Install.Folders...)); err != nil {
 		return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
 	}
 	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {
@@ -300,21 +316,21 @@ func (w *World) uninstall(ctx context.Context, dir string, x extension.Extension
 	if err := os.RemoveAll(x.Home); err != nil {
 		return err
 	}
-	w.turnHooksOff(x.HooksFile())
+	set.turnHooksOff(x.HooksFile())
 	return extension.Forget(ctx, dir, x.Name)
 }
 
 // turnHooksOff switches the hooks of a file off in the session that is held, if one is: a hook
 // whose command is gone would block each call.
-func (w *World) turnHooksOff(file string) {
-	if w.In != nil || w.Hooks == nil {
+func (set *extensionSet) turnHooksOff(file string) {
+	if set.ask.In != nil {
 		return
 	}
-	list, _ := w.Hooks.List()
+	list, _ := set.hooks.List()
 	for _, k := range list {
 		other := func(o ListedHook) bool { return o.ID() == k.ID() && o.File != file }
 		if k.File == file && !slices.ContainsFunc(list, other) {
-			w.Hooks.Turn(k.ID(), false)
+			set.hooks.Turn(k.ID(), false)
 		}
 	}
 }
@@ -328,8 +344,8 @@ type extensionsNew struct {
 }
 
 // Run makes the folder.
-func (c *extensionsNew) Run(w *World) error {
-	path := w.Paths.Folder(c.Path)
+func (c *extensionsNew) Run(set *extensionSet) error {
+	path := set.here.Paths.Folder(c.Path)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already", text.EscapeLine(path))
 	}
@@ -371,7 +387,7 @@ func (c *extensionsNew) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"path": path, "name": name, "template": c.Template},
+	return set.out.show(map[string]any{"path": path, "name": name, "template": c.Template},
 		fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
 		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", c.Path))
 }

@@ -27,9 +27,9 @@ type extensionsValidate struct {
 var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 
 // Run checks an extension.
-func (c *extensionsValidate) Run(w *World) error {
-	path := w.Paths.Folder(c.Path)
-	x, err := extension.Read(path, w.Paths.Cwd)
+func (c *extensionsValidate) Run(set *extensionSet) error {
+	path := set.here.Paths.Folder(c.Path)
+	x, err := extension.Read(path, set.here.Paths.Cwd)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (c *extensionsValidate) Run(w *World) error {
 		notes = append(notes, fmt.Sprintf("the folder is called %s, and the extension %s", filepath.Base(path), x.Name))
 	}
 	for _, n := range notes {
-		w.Notify(text.EscapeLine(n))
+		set.out.Notify(text.EscapeLine(n))
 	}
 	if len(problems) > 0 {
 		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
 	}
-	return w.show(map[string]any{"path": path, "name": x.Name, "valid": true,
+	return set.out.show(map[string]any{"path": path, "name": x.Name, "valid": true,
 		"warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 

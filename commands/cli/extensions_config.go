@@ -17,8 +17,8 @@ import (
 )
 
 // vault returns where secrets are kept.
-func (w *World) vault() *auth.Vault {
-	v := auth.NewVault(w.Paths.User(), w.getenv)
+func (set *extensionSet) vault() *auth.Vault {
+	v := auth.NewVault(set.here.Paths.User(), set.here.getenv)
 	return &v
 }
 
@@ -29,16 +29,16 @@ type extensionsConfig struct {
 }
 
 // Run asks for values.
-func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
-	list, _ := w.Extensions()
+func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
+	list, _ := set.installed()
 	if c.Name != "" {
-		x, err := w.findExtension(c.Name, false)
+		x, err := set.findExtension(c.Name, false)
 		if err != nil {
 			return err
 		}
 		list = []extension.Extension{x}
 	}
-	if c.Scope == "workspace" && !w.Trusted {
+	if c.Scope == "workspace" && !set.here.Trusted {
 		return errors.New("this folder is not trusted, so that what it says of extensions is not used; gemline trust add trusts it")
 	}
 	var said []string
@@ -52,7 +52,7 @@ func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
 				continue
 			}
 			found = true
-			done, err := w.askSetting(ctx, x, s, c.Scope)
+			done, err := set.askSetting(ctx, x, s, c.Scope)
 			if err != nil {
 				return err
 			}
@@ -64,16 +64,16 @@ func (c *extensionsConfig) Run(ctx context.Context, w *World) error {
 			return &flags.UsageError{Message: fmt.Sprintf("Setting %.60q not found in extension %q.", c.Setting, x.Name)}
 		}
 	}
-	return w.show(map[string]any{"done": append([]string{}, said...)}, said...)
+	return set.out.show(map[string]any{"done": append([]string{}, said...)}, said...)
 }
 
 // askSettings asks for what an extension wants to know and nobody has said yet, as long as
 // somebody answers. What an old version wanted, and this one does not, is forgotten.
-func (w *World) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
-	missing := w.unset(ctx, x)
+func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
+	missing := set.unset(ctx, x)
 	for _, s := range x.Settings {
 		if slices.Contains(missing, s.Name) {
-			if _, err := w.askSetting(ctx, x, s, "user"); errors.Is(err, errNoAnswer) {
+			if _, err := set.askSetting(ctx, x, s, "user"); errors.Is(err, errNoAnswer) {
 				break // what is missing is told at the end
 			} else if err != nil {
 				return err
@@ -85,7 +85,7 @@ func (w *World) askSettings(ctx context.Context, x extension.Extension, old *ext
 	}
 	for _, s := range old.Settings {
 		if !slices.ContainsFunc(x.Settings, func(o extension.Setting) bool { return o.EnvVar == s.EnvVar && o.Sensitive == s.Sensitive }) {
-			if err := w.keep(ctx, x, s, "user", ""); err != nil {
+			if err := set.keep(ctx, x, s, "user", ""); err != nil {
 				return err
 			}
 		}
@@ -94,22 +94,22 @@ func (w *World) askSettings(ctx context.Context, x extension.Extension, old *ext
 }
 
 // askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
-func (w *World) askSetting(ctx context.Context, x extension.Extension, s extension.Setting,
+func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, s extension.Setting,
 	scope string) (bool, error) {
 	about := fmt.Sprintf("%s: %s", text.EscapeLine(s.Name), text.OneLine(s.Description, 300))
-	if !slices.Contains(w.unset(ctx, x), s.Name) {
+	if !slices.Contains(set.unset(ctx, x), s.Name) {
 		about += " (Enter keeps what is set)"
 	}
 	var value string
 	var err error
 	switch {
-	case s.Sensitive && w.Secret != nil:
-		value, err = w.Secret(ctx, about+": ")
-	case w.Line != nil:
-		value, err = w.Line(ctx, about+": ")
-	case w.In != nil && w.Err != nil:
-		if value, err = w.ask(about + ": "); errors.Is(err, io.EOF) {
-			fmt.Fprintln(w.Err)
+	case s.Sensitive && set.ask.Secret != nil:
+		value, err = set.ask.Secret(ctx, about+": ")
+	case set.ask.Line != nil:
+		value, err = set.ask.Line(ctx, about+": ")
+	case set.ask.In != nil && set.ask.Err != nil:
+		if value, err = set.ask.ask(about + ": "); errors.Is(err, io.EOF) {
+			fmt.Fprintln(set.ask.Err)
 			return false, errNoAnswer
 		}
 	}
@@ -120,17 +120,17 @@ func (w *World) askSetting(ctx context.Context, x extension.Extension, s extensi
 	if err != nil {
 		return false, err
 	}
-	return true, w.keep(ctx, x, s, scope, value)
+	return true, set.keep(ctx, x, s, scope, value)
 }
 
 // errNoAnswer says that the input was over before a question was answered.
 var errNoAnswer = errors.New("nobody has answered; what was not said stays as it was")
 
 // keep keeps the value of a setting, or forgets it if it is "".
-func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {
+func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {
 	file, cwd := x.EnvFile(), ""
 	if scope == "workspace" {
-		file, cwd = filepath.Join(w.Paths.Cwd, ".env"), w.Paths.Cwd
+		file, cwd = filepath.Join(set.here.Paths.Cwd, ".env"), set.here.Paths.Cwd
 	}
 	if !s.Sensitive {
 		if cwd == "" { // the package may have brought the file
@@ -139,7 +139,7 @@ func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Set
 		return extension.SetValue(file, s.EnvVar, value)
 	}
 	if value == "" {
-		_, err := w.vault().Delete(ctx, x.Service(cwd), s.EnvVar)
+		_, err := set.vault().Delete(ctx, x.Service(cwd), s.EnvVar)
 		return err
 	}
 	if note := x.Install; cwd != "" && !slices.Contains(note.Folders, cwd) { // or nobody would find it again
@@ -148,17 +148,17 @@ func (w *World) keep(ctx context.Context, x extension.Extension, s extension.Set
 			return err
 		}
 	}
-	_, err := w.vault().Set(ctx, x.Service(cwd), s.EnvVar, value, false)
+	_, err := set.vault().Set(ctx, x.Service(cwd), s.EnvVar, value, false)
 	return err
 }
 
 // carrySecrets has the secrets of an extension be those of one that is known by something
 // else: it has moved.
-func (w *World) carrySecrets(ctx context.Context, from, to extension.Extension) error {
+func (set *extensionSet) carrySecrets(ctx context.Context, from, to extension.Extension) error {
 	if from.Service("") == to.Service("") {
 		return nil
 	}
-	vault, folders := w.vault(), append([]string{""}, from.Install.Folders...)
+	vault, folders := set.vault(), append([]string{""}, from.Install.Folders...)
 	for _, folder := range folders {
 		for _, s := range to.Settings {
 			value, _, err := vault.Get(ctx, from.Service(folder), s.EnvVar, func(v string) bool { return v != "" })
@@ -170,13 +170,13 @@ func (w *World) carrySecrets(ctx context.Context, from, to extension.Extension) 
 			}
 		}
 	}
-	return w.forgetSecrets(ctx, from, folders)
+	return set.forgetSecrets(ctx, from, folders)
 }
 
 // forgetSecrets forgets the secrets of an extension, those for all folders ("") and for single
 // ones. What a keyring that does not answer may keep is told.
-func (w *World) forgetSecrets(ctx context.Context, x extension.Extension, folders []string) error {
-	vault, all := w.vault(), true
+func (set *extensionSet) forgetSecrets(ctx context.Context, x extension.Extension, folders []string) error {
+	vault, all := set.vault(), true
 	for _, folder := range folders {
 		answered, err := vault.Clear(ctx, x.Service(folder))
 		if err != nil {
@@ -185,22 +185,22 @@ func (w *World) forgetSecrets(ctx context.Context, x extension.Extension, folder
 		all = all && answered
 	}
 	if !all {
-		w.Notify(fmt.Sprintf("the keyring does not answer, so that secrets of %s may still be in it, as %q",
+		set.out.Notify(fmt.Sprintf("the keyring does not answer, so that secrets of %s may still be in it, as %q",
 			x.Name, x.Service("")))
 	}
 	return nil
 }
 
 // unset returns the names of the settings that have no value.
-func (w *World) unset(ctx context.Context, x extension.Extension) (names []string) {
+func (set *extensionSet) unset(ctx context.Context, x extension.Extension) (names []string) {
 	if len(x.Settings) == 0 {
 		return nil
 	}
 	cwd := ""
-	if w.Trusted {
-		cwd = w.Paths.Cwd
+	if set.here.Trusted {
+		cwd = set.here.Paths.Cwd
 	}
-	values := ExtensionValues(ctx, w.vault(), x, cwd)
+	values := ExtensionValues(ctx, set.vault(), x, cwd)
 	for _, s := range x.Settings {
 		if values[s.EnvVar] == "" {
 			names = append(names, s.Name)

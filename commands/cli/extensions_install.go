@@ -37,8 +37,8 @@ type extensionsLink struct {
 }
 
 // Run installs an extension.
-func (c *extensionsInstall) Run(ctx context.Context, w *World) error {
-	note, err := w.origin(c.Source)
+func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
+	note, err := set.here.origin(c.Source)
 	if err != nil {
 		return err
 	}
@@ -46,15 +46,15 @@ func (c *extensionsInstall) Run(ctx context.Context, w *World) error {
 		return &flags.UsageError{Message: "--ref and --auto-update are for repositories, not for folders"}
 	}
 	note.Ref, note.AutoUpdate, note.PreRelease = c.Ref, c.AutoUpdate, c.PreRelease
-	return w.install(ctx, note, nil, c.Consent, c.Skip)
+	return set.install(ctx, note, nil, c.Consent, c.Skip)
 }
 
 // origin returns where a package is: at an address, or in a folder or an archive.
-func (w *World) origin(said string) (extension.Install, error) {
+func (here *Folder) origin(said string) (extension.Install, error) {
 	if address := source.Address(said); address != "" {
 		return extension.Install{Source: address, Type: "git"}, nil
 	}
-	path := w.Paths.Folder(said)
+	path := here.Paths.Folder(said)
 	if _, err := os.Stat(path); err != nil {
 		return extension.Install{}, &flags.UsageError{Message: "Install source not found. " +
 			text.EscapeLine(path) + " is no folder, and " + fmt.Sprintf("%.80q", said) +
@@ -64,14 +64,14 @@ func (w *World) origin(said string) (extension.Install, error) {
 }
 
 // Run links an extension.
-func (c *extensionsLink) Run(ctx context.Context, w *World) error {
-	return w.install(ctx, extension.Install{Source: disk.Follow(w.Paths.Folder(c.Path)),
+func (c *extensionsLink) Run(ctx context.Context, set *extensionSet) error {
+	return set.install(ctx, extension.Install{Source: disk.Follow(set.here.Paths.Folder(c.Path)),
 		Type: "link"}, nil, c.Consent, true)
 }
 
 // permitted returns an error if the settings don't let extensions come from a source.
-func (w *World) permitted(note extension.Install) error {
-	s, err := w.settings()
+func (set *extensionSet) permitted(note extension.Install) error {
+	s, err := set.here.settings()
 	if err != nil {
 		return err
 	}
@@ -89,20 +89,21 @@ func (w *World) permitted(note extension.Install) error {
 	return nil
 }
 
-// hub returns where repositories and releases are.
-func (w *World) hub() (source.Hub, error) {
-	l, err := w.Project.Launcher()
-	h := source.Hub{Launcher: l, API: strings.TrimSuffix(w.getenv("GITHUB_API_URL"), "/"),
-		Server: strings.TrimSuffix(w.getenv("GITHUB_SERVER_URL"), "/"),
-		Token:  w.getenv("GITHUB_TOKEN"), UserAgent: "gemline"}
-	if w.Transport != nil {
-		h.Transport = w.Transport()
+// A hub returns where repositories and releases are.
+type hub func() (source.Hub, error)
+
+// ProvideHub returns the hub that the environment names.
+func (*grammar) ProvideHub(here *Folder, project Project, transport Transport) hub {
+	return func() (source.Hub, error) {
+		l, err := project.Launcher()
+		return source.Hub{Launcher: l, API: strings.TrimSuffix(here.getenv("GITHUB_API_URL"), "/"),
+			Server: strings.TrimSuffix(here.getenv("GITHUB_SERVER_URL"), "/"),
+			Token:  here.getenv("GITHUB_TOKEN"), UserAgent: "gemline", Transport: transport()}, err
 	}
-	return h, err
 }
 
 // fetch puts the files of an extension into a directory, and returns how they were had.
-func (w *World) fetch(ctx context.Context, note extension.Install, to string) (extension.Install, error) {
+func (out *Output) fetch(ctx context.Context, hub hub, note extension.Install, to string) (extension.Install, error) {
 	switch note.Type {
 	case "link":
 		return note, os.MkdirAll(to, 0o755)
@@ -112,7 +113,7 @@ func (w *World) fetch(ctx context.Context, note extension.Install, to string) (e
 		}
 		return note, source.Copy(ctx, note.Source, to)
 	}
-	h, err := w.hub()
+	h, err := hub()
 	if err != nil {
 		return note, err
 	}
@@ -123,7 +124,7 @@ func (w *World) fetch(ctx context.Context, note extension.Install, to string) (e
 			return note, h.Download(ctx, r, to)
 		}
 		if !errors.Is(err, source.ErrNoRelease) {
-			w.Notify(fmt.Sprintf("releases of %s can't be had, so its repository is used: %v", repository, err))
+			out.Notify(fmt.Sprintf("releases of %s can't be had, so its repository is used: %v", repository, err))
 		}
 	}
 	note.Type = "git"
@@ -133,8 +134,8 @@ func (w *World) fetch(ctx context.Context, note extension.Install, to string) (e
 
 // homeFor returns where an extension is installed: where its old version is, or where nothing
 // is yet.
-func (w *World) homeFor(dir string, x extension.Extension, old *extension.Extension) (string, error) {
-	list, _ := w.Extensions()
+func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extension.Extension) (string, error) {
+	list, _ := set.installed()
 	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
 	switch {
 	case old == nil && i >= 0:
@@ -153,11 +154,11 @@ func (w *World) homeFor(dir string, x extension.Extension, old *extension.Extens
 
 // install installs an extension, or updates one that is there. If it can't be, what was
 // there stays as it was.
-func (w *World) install(ctx context.Context, note extension.Install, old *extension.Extension,
+func (set *extensionSet) install(ctx context.Context, note extension.Install, old *extension.Extension,
 	consent, skip bool) (err error) {
-	dir, err := w.extensionDir()
+	dir, err := set.extensionDir()
 	if err == nil {
-		err = w.permitted(note)
+		err = set.permitted(note)
 	}
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	}
 	defer os.RemoveAll(temp)
 	fresh := filepath.Join(temp, "new")
-	if note, err = w.fetch(ctx, note, fresh); err != nil {
+	if note, err = set.out.fetch(ctx, set.hub, note, fresh); err != nil {
 		return err
 	}
 	at := fresh
@@ -178,21 +179,21 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 	} else if kept, err = noteFiles(fresh, old); err != nil {
 		return err
 	}
-	x, err := extension.Read(at, w.Paths.Cwd)
+	x, err := extension.Read(at, set.here.Paths.Cwd)
 	if err != nil { // the folder that it was read in is gone when this is read
 		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.EscapeLine(source.Shown(note.Source))))
 	}
 	problems, _ := checkExtension(x)
 	for _, p := range problems {
-		w.Notify(text.EscapeLine("not used of " + x.Name + ": " +
+		set.out.Notify(text.EscapeLine("not used of " + x.Name + ": " +
 			strings.ReplaceAll(p, at+string(filepath.Separator), "")))
 	}
 	x.ID = extension.ID(note.Source, x.Name)
-	home, err := w.homeFor(dir, x, old)
+	home, err := set.homeFor(dir, x, old)
 	if err != nil {
 		return err
 	}
-	if err := w.consentTo(ctx, x, note, old, consent); err != nil {
+	if err := set.consentTo(ctx, x, note, old, consent); err != nil {
 		return err
 	}
 	if old != nil {
@@ -214,21 +215,21 @@ func (w *World) install(ctx context.Context, note extension.Install, old *extens
 		return err
 	}
 	if old != nil && old.Home != home { // it has moved
-		w.turnHooksOff(old.HooksFile())
+		set.turnHooksOff(old.HooksFile())
 		err = errors.Join(os.RemoveAll(old.Home), extension.Forget(ctx, dir, old.Name))
 	}
 	x.Home, x.Install = home, note
 	if old != nil && err == nil {
-		err = w.carrySecrets(ctx, *old, x)
+		err = set.carrySecrets(ctx, *old, x)
 	}
 	if !skip && err == nil {
-		err = w.askSettings(ctx, x, old)
+		err = set.askSettings(ctx, x, old)
 	}
 	if len(kept) > 0 {
-		w.Notify(fmt.Sprintf("kept in the folder of %s, since it came later: %s", x.Name,
+		set.out.Notify(fmt.Sprintf("kept in the folder of %s, since it came later: %s", x.Name,
 			text.EscapeLine(text.Shorten(strings.Join(kept, ", "), 300))))
 	}
-	return errors.Join(err, w.installed(ctx, x, note, old))
+	return errors.Join(err, set.report(ctx, x, note, old))
 }
 
 // tempIn returns a new directory in dir, which it makes, and deletes those that killed
@@ -259,14 +260,14 @@ func noteFiles(fresh string, old *extension.Extension) (kept []string, err error
 	return extension.Carry(old.Home, fresh, added)
 }
 
-// installed says what was done.
-func (w *World) installed(ctx context.Context, x extension.Extension, note extension.Install,
+// report says what was done.
+func (set *extensionSet) report(ctx context.Context, x extension.Extension, note extension.Install,
 	old *extension.Extension) error {
-	if missing := w.unset(ctx, x); len(missing) > 0 {
-		w.Notify(fmt.Sprintf("Extension %q has missing settings: %s. Please run \"gemline extensions config %s\".", x.Name, strings.Join(missing, ", "), x.Name))
+	if missing := set.unset(ctx, x); len(missing) > 0 {
+		set.out.Notify(fmt.Sprintf("Extension %q has missing settings: %s. Please run \"gemline extensions config %s\".", x.Name, strings.Join(missing, ", "), x.Name))
 	}
 	if x.Themes {
-		w.Notify(x.Name + " brings themes, which mean nothing here")
+		set.out.Notify(x.Name + " brings themes, which mean nothing here")
 	}
 	said, was := fmt.Sprintf("Extension %q installed successfully and enabled.", x.Name), ""
 	switch {
@@ -280,12 +281,12 @@ func (w *World) installed(ctx context.Context, x extension.Extension, note exten
 	case note.Type == "link":
 		said = fmt.Sprintf("Extension %q linked successfully and enabled.", x.Name)
 	}
-	return w.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was,
+	return set.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was,
 		"type": note.Type, "source": source.Shown(note.Source)}, said)
 }
 
 // consentTo asks about what an extension can run, unless that was agreed to before.
-func (w *World) consentTo(ctx context.Context, x extension.Extension, note extension.Install,
+func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, note extension.Install,
 	old *extension.Extension, given bool) error {
 	asks := consentText(x)
 	title := fmt.Sprintf("Installing extension %q %s.", x.Name, x.Version)
@@ -312,10 +313,10 @@ func (w *World) consentTo(ctx context.Context, x extension.Extension, note exten
 	if given {
 		lines = append([]string{"You have consented to the following:"}, lines...)
 	}
-	if err := w.beside().lines(lines); err != nil || given {
+	if err := set.out.beside().lines(lines); err != nil || given {
 		return err
 	}
-	yes, err := w.confirm(ctx, "Do you want to continue?")
+	yes, err := set.ask.confirm(ctx, "Do you want to continue?")
 	switch {
 	case errors.Is(err, errAsks):
 		err = fmt.Errorf("version %s %w", text.EscapeLine(x.Version), errAsks)

@@ -18,6 +18,7 @@ type extensionsUpdate struct {
 	All     bool   `help:"Update all."`
 	Check   bool   `help:"Say which have a newer version, and change nothing."`
 	Consent bool   `aliases:"yes" help:"Agree to what they can run, and don't ask."`
+	Unasked bool   `hidden:"" help:"Update those that do so by themselves, as a session does."`
 }
 
 // An updated is what became of an extension.
@@ -28,11 +29,13 @@ type updated struct {
 }
 
 // Run updates extensions.
-func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
-	list, _ := w.Extensions()
+func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
+	list, _ := set.installed()
 	switch {
+	case c.Unasked:
+		return set.updateUnasked(ctx)
 	case c.Name != "":
-		x, err := w.findExtension(c.Name, false)
+		x, err := set.findExtension(c.Name, false)
 		if err != nil {
 			return err
 		}
@@ -42,18 +45,20 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 	}
 	all := []updated{}
 	var failed []error
-	quiet := *w
-	if w.JSON { // one document tells of all
-		quiet.JSON, quiet.Out = false, cmp.Or(w.Err, w.Out)
+	each := *set
+	if set.out.JSON { // one document tells of all
+		lines := *set.out
+		lines.JSON, lines.Out = false, cmp.Or(set.out.Err, set.out.Out)
+		each.out = &lines
 	}
 	for _, x := range list {
-		state, note, err := w.newer(ctx, x)
+		state, note, err := set.newer(ctx, x)
 		if err == nil && state == updateAvailable && !c.Check {
-			if err = quiet.update(ctx, x, note, c.Consent); err == nil {
+			if err = each.update(ctx, x, note, c.Consent); err == nil {
 				state = "updated"
 			}
 		}
-		if c.Check && state == updateAvailable && w.touched(x) != nil {
+		if c.Check && state == updateAvailable && set.touched(x) != nil {
 			state += ", which is not done since its files were changed here"
 		}
 		u := updated{Name: x.Name, State: state}
@@ -67,8 +72,8 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 		}
 		all = append(all, u)
 	}
-	if w.JSON {
-		return errors.Join(w.document(map[string]any{"extensions": all}), errors.Join(failed...))
+	if set.out.JSON {
+		return errors.Join(set.out.document(map[string]any{"extensions": all}), errors.Join(failed...))
 	}
 	var lines []string
 	for _, u := range all {
@@ -83,19 +88,19 @@ func (c *extensionsUpdate) Run(ctx context.Context, w *World) error {
 	if len(all) == 0 {
 		lines = []string{"No extensions to update."}
 	}
-	return errors.Join(w.lines(lines), errors.Join(failed...))
+	return errors.Join(set.out.lines(lines), errors.Join(failed...))
 }
 
 const updateAvailable = "update available"
 
 // newer says whether there is a newer version of an extension, and where that is had.
-func (w *World) newer(ctx context.Context, x extension.Extension) (state string, note extension.Install, err error) {
+func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (state string, note extension.Install, err error) {
 	newer := func(is bool, err error) (string, extension.Install, error) {
 		return map[bool]string{true: updateAvailable, false: "up to date"}[is], note, err
 	}
 	note = x.Install
 	note.ReleaseTag, note.Commit, note.Told = "", "", ""
-	h, err := w.hub()
+	h, err := set.hub()
 	if err != nil {
 		return "", note, err
 	}
@@ -104,7 +109,7 @@ func (w *World) newer(ctx context.Context, x extension.Extension) (state string,
 			note.Source, note.Type, note.Ref = to, "git", ""
 			return newer(true, nil)
 		} else {
-			w.Notify(fmt.Sprintf("%s says that it has moved, but can't be had there: %v", x.Name, err))
+			set.out.Notify(fmt.Sprintf("%s says that it has moved, but can't be had there: %v", x.Name, err))
 		}
 	}
 	switch note.Type {
@@ -112,7 +117,7 @@ func (w *World) newer(ctx context.Context, x extension.Extension) (state string,
 		if source.IsArchive(note.Source) {
 			break
 		}
-		now, err := extension.Read(note.Source, w.Paths.Cwd)
+		now, err := extension.Read(note.Source, set.here.Paths.Cwd)
 		return newer(now.Version != x.Version, err)
 	case "github-release":
 		if repository, ok := h.Repository(note.Source); ok {
@@ -130,14 +135,18 @@ func (w *World) newer(ctx context.Context, x extension.Extension) (state string,
 // errAsks says that a new version is to be agreed to.
 var errAsks = errors.New("can run something else than the one that is installed")
 
-// UpdateUnasked brings extensions to their newest versions, as far as nobody has to agree to
-// what these can run. It notifies of what it has done, and of what the user has to do: once,
-// as long as that stays the same.
-func UpdateUnasked(ctx context.Context, w *World, list []extension.Extension) {
-	quiet := *w
-	quiet.Out, quiet.JSON, quiet.Browse, quiet.Notify = io.Discard, false, nil, func(string) {}
-	quiet.Confirm = func(context.Context, string) (bool, error) { return false, errAsks }
+// updateUnasked updates the extensions that have agreed to it, as far as nobody has to agree
+// to what the new versions can run. The user is notified of what was done, and of what is left
+// to do: once, as long as that stays the same.
+func (set *extensionSet) updateUnasked(ctx context.Context) error {
+	quiet := *set
+	quiet.out = &Output{Out: io.Discard, Notify: func(string) {}}
+	quiet.ask = &Asker{Confirm: func(context.Context, string) (bool, error) { return false, errAsks }}
+	list, _ := set.installed()
 	for _, x := range list {
+		if !x.Active || !x.Install.AutoUpdate {
+			continue
+		}
 		state, note, err := quiet.newer(ctx, x)
 		if err == nil && state == updateAvailable {
 			err = quiet.update(ctx, x, note, false)
@@ -145,28 +154,29 @@ func UpdateUnasked(ctx context.Context, w *World, list []extension.Extension) {
 		told := ""
 		switch name := text.EscapeLine(x.Name); {
 		case ctx.Err() != nil:
-			return
+			return nil
 		case err != nil:
 			told = fmt.Sprintf("the extension %s is not updated: %v", name, err)
 			if errors.Is(err, errAsks) {
 				told += fmt.Sprintf("; gemline extensions update %s asks about it", name)
 			}
 		case state == updateAvailable:
-			w.Notify(fmt.Sprintf("the extension %s was updated; the new version counts from the next start on", name))
+			set.out.Notify(fmt.Sprintf("the extension %s was updated; the new version counts from the next start on", name))
 			continue
 		}
 		if told != x.Install.Told {
 			x.Install.Told = told
 			extension.Note(x.Home, x.Install) // or it is told again
 			if told != "" {
-				w.Notify(told)
+				set.out.Notify(told)
 			}
 		}
 	}
+	return nil
 }
 
 // touched returns an error if the files of an extension are not those that were installed.
-func (w *World) touched(x extension.Extension) error {
+func (set *extensionSet) touched(x extension.Extension) error {
 	changed, _, err := extension.Touched(x.Home)
 	if err == nil && changed {
 		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
@@ -175,9 +185,9 @@ func (w *World) touched(x extension.Extension) error {
 }
 
 // update brings an extension to the version that note says, unless somebody has changed its files.
-func (w *World) update(ctx context.Context, x extension.Extension, note extension.Install, consent bool) error {
-	if err := w.touched(x); err != nil {
+func (set *extensionSet) update(ctx context.Context, x extension.Extension, note extension.Install, consent bool) error {
+	if err := set.touched(x); err != nil {
 		return err
 	}
-	return w.install(ctx, note, &x, consent, false)
+	return set.install(ctx, note, &x, consent, false)
 }

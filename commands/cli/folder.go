@@ -42,12 +42,12 @@ func (f *Folder) getenv(name string) string {
 func (f *Folder) keys() *auth.Store { return auth.NewStore(f.Paths.User(), f.getenv) }
 
 // choose returns how the next request would be paid for.
-func (w *World) choose() (auth.Choice, error) {
-	s, err := w.settings()
+func (here *Folder) choose(out *Output) (auth.Choice, error) {
+	s, err := here.settings()
 	if err != nil {
 		return auth.Choice{}, err
 	}
-	return w.Credential(s, w.Notify)
+	return here.Credential(s, out.Notify)
 }
 
 // Credential returns how the next request is paid for, by settings s.

@@ -26,9 +26,9 @@ type topic struct {
 }
 
 // Run prints what is asked for, or what there is.
-func (c *helpCommand) Run(ctx context.Context, w *World) error {
+func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
-		return w.topics(ctx)
+		return out.topics(ctx)
 	}
 	words := slices.Clone(c.Topic)
 	for i, word := range words {
@@ -36,25 +36,25 @@ func (c *helpCommand) Run(ctx context.Context, w *World) error {
 	}
 	page, ok := docs.Find(words[0])
 	if len(words) > 1 || !ok {
-		if find(words) != nil && !w.JSON {
-			return w.usage(words)
+		if find(words) != nil && !out.JSON {
+			return out.usage(words)
 		}
-		return w.noTopic(strings.Join(words, " "))
+		return ask.noTopic(strings.Join(words, " "))
 	}
-	if w.JSON {
-		return w.document(topic{page.Name, page.Title, page.Text})
+	if out.JSON {
+		return out.document(topic{page.Name, page.Title, page.Text})
 	}
-	return w.page(ctx, text.Escape(docs.Plain(page.Text, w.width())))
+	return out.page(ctx, text.Escape(docs.Plain(page.Text, out.width())))
 }
 
 // topics lists the pages and the commands.
-func (w *World) topics(ctx context.Context) error {
+func (out *Output) topics(ctx context.Context) error {
 	var list []topic
 	for _, p := range docs.Pages() {
 		list = append(list, topic{Name: p.Name, Title: p.Title})
 	}
-	if w.JSON {
-		return w.document(map[string]any{"topics": list})
+	if out.JSON {
+		return out.document(map[string]any{"topics": list})
 	}
 	var b strings.Builder
 	b.WriteString("gemline help TOPIC prints a page:\n\n")
@@ -68,15 +68,15 @@ func (w *World) topics(ctx context.Context) error {
 		fmt.Fprintf(&b, "  %-14s  %s\n", name, l.Help)
 	}
 	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
-	return w.page(ctx, b.String())
+	return out.page(ctx, b.String())
 }
 
 // noTopic refuses a topic and names the one that comes nearest.
-func (w *World) noTopic(name string) error {
+func (ask *Asker) noTopic(name string) error {
 	pages := pageNames(slices.Concat(docs.Pages(), docs.Internals()))
 	name = shorten(name)
 	aside := "; gemline -- help " + text.EscapeLine(name) + " would be a prompt"
-	if w.In == nil { // in a session
+	if ask.In == nil { // in a session
 		aside = ""
 	}
 	hint := didYouMean(name, slices.Concat(pages, Names()))

@@ -71,8 +71,8 @@ type (
 )
 
 // Run lists the hooks.
-func (*hooksList) Run(w *World) error {
-	list, wrong := w.Hooks.List()
+func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
+	list, wrong := hooks.List()
 	var lines []string
 	problems := []string{}
 	for _, h := range list {
@@ -92,22 +92,22 @@ func (*hooksList) Run(w *World) error {
 		}
 		lines, problems = append(lines, label+p.Text), append(problems, p.Text)
 	}
-	if why := w.unread(); why != "" {
+	if why := here.unread(); why != "" {
 		lines, problems = append(lines, "not used: "+why), append(problems, why)
 	}
 	if len(list)+len(problems) == 0 {
 		lines = []string{"no hooks are set; gemline help hooks says how"}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Hooks    []ListedHook `json:"hooks"`
 		Problems []string     `json:"problems"`
 	}{append([]ListedHook{}, list...), problems}, lines...)
 }
 
 // unread says that the settings of the folder are not read, "" if they are or there are none.
-func (w *World) unread() string {
-	path := w.Paths.Workspace("settings.json")
-	if _, err := os.Stat(path); err != nil || w.Trusted || w.Paths.AtHome() {
+func (here *Folder) unread() string {
+	path := here.Paths.Workspace("settings.json")
+	if _, err := os.Stat(path); err != nil || here.Trusted || here.Paths.AtHome() {
 		return ""
 	}
 	return text.EscapeLine(path) + ", since this folder is not trusted; gemline trust add trusts it"
@@ -145,7 +145,7 @@ type triedHook struct {
 }
 
 // Run runs the hooks of an event.
-func (c *hooksTest) Run(ctx context.Context, w *World) error {
+func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
 	e := hook.Event(c.Event)
 	if !slices.Contains(hook.Events, e) {
 		names := make([]string, len(hook.Events))
@@ -159,7 +159,7 @@ func (c *hooksTest) Run(ctx context.Context, w *World) error {
 	if c.Input != "" && json.Unmarshal([]byte(c.Input), &input) != nil {
 		return &flags.UsageError{Message: "--input needs an object of JSON"}
 	}
-	calls, err := w.Hooks.Try(ctx, e, c.Subject, input)
+	calls, err := hooks.Try(ctx, e, c.Subject, input)
 	if err != nil {
 		return err
 	}
@@ -178,11 +178,11 @@ func (c *hooksTest) Run(ctx context.Context, w *World) error {
 	}
 	if len(calls) == 0 {
 		lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
-		if why := w.unread(); why != "" {
+		if why := here.unread(); why != "" {
 			lines = append(lines, "not used: "+why)
 		}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Event string      `json:"event"`
 		Hooks []triedHook `json:"hooks"`
 	}{c.Event, tried}, lines...)
@@ -217,25 +217,29 @@ func (t triedHook) lines() []string {
 }
 
 // Run switches a hook on.
-func (c *hooksEnable) Run(ctx context.Context, w *World) error {
-	return w.turnHooks(ctx, c.Name, true)
+func (c *hooksEnable) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
+	return here.turnHooks(ctx, out, hooks, c.Name, true)
 }
 
 // Run switches a hook off.
-func (c *hooksDisable) Run(ctx context.Context, w *World) error {
-	return w.turnHooks(ctx, c.Name, false)
+func (c *hooksDisable) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
+	return here.turnHooks(ctx, out, hooks, c.Name, false)
 }
 
 // Run switches all hooks on.
-func (*hooksAllOn) Run(ctx context.Context, w *World) error { return w.turnHooks(ctx, "", true) }
+func (*hooksAllOn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
+	return here.turnHooks(ctx, out, hooks, "", true)
+}
 
 // Run switches all hooks off.
-func (*hooksAllOff) Run(ctx context.Context, w *World) error { return w.turnHooks(ctx, "", false) }
+func (*hooksAllOff) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
+	return here.turnHooks(ctx, out, hooks, "", false)
+}
 
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
-func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
-	set := w.hookScopes()
+func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id string, on bool) error {
+	set := hookScopes(hooks)
 	ids := slices.Sorted(maps.Keys(set))
 	if id != "" && set[id] == nil {
 		return notCalled("hook", id, "gemline hooks list", ids)
@@ -251,7 +255,7 @@ func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
 		if len(names) == 0 {
 			continue
 		}
-		path, err := w.turnIn(ctx, scope, names, on)
+		path, err := here.turnIn(ctx, hooks, scope, names, on)
 		if err != nil {
 			return err
 		}
@@ -262,15 +266,15 @@ func (w *World) turnHooks(ctx context.Context, id string, on bool) error {
 	if lines == nil {
 		lines = []string{"no hooks are set"}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Hooks   []string `json:"hooks"`
 		Enabled bool     `json:"enabled"`
 	}{append([]string{}, ids...), on}, lines...)
 }
 
 // hookScopes returns, by the names of hooks, in whose settings they are switched on and off.
-func (w *World) hookScopes() map[string][]settings.Scope {
-	list, _ := w.Hooks.List()
+func hookScopes(hooks Hooks) map[string][]settings.Scope {
+	list, _ := hooks.List()
 	scopes := map[string][]settings.Scope{}
 	for _, h := range list {
 		scope := settings.User
@@ -283,12 +287,12 @@ func (w *World) hookScopes() map[string][]settings.Scope {
 }
 
 // turnIn switches hooks on or off in the settings of a scope, and returns their file.
-func (w *World) turnIn(ctx context.Context, scope settings.Scope, names []string, on bool) (path string, err error) {
-	src, err := where{scope}.source(w)
+func (here *Folder) turnIn(ctx context.Context, hooks Hooks, scope settings.Scope, names []string, on bool) (path string, err error) {
+	src, err := where{scope}.source(here)
 	if err != nil {
 		return "", err
 	}
-	off, err := w.switchedOff(src, names)
+	off, err := here.switchedOff(src, names)
 	if err != nil {
 		return "", err
 	}
@@ -302,19 +306,19 @@ func (w *World) turnIn(ctx context.Context, scope settings.Scope, names []string
 		return "", err
 	}
 	for _, name := range names {
-		w.Hooks.Turn(name, on)
+		hooks.Turn(name, on)
 	}
 	return done.Path, nil
 }
 
 // switchedOff returns the hooks that a file of settings switches off, as they are written
 // there, without those of the names.
-func (w *World) switchedOff(src settings.Source, names []string) ([]any, error) {
+func (here *Folder) switchedOff(src settings.Source, names []string) ([]any, error) {
 	list, err := written[[]any](src, "hooksConfig", "disabled")
 	if list == nil && err == nil {
 		list, err = written[[]any](src, "hooks", "disabled") // its older name
 	}
-	config, _ := settings.Merge(settings.Read([]settings.Source{src}, w.environment))["hooksConfig"].(map[string]any)
+	config, _ := settings.Merge(settings.Read([]settings.Source{src}, here.environment))["hooksConfig"].(map[string]any)
 	meant, _ := config["disabled"].([]any)
 	off := []any{}
 	for i, v := range list {
@@ -339,11 +343,11 @@ func written[V any](src settings.Source, path ...string) (v V, err error) {
 }
 
 // Run writes the hooks of Claude Code's settings into the project's.
-func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
+func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error {
 	var doc *jsonc.Document
 	var from string
 	for _, name := range []string{"settings.local.json", "settings.json"} {
-		from = w.Paths.Folder(".claude/" + name)
+		from = here.Paths.Folder(".claude/" + name)
 		b, err := os.ReadFile(from)
 		if os.IsNotExist(err) {
 			continue
@@ -360,7 +364,7 @@ func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 		return fmt.Errorf("there is no .claude/settings.local.json and no .claude/settings.json here")
 	}
 	hooks, notes := fromClaude(doc.Tree)
-	src, err := where{settings.Workspace}.source(w)
+	src, err := where{settings.Workspace}.source(here)
 	if err != nil {
 		return err
 	}
@@ -395,9 +399,9 @@ func (c *hooksMigrate) Run(ctx context.Context, w *World) error {
 		lines = []string{from + " has no hooks"}
 	}
 	for _, n := range notes {
-		w.Notify(n)
+		out.Notify(n)
 	}
-	return w.show(struct {
+	return out.show(struct {
 		From  string               `json:"from"`
 		Hooks map[hook.Event][]any `json:"hooks"`
 		Notes []string             `json:"notes"`

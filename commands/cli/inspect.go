@@ -21,10 +21,10 @@ type inspectCommand struct {
 }
 
 // Run prints what the file says, a line for each event, or serves it.
-func (c *inspectCommand) Run(ctx context.Context, w *World) error {
-	name := cmp.Or(c.File, w.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"))
+func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) error {
+	name := cmp.Or(c.File, here.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"))
 	if name == "" {
-		s, err := w.settings()
+		s, err := here.settings()
 		if err != nil {
 			return err
 		}
@@ -34,9 +34,9 @@ func (c *inspectCommand) Run(ctx context.Context, w *World) error {
 		return &flags.UsageError{Message: "gemline inspect needs a file: " +
 			"a log of activity (gemline help telemetry), or a telemetry file"}
 	}
-	name = w.Paths.Folder(name)
+	name = here.Paths.Folder(name)
 	if c.Port != nil {
-		return c.serve(ctx, w, name)
+		return c.serve(ctx, out, name)
 	}
 	all, err := readActivity(name)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *inspectCommand) Run(ctx context.Context, w *World) error {
 	if len(all) == 0 {
 		lines = []string{"there are no events in it"}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Events []activity `json:"events"`
 	}{all}, lines...)
 }

@@ -21,7 +21,7 @@ import (
 
 // serve shows the file at an address of this machine that nobody can guess, until
 // the context ends. The page is made anew each time it is asked for.
-func (c *inspectCommand) serve(ctx context.Context, w *World, name string) error {
+func (c *inspectCommand) serve(ctx context.Context, out *Output, name string) error {
 	if _, err := readActivity(name); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *inspectCommand) serve(ctx context.Context, w *World, name string) error
 	}
 	path := "/" + rand.Text() + "/"
 	s := &http.Server{Handler: page(l.Addr().String(), path, name), ReadHeaderTimeout: 10 * time.Second}
-	if err := w.line("http://%s%s", l.Addr(), path); err != nil {
+	if err := out.line("http://%s%s", l.Addr(), path); err != nil {
 		l.Close()
 		return err
 	}

@@ -77,7 +77,7 @@ func TestServe(t *testing.T) {
 	printed, out := io.Pipe()
 	ended := make(chan error, 1)
 	port := 0
-	go func() { ended <- (&inspectCommand{Port: &port}).serve(ctx, &World{Output: Output{Out: out}}, name) }()
+	go func() { ended <- (&inspectCommand{Port: &port}).serve(ctx, &Output{Out: out}, name) }()
 	address, err := bufio.NewReader(printed).ReadString('\n')
 	if err != nil || !strings.HasPrefix(address, "http://127.0.0.1:") {
 		t.Fatalf("%q: %v", address, err)
@@ -113,7 +113,7 @@ func TestServePort(t *testing.T) {
 		65536: "--port must be a number from 0 to 65535",
 		taken: fmt.Sprintf("port %d can't be used: address already in use; --port 0 takes one that is free", taken),
 	} {
-		err := (&inspectCommand{Port: &port}).serve(t.Context(), &World{}, name)
+		err := (&inspectCommand{Port: &port}).serve(t.Context(), &Output{}, name)
 		if err == nil || err.Error() != want {
 			t.Errorf("%d: %v", port, err)
 		}

@@ -17,10 +17,10 @@ import (
 type manCommand struct{}
 
 // Run prints the manual page, in the man macros of roff.
-func (*manCommand) Run(w *World) error {
+func (*manCommand) Run(out *Output, build Build) error {
 	var m manual
-	m.page(w.Build)
-	_, err := io.WriteString(w.Out, m.String())
+	m.page(build)
+	_, err := io.WriteString(out.Out, m.String())
 	return err
 }
 

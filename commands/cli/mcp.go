@@ -57,12 +57,12 @@ type mcpWhere struct {
 	Scope string `short:"s" placeholder:"WHOSE" default:"project" help:"Whose file: project or user."`
 }
 
-func (m mcpWhere) source(w *World) (settings.Source, error) {
+func (m mcpWhere) source(here *Folder) (settings.Source, error) {
 	switch m.Scope {
 	case "user":
-		return where{settings.User}.source(w)
+		return where{settings.User}.source(here)
 	case "project", "workspace":
-		return where{settings.Workspace}.source(w)
+		return where{settings.Workspace}.source(here)
 	}
 	return settings.Source{}, &flags.UsageError{Message: fmt.Sprintf("--scope must be user or project, not %.100q", m.Scope)}
 }
@@ -73,8 +73,8 @@ type mcpRemove struct {
 }
 
 // Run takes a server out of a file of settings.
-func (c *mcpRemove) Run(ctx context.Context, w *World) error {
-	src, err := c.source(w)
+func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installed Extensions) error {
+	src, err := c.source(here)
 	if err != nil {
 		return err
 	}
@@ -87,30 +87,30 @@ func (c *mcpRemove) Run(ctx context.Context, w *World) error {
 	r.setBefore(path, done)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.Set {
-		return w.notRemoved(c.Name, c.Scope)
+		return here.notRemoved(installed, c.Name, c.Scope)
 	}
-	if w.elsewhere(c.Name) == "" { // nobody is called so any more
-		if err := forgetServer(ctx, w.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
+	if here.elsewhere(installed, c.Name) == "" { // nobody is called so any more
+		if err := forgetServer(ctx, here.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
 			return err
 		}
 	}
-	return r.tell(w)
+	return r.tell(out)
 }
 
 // notRemoved says that a server does not stand where it was to be taken out, and where it
 // does.
-func (w *World) notRemoved(name, scope string) error {
+func (here *Folder) notRemoved(installed Extensions, name, scope string) error {
 	advice := "gemline mcp list says which there are"
-	if at := w.elsewhere(name); at != "" {
+	if at := here.elsewhere(installed, name); at != "" {
 		advice = at
 	}
 	return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", name, scope), Advice: advice}
 }
 
 // elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
-func (w *World) elsewhere(name string) string {
-	for _, src := range settings.Sources(w.Paths, w.environment, w.Trusted) {
-		for _, layer := range settings.Read([]settings.Source{src}, w.environment) {
+func (here *Folder) elsewhere(installed Extensions, name string) string {
+	for _, src := range settings.Sources(here.Paths, here.environment, here.Trusted) {
+		for _, layer := range settings.Read([]settings.Source{src}, here.environment) {
 			servers, _ := settings.Merge([]settings.Layer{layer})["mcpServers"].(map[string]any)
 			switch {
 			case servers[name] == nil:
@@ -123,14 +123,14 @@ func (w *World) elsewhere(name string) string {
 			}
 		}
 	}
-	list, _ := w.Extensions()
+	list, _ := installed()
 	for _, x := range list {
 		if x.Servers[name] != nil {
 			return "the extension " + x.Name + " brings it; gemline mcp disable " + name + " switches it off"
 		}
 	}
-	if w.Trusted {
-		list, _ := settings.ProjectServers(filepath.Join(w.Paths.Cwd, ".mcp.json"))
+	if here.Trusted {
+		list, _ := settings.ProjectServers(filepath.Join(here.Paths.Cwd, ".mcp.json"))
 		if slices.ContainsFunc(list, func(s settings.Server) bool { return s.Name == name }) {
 			return "it stands in the project's .mcp.json"
 		}
@@ -155,21 +155,21 @@ type (
 )
 
 // Run switches a server on.
-func (c *mcpEnable) Run(ctx context.Context, w *World) error {
-	return w.turnServer(ctx, c.Name, c.Session, true)
+func (c *mcpEnable) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
+	return here.turnServer(ctx, out, ask, servers, c.Name, c.Session, true)
 }
 
 // Run switches a server off.
-func (c *mcpDisable) Run(ctx context.Context, w *World) error {
-	return w.turnServer(ctx, c.Name, c.Session, false)
+func (c *mcpDisable) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
+	return here.turnServer(ctx, out, ask, servers, c.Name, c.Session, false)
 }
 
 // turnServer switches a server on or off: for this session, or for good.
-func (w *World) turnServer(ctx context.Context, name string, session, on bool) error {
-	if session && w.In != nil {
+func (here *Folder) turnServer(ctx context.Context, out *Output, ask *Asker, servers Servers, name string, session, on bool) error {
+	if session && ask.In != nil {
 		return &flags.UsageError{Message: "--session is for a session: /mcp disable NAME --session"}
 	}
-	list, err := w.Servers.Status(ctx, 0)
+	list, err := servers.Status(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -182,16 +182,16 @@ func (w *World) turnServer(ctx context.Context, name string, session, on bool) e
 	}
 	key := strings.ToLower(found.Name)
 	if !session {
-		if err := turnInFile(ctx, w.Paths.User("mcp-server-enablement.json"), key, on); err != nil {
+		if err := turnInFile(ctx, here.Paths.User("mcp-server-enablement.json"), key, on); err != nil {
 			return err
 		}
 	}
-	w.Servers.Turn(found.Name, on)
+	servers.Turn(found.Name, on)
 	said := fmt.Sprintf("MCP server '%s' %s.", key, map[bool]string{true: "enabled", false: "disabled"}[on])
 	if session {
 		said = strings.TrimSuffix(said, ".") + " for this session."
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Name    string `json:"name"`
 		Enabled bool   `json:"enabled"`
 		Session bool   `json:"session"`
@@ -249,12 +249,12 @@ func findServer(list []mcp.Status, name string) (mcp.Status, error) {
 type mcpReload struct{}
 
 // Run connects to the servers of a session anew.
-func (*mcpReload) Run(ctx context.Context, w *World) error {
-	if w.In != nil {
+func (*mcpReload) Run(ctx context.Context, out *Output, ask *Asker, servers Servers) error {
+	if ask.In != nil {
 		return &flags.UsageError{Message: "only a session has servers that it is connected to: /mcp reload"}
 	}
-	w.Servers.Reload()
-	return w.lines([]string{"Reloading MCP servers..."})
+	servers.Reload()
+	return out.lines([]string{"Reloading MCP servers..."})
 }
 
 type mcpAuth struct {
@@ -265,19 +265,19 @@ type mcpAuth struct {
 }
 
 // Run logs in to a server.
-func (c *mcpAuth) Run(ctx context.Context, w *World) error {
-	list, err := w.Servers.Status(ctx, 0)
+func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Servers) error {
+	list, err := servers.Status(ctx, 0)
 	if err != nil {
 		return err
 	}
 	if c.Name == "" {
-		return w.listLogins(ctx, list)
+		return out.listLogins(ctx, servers, list)
 	}
 	found, err := findServer(list, c.Name)
 	if err != nil {
 		return err
 	}
-	client, err := w.Servers.Login(found.Name)
+	client, err := servers.Login(found.Name)
 	if err != nil {
 		return err
 	}
@@ -294,49 +294,49 @@ func (c *mcpAuth) Run(ctx context.Context, w *World) error {
 		if had {
 			said = "the log-in to " + shown + " is forgotten here; the server may keep it"
 		}
-		return w.show(map[string]any{"name": found.Name, "forgotten": had}, said)
+		return out.show(map[string]any{"name": found.Name, "forgotten": had}, said)
 	}
-	if err := client.Login(ctx, w.askLogin(c)); err != nil {
+	if err := client.Login(ctx, out.askLogin(ask, c)); err != nil {
 		return err
 	}
-	w.Servers.Reload(found.Name)
-	return w.show(map[string]any{"name": found.Name, "logged_in": true},
+	servers.Reload(found.Name)
+	return out.show(map[string]any{"name": found.Name, "logged_in": true},
 		fmt.Sprintf("Successfully authenticated with MCP server '%s'.", shown))
 }
 
 // askLogin returns what shows the user where to log in, and takes what is pasted.
-func (w *World) askLogin(c *mcpAuth) oauth.Ask {
+func (out *Output) askLogin(ask *Asker, c *mcpAuth) oauth.Ask {
 	lines := make(chan string)
 	reading := false
-	out := *w
-	if w.Err != nil {
-		out.Out = w.Err // standard output has what was asked for
+	told := *out
+	if out.Err != nil {
+		told.Out = out.Err // standard output has what was asked for
 	}
 	return func(ctx context.Context, q oauth.Question) (string, error) {
 		if q.Problem != "" {
-			out.lines([]string{q.Problem})
+			told.lines([]string{q.Problem})
 		}
 		if !reading {
-			out.lines([]string{"log in to " + q.Server + " at this address:", q.URL})
-			if w.Browse != nil && !c.NoBrowser {
-				if said := w.Browse(q.URL, c.Browser); said != "" {
-					out.lines([]string{said})
+			told.lines([]string{"log in to " + q.Server + " at this address:", q.URL})
+			if ask.Browse != nil && !c.NoBrowser {
+				if said := ask.Browse(q.URL, c.Browser); said != "" {
+					told.lines([]string{said})
 				}
 			}
 		}
 		const paste = "paste the address that the browser ends at, unless this goes on by itself: "
-		if w.Line != nil {
+		if ask.Line != nil {
 			reading = true
-			return w.Line(ctx, paste)
+			return ask.Line(ctx, paste)
 		}
-		if w.In == nil {
+		if ask.In == nil {
 			reading = true
 			return "", io.EOF
 		}
-		out.lines([]string{strings.TrimSuffix(paste, " ")})
+		told.lines([]string{strings.TrimSuffix(paste, " ")})
 		if !reading {
 			reading = true
-			go readLines(w.In, lines)
+			go readLines(ask.In, lines)
 		}
 		select {
 		case line, ok := <-lines:

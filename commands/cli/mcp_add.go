@@ -44,7 +44,7 @@ type mcpEntry struct {
 }
 
 // Run writes the server into a file of settings.
-func (a *mcpAdd) Run(ctx context.Context, w *World) error {
+func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	if err := a.trailing(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *mcpAdd) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	src, err := a.source(w)
+	src, err := a.source(here)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func (a *mcpAdd) Run(ctx context.Context, w *World) error {
 	if leaks(value, r.Value) {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
-	r.noteEffect(w, src, done, path)
-	return r.tell(w)
+	r.noteEffect(out, here, ask, src, done, path)
+	return r.tell(out)
 }
 
 // trailing takes the flags that stand behind the command for gemline's own, as the Gemini CLI

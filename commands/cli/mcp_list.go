@@ -73,7 +73,7 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 	oauth.NoLogin: "OAuth not authenticated"}
 
 // listed returns a server as it is listed.
-func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
+func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
 		Transport: s.Transport, Command: s.Command, URL: s.URL,
 		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, Templates: []listedResource{}}
@@ -86,7 +86,7 @@ func (w *World) listed(ctx context.Context, s mcp.Status) listedServer {
 	if s.Err != nil && l.Why == "" {
 		l.Why = s.Err.Error()
 	}
-	if client, err := w.Servers.Login(s.Name); err == nil && client != nil {
+	if client, err := servers.Login(s.Name); err == nil && client != nil {
 		if state, err := client.State(ctx); err == nil && (state != oauth.NoLogin || errors.Is(s.Err, oauth.ErrLogin)) {
 			l.Login = loginWords[state]
 		}
@@ -226,12 +226,12 @@ func indented(s, blanks string) (lines []string) {
 }
 
 // Run lists the servers.
-func (c *mcpList) Run(ctx context.Context, w *World) error {
+func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
 	wait := time.Duration(max(c.Wait, 0)) * time.Second
-	if w.In == nil {
+	if ask.In == nil {
 		wait = 0 // a session connects by itself
 	}
-	list, err := w.Servers.Status(ctx, 0)
+	list, err := servers.Status(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 		}
 	}
 	if len(names) > 0 && wait > 0 {
-		if list, err = w.Servers.Status(ctx, wait, names...); err != nil {
+		if list, err = servers.Status(ctx, wait, names...); err != nil {
 			return err
 		}
 	}
@@ -251,12 +251,12 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 		if !strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter)) {
 			continue
 		}
-		l := w.listed(ctx, s)
+		l := serverOf(ctx, servers, s)
 		all = append(all, l)
 		if s.State == mcp.Connecting || s.State == mcp.Waiting {
 			waiting++
 		}
-		if w.In == nil || c.Desc || c.Schema {
+		if ask.In == nil || c.Desc || c.Schema {
 			lines = append(lines, l.lines(c.Desc || c.Schema, c.Schema)...)
 		} else if lines = append(lines, l.head()); l.State != mcp.Off && l.Why != "" {
 			lines = append(lines, "  Error: "+l.Why)
@@ -266,26 +266,26 @@ func (c *mcpList) Run(ctx context.Context, w *World) error {
 	case len(all) == 0 && c.Filter != "":
 		message := fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))
 		if near := text.Nearest(c.Filter, []string{"list", "add", "remove", "enable", "disable",
-			"test", "auth", "serve", "reload"}); near != "" && w.In != nil {
+			"test", "auth", "serve", "reload"}); near != "" && ask.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
 		return &flags.UsageError{Message: message}
 	case len(all) == 0:
 		lines = []string{"No MCP servers configured."}
-	case w.In == nil && waiting > 0:
+	case ask.In == nil && waiting > 0:
 		lines = append([]string{fmt.Sprintf("MCP servers are starting up (%d initializing)...", waiting)}, lines...)
 	}
-	if w.Withheld {
-		w.Notify("this folder is not trusted, and the servers that it sets up are not listed; " + w.trusting())
+	if here.Withheld {
+		out.Notify("this folder is not trusted, and the servers that it sets up are not listed; " + ask.trusting())
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Servers []listedServer `json:"servers"`
 	}{all}, lines...)
 }
 
 // trusting says how a folder is trusted.
-func (w *World) trusting() string {
-	if w.In == nil { // in a session
+func (ask *Asker) trusting() string {
+	if ask.In == nil { // in a session
 		return "/permissions trust asks about it"
 	}
 	return "gemline trust add trusts it"
@@ -297,8 +297,8 @@ type mcpTest struct {
 }
 
 // Run connects to one server, and fails if that can't be used.
-func (c *mcpTest) Run(ctx context.Context, w *World) error {
-	list, err := w.Servers.Status(ctx, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
+func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
+	list, err := servers.Status(ctx, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
 	if err != nil {
 		return err
 	}
@@ -306,8 +306,8 @@ func (c *mcpTest) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	l := w.listed(ctx, s)
-	if err := w.show(l, l.lines(true, false)...); err != nil {
+	l := serverOf(ctx, servers, s)
+	if err := out.show(l, l.lines(true, false)...); err != nil {
 		return err
 	}
 	switch shown := text.EscapeLine(s.Name); {
@@ -332,14 +332,14 @@ func (e *testError) Unwrap() error { return e.cause }
 func (e *testError) Hint() string  { return hint(e.cause) }
 
 // listLogins lists the servers that take a log-in.
-func (w *World) listLogins(ctx context.Context, list []mcp.Status) error {
+func (out *Output) listLogins(ctx context.Context, servers Servers, list []mcp.Status) error {
 	type login struct {
 		Name  string `json:"name"`
 		State string `json:"state"`
 	}
 	all, lines := []login{}, []string{"MCP servers with OAuth authentication:"}
 	for _, s := range list {
-		client, err := w.Servers.Login(s.Name)
+		client, err := servers.Login(s.Name)
 		if err != nil || client == nil {
 			continue
 		}
@@ -355,7 +355,7 @@ func (w *World) listLogins(ctx context.Context, list []mcp.Status) error {
 	} else {
 		lines = append(lines, "", "gemline mcp auth NAME logs in.")
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Servers []login `json:"servers"`
 	}{all}, lines...)
 }

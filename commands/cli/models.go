@@ -67,14 +67,14 @@ func (w *Folder) addPrices(list []listedModel) error {
 }
 
 // Run prints a line for each model.
-func (c *modelsList) Run(ctx context.Context, w *World) error {
-	current, names, err := w.model()
+func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API) error {
+	current, names, err := here.model(out)
 	if err != nil {
 		return err
 	}
 	var list []listedModel
 	if c.Online {
-		if list, err = w.onServer(ctx); err != nil {
+		if list, err = onServer(ctx, api); err != nil {
 			return err
 		}
 	} else {
@@ -91,10 +91,10 @@ func (c *modelsList) Run(ctx context.Context, w *World) error {
 		list = append([]listedModel{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
 		list[0].Default = true
 	}
-	if err := w.addPrices(list); err != nil {
+	if err := here.addPrices(list); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online,
+	return out.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online,
 		"models": append([]listedModel{}, list...)},
 		columns(list)...)
 }
@@ -130,27 +130,27 @@ func columns(list []listedModel) (lines []string) {
 }
 
 // model returns the name of the model that a run would ask, and what names stand for.
-func (w *World) model() (string, *preset.Table, error) {
-	s, err := w.settings()
+func (here *Folder) model(out *Output) (string, *preset.Table, error) {
+	s, err := here.settings()
 	if err == nil {
-		err = s.Override(w.Flags, w.Lookup)
+		err = s.Override(here.Flags, here.Lookup)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	c, _ := w.choose() // what is wrong with it, auth status says
+	c, _ := here.choose(out) // what is wrong with it, auth status says
 	configs, _ := s.Merged["modelConfigs"].(map[string]any)
 	names, err := preset.New(Access(c.Method, c.Location), configs)
 	if err == nil {
-		names.Today = w.Today
+		names.Today = here.Today
 	}
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }
 
 // onServer asks the server.
-func (w *World) onServer(ctx context.Context) ([]listedModel, error) {
+func onServer(ctx context.Context, api API) ([]listedModel, error) {
 	const patience = 30 * time.Second
-	options, err := w.API()
+	options, err := api()
 	if err != nil {
 		return nil, err
 	}

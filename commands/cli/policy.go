@@ -59,12 +59,12 @@ func ruleLines(list []policy.Rule) (lines []string) {
 type policyList struct{}
 
 // Run prints the rules.
-func (*policyList) Run(w *World) error {
-	p, err := w.Project.Rules()
+func (*policyList) Run(out *Output, project Project) error {
+	p, err := project.Rules()
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())},
+	return out.show(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())},
 		append([]string{"approval mode: " + string(p.Mode())}, ruleLines(p.Rules())...)...)
 }
 
@@ -74,7 +74,7 @@ type policyTest struct {
 }
 
 // Run judges the command and prints why.
-func (c *policyTest) Run(ctx context.Context, w *World) error {
+func (c *policyTest) Run(ctx context.Context, out *Output, project Project) error {
 	line := c.Command[0]
 	if len(c.Command) > 1 {
 		words := make([]engine.Word, len(c.Command))
@@ -83,7 +83,7 @@ func (c *policyTest) Run(ctx context.Context, w *World) error {
 		}
 		line = engine.Quote(words)
 	}
-	return w.judge(ctx, policy.Shell, map[string]any{"command": line}, c.Headless, false)
+	return out.judge(ctx, project, policy.Shell, map[string]any{"command": line}, c.Headless, false)
 }
 
 type policyExplain struct {
@@ -93,14 +93,14 @@ type policyExplain struct {
 }
 
 // Run judges the call and prints why.
-func (c *policyExplain) Run(ctx context.Context, w *World) error {
+func (c *policyExplain) Run(ctx context.Context, out *Output, project Project) error {
 	var args map[string]any
 	if c.Args != "" {
 		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
 			return &flags.UsageError{Message: "the arguments must be an object of JSON: " + err.Error()}
 		}
 	}
-	return w.judge(ctx, c.Tool, args, c.Headless, true)
+	return out.judge(ctx, project, c.Tool, args, c.Headless, true)
 }
 
 // A ruling is what the rules make of a call or of a command, as --json has it.
@@ -121,8 +121,8 @@ func verdictWord(v engine.Verdict) string {
 }
 
 // judge prints what becomes of a call. Without arguments it is about the tool.
-func (w *World) judge(ctx context.Context, name string, args map[string]any, headless, all bool) error {
-	trial, err := w.Project.Trial(ctx, headless)
+func (out *Output) judge(ctx context.Context, project Project, name string, args map[string]any, headless, all bool) error {
+	trial, err := project.Trial(ctx, headless)
 	if err != nil {
 		return err
 	}
@@ -155,11 +155,11 @@ func (w *World) judge(ctx context.Context, name string, args map[string]any, hea
 	if all {
 		about = p.Concerning(q.Tool)
 	}
-	if args == nil && len(e.Commands) == 0 && !w.JSON {
+	if args == nil && len(e.Commands) == 0 && !out.JSON {
 		e.Class = "" // there is no command
 	}
 	j := judgement{p, e, q.Intent.Plan.Class, q.Intent.Plan.Why, name, about, all}
-	return w.show(j.document(), j.lines()...)
+	return out.show(j.document(), j.lines()...)
 }
 
 // A judgement is what becomes of a call, and why.
@@ -258,8 +258,8 @@ type policyRevoke struct {
 }
 
 // Run takes a rule out of its file.
-func (c *policyRevoke) Run(w *World) error {
-	p, err := w.Project.Rules()
+func (c *policyRevoke) Run(out *Output, project Project) error {
+	p, err := project.Rules()
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (c *policyRevoke) Run(w *World) error {
 		if len(kept) == 0 {
 			lines = []string{"you have kept nothing with always"}
 		}
-		return w.show(map[string]any{"rules": shownRules(kept)}, lines...)
+		return out.show(map[string]any{"rules": shownRules(kept)}, lines...)
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
@@ -279,6 +279,6 @@ func (c *policyRevoke) Run(w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"revoked": shownRule(&kept[i])},
+	return out.show(map[string]any{"revoked": shownRule(&kept[i])},
 		append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
 }

@@ -52,8 +52,8 @@ func (m mask) line() string {
 }
 
 // masks returns what rules deny.
-func (w *World) masks(l *launch.Launcher) ([]mask, error) {
-	p, err := w.Project.Rules()
+func masks(project Project, l *launch.Launcher) ([]mask, error) {
+	p, err := project.Rules()
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func shownSandbox(st sandbox.State) shownState {
 type sandboxStatus struct{}
 
 // Run prints what is in force.
-func (*sandboxStatus) Run(w *World) error {
-	l, err := w.Project.Launcher()
+func (*sandboxStatus) Run(out *Output, project Project) error {
+	l, err := project.Launcher()
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (*sandboxStatus) Run(w *World) error {
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden),
 				notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
-	masks, err := w.masks(l)
+	masks, err := masks(project, l)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (*sandboxStatus) Run(w *World) error {
 		lines = append(lines, m.line())
 	}
 	list := func(paths []string) []string { return append([]string{}, paths...) }
-	return w.show(map[string]any{"sandbox": shownSandbox(st), "masked": masks,
+	return out.show(map[string]any{"sandbox": shownSandbox(st), "masked": masks,
 		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)
 }
 
@@ -163,7 +163,7 @@ type sandboxRun struct {
 
 // Run runs the command with the program's own streams. The error is a
 // [StatusError] if it ran and did not end with 0.
-func (c *sandboxRun) Run(ctx context.Context, w *World) error {
+func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project) error {
 	switch {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
@@ -174,7 +174,7 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	if len(c.Command) == 0 {
 		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
 	}
-	l, err := w.Project.Launcher()
+	l, err := project.Launcher()
 	if err != nil {
 		return err
 	}
@@ -187,19 +187,19 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	}
 	cmd := launch.Command{Argv: c.Command, Rights: engine.Rights{Network: c.Network}, Alone: true, Vars: launch.Usual}
 	for _, dir := range c.Write {
-		place := disk.Absolute(dir, w.Paths.Cwd, w.Paths.Home)
+		place := disk.Absolute(dir, here.Paths.Cwd, here.Paths.Home)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
 			return &flags.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
 		}
 		cmd.Rights.Write = append(cmd.Rights.Write, place)
 	}
-	rules, err := w.Project.Rules()
+	rules, err := project.Rules()
 	if err != nil {
 		return err
 	}
 	at := *l
 	at.Denied = func() []string { return policy.Programs(rules.Denied()) }
-	err = at.Attach(ctx, cmd, launch.Streams{In: w.In, Out: w.Out, Err: w.Err})
+	err = at.Attach(ctx, cmd, launch.Streams{In: ask.In, Out: out.Out, Err: out.Err})
 	code := 0
 	switch status := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
@@ -209,8 +209,8 @@ func (c *sandboxRun) Run(ctx context.Context, w *World) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", text.EscapeLine(shorten(c.Command[0])), err)
 	}
-	if w.JSON {
-		if err := w.beside().document(map[string]any{"sandbox": shownSandbox(l.State()),
+	if out.JSON {
+		if err := out.beside().document(map[string]any{"sandbox": shownSandbox(l.State()),
 			"exit_code": code}); err != nil {
 			return err
 		}

@@ -18,22 +18,22 @@ type schemaCommand struct {
 const settingsSchema = "settings"
 
 // Run prints a schema, or the names of all.
-func (c *schemaCommand) Run(w *World) error {
+func (c *schemaCommand) Run(out *Output) error {
 	names := append(schema.Names(), settingsSchema)
 	slices.Sort(names)
 	switch {
-	case c.Name == "" && w.JSON:
-		return w.document(map[string]any{"schemas": names})
+	case c.Name == "" && out.JSON:
+		return out.document(map[string]any{"schemas": names})
 	case c.Name == "":
-		return w.lines(names)
+		return out.lines(names)
 	case c.Name == settingsSchema:
-		return (&configSchema{}).Run(w)
+		return (&configSchema{}).Run(out)
 	}
 	text, ok := schema.Text(c.Name)
 	if !ok {
 		return &flags.UsageError{Message: fmt.Sprintf("there is no schema %.100q; there are %s",
 			c.Name, strings.Join(names, ", "))}
 	}
-	_, err := w.Out.Write(text)
+	_, err := out.Out.Write(text)
 	return err
 }

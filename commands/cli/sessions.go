@@ -69,11 +69,11 @@ type sessionsList struct {
 }
 
 // Run prints the sessions, oldest first, by the numbers that --resume takes.
-func (c *sessionsList) Run(ctx context.Context, w *World) error {
+func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error {
 	if c.Live {
-		return w.showLive(w.live(ctx))
+		return out.showLive(here.live(ctx))
 	}
-	list, _, err := w.sessions()
+	list, _, err := here.sessions()
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (c *sessionsList) Run(ctx context.Context, w *World) error {
 	if len(list) == 0 {
 		lines = []string{"no session of this directory is kept"}
 	}
-	return w.show(map[string]any{"sessions": journal.JSON(list, "")}, lines...)
+	return out.show(map[string]any{"sessions": journal.JSON(list, "")}, lines...)
 }
 
 type sessionsShow struct {
@@ -115,8 +115,8 @@ type answer struct {
 }
 
 // Run prints the conversation.
-func (c *sessionsShow) Run(w *World) error {
-	s, number, _, err := w.session(c.ID)
+func (c *sessionsShow) Run(out *Output, here *Folder) error {
+	s, number, _, err := here.session(c.ID)
 	if err != nil {
 		return err
 	}
@@ -128,15 +128,15 @@ func (c *sessionsShow) Run(w *World) error {
 	for _, content := range talk.History {
 		messages = append(messages, messageOf(content))
 	}
-	if w.JSON {
-		return w.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
+	if out.JSON {
+		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %d: %s\n%s\n", number, text.ShortID(s.ID), s.Path)
 	for _, m := range messages {
 		m.write(&b)
 	}
-	_, err = io.WriteString(w.Out, output.Escape(b.String()))
+	_, err = io.WriteString(out.Out, output.Escape(b.String()))
 	return err
 }
 
@@ -196,14 +196,14 @@ type sessionsDelete struct {
 }
 
 // Run deletes a session that nobody works with.
-func (c *sessionsDelete) Run(w *World) error {
-	s, number, store, err := w.session(c.ID)
+func (c *sessionsDelete) Run(out *Output, here *Folder) error {
+	s, number, store, err := here.session(c.ID)
 	if err != nil {
 		return err
 	}
 	if err := Shelf(store).Remove(s.ID); err != nil {
 		return err
 	}
-	return w.show(map[string]any{"deleted": s.ID, "title": s.Title},
+	return out.show(map[string]any{"deleted": s.ID, "title": s.Title},
 		fmt.Sprintf("Deleted session %d: %s (%s)", number, s.Title, journal.Ago(s.Updated, time.Now())))
 }

@@ -14,22 +14,22 @@ type sessionsExport struct {
 }
 
 // Run writes a session to a file: all of it, or nothing.
-func (c *sessionsExport) Run(ctx context.Context, w *World) error {
+func (c *sessionsExport) Run(ctx context.Context, out *Output, here *Folder, clean Clean) error {
 	format, err := export.FormatOf(c.File)
 	if err != nil {
 		return err
 	}
-	s, _, _, err := w.session(c.ID)
+	s, _, _, err := here.session(c.ID)
 	if err != nil {
 		return err
 	}
-	b, err := export.Session(s.Path, format, w.Clean)
+	b, err := export.Session(s.Path, format, clean)
 	if err == nil {
 		err = export.Write(ctx, c.File, b)
 	}
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"exported": s.ID, "file": c.File, "format": strings.ToLower(string(format))},
+	return out.show(map[string]any{"exported": s.ID, "file": c.File, "format": strings.ToLower(string(format))},
 		"wrote session "+text.ShortID(s.ID)+" to "+c.File)
 }

@@ -48,12 +48,12 @@ type sessionsPrune struct {
 }
 
 // Run deletes the sessions that are not to be kept, or lists them.
-func (c *sessionsPrune) Run(w *World) error {
-	list, store, err := w.sessions()
+func (c *sessionsPrune) Run(out *Output, here *Folder) error {
+	list, store, err := here.sessions()
 	if err != nil {
 		return err
 	}
-	r, err := c.retention(w)
+	r, err := c.retention(here)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *sessionsPrune) Run(w *World) error {
 	if len(old)+len(strays) == 0 {
 		lines = append(lines, "no session of this directory is old enough")
 	}
-	if werr := w.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""),
+	if werr := out.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""),
 		"forgotten": append([]string{}, strays...)}, lines...); werr != nil {
 		return werr
 	}
@@ -107,9 +107,9 @@ func Forget(store project.Store, strays []string) (err error) {
 
 // retention returns what the command line says of how long sessions are kept, and the settings
 // where it does not.
-func (c *sessionsPrune) retention(w *World) (r journal.Retention, err error) {
+func (c *sessionsPrune) retention(here *Folder) (r journal.Retention, err error) {
 	if c.OlderThan == "" && c.Keep == nil {
-		s, err := w.settings()
+		s, err := here.settings()
 		if err != nil {
 			return r, err
 		}

@@ -31,13 +31,13 @@ type foundHit struct {
 }
 
 // Run prints which sessions hold the words, and the lines that do.
-func (c *sessionsSearch) Run(w *World) error {
+func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 	words := strings.Join(c.Words, " ")
 	if strings.TrimSpace(words) == "" {
 		return &flags.UsageError{Message: "gemline sessions search needs a word to look for"}
 	}
-	at := w.Paths.All()
-	if here, known := w.Paths.Known(); !c.All && known {
+	at := here.Paths.All()
+	if here, known := here.Paths.Known(); !c.All && known {
 		at = []project.Store{here}
 	} else if !c.All {
 		at = nil
@@ -66,5 +66,5 @@ func (c *sessionsSearch) Run(w *World) error {
 		where := cmp.Or(map[bool]string{true: "any directory"}[c.All], "this directory")
 		lines = []string{fmt.Sprintf("no session of %s holds %q", where, words)}
 	}
-	return w.show(map[string]any{"sessions": found}, lines...)
+	return out.show(map[string]any{"sessions": found}, lines...)
 }

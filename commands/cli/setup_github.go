@@ -59,12 +59,12 @@ type workflowFile struct {
 }
 
 // Run writes the files, once they were seen.
-func (c *setupGitHub) Run(ctx context.Context, w *World) error {
-	hub, top, repository, err := w.githubRepository(ctx)
+func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub) error {
+	github, top, repository, err := here.githubRepository(ctx, hub)
 	if err != nil {
 		return err
 	}
-	tag, files, err := workflows(ctx, hub)
+	tag, files, err := workflows(ctx, github)
 	if err != nil {
 		return &input.Error{Message: fmt.Sprintf("the workflows can't be had, and nothing is changed: %v", err),
 			Advice: "try again when it answers; a proxy is named by HTTPS_PROXY, another server by GITHUB_API_URL, and GITHUB_TOKEN lifts GitHub's limits"}
@@ -84,14 +84,14 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 	}
 	report := map[string]any{"repository": repository, "release": tag, "files": names, "written": false}
 	if len(all) == 0 {
-		return w.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")
+		return out.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")
 	}
-	if err := w.showWorkflows(all, fmt.Sprintf("workflows of %s %s, for %s, to be written in %s:",
+	if err := out.showWorkflows(all, fmt.Sprintf("workflows of %s %s, for %s, to be written in %s:",
 		workflowsRepository, tag, repository, top)); err != nil {
 		return err
 	}
-	if yes := c.Yes || w.unattendedYolo(); !yes {
-		if yes, err = w.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
+	if yes := c.Yes || here.unattendedYolo(ask); !yes {
+		if yes, err = ask.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
 			return cmp.Or(err, error(&input.Error{Message: "nothing is written"}))
 		}
 	}
@@ -99,40 +99,40 @@ func (c *setupGitHub) Run(ctx context.Context, w *World) error {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
 	report["written"] = true
-	report["secrets"] = hub.Site() + "/" + repository + "/settings/secrets/actions"
+	report["secrets"] = github.Site() + "/" + repository + "/settings/secrets/actions"
 	lines := []string{fmt.Sprintf("%d files written in %s", len(all), top), "What is left to do:",
 		"  1. give the workflows a key: a secret GEMINI_API_KEY in " + fmt.Sprint(report["secrets"]),
 		"  2. look at the files, commit and push them",
-		"  3. what can be set is in " + hub.Site() + "/" + workflowsRepository + "/blob/" + tag +
+		"  3. what can be set is in " + github.Site() + "/" + workflowsRepository + "/blob/" + tag +
 			"/README.md#quick-start"}
-	return w.show(report, lines...)
+	return out.show(report, lines...)
 }
 
 // githubRepository returns the repository of git that is worked in, which has to be
 // trusted before git looks at it, and what it is called on GitHub.
-func (w *World) githubRepository(ctx context.Context) (hub source.Hub, top, repository string, err error) {
-	top, _, why := worktree.Find(w.Paths.Cwd)
+func (here *Folder) githubRepository(ctx context.Context, hub hub) (github source.Hub, top, repository string, err error) {
+	top, _, why := worktree.Find(here.Paths.Cwd)
 	if top == "" {
-		return hub, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
+		return github, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
 			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}
 	}
-	for _, folder := range []string{w.Paths.Cwd, top} {
-		if t, err := w.trust(folder); err != nil || t.State < trust.Unneeded {
-			return hub, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) +
+	for _, folder := range []string{here.Paths.Cwd, top} {
+		if t, err := here.trust(folder); err != nil || t.State < trust.Unneeded {
+			return github, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) +
 				" is not trusted, so nothing is set up in it",
 				Advice: "gemline trust add, in that folder, trusts it"}))
 		}
 	}
-	if hub, err = w.hub(); err == nil {
-		repository, err = hub.Remote(ctx, top)
+	if github, err = hub(); err == nil {
+		repository, err = github.Remote(ctx, top)
 	}
 	if err == nil && repository == "" {
 		err = &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s",
-			text.EscapeLine(top), hub.Site()),
-			Advice: "git remote add origin " + hub.Site() +
+			text.EscapeLine(top), github.Site()),
+			Advice: "git remote add origin " + github.Site() +
 				"/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
 	}
-	return hub, top, repository, err
+	return github, top, repository, err
 }
 
 // wanted returns those of files, and of .gitignore, that are not there as they shall be.
@@ -153,14 +153,14 @@ func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error)
 
 // unattendedYolo reports whether nobody can be asked, and whoever runs gemline wants
 // nothing to be asked about.
-func (w *World) unattendedYolo() bool {
-	return w.Confirm == nil && w.In == nil && w.Flags != nil && w.Flags.Mode() == "yolo"
+func (here *Folder) unattendedYolo(ask *Asker) bool {
+	return ask.Confirm == nil && ask.In == nil && here.Flags != nil && here.Flags.Mode() == "yolo"
 }
 
 // showWorkflows shows what is to be written.
-func (w *World) showWorkflows(all []workflowFile, title string) error {
-	out := w.beside()
-	if err := out.lines([]string{title}); err != nil {
+func (out *Output) showWorkflows(all []workflowFile, title string) error {
+	beside := out.beside()
+	if err := beside.lines([]string{title}); err != nil {
 		return err
 	}
 	for _, f := range all {
@@ -169,7 +169,7 @@ func (w *World) showWorkflows(all []workflowFile, title string) error {
 			old = "a/" + f.name
 		}
 		diff, _ := edit.Diff(old, "b/"+f.name, string(f.was), f.fresh)
-		if _, err := fmt.Fprint(out.Out, output.Escape(diff)); err != nil {
+		if _, err := fmt.Fprint(beside.Out, output.Escape(diff)); err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ type skillsList struct {
 }
 
 // Run lists the skills.
-func (c *skillsList) Run(w *World) error {
+func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 	for _, word := range c.Show {
 		switch word {
 		case "all":
@@ -48,11 +48,11 @@ func (c *skillsList) Run(w *World) error {
 			return &flags.UsageError{Message: fmt.Sprintf("skills list takes all and nodesc, not %.60q", word)}
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(w.Skills.All()),
+	list := slices.DeleteFunc(slices.Clone(skills.All()),
 		func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
 	own := func(s skill.Skill) int { return map[bool]int{true: 1}[s.Source == skill.BuiltIn] } // which come last
 	slices.SortStableFunc(list, func(a, b skill.Skill) int { return own(a) - own(b) })
-	problems := w.Skills.Notes()
+	problems := skills.Notes()
 	lines := []string{"No skills discovered."}
 	if len(list) > 0 {
 		lines = []string{"Discovered Agent Skills:", ""}
@@ -73,7 +73,7 @@ func (c *skillsList) Run(w *World) error {
 	for _, p := range problems {
 		lines = append(lines, "not used: "+p)
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Skills   []skill.Skill `json:"skills"`
 		Problems []string      `json:"problems"`
 	}{append([]skill.Skill{}, list...), append([]string{}, problems...)}, lines...)
@@ -82,17 +82,17 @@ func (c *skillsList) Run(w *World) error {
 type skillsReload struct{}
 
 // Run reads the skills again.
-func (*skillsReload) Run(w *World) error {
-	if w.In != nil {
+func (*skillsReload) Run(out *Output, ask *Asker, skills *skill.Library) error {
+	if ask.In != nil {
 		return &flags.UsageError{Message: "only a session keeps what it has read: /skills reload"}
 	}
-	before := names(w.Skills.All())
-	w.Skills.Forget()
-	after := names(w.Skills.All())
+	before := names(skills.All())
+	skills.Forget()
+	after := names(skills.All())
 	added, gone := without(after, before), without(before, after)
 	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
-	return w.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
-		append(lines, w.Skills.Notes()...)...)
+	return out.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
+		append(lines, skills.Notes()...)...)
 }
 
 func names(list []skill.Skill) []string {
@@ -113,16 +113,16 @@ type ofSkills struct {
 }
 
 // dir returns the folder of skills.
-func (o ofSkills) dir(w *World) (string, error) {
+func (o ofSkills) dir(here *Folder) (string, error) {
 	switch {
-	case o.Scope == "user" && w.Paths.Home == "":
+	case o.Scope == "user" && here.Paths.Home == "":
 		return "", errors.New("there is no home directory, in which your skills would be")
 	case o.Scope == "user":
-		return w.Paths.User("skills"), nil
-	case !w.Trusted:
+		return here.Paths.User("skills"), nil
+	case !here.Trusted:
 		return "", errors.New("this folder is not trusted, so that its skills are not used; gemline trust add trusts it")
 	}
-	return w.Paths.Workspace("skills"), nil
+	return here.Paths.Workspace("skills"), nil
 }
 
 type skillsInstall struct {
@@ -133,15 +133,15 @@ type skillsInstall struct {
 }
 
 // Run copies skills.
-func (c *skillsInstall) Run(ctx context.Context, w *World) error {
-	to, err := c.dir(w)
+func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub, skills *skill.Library) error {
+	to, err := c.dir(here)
 	if err != nil {
 		return err
 	}
 	if !filepath.IsLocal(cmp.Or(c.Path, ".")) {
 		return &flags.UsageError{Message: "--path must stay in the source"}
 	}
-	note, err := w.origin(c.Source)
+	note, err := here.origin(c.Source)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 		}
 		defer os.RemoveAll(temp)
 		from = filepath.Join(temp, "new")
-		if _, err := w.fetch(ctx, note, from); err != nil {
+		if _, err := out.fetch(ctx, hub, note, from); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (c *skillsInstall) Run(ctx context.Context, w *World) error {
 			from = filepath.Join(from, usual)
 		}
 	}
-	err = w.installSkills(ctx, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
+	err = out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
 	if err != nil && !strings.HasPrefix(from, note.Source) { // it is about a folder that is gone when this is read
@@ -181,16 +181,16 @@ type skillsLink struct {
 }
 
 // Run links skills.
-func (c *skillsLink) Run(ctx context.Context, w *World) error {
-	to, err := c.dir(w)
+func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library) error {
+	to, err := c.dir(here)
 	if err != nil {
 		return err
 	}
-	from := disk.Follow(w.Paths.Folder(c.Path))
+	from := disk.Follow(here.Paths.Folder(c.Path))
 	if c.Scope == "workspace" && !disk.Inside(disk.Follow(to), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
-	return w.installSkills(ctx, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {
+	return out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {
 		if s.Folder() == at {
 			return nil
 		}
@@ -199,11 +199,11 @@ func (c *skillsLink) Run(ctx context.Context, w *World) error {
 }
 
 // installSkills asks about the skills in a folder, and puts each into another one.
-func (w *World) installSkills(ctx context.Context, from, to, scope string, consent bool,
+func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.Library, from, to, scope string, consent bool,
 	done string, put func(s skill.Skill, at string) error) error {
 	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
 	for _, note := range notes {
-		w.Notify(note)
+		out.Notify(note)
 	}
 	if len(list) == 0 && len(notes) > 0 {
 		return errors.New("no skill is " + done)
@@ -221,11 +221,11 @@ func (w *World) installSkills(ctx context.Context, from, to, scope string, conse
 			}
 		}
 	}
-	if err := w.beside().lines(lines); err != nil {
+	if err := out.beside().lines(lines); err != nil {
 		return err
 	}
 	if !consent {
-		if yes, err := w.confirm(ctx, "go on?"); err != nil || !yes {
+		if yes, err := ask.confirm(ctx, "go on?"); err != nil || !yes {
 			return cmp.Or(err, errors.New("nothing is "+done))
 		}
 	}
@@ -237,8 +237,8 @@ func (w *World) installSkills(ctx context.Context, from, to, scope string, conse
 		}
 		said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, done, at))
 	}
-	w.Skills.Forget()
-	return w.show(map[string]any{"skills": names(list), "scope": scope, "done": done, "path": to}, said...)
+	skills.Forget()
+	return out.show(map[string]any{"skills": names(list), "scope": scope, "done": done, "path": to}, said...)
 }
 
 type skillsUninstall struct {
@@ -247,8 +247,8 @@ type skillsUninstall struct {
 }
 
 // Run deletes a skill.
-func (c *skillsUninstall) Run(w *World) error {
-	dir, err := c.dir(w)
+func (c *skillsUninstall) Run(out *Output, here *Folder, skills *skill.Library) error {
+	dir, err := c.dir(here)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (c *skillsUninstall) Run(w *World) error {
 	i := slices.IndexFunc(list, func(s skill.Skill) bool { return strings.EqualFold(s.Name, c.Name) })
 	if i < 0 || list[i].Folder() == dir {
 		near := ""
-		if name := text.Nearest(c.Name, names(w.Skills.All())); name != "" {
+		if name := text.Nearest(c.Name, names(skills.All())); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
 		return &flags.UsageError{Message: fmt.Sprintf("no skill %.60q is installed in %s%s", c.Name,
@@ -265,8 +265,8 @@ func (c *skillsUninstall) Run(w *World) error {
 	if err := os.RemoveAll(list[i].Folder()); err != nil {
 		return err
 	}
-	w.Skills.Forget()
-	return w.show(map[string]any{"name": list[i].Name, "scope": c.Scope, "done": "uninstalled"},
+	skills.Forget()
+	return out.show(map[string]any{"name": list[i].Name, "scope": c.Scope, "done": "uninstalled"},
 		fmt.Sprintf("skill %s uninstalled, from %s", list[i].Name, dir))
 }
 
@@ -281,18 +281,18 @@ type (
 )
 
 // Run switches a skill on in all files of settings.
-func (c *skillsEnable) Run(ctx context.Context, w *World) error {
-	name, err := w.skillName(c.Name)
+func (c *skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
+	name, err := skillName(skills, c.Name)
 	if err != nil {
 		return err
 	}
 	scopes := []settings.Scope{settings.User}
-	if w.Trusted && !w.Paths.AtHome() {
+	if here.Trusted && !here.Paths.AtHome() {
 		scopes = append(scopes, settings.Workspace)
 	}
 	var said []string
 	for _, scope := range scopes {
-		path, changed, err := w.turnSkill(ctx, scope, name, true)
+		path, changed, err := here.turnSkill(ctx, skills, scope, name, true)
 		if err != nil {
 			return err
 		}
@@ -303,26 +303,26 @@ func (c *skillsEnable) Run(ctx context.Context, w *World) error {
 	if said == nil {
 		said = []string{fmt.Sprintf("skill %s is enabled already", name)}
 	}
-	return w.show(map[string]any{"name": name, "enabled": true}, said...)
+	return out.show(map[string]any{"name": name, "enabled": true}, said...)
 }
 
 // Run switches a skill off.
-func (c *skillsDisable) Run(ctx context.Context, w *World) error {
-	name, err := w.skillName(c.Name)
+func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
+	name, err := skillName(skills, c.Name)
 	if err != nil {
 		return err
 	}
-	path, _, err := w.turnSkill(ctx, settings.Scope(c.Scope), name, false)
+	path, _, err := here.turnSkill(ctx, skills, settings.Scope(c.Scope), name, false)
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope},
+	return out.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope},
 		fmt.Sprintf("skill %s disabled, in %s", name, path))
 }
 
 // skillName returns the name of a skill as it spells it.
-func (w *World) skillName(name string) (string, error) {
-	all := names(w.Skills.All())
+func skillName(skills *skill.Library, name string) (string, error) {
+	all := names(skills.All())
 	i := slices.IndexFunc(all, func(s string) bool { return strings.EqualFold(s, name) })
 	if i >= 0 {
 		return all[i], nil
@@ -331,9 +331,9 @@ func (w *World) skillName(name string) (string, error) {
 }
 
 // turnSkill switches a skill on or off in a file of settings.
-func (w *World) turnSkill(ctx context.Context, scope settings.Scope, name string,
+func (here *Folder) turnSkill(ctx context.Context, skills *skill.Library, scope settings.Scope, name string,
 	on bool) (path string, changed bool, err error) {
-	src, err := where{scope}.source(w)
+	src, err := where{scope}.source(here)
 	if err != nil {
 		return "", false, err
 	}
@@ -349,6 +349,6 @@ func (w *World) turnSkill(ctx context.Context, scope settings.Scope, name string
 		off = append(off, name)
 	}
 	done, err := src.SetKey(ctx, "skills.disabled", off)
-	w.Skills.Switch(name, on)
+	skills.Switch(name, on)
 	return done.Path, !done.Same, err
 }

@@ -33,8 +33,8 @@ type tool struct {
 }
 
 // tools returns the tools and the mode that they are judged in.
-func (w *World) tools(ctx context.Context, headless bool) ([]tool, policy.Mode, error) {
-	trial, err := w.Project.Trial(ctx, headless)
+func tools(ctx context.Context, project Project, headless bool) ([]tool, policy.Mode, error) {
+	trial, err := project.Trial(ctx, headless)
 	if err != nil {
 		return nil, "", err
 	}
@@ -67,8 +67,8 @@ type headless struct {
 type toolsList struct{ headless }
 
 // Run prints a line for each tool that the model is told about.
-func (c *toolsList) Run(ctx context.Context, w *World) error {
-	list, mode, err := w.tools(ctx, c.Headless)
+func (c *toolsList) Run(ctx context.Context, out *Output, project Project) error {
+	list, mode, err := tools(ctx, project, c.Headless)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *toolsList) Run(ctx context.Context, w *World) error {
 		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict],
 			strings.TrimSuffix(first, ".")))
 	}
-	return w.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
+	return out.show(map[string]any{"approval_mode": mode, "tools": list}, lines...)
 }
 
 type toolsShow struct {
@@ -91,8 +91,8 @@ type toolsShow struct {
 }
 
 // Run prints the description and the schema of the arguments.
-func (c *toolsShow) Run(ctx context.Context, w *World) error {
-	list, _, err := w.tools(ctx, c.Headless)
+func (c *toolsShow) Run(ctx context.Context, out *Output, project Project) error {
+	list, _, err := tools(ctx, project, c.Headless)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (c *toolsShow) Run(ctx context.Context, w *World) error {
 		if t.Name != c.Name {
 			continue
 		}
-		if w.JSON {
-			return w.document(t)
+		if out.JSON {
+			return out.document(t)
 		}
 		schema, err := json.MarshalIndent(t.Parameters, "", "  ")
 		if err != nil {
@@ -113,7 +113,7 @@ func (c *toolsShow) Run(ctx context.Context, w *World) error {
 		if t.Server != "" {
 			whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)
 		}
-		return w.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
+		return out.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
 	}
 	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name),
 		didYouMean(c.Name, names), strings.Join(names, ", "))}

@@ -21,8 +21,8 @@ type trustCommand struct {
 type trustList struct{}
 
 // Run prints the decisions, in the order of the file.
-func (*trustList) Run(w *World) error {
-	rules, err := trust.Folders(w.Paths, w.Lookup).Decisions()
+func (*trustList) Run(out *Output, here *Folder) error {
+	rules, err := trust.Folders(here.Paths, here.Lookup).Decisions()
 	if err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func (*trustList) Run(w *World) error {
 	if len(rules) == 0 {
 		lines = []string{"nothing was decided about any folder"}
 	}
-	return w.show(struct {
+	return out.show(struct {
 		File    string           `json:"file"`
 		Folders []trust.Decision `json:"folders"`
-	}{trust.Folders(w.Paths, w.Lookup).Path, append([]trust.Decision{}, rules...)}, lines...)
+	}{trust.Folders(here.Paths, here.Lookup).Path, append([]trust.Decision{}, rules...)}, lines...)
 }
 
 type trustAdd struct {
@@ -45,8 +45,8 @@ type trustAdd struct {
 }
 
 // Run writes the decision down.
-func (c *trustAdd) Run(ctx context.Context, w *World) error {
-	folder := w.Paths.Folder(c.Folder)
+func (c *trustAdd) Run(ctx context.Context, out *Output, here *Folder) error {
+	folder := here.Paths.Folder(c.Folder)
 	if info, err := os.Stat(folder); err != nil {
 		return fmt.Errorf("%s is not there", folder)
 	} else if !info.IsDir() {
@@ -56,10 +56,10 @@ func (c *trustAdd) Run(ctx context.Context, w *World) error {
 	if c.Parent {
 		d.Rule = trust.Parent
 	}
-	if about := d.About(); about == w.Paths.Folder("/") || w.Paths.Home != "" && about == w.Paths.Folder(w.Paths.Home) {
-		w.Notify(about + " holds about everything you have, and all of it is trusted now")
+	if about := d.About(); about == here.Paths.Folder("/") || here.Paths.Home != "" && about == here.Paths.Folder(here.Paths.Home) {
+		out.Notify(about + " holds about everything you have, and all of it is trusted now")
 	}
-	return w.decide(ctx, d)
+	return here.decide(ctx, out, d)
 }
 
 type (
@@ -72,21 +72,21 @@ type (
 )
 
 // Run writes the decision down.
-func (c *trustDeny) Run(ctx context.Context, w *World) error {
-	return w.decide(ctx, trust.Decision{Path: w.Paths.Folder(c.Folder), Rule: trust.Deny})
+func (c *trustDeny) Run(ctx context.Context, out *Output, here *Folder) error {
+	return here.decide(ctx, out, trust.Decision{Path: here.Paths.Folder(c.Folder), Rule: trust.Deny})
 }
 
 // decide puts a decision on the list.
-func (w *World) decide(ctx context.Context, d trust.Decision) error {
-	rules, err := trust.Folders(w.Paths, w.Lookup).Decisions()
+func (here *Folder) decide(ctx context.Context, out *Output, d trust.Decision) error {
+	rules, err := trust.Folders(here.Paths, here.Lookup).Decisions()
 	if err != nil {
 		return err
 	}
 	wider := trust.Decision{Path: d.Path, Rule: trust.Parent}
 	if d.Rule == trust.Folder && slices.Contains(rules, wider) {
-		return w.decided(d.Path, "already trusted, as all in "+wider.About())
+		return here.decided(out, d.Path, "already trusted, as all in "+wider.About())
 	}
-	was, err := trust.Folders(w.Paths, w.Lookup).Remember(ctx, d.Path, d.Rule)
+	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, d.Path, d.Rule)
 	if err != nil {
 		return err
 	}
@@ -104,25 +104,25 @@ func (w *World) decide(ctx context.Context, d trust.Decision) error {
 			said += fmt.Sprintf(" (was %s)", old.Rule)
 		}
 	}
-	return w.decided(d.Path, said)
+	return here.decided(out, d.Path, said)
 }
 
 // Run takes the decision from the list.
-func (c *trustRemove) Run(ctx context.Context, w *World) error {
-	folder := w.Paths.Folder(c.Folder)
-	was, err := trust.Folders(w.Paths, w.Lookup).Forget(ctx, folder)
+func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error {
+	folder := here.Paths.Folder(c.Folder)
+	was, err := trust.Folders(here.Paths, here.Lookup).Forget(ctx, folder)
 	if err != nil {
 		return err
 	}
 	if len(was) == 0 {
-		return w.decided(folder, "nothing was decided about it by name")
+		return here.decided(out, folder, "nothing was decided about it by name")
 	}
-	return w.decided(folder, fmt.Sprintf("removed: %s", was[0].Rule))
+	return here.decided(out, folder, fmt.Sprintf("removed: %s", was[0].Rule))
 }
 
 // decided says what was done about a folder, and what holds now.
-func (w *World) decided(folder, said string) error {
-	t, err := w.trust(folder)
+func (here *Folder) decided(out *Output, folder, said string) error {
+	t, err := here.trust(folder)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (w *World) decided(folder, said string) error {
 	if t.Why != "" {
 		lines = append(lines, fmt.Sprintf("it is %s by %s", t.State, t.Why))
 	}
-	return w.show(struct {
+	return out.show(struct {
 		Folder string `json:"folder"`
 		Done   string `json:"done"`
 		State  string `json:"state"`
@@ -139,8 +139,8 @@ func (w *World) decided(folder, said string) error {
 }
 
 // Run says how it stands with a folder, and what it brings.
-func (c *trustStatus) Run(w *World) error {
-	t, err := w.trust(w.Paths.Folder(c.Folder))
+func (c *trustStatus) Run(out *Output, here *Folder) error {
+	t, err := here.trust(here.Paths.Folder(c.Folder))
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (c *trustStatus) Run(w *World) error {
 		Rule   *trust.Decision `json:"rule,omitempty"`
 		File   string          `json:"file"`
 		Brings []trust.Item    `json:"brings"`
-	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(w.Paths,
-		w.Lookup).Path, append([]trust.Item{}, t.Brings...)}
+	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(here.Paths,
+		here.Lookup).Path, append([]trust.Item{}, t.Brings...)}
 	if t.Rule.Rule != "" {
 		status.Rule = &t.Rule
 	}
@@ -176,5 +176,5 @@ func (c *trustStatus) Run(w *World) error {
 	if len(brings) == 0 {
 		lines = append(lines, "nothing in it needs trust")
 	}
-	return w.show(status, lines...)
+	return out.show(status, lines...)
 }

@@ -17,7 +17,7 @@ import (
 
 // trustful returns a world of a user with a project that brings something, and
 // what is written into it.
-func trustful(t *testing.T) (*World, *strings.Builder, *[]string) {
+func trustful(t *testing.T) (*world, *strings.Builder, *[]string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -37,7 +37,7 @@ func trustful(t *testing.T) (*World, *strings.Builder, *[]string) {
 	}
 	var out strings.Builder
 	var notes []string
-	return &World{Output: Output{Out: &out, Notify: func(s string) { notes = append(notes, s) }},
+	return &world{Output: Output{Out: &out, Notify: func(s string) { notes = append(notes, s) }},
 		Folder: Folder{Paths: project.New(home, "", cwd), Flags: &flags.Set{}, Lookup: func(string) (string, bool) { return "", false }}}, &out, &notes
 }
 
@@ -68,7 +68,7 @@ func TestTrustCommands(t *testing.T) {
 	} {
 		out.Reset()
 		*notes = nil
-		if err := Run(t.Context(), w, strings.Fields("trust "+step.words)); err != nil {
+		if err := w.run(t.Context(), strings.Fields("trust "+step.words)); err != nil {
 			t.Errorf("%s: %v", step.words, err)
 			continue
 		}
@@ -87,7 +87,7 @@ func TestTrustCommands(t *testing.T) {
 
 func TestTrustMistakes(t *testing.T) {
 	w, _, _ := trustful(t)
-	run := func(words ...string) error { return Run(t.Context(), w, append([]string{"trust"}, words...)) }
+	run := func(words ...string) error { return w.run(t.Context(), append([]string{"trust"}, words...)) }
 	for _, words := range [][]string{{"add", "nowhere"}, {"add", "GEMINI.md"}} {
 		if err := run(words...); err == nil || !strings.Contains(err.Error(), words[1]) {
 			t.Errorf("%q: %v", words, err)
@@ -131,7 +131,7 @@ func TestTrustJSON(t *testing.T) {
 		t.Helper()
 		out.Reset()
 		v.Rule = nil
-		if err := Run(t.Context(), w, strings.Fields("trust "+words+" --json")); err != nil {
+		if err := w.run(t.Context(), strings.Fields("trust "+words+" --json")); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
 		if err := json.Unmarshal([]byte(out.String()), &v); err != nil {

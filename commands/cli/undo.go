@@ -26,8 +26,8 @@ type undoCommand struct {
 }
 
 // Run takes back what the last turn of a session has changed.
-func (c *undoCommand) Run(ctx context.Context, w *World) error {
-	k, d, err := w.lastTurn(ctx, c.Session)
+func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
+	k, d, err := here.lastTurn(ctx, project, c.Session)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *undoCommand) Run(ctx context.Context, w *World) error {
 		Lost:   append([]string{}, p.Lost...), Moved: append([]string{}, p.Moved...), Failed: []string{}}
 	ls := p.Lines(k.rel)
 	if c.DryRun {
-		return w.show(doc, append(ls, "would take back: "+d.String())...)
+		return out.show(doc, append(ls, "would take back: "+d.String())...)
 	}
 	o, err := k.Apply(ctx, p, c.Force)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *undoCommand) Run(ctx context.Context, w *World) error {
 	}
 	doc.Done, doc.Failed = o.Done, append(doc.Failed, o.Failed...)
 	ls = append(ls, o.Lines(k.rel)...)
-	if err := w.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()))...); err != nil {
+	if err := out.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()))...); err != nil {
 		return err
 	}
 	switch {
@@ -91,15 +91,15 @@ type keeper struct {
 }
 
 // keeper returns that of a session.
-func (w *World) keeper(session string) (*keeper, error) {
-	k, rel, done, err := w.Project.Keeper(session)
+func keeperOf(project Project, session string) (*keeper, error) {
+	k, rel, done, err := project.Keeper(session)
 	return &keeper{k, session, rel, done}, err
 }
 
 // lastTurn returns the last turn of a session that is not taken back, or of the last
 // session that has one.
-func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpoint.Done, error) {
-	k, err := w.keeper(session)
+func (here *Folder) lastTurn(ctx context.Context, project Project, session string) (*keeper, *checkpoint.Done, error) {
+	k, err := keeperOf(project, session)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpo
 		return nil, nil, err
 	}
 	if session != "" && !slices.Contains(ids, session) { // else it may be one that is not listed
-		s, _, _, err := w.session(session)
+		s, _, _, err := here.session(session)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -120,7 +120,7 @@ func (w *World) lastTurn(ctx context.Context, session string) (*keeper, *checkpo
 	}
 	undone := map[string]bool{} // turns that a session has taken back that is a copy of another
 	for _, id := range ids {
-		one, err := w.keeper(id)
+		one, err := keeperOf(project, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -149,8 +149,8 @@ type trashCommand struct {
 type trashList struct{}
 
 // Run prints the list, the last one first.
-func (*trashList) Run(ctx context.Context, w *World) error {
-	k, err := w.keeper("")
+func (*trashList) Run(ctx context.Context, out *Output, project Project) error {
+	k, err := keeperOf(project, "")
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (*trashList) Run(ctx context.Context, w *World) error {
 	if len(list) == 0 {
 		ls = []string{"nothing was deleted or overwritten by calls here"}
 	}
-	return w.show(map[string]any{"files": append([]checkpoint.Discarded{}, list...)}, ls...)
+	return out.show(map[string]any{"files": append([]checkpoint.Discarded{}, list...)}, ls...)
 }
 
 type trashRestore struct {
@@ -177,8 +177,8 @@ type trashRestore struct {
 }
 
 // Run brings a file back.
-func (c *trashRestore) Run(ctx context.Context, w *World) error {
-	k, err := w.keeper("")
+func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project) error {
+	k, err := keeperOf(project, "")
 	if err != nil {
 		return err
 	}
@@ -187,33 +187,33 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return err
 	}
-	path := filepath.Clean(disk.Absolute(c.File, w.Paths.Folder(""), w.Paths.Home))
+	path := filepath.Clean(disk.Absolute(c.File, here.Paths.Folder(""), here.Paths.Home))
 	i := slices.IndexFunc(list, func(d checkpoint.Discarded) bool { return d.Path == path })
 	if n, err := strconv.Atoi(c.File); i < 0 && err == nil && n > 0 && n <= len(list) {
 		i = n - 1
 	}
 	if i < 0 {
 		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was",
-			text.EscapeLine(c.File), w.says("trash list"))
+			text.EscapeLine(c.File), ask.says("trash list"))
 	}
 	one := k // what is replaced is kept for the session that one is in
-	if w.In != nil {
-		if one, err = w.keeper(list[i].Session); err != nil {
+	if ask.In != nil {
+		if one, err = keeperOf(project, list[i].Session); err != nil {
 			return err
 		}
 		defer one.done()
 	}
 	to := list[i].Path
 	if c.To != "" {
-		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, w.Paths.Folder(""),
-			w.Paths.Home))), filepath.Base(c.To))
+		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, here.Paths.Folder(""),
+			here.Paths.Home))), filepath.Base(c.To))
 	}
 	p, err := one.Recover(ctx, list[i], to)
 	if err != nil {
 		return err
 	}
 	if p.Empty() {
-		return w.show(map[string]any{"path": to, "restored": false}, k.rel(to)+" is as it was")
+		return out.show(map[string]any{"path": to, "restored": false}, k.rel(to)+" is as it was")
 	}
 	yes := c.Yes
 	if !yes {
@@ -221,12 +221,12 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 		if err != nil {
 			return err
 		}
-		if yes, err = w.confirm(ctx, about); err != nil {
+		if yes, err = ask.confirm(ctx, about); err != nil {
 			return err
 		}
 	}
 	if !yes {
-		return w.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
+		return out.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
 	}
 	o, err := one.Apply(ctx, p, false)
 	if err == nil && len(o.Failed) > 0 {
@@ -235,8 +235,8 @@ func (c *trashRestore) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"path": to, "restored": true},
-		"brought back "+k.rel(to)+"; "+w.says("undo")+" takes that back")
+	return out.show(map[string]any{"path": to, "restored": true},
+		"brought back "+k.rel(to)+"; "+ask.says("undo")+" takes that back")
 }
 
 // question asks whether a file is brought back: what is in its place, and what comes there.
@@ -258,24 +258,24 @@ func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Dis
 }
 
 // says names a command as it is typed here.
-func (w *World) says(command string) string {
-	if w.In == nil {
+func (ask *Asker) says(command string) string {
+	if ask.In == nil {
 		return "/" + command
 	}
 	return "gemline " + command
 }
 
 // confirm asks something that is answered yes or no. At the end of the input that is no.
-func (w *World) confirm(ctx context.Context, about string) (bool, error) {
+func (ask *Asker) confirm(ctx context.Context, about string) (bool, error) {
 	switch {
-	case w.Confirm != nil:
-		return w.Confirm(ctx, about)
-	case w.In == nil || w.Err == nil:
+	case ask.Confirm != nil:
+		return ask.Confirm(ctx, about)
+	case ask.In == nil || ask.Err == nil:
 		return false, errors.New("nobody can be asked here; --yes answers")
 	}
-	line, err := w.ask(text.EscapeLine(about) + " [y/N] ")
+	line, err := ask.ask(text.EscapeLine(about) + " [y/N] ")
 	if err != nil {
-		fmt.Fprintln(w.Err)
+		fmt.Fprintln(ask.Err)
 		return false, errUnanswered
 	}
 	line = strings.ToLower(line)
@@ -286,12 +286,12 @@ func (w *World) confirm(ctx context.Context, about string) (bool, error) {
 var errUnanswered = errors.New("nobody has answered; --yes does")
 
 // ask returns the next line of standard input. At the end of that it is [io.EOF].
-func (w *World) ask(question string) (string, error) {
-	io.WriteString(w.Err, question)
-	if w.typed == nil {
-		w.typed = bufio.NewReader(w.In)
+func (ask *Asker) ask(question string) (string, error) {
+	io.WriteString(ask.Err, question)
+	if ask.typed == nil {
+		ask.typed = bufio.NewReader(ask.In)
 	}
-	line, err := w.typed.ReadString('\n')
+	line, err := ask.typed.ReadString('\n')
 	if line != "" {
 		err = nil
 	}

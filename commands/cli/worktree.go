@@ -19,12 +19,12 @@ type worktreeCommand struct {
 }
 
 // worktrees returns the repository of the working directory and its worktrees.
-func (w *World) worktrees() (*worktree.Repository, []worktree.Tree, error) {
-	l, err := w.Project.Launcher()
+func (here *Folder) worktrees(project Project) (*worktree.Repository, []worktree.Tree, error) {
+	l, err := project.Launcher()
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := worktree.Open(w.Paths.Cwd, l)
+	r, err := worktree.Open(here.Paths.Cwd, l)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,12 +33,12 @@ func (w *World) worktrees() (*worktree.Repository, []worktree.Tree, error) {
 }
 
 // inUse returns an error if somebody works in a tree, as far as that is known.
-func (w *World) inUse(t worktree.Tree) error {
-	if disk.Inside(t.Path, disk.Follow(w.Paths.Cwd)) {
+func (here *Folder) inUse(t worktree.Tree) error {
+	if disk.Inside(t.Path, disk.Follow(here.Paths.Cwd)) {
 		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
 			Advice: "go to another directory first"}
 	}
-	store, known := project.Paths{Home: w.Paths.Home, Cwd: t.Path}.Known()
+	store, known := project.Paths{Home: here.Paths.Home, Cwd: t.Path}.Known()
 	if !known {
 		return nil
 	}
@@ -78,8 +78,8 @@ func (t listedTree) lines() []string {
 type worktreeList struct{}
 
 // Run prints the worktrees by their names.
-func (*worktreeList) Run(ctx context.Context, w *World) error {
-	r, list, err := w.worktrees()
+func (*worktreeList) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
+	r, list, err := here.worktrees(project)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (*worktreeList) Run(ctx context.Context, w *World) error {
 	if len(all) == 0 {
 		lines = []string{"there is no worktree; gemline -w NAME makes one"}
 	}
-	return w.show(map[string]any{"repository": r.Root, "worktrees": all}, lines...)
+	return out.show(map[string]any{"repository": r.Root, "worktrees": all}, lines...)
 }
 
 type worktreeRemove struct {
@@ -105,14 +105,14 @@ type worktreeRemove struct {
 }
 
 // Run removes the worktree.
-func (c *worktreeRemove) Run(ctx context.Context, w *World) error {
-	r, _, err := w.worktrees()
+func (c *worktreeRemove) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
+	r, _, err := here.worktrees(project)
 	if err != nil {
 		return err
 	}
 	t, err := r.Tree(c.Name)
 	if err == nil {
-		err = w.inUse(t)
+		err = here.inUse(t)
 	}
 	if err == nil {
 		err = r.Remove(ctx, t, c.Force)
@@ -120,7 +120,7 @@ func (c *worktreeRemove) Run(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	return w.show(map[string]any{"removed": []worktree.Tree{t}}, "removed: "+t.Path)
+	return out.show(map[string]any{"removed": []worktree.Tree{t}}, "removed: "+t.Path)
 }
 
 type worktreePrune struct {
@@ -128,15 +128,15 @@ type worktreePrune struct {
 }
 
 // Run removes what can be.
-func (c *worktreePrune) Run(ctx context.Context, w *World) error {
-	r, list, err := w.worktrees()
+func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
+	r, list, err := here.worktrees(project)
 	if err != nil {
 		return err
 	}
 	removed, kept := []worktree.Tree{}, []keptTree{}
 	var lines []string
 	for _, t := range list {
-		why := w.inUse(t)
+		why := here.inUse(t)
 		if why == nil && c.DryRun {
 			why = r.Kept(ctx, t)
 		} else if why == nil {
@@ -158,5 +158,5 @@ func (c *worktreePrune) Run(ctx context.Context, w *World) error {
 	if len(list) == 0 {
 		lines = []string{"there is no worktree"}
 	}
-	return w.show(map[string]any{"removed": removed, "kept": kept, "dry_run": c.DryRun}, lines...)
+	return out.show(map[string]any{"removed": removed, "kept": kept, "dry_run": c.DryRun}, lines...)
 }

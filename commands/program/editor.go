@@ -86,10 +86,7 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
 			Advice: "gemline help credentials says which there are"}
 	}
-	i := newInspection(e.run)
-	defer i.Close()
-	w := e.world(io.Discard, i)
-	w.Output.Notify = func(string) {}
+	out, ask := &cli.Output{Out: io.Discard, Notify: func(string) {}}, &cli.Asker{}
 	if l.Gateway != nil {
 		given := map[string]string{"GOOGLE_GEMINI_BASE_URL": l.Gateway.BaseURL}
 		var headers []string
@@ -103,11 +100,11 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 		e.gateway = given
 		e.mu.Unlock()
 	}
-	if err := cli.Run(ctx, w, []string{"auth", "use", string(m)}); err != nil || l.Key == "" || m != auth.APIKey {
+	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.folder()); err != nil || l.Key == "" || m != auth.APIKey {
 		return err
 	}
-	w.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
-	return cli.Run(ctx, w, []string{"auth", "set-key"})
+	ask.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
+	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.folder())
 }
 
 // list returns the sessions that were kept of a directory, or of all, the latest first.

@@ -146,15 +146,14 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 			if screen, ok := out.(*output.Writer); ok {
 				to = screen.Broken()
 			}
-			w := f.world(to, sessionProject{f})
-			w.Servers = managedServers{Options: f.Options, status: f.run.status, held: f.servers,
+			ask := &cli.Asker{Confirm: f.confirm}
+			servers := managedServers{Options: f.Options, status: f.run.status, held: f.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
-			w.Skills, w.Confirm = f.Project.skills, f.confirm
 			if screen := f.shown.Load(); screen != nil {
-				if w.Confirm = screen.Confirm; !screen.Left() {
-					w.Secret = screen.Lines.Secret
+				if ask.Confirm = screen.Confirm; !screen.Left() {
+					ask.Secret = screen.Lines.Secret
 				}
-				w.Browse, w.Line = f.browse, func(ctx context.Context, question string) (string, error) {
+				ask.Browse, ask.Line = f.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
 						screen.Out.Fresh() // what follows is no answer
@@ -162,7 +161,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
 					return line, err
 				}
 			}
-			return cli.Run(ctx, w, args)
+			return cli.Run(ctx, f.run.printer(to), ask, args,
+				append(f.things(sessionProject{f}), servers, f.Project.skills, cli.Attach(nil))...)
 		},
 		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.Session.compress(ctx, keep, show) },

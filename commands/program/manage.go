@@ -29,10 +29,12 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newInspection(r)
 	defer s.Close()
-	w := r.world(r.os.Stdout, s)
 	at := r.terminal()
-	w.Page, w.Browse = at.pager(), r.browse
-	w.Servers = managedServers{Options: r.Options, status: r.status,
+	out := r.printer(r.os.Stdout)
+	out.Page, out.Err, out.JSON = at.pager(), r.os.Stderr, r.flags.Format() == "json"
+	ask := &cli.Asker{In: r.os.Stdin, Err: r.os.Stderr, Browse: r.browse}
+	var show cli.Attach
+	servers := managedServers{Options: r.Options, status: r.status,
 		open: func() (*launch.Launcher, *workspace.Workspace, error) {
 			v, err := s.seen()
 			if err != nil {
@@ -46,32 +48,33 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 			at.Roots = v.workspace.Roots
 			return &at, v.workspace, nil
 		}}
-	w.In, w.Err, w.JSON = r.os.Stdin, r.os.Stderr, r.flags.Format() == "json"
 	switch {
 	case !isTerminal(r.os.Stdin):
 	case r.flags.NoInput:
-		w.In = strings.NewReader("")
+		ask.In = strings.NewReader("")
 	default:
-		w.Secret = at.password
-		w.Attach = r.attach
+		ask.Secret = at.password
+		show = r.attach
 	}
-	return cli.Run(ctx, w, args)
+	return cli.Run(ctx, out, ask, args, append(r.things(s), servers, show)...)
 }
 
-// world returns what sub-commands may reach, wherever they are called.
-func (r *run) world(out io.Writer, p cli.Project) *cli.World {
-	at := r.terminal()
-	return &cli.World{Project: p, Builtin: builtinTools, Clean: r.secrets.Text,
-		Hooks: managedHooks{r.Options, p.Launcher}, Skills: r.skillLibrary(), Agents: r.agents(),
-		Extensions: r.installed, Transport: r.remoteTransport,
-		Output:  cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: at.columns()},
-		Folder:  *r.folder(),
-		Environ: shell.Own(r.os.Environ()), Build: cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
-		Editor: at.editor(), Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) },
-		API: func() (model.Options, error) {
+// printer returns where sub-commands print.
+func (r *run) printer(out io.Writer) *cli.Output {
+	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: r.terminal().columns()}
+}
+
+// things returns what sub-commands take, wherever they are called.
+func (r *run) things(p cli.Project) []any {
+	return []any{p, r.folder(), managedHooks{r.Options, p.Launcher}, r.skillLibrary(), r.agents(),
+		cli.Extensions(r.installed), cli.Transport(r.remoteTransport), cli.Builtin(builtinTools),
+		cli.Clean(r.secrets.Text), cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
+		&cli.Host{Environ: shell.Own(r.os.Environ()), Editor: r.terminal().editor(),
+			Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) }},
+		cli.API(func() (model.Options, error) {
 			a, err := findAccount(r.Options, r.notify)
 			return a.API, err
-		}}
+		})}
 }
 
 // builtinTools returns the tools that come with the program. They can't be called.

@@ -23,17 +23,18 @@ type updates struct {
 // begin begins them, once. What becomes of them is told as it comes.
 func (u *updates) begin(ctx context.Context, i *interactive) {
 	u.once.Do(func() {
-		wanted := slices.DeleteFunc(i.active(), func(x extension.Extension) bool { return !x.Install.AutoUpdate })
-		if len(wanted) == 0 {
+		if !slices.ContainsFunc(i.active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
-		w := i.world(io.Discard, sessionProject{i.front})
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
 		u.cancel = cancel
-		w.Notify = func(text string) { i.screen.Show(func() { i.run.status.tell(text) }) }
+		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
+			i.screen.Show(func() { i.run.status.tell(text) })
+		}}
+		things := i.things(sessionProject{i.front})
 		u.done.Go(func() {
 			defer u.panic.Catch()
-			cli.UpdateUnasked(ctx, w, wanted)
+			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, things...)
 		})
 	})
 }
