@@ -52,6 +52,41 @@ func mask(path []string, v, written any) any {
 	return v
 }
 
+// Concealed calls found with the values in v that a list of settings hides, and with the name
+// that says so, "" if there is none. Variables and headers are left out: these have names of
+// their own.
+func Concealed(v any, found func(name, value string)) {
+	switch x := v.(type) {
+	case map[string]any:
+		for name, item := range x {
+			if text, ok := item.(string); ok && secretName(name) {
+				found(name, text)
+			} else if !carries(name) {
+				Concealed(item, found)
+			}
+		}
+	case []any:
+		for i, item := range x {
+			if text, ok := item.(string); ok && i > 0 && asksForSecret(x[i-1]) && maskArgument(text) == Hidden {
+				found(strings.TrimLeft(x[i-1].(string), "-"), text)
+				continue
+			}
+			Concealed(item, found)
+		}
+	case string:
+		shown := strings.Split(MaskText(x), Hidden)
+		rest := strings.TrimPrefix(x, shown[0])
+		for _, next := range shown[1:] {
+			value := rest
+			if next != "" {
+				value, _, _ = strings.Cut(rest, next)
+			}
+			found("", value)
+			rest = strings.TrimPrefix(rest, value+next)
+		}
+	}
+}
+
 // MaskWritten returns the value of a key as it is written, with its variables
 // but without what looks like a secret.
 func MaskWritten(path []string, v any) any {
@@ -77,6 +112,18 @@ func MaskWritten(path []string, v any) any {
 		return MaskText(x)
 	}
 	return mask(path, v, nil)
+}
+
+// MaskWords returns the words of a command without what looks like a secret.
+func MaskWords(words []string) (out []string) {
+	var list []any
+	for _, w := range words {
+		list = append(list, w)
+	}
+	for _, w := range MaskWritten(nil, list).([]any) {
+		out = append(out, w.(string))
+	}
+	return out
 }
 
 // onlyVariables hides everything in a string but the names of variables.

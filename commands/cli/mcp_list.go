@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gemline/engine/text"
+	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
@@ -75,7 +76,7 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 // listed returns a server as it is listed.
 func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
-		Transport: s.Transport, Command: s.Command, URL: s.URL,
+		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
 		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, Templates: []listedResource{}}
 	switch {
 	case s.Transport == "" && s.URL == "":

@@ -9,6 +9,7 @@ import (
 
 	"gemline/engine/redact"
 	"gemline/repl/report"
+	"gemline/settings"
 	"gemline/tools/shell"
 )
 
@@ -22,13 +23,31 @@ func learnSecrets(o *Options) {
 	}
 }
 
-// learnSettings learns the values of the user's settings that servers and hooks are given as
-// variables or headers and that look like secrets.
+// learnSettings learns the values of the user's settings that are secrets by their names or
+// their looks: of variables and headers, of flags in arguments, and in addresses. What may be
+// a word of a text is taken out of what is stored only.
 func learnSettings(o *Options) {
-	var vars []string
+	learn := func(name, value string) {
+		words := strings.Fields(value) // such as Bearer and a token
+		if len(words) == 0 {
+			return
+		}
+		switch value = words[len(words)-1]; {
+		case shell.Unusual(value):
+			o.secrets.Know(name, value)
+		case shell.Distinct(value):
+			o.secrets.AddStored(name, value)
+		}
+	}
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
+		case string:
+			for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("/?&=", r) }) {
+				if shell.Secret("", part) {
+					learn("", part)
+				}
+			}
 		case []any:
 			for _, item := range v {
 				walk(item)
@@ -41,21 +60,25 @@ func learnSettings(o *Options) {
 					continue
 				}
 				for name, value := range given {
-					name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
-					words := strings.Fields(fmt.Sprint(value)) // such as Bearer and a token
-					if len(words) > 0 {
-						vars = append(vars, name+"="+words[len(words)-1])
+					name = strings.ReplaceAll(name, "-", "_")
+					if text := fmt.Sprint(value); len(shell.Withheld([]string{name + "=" + text}, o.shellSettings())) > 0 {
+						learn(name, text)
 					}
 				}
 			}
 		}
 	}
-	walk(o.userSettings.Merged["mcpServers"])
-	walk(o.userSettings.Merged["hooks"])
-	for _, kv := range vars { // a name may come twice
-		for name, value := range shell.Secrets([]string{kv}, o.shellSettings()) {
-			o.secrets.Know(name, value)
+	servers := []any{o.userSettings.Merged["mcpServers"]}
+	agents, _ := o.userSettings.Merged["agents"].(map[string]any)
+	overrides, _ := agents["overrides"].(map[string]any)
+	for _, agent := range overrides {
+		if agent, ok := agent.(map[string]any); ok {
+			servers = append(servers, agent["mcpServers"])
 		}
+	}
+	for _, all := range append(servers, o.userSettings.Merged["hooks"]) {
+		walk(all)
+		settings.Concealed(all, learn)
 	}
 }
 

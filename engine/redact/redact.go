@@ -43,6 +43,8 @@ type Redactor struct {
 	used  atomic.Bool
 
 	recalled []string // marks of other runs
+
+	stored *Redactor // knows what is taken out of what is stored only; nil if nothing is
 }
 
 type known struct{ value, mark string }
@@ -75,6 +77,21 @@ func (r *Redactor) Know(what, secret string) {
 	if !slices.Contains(r.marks, mark(what)) {
 		r.marks = append(r.marks, mark(what))
 	}
+}
+
+// AddStored has [Redactor.Text] take out secret from now on, and nothing else: a password
+// that is a plain word stays in what the model works with.
+func (r *Redactor) AddStored(what, secret string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	if r.stored == nil {
+		r.stored = &Redactor{}
+	}
+	stored := r.stored
+	r.mu.Unlock()
+	stored.Know(what, secret)
 }
 
 // Count returns how many secrets r knows, in all their forms. It only grows.
@@ -174,7 +191,16 @@ func (r *Redactor) markLength(s string) int {
 
 // Text returns s without the secrets that r knows, and without what has the
 // shape of one.
-func (r *Redactor) Text(s string) string { return Shapes(r.Known(s), "") }
+func (r *Redactor) Text(s string) string {
+	s = r.Known(s)
+	if r != nil {
+		r.mu.RLock()
+		stored := r.stored
+		r.mu.RUnlock()
+		s = stored.Known(s)
+	}
+	return Shapes(s, "")
+}
 
 // Recall has r know the marks in s, which was cleaned before: see [Redactor.Marks].
 func (r *Redactor) Recall(s string) {

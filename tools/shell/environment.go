@@ -102,19 +102,27 @@ func Secrets(base []string, s Settings) map[string]string {
 		case name == "", filepath.IsAbs(value):
 		case slices.Contains(credentials, name), redact.Value(value) && s.secret(name, value):
 			found[name] = value
-		case s.secret(name, value) && !slices.Contains(telling, name) && unusual(value):
+		case s.secret(kv[:len(name)], value) && !slices.Contains(telling, name) && Unusual(value):
 			found[name] = value
 		}
 	}
 	return found
 }
 
-// unusual reports whether a value is nothing that a text has by chance.
-func unusual(v string) bool {
+// Unusual reports whether a value is nothing that a text has by chance.
+func Unusual(v string) bool {
 	const few, many = 8, 16 // bytes
 	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v,
 		func(r rune) bool { return r|0x20 >= 'a' })
 	return len(v) >= many && !strings.Contains(v, " ") || len(v) >= few && digit && letter
+}
+
+// Distinct reports whether a value is no word and no number that a text may have by chance.
+func Distinct(v string) bool {
+	const few, many = 6, 12 // bytes
+	letters := strings.Trim(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz") == ""
+	digits := strings.Trim(v, "0123456789") == ""
+	return !isPath(v) && !digits && (len(v) >= few && !letters || len(v) >= many)
 }
 
 // misleading reports whether a variable of that name has a shell do or read
@@ -173,7 +181,7 @@ func (s Settings) withhold(base []string) (kept, withheld []string) {
 		_, value, _ := strings.Cut(kv, "=")
 		switch {
 		case name == "", slices.Contains(credentials, name), misleading(name), strings.IndexByte(kv, 0) >= 0:
-		case s.secret(name, value):
+		case s.secret(kv[:len(name)], value):
 			withheld = append(withheld, name)
 		default:
 			kept = append(kept, kv)
@@ -223,35 +231,98 @@ var telling = []string{
 	"FIREBASE_PROJECT_ID",
 }
 
-// secretWords make a name sound like a secret.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "AUTH", "CREDENTIAL",
-	"CREDS", "PRIVATE", "COOKIE"}
+// secretWords are words of a name whose value is a secret.
+var secretWords = set("TOKEN TOKENS SECRET SECRETS KEY KEYS APIKEY APIKEYS AUTH OAUTH AUTHORIZATION BEARER CREDENTIAL CREDENTIALS CRED CREDS " +
+	"PRIVATE COOKIE COOKIES TOK PAT JWT DSN WEBHOOK WEBHOOKS SALT PEPPER MNEMONIC OTP TOTP HMAC SAS CONNECTIONSTRING CONNECTIONSTRINGS HTPASSWD " +
+	"CERT CERTS CERTIFICATE CERTIFICATES")
 
-// secretEnds make a name sound like one that end it.
-var secretEnds = []string{"PASS", "PWD", "PASSPHRASE", "TOK", "_PAT", "PW", "JWT", "_DSN", "WEBHOOK", "WEBHOOK_URL"}
+// passwords are the words of a name whose value is a secret even if it is a number.
+var passwords = set("PASSWORD PASSWORDS PASSWD PASS PWD PW PASSPHRASE PASSCODE PIN")
+
+// secretEnds are the ends of words that are written as one, such as BINDPW.
+var secretEnds = text.Pattern(`(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|PWD|PW|[^YMTI]PASS|` +
+	`(?:API|ACCESS|SECRET|PRIVATE|MASTER|AUTH|SSH|GPG|SIGNING|ENCRYPTION|DEPLOY|STORAGE|ACCOUNT|LICENSE)KEY)$`)
+
+// about are last words of names that say something of a secret and do not hold it.
+var about = set("URL URI ENDPOINT HOST DOMAIN PORT TYPE NAME PATH FILE DIR DIRECTORY HOME SOCK LENGTH SIZE BITS COUNT LIMIT TTL EXPIRY EXPIRES " +
+	"EXPIRATION TIMEOUT METHOD METHODS MODE PROVIDER PROVIDERS ISSUER AUDIENCE ALGORITHM ALG HELPER STORE ENABLED DISABLED REGION VERSION FORMAT " +
+	"MIN MAX USER USERNAME REQUIRED ROTATION PREFIX HEADER SCOPE SCOPES REALM POLICY STRATEGY LAYOUT REPEAT MAP SERVER SERVERS")
+
+// sums are words of names whose values are sums, or numbers of things.
+var sums = set("COMMIT SHA SHA1 SHA256 SHA512 MD5 REVISION REV DIGEST CHECKSUM HASH SUM REF ETAG FINGERPRINT OID TREE HEAD BASE VERSION " +
+	"SOURCEVERSION BUILD INTEGRITY TRACE TRACEPARENT SPAN CORRELATION REQUEST INVOCATION ID UUID GUID MACHINE BOOT CHANGE SLUG DRV NARHASH ACTUALCOMMIT")
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		all[w] = true
+	}
+	return all
+}
+
+// nameWords matches a word of a name: between marks, or in camel case.
+var nameWords = text.Pattern(`[A-Z]+[0-9]*[a-z0-9]*|[a-z0-9]+`)
+
+// named returns what the words of a name say of its value: that it is a secret, if it is a
+// password even one that is a number, and that it may be a sum.
+func named(name string) (secret, password, sum bool) {
+	if strings.ToLower(name) == name {
+		name = strings.ToUpper(name)
+	}
+	words := nameWords().FindAllString(name, -1)
+	for i, w := range words {
+		w = strings.ToUpper(w)
+		last := i == len(words)-1
+		sum = sum || sums[w]
+		secret = secret || secretWords[w] || secretEnds().MatchString(w) || i > 0 && secretWords[strings.ToUpper(words[i-1])+w]
+		password = password || passwords[w]
+		if last && about[w] && !strings.Contains(strings.ToUpper(name), "WEBHOOK") {
+			return false, false, sum
+		}
+	}
+	return secret || password, password, sum
+}
+
+// harmlessValue matches what no secret is, under whatever name.
+var harmlessValue = text.Pattern(`(?i)^(?:true|false|yes|no|on|off|none|null|nil|enabled|disabled|auto|always|never|required|optional|prompt)?$`)
 
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
-	named := func(n string) bool { return strings.EqualFold(n, name) }
+	is := func(n string) bool { return strings.EqualFold(n, name) }
+	upper := strings.ToUpper(name)
 	switch {
-	case slices.ContainsFunc(s.Blocked, named):
+	case slices.ContainsFunc(s.Blocked, is):
 		return true
-	case s.Reveal, slices.ContainsFunc(s.Allowed, named):
+	case s.Reveal, slices.ContainsFunc(s.Allowed, is):
 		return false
-	case strings.HasPrefix(name, "GEMINI_CLI_"):
+	case strings.HasPrefix(upper, "GEMINI_CLI_"):
 		return false
 	case redact.Value(value):
 		return true
-	case strings.HasPrefix(name, "GIT_CONFIG_"), slices.Contains(harmless, name):
+	case strings.HasPrefix(upper, "GIT_CONFIG_"), slices.Contains(harmless, upper):
 		return false
-	case slices.Contains(telling, name):
+	case slices.Contains(telling, upper):
 		return true
 	}
-	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix("_"+name, end) }) && !strings.HasSuffix(name, "BYPASS") && !strings.HasSuffix(name, "COMPASS") ||
-		slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) ||
-		// A file of certificates is no secret, and programs can't do without.
-		strings.Contains(name, "CERT") && !filepath.IsAbs(value) ||
-		looksSecret(value)
+	return Secret(name, value)
+}
+
+// Secret reports whether a value is a secret by the words of its name, or by its looks.
+func Secret(name, value string) bool {
+	secret, password, sum := named(name)
+	number := strings.Trim(value, "0123456789") == ""
+	switch {
+	case harmlessValue().MatchString(value), number && !password && strings.HasSuffix(strings.ToUpper(name), "S"):
+		return false
+	case secret:
+		return !isPath(value)
+	}
+	return looksSecret(value, sum)
+}
+
+// isPath reports whether a value is an absolute path, and not a secret that begins with a slash.
+func isPath(value string) bool {
+	return filepath.IsAbs(value) && !slices.ContainsFunc(longRun().FindAllString(value, -1), looksRandom)
 }
 
 // longRun matches what may be a key: letters and digits without a word's usual breaks.
@@ -261,13 +332,15 @@ var longRun = text.Pattern(`[0-9A-Za-z]{16,}`)
 var assigned = text.Pattern(`(?i)(password|passwd|pwd|secret|accountkey|accesskey|sharedaccesskey|apikey|token|sig|signature)=[^;&\s]`)
 
 // looksSecret reports whether a value looks like a secret, whatever its variable is
-// called: it holds a password, or a run of letters and digits that no word and no sum
-// of a commit or a file is. Paths are none.
-func looksSecret(value string) bool {
+// called: it holds a password, or a run of letters and digits that is no word and, where
+// its name speaks of sums, no sum. Paths are none.
+func looksSecret(value string, sum bool) bool {
 	if filepath.IsAbs(strings.TrimPrefix(value, "file://")) {
 		return false
 	}
-	return assigned().MatchString(value) || slices.ContainsFunc(longRun().FindAllString(value, -1), looksRandom)
+	return assigned().MatchString(value) || slices.ContainsFunc(longRun().FindAllString(value, -1), func(run string) bool {
+		return looksRandom(run) && !(sum && isSum(run))
+	})
 }
 
 // looksRandom reports whether letters and digits look drawn by lot: digits among
@@ -285,7 +358,7 @@ func looksRandom(s string) bool {
 	}
 	const word = 3 // letters in the shortest word of a name in camel case
 	switch {
-	case digits == len(s), isSum(s):
+	case digits == len(s):
 		return false
 	case digits > 0:
 		return true
@@ -293,10 +366,8 @@ func looksRandom(s string) bool {
 	return capitals > 0 && capitals < len(s) && len(s) < word*capitals
 }
 
-// isSum reports whether s may be the sum of a commit or of a file.
-func isSum(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}
+// isSum reports whether s is all hexadecimal digits, as sums and the numbers of things are.
+func isSum(s string) bool { return strings.Trim(strings.ToLower(s), "0123456789abcdef") == "" }
 
 // variable returns the name that kv sets, in capitals, since Windows does not
 // care and nobody spells a secret in small letters to hide it.

@@ -125,3 +125,41 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestSecret(t *testing.T) {
+	const (
+		uuid  = "6f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
+		sum32 = "0123456789abcdef0123456789abcdef"
+		sum40 = sum32 + "01234567"
+		sum64 = sum32 + sum32
+	)
+	for _, c := range []struct {
+		secret bool
+		vars   string // lines
+	}{
+		{true, "HEROKU_API_KEY=" + uuid + "\nPOSTMARK_SERVER_TOKEN=" + uuid + "\nVAULT_SECRET_ID=" + uuid + "\nCF_API_TOKEN=" + sum40 + "\nGITLAB_PAT=" + sum40 +
+			"\nDD_API_KEY=" + sum32 + "\nDD_APP_KEY=" + sum40 + "\nNEW_RELIC_LICENSE_KEY=" + sum40 + "\nRAILS_MASTER_KEY=" + sum32 + "\nSECRET_KEY_BASE=" + sum64 +
+			"\nFASTLY=" + sum32 + "\nPUSHER_APP=" + sum40 + "\nAIRBRAKE=" + sum64 + "\nDB_PASSWORD=postgres\nPGPASSWORD=hunter2\nMYSQL_PWD=correct-horse\nMYSQL_ROOT_PASSWORD=1234" +
+			"\nREDIS_PASS=secret\nSMTPPASS=x\nLDAP_BINDPW=hunter2\nDB_PASSWD=a b\nGPG_PASSPHRASE=open sesame\nUNLOCK_PIN=0000\nSIP_PASSCODE=12" +
+			"\nAWS_SECRET_ACCESS_KEY=/abcdefgh0123456789ABCDEFGHabcdefgh01234\nAWS_SESSION_TOKEN=x\nAZURE_CLIENT_SECRET=a~b.c\nDIGITALOCEAN_ACCESS_TOKEN=word" +
+			"\nNPM_TOKEN=word\nGITHUBTOKEN=word\nSNYK_TOKEN=" + uuid + "\nMY_APIKEY=word\napi_key=word\napiKey=word\nclientSecret=word\nSSHKEY=word\nJWT=a.b.c\nAPP_JWT=x" +
+			"\nSENTRY_DSN=https://k@o1.ingest.sentry.io/1\nSLACK_WEBHOOK_URL=https://hooks.example/x\nDISCORD_WEBHOOK=https://x\nSESSION_COOKIE=x\nBASIC_AUTH=u:p\nHTPASSWD=u:x" +
+			"\nPASSWORD_SALT=x\nWALLET_MNEMONIC=twelve words\nTOTP_SECRET=x\nNETLIFY_AUTH_TOKEN=x\nNEXTAUTH_SECRET=x\nSigningKey=x\nSTORAGE_CONNECTION_STRING=x\nDATABASE_URL=postgres://h/d" +
+			"\nConnectionStrings__Main=Server=h;Password=pw\nMAIL=smtp://u:p@h\nODBC=DSN=x;PWD=pw\nALGOLIA=0a1b2c3d4e5f60718293a4b5c6d7e8f9\nTLS_CERT=x\nX-Api-Key=word"},
+		{false, "KEYBOARD=us\nKEYMAP=de-latin1\nXKB_DEFAULT_LAYOUT=us\nAUTHOR=Jo\nGIT_AUTHOR_NAME=Jo\nAUTHORS=Jo and Al\nTOKENIZERS_PARALLELISM=false\nTOKENIZER=bert" +
+			"\nMAX_TOKENS=4096\nLLM_TOKENS=100\nMONKEY=x\nTURKEY=x\nHOTKEY=ctrl\nKEYCLOAK_URL=https://h\nGOPRIVATE=github.com/x\nCOMPASS=1\nBYPASS=1\nPASSENGER=x\nPASSES=2" +
+			"\nSSH_KEY_PATH=/home/x/.ssh/id\nKEY_FILE=/etc/key.pem\nSSH_KEY_TYPE=ed25519\nTOKEN_URL=https://h/token\nAUTH_DOMAIN=example.com\nAUTH_METHOD=ldap\nPASSWORD_MIN_LENGTH=8" +
+			"\nCOOKIE_DOMAIN=x.com\nSECRET_NAME=db\nCREDENTIAL_HELPER=cache\nAUTH_ENABLED=true\nALLOW_EMPTY_PASSWORD=yes\nREQUIRE_AUTH=no\nSSL_CERT_FILE=/c\nSSH_AUTH_SOCK=/s" +
+			"\nFILE_MD5=" + sum32 + "\nMD5SUM_MD5=" + sum32 + "\nGITHUB_SHA=" + sum40 + "\nGIT_COMMIT=" + sum40 + "\nCI_COMMIT_BEFORE_SHA=" + sum40 + "\nBUILD_SOURCEVERSION=" + sum40 +
+			"\nCIRCLE_SHA1=" + sum40 + "\nghprbActualCommit=" + sum40 + "\nIMAGE_DIGEST=sha256:" + sum64 + "\nSRC_CHECKSUM=" + sum64 + "\nTRACE_ID=" + sum32 + "\nTRACEPARENT=00-" + sum32 + "-0123456789abcdef-01" +
+			"\nMACHINE_ID=" + sum32 + "\nJOB_UUID=" + uuid + "\nWIDGET=" + uuid + "\nSOURCE_DATE_EPOCH=1764201600\nSTAMP=1764201600000000000\nCOLORFGBG=15;0\nLS_OPTIONS=--color=auto" +
+			"\nJAVA_HOME=/usr/lib/jvm/java-21-openjdk-amd64\nPYTHONPATH=/a:/b\nKUBECONFIG=/h/.kube/config\nAWS_SHARED_CREDENTIALS_FILE=/h/.aws/credentials\nAWS_REGION=eu-west-1" +
+			"\nPOD_NAME=web-5d8f9c7b6-x2x4z\nNAME=internationalization\nCLASS=AbstractSingletonProxyFactoryBean\nRUNNER=ubuntu-latest\nVERSION=1.2.3-rc1\nSEED=42"},
+	} {
+		for kv := range strings.SplitSeq(c.vars, "\n") {
+			if got := len(Withheld([]string{kv}, Settings{})) > 0; got != c.secret {
+				t.Errorf("%s: withheld %v", kv, got)
+			}
+		}
+	}
+}
