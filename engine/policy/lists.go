@@ -193,7 +193,7 @@ func parseEntry(text string) (e entry) {
 	name = strings.TrimSpace(name)
 	inner, closed := strings.CutSuffix(inner, ")")
 	tool := cmp.Or(foreign(name), name)
-	inner, starred := unstarred(" " + inner)
+	inner, starred := unstarred(" " + unquoted(inner))
 	inner = strings.TrimSpace(inner)
 	switch {
 	case strings.Contains(tool, ","):

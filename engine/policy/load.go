@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +11,9 @@ import (
 	"strings"
 	"syscall"
 
+	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Source is a file of rules, or a directory. Of a directory all files count whose
@@ -25,8 +28,9 @@ type Source struct {
 	Exposed func(path string) string
 }
 
-// Load reads the rules of all sources. The error, a [FileError], is about the
-// first file that can't be read as one of rules: what it denies would not be denied.
+// Load reads the rules of all sources. In the place of a file that can't be read as one of
+// rules stand the denials in it that are understood, and a question about every call. The
+// error, a [FileError], is about a file of the administrator's, or a source that must be there.
 // Warnings are about what is passed over, and about rules that are not understood.
 func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 	for _, src := range sources {
@@ -41,26 +45,43 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 					continue
 				}
 			}
-			text, err := disk.Read(path, maxFile)
+			file, err := disk.Read(path, maxFile)
 			if err != nil {
 				err = unread(path, err)
 			}
 			var some []Rule
 			var more []string
 			if err == nil {
-				some, more, err = Parse(path, src.Tier, text)
+				some, more, err = Parse(path, src.Tier, file)
 			}
-			if err != nil && src.Tier == Extension { // which must not be in anybody's way
+			switch {
+			case err != nil && src.Tier == Extension: // which must not be in anybody's way
 				warnings = append(warnings, fmt.Sprintf("rules of an extension are not used: %s", oneLine(err.Error())))
 				continue
-			}
-			if err != nil {
+			case err != nil && src.Tier == Admin:
 				return nil, warnings, err
+			case err != nil:
+				some, more = denials(path, src.Tier, file), []string{err.Error() + "; every call is asked about until the file is mended"}
 			}
 			rules, warnings = append(rules, some...), append(warnings, more...)
 		}
 	}
 	return rules, warnings, nil
+}
+
+// tableStart matches the line that a rule begins with.
+var tableStart = text.Pattern(`(?m)^[ \t]*\[\[rule\]\]`)
+
+// denials returns the rules of a file that is no file of rules as a whole: those that deny,
+// and are understood by themselves, and one that asks about every call.
+func denials(path string, tier Tier, file []byte) (rules []Rule) {
+	starts := append(tableStart().FindAllIndex(file, -1), []int{len(file)})
+	for i, at := range starts[:len(starts)-1] {
+		before := bytes.Repeat([]byte("\n"), bytes.Count(file[:at[0]], []byte("\n"))) // so that lines keep their numbers
+		some, _, _ := Parse(path, tier, append(before, file[at[0]:starts[i+1][0]]...))
+		rules = append(rules, slices.DeleteFunc(some, func(r Rule) bool { return r.Verdict != engine.Deny })...)
+	}
+	return append(rules, Rule{Tier: tier, File: path, Tools: []string{"*"}, Verdict: engine.Ask, Priority: maxPriority})
 }
 
 // Holds reports whether src has a file of rules that is not passed over.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/engine"
 	"gemline/engine/policy"
 )
 
@@ -55,7 +56,19 @@ func TestLoad(t *testing.T) {
 	if !(policy.Source{Path: d}).Holds() {
 		t.Error("nobody is trusted")
 	}
-	for _, path := range []string{bad, text, filepath.Join(dir, "none")} {
+	if rules, warnings, err := policy.Load([]policy.Source{{Path: bad, Tier: policy.User, Must: true}}); err != nil || len(rules) != 1 || len(warnings) != 1 ||
+		!strings.HasPrefix(warnings[0], bad+":1:") || rules[0].Verdict != engine.Ask {
+		t.Error(rules, warnings, err)
+	}
+	if _, _, err := policy.Load([]policy.Source{{Path: bad, Tier: policy.Admin}}); err == nil {
+		t.Error("a file of the administrator's is passed over")
+	}
+	half := write("half.toml", allowGit+denyRm+"\n[[rule]]\ntoolName = \"glob\ndecision = \"deny\"\npriority = 1\n")
+	if rules, warnings, err := policy.Load([]policy.Source{{Path: half, Tier: policy.User}}); err != nil || len(rules) != 2 || len(warnings) != 1 ||
+		rules[0].Verdict != engine.Deny || rules[0].Line < 7 || rules[1].Verdict != engine.Ask || rules[1].Priority != 999 {
+		t.Error(rules, warnings, err)
+	}
+	for _, path := range []string{text, filepath.Join(dir, "none")} {
 		if _, _, err := policy.Load([]policy.Source{{Path: path, Must: true}}); err == nil || !strings.HasPrefix(err.Error(), path+":") {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -81,7 +94,7 @@ func TestUnread(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "b.toml")); err != nil {
 		t.Skip(err)
 	}
-	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err == nil || !strings.Contains(err.Error(), "b.toml: can't be read") {
+	if _, _, err := policy.Load([]policy.Source{{Path: dir, Tier: policy.Admin}}); err == nil || !strings.Contains(err.Error(), "b.toml: can't be read") {
 		t.Error("a link that leads nowhere is passed over:", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "b.toml")); err != nil {
@@ -90,7 +103,7 @@ func TestUnread(t *testing.T) {
 	if err := os.Symlink(os.DevNull, filepath.Join(dir, "c.toml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := policy.Load([]policy.Source{{Path: dir}}); err == nil || !strings.Contains(err.Error(), "c.toml: can't be read, and the rules in it would not hold: is not a regular file") {
+	if _, _, err := policy.Load([]policy.Source{{Path: dir, Tier: policy.Admin}}); err == nil || !strings.Contains(err.Error(), "c.toml: can't be read, and the rules in it would not hold: is not a regular file") {
 		t.Error("a device is read:", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "c.toml")); err != nil {

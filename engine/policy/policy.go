@@ -26,8 +26,8 @@
 // # What is not understood is strict
 //
 // A rule that is not understood allows nothing, or denies more than it was meant to, with a
-// warning that says the place. A file that is no TOML is an error: nobody knows what it
-// would have denied.
+// warning that says the place. Nobody knows what a file that is no TOML would have denied:
+// every call is asked about.
 //
 // # Its own rules are out of reach
 //

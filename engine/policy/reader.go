@@ -48,6 +48,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"subagent": func(r *reader, key string, rule *Rule) { rule.Agent = r.text(key) },
 	"commandPrefix": func(r *reader, key string, rule *Rule) {
 		for _, text := range r.texts(key) {
+			text = unquoted(text)
 			words, problem := split(text)
 			if plain, starred := unstarred(text); starred && problem != "" {
 				if words, problem = split(plain); problem == "" {
@@ -275,6 +276,20 @@ func oneOf[V any](r *reader, key, word string, words map[string]V) V {
 		r.fail(key, "%s can be %s, not %s", key, strings.Join(slices.Sorted(maps.Keys(words)), ", "), quoted(word))
 	}
 	return v
+}
+
+// unquoted returns a prefix without the quotation marks around all of it, which are no part
+// of a line. A path with blanks keeps its own.
+func unquoted(text string) string {
+	for _, mark := range []string{"'", `"`} {
+		inner, open := strings.CutPrefix(strings.TrimSpace(text), mark)
+		inner, closed := strings.CutSuffix(inner, mark)
+		program, _, blank := strings.Cut(inner, " ")
+		if open && closed && blank && !strings.Contains(inner, mark) && !strings.Contains(program, "/") {
+			return inner
+		}
+	}
+	return text
 }
 
 // unstarred returns a prefix without the asterisk behind it that stands for all words that
