@@ -46,7 +46,7 @@ func TestUnclear(t *testing.T) {
 		{"the administrator's", `{"adminPolicyPaths":true}`, ``, `:1:2: adminPolicyPaths must be `},
 		{"servers", `{"mcp":{"excluded":5}}`, ``, `:1:9: mcp.excluded must be `},
 		{"a switch", `{"security":{"disableYoloMode":"on"}}`, ``, ""},
-		{"an older name", `{"excludeTools":5}`, ``, `:1:2: tools.exclude must be `},
+		{"an older name", `{"excludeTools":5}`, ``, `:1:2: excludeTools (now tools.exclude) must be `},
 		{"of a project", ``, `{"tools":{"exclude":5}}`, `:1:11: tools.exclude must be `},
 		{"what is asked about", `{"tools":{"confirmationRequired":true}}`, ``, `:1:11: tools.confirmationRequired must be `},
 		{"what holds them all", `{"tools":["exclude"]}`, ``, `:1:2: tools must be an object, not a list; `},

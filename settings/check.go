@@ -209,5 +209,5 @@ func (l *Layer) temper(weaker map[string]any) {
 	path := []string{"general", "defaultApprovalMode"}
 	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
 	// The first of the problems, of which only some are told.
-	l.Problems = slices.Insert(l.Problems, 0, Problem{Key: JoinKey(path), Message: message, path: path})
+	l.Problems = slices.Insert(l.Problems, 0, l.asWritten(Problem{Key: JoinKey(path), Message: message, path: path}))
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"maps"
 	"path/filepath"
+	"strings"
 
 	"gemline/engine/disk"
 	"gemline/settings/jsonc"
@@ -86,7 +87,18 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	if l.Scope == Workspace {
 		c.tighten(l.tree)
 	}
-	l.Problems = c.problems
+	for _, p := range c.problems {
+		l.Problems = append(l.Problems, l.asWritten(p))
+	}
+}
+
+// asWritten returns a problem that names its key as the file does, and today's name beside it.
+func (l *Layer) asWritten(p Problem) Problem {
+	today := JoinKey(p.path)
+	if older := JoinKey(l.written(p.path)); older != today {
+		p.Message = strings.Replace(p.Message, today, older+" (now "+today+")", 1)
+	}
+	return p
 }
 
 // Counting returns what counts of a project's settings, with variables as they stand there:

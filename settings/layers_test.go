@@ -2,7 +2,11 @@ package settings
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,5 +231,34 @@ func BenchmarkLoad(b *testing.B) {
 		l := layer(text, env("A", "1"))
 		s := Default()
 		s.take(Merge([]Layer{l}))
+	}
+}
+
+// What is said of a key names it as the file does, whichever of its names that is.
+func TestProblemsNameKeysAsWritten(t *testing.T) {
+	said := 0
+	for _, o := range olderNames() {
+		for _, value := range []string{`5.5`, `[{"x": 1}]`, `true`, `"no such word"`} {
+			text := value
+			for _, part := range slices.Backward(strings.Split(o.from, ".")) {
+				text = fmt.Sprintf("{%q: %s}", part, text)
+			}
+			path := filepath.Join(t.TempDir(), "settings.json")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, scope := range []Scope{User, Workspace} {
+				for _, l := range Read([]Source{{Path: path, Scope: scope}}, env()) {
+					for _, p := range l.Problems {
+						if said++; !strings.Contains(p.Message, strings.Split(o.from, ".")[0]) {
+							t.Errorf("%s: %s", text, p.Message)
+						}
+					}
+				}
+			}
+		}
+	}
+	if said < 100 {
+		t.Errorf("%d problems", said)
 	}
 }
