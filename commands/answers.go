@@ -10,43 +10,53 @@ import (
 
 	"gemline/engine"
 	"gemline/repl/markdown"
+	"io"
 )
 
-func again() *Command {
+// answerCommands are about the answers of the model.
+type answerCommands struct {
+	c       *Conversation
+	out     io.Writer
+	screen  *Screen
+	copy    func(ctx context.Context, text string) (how string, err error)
+	restart func(context.Context) (*Conversation, error)
+}
+
+func (cmd answerCommands) again() *Command {
 	return &Command{Name: "again", Summary: "show the last answer once more",
-		Run: func(_ context.Context, app *App, _ string) error {
-			text := lastAnswer(app.Engine)
+		Run: func(_ context.Context, _ string) error {
+			text := lastAnswer(cmd.c.Engine)
 			switch {
 			case text == "":
 				return unavailable("there is no answer yet")
-			case app.Screen == nil:
-				return lines(app.Out, text)
+			case cmd.screen == nil:
+				return lines(cmd.out, text)
 			}
-			app.Screen.Answer(text)
+			cmd.screen.Answer(text)
 			return nil
 		}}
 }
 
-func copying() *Command {
+func (cmd answerCommands) copying() *Command {
 	return &Command{Name: "copy", Summary: "put the last answer on the clipboard",
-		Run: func(ctx context.Context, app *App, _ string) error {
-			return app.copies(ctx, lastAnswer(app.Engine), "there is no answer to copy yet")
+		Run: func(ctx context.Context, _ string) error {
+			return cmd.copies(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
 		}}
 }
 
 // copies puts text on the clipboard, or says that there is none.
-func (app *App) copies(ctx context.Context, text, none string) error {
+func (cmd answerCommands) copies(ctx context.Context, text, none string) error {
 	switch {
-	case app.Copy == nil:
+	case cmd.copy == nil:
 		return unavailable("there is no clipboard here")
 	case text == "":
 		return unavailable("%s", none)
 	}
-	how, err := app.Copy(ctx, text)
+	how, err := cmd.copy(ctx, text)
 	if err != nil {
 		return err
 	}
-	return sentences(app.Out, fmt.Sprintf("copied %d bytes %s", len(text), how))
+	return sentences(cmd.out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 }
 
 // lastAnswer returns the text and the code of the model's last message that has any.
@@ -69,18 +79,18 @@ func lastAnswer(e *engine.Engine) string {
 	return ""
 }
 
-func last() *Command {
-	return &Command{Name: "last", Summary: "the last answer once more, or parts of it", Run: lastAll, Sub: Set{
-		{Name: "csv", Summary: "its last table as comma-separated values", Run: lastTable},
+func (cmd answerCommands) last() *Command {
+	return &Command{Name: "last", Summary: "the last answer once more, or parts of it", Run: cmd.lastAll, Sub: Set{
+		{Name: "csv", Summary: "its last table as comma-separated values", Run: cmd.lastTable},
 	}}
 }
 
-func lastAll(ctx context.Context, app *App, _ string) error {
-	return again().Run(ctx, app, "")
+func (cmd answerCommands) lastAll(ctx context.Context, _ string) error {
+	return cmd.again().Run(ctx, "")
 }
 
-func lastTable(_ context.Context, app *App, _ string) error {
-	tables := markdown.Tables(lastAnswer(app.Engine))
+func (cmd answerCommands) lastTable(_ context.Context, _ string) error {
+	tables := markdown.Tables(lastAnswer(cmd.c.Engine))
 	if len(tables) == 0 {
 		return unavailable("there is no table in the last answer")
 	}
@@ -89,16 +99,16 @@ func lastTable(_ context.Context, app *App, _ string) error {
 	if err := w.WriteAll(tables[len(tables)-1]); err != nil {
 		return err
 	}
-	return lines(app.Out, strings.TrimSuffix(b.String(), "\n"))
+	return lines(cmd.out, strings.TrimSuffix(b.String(), "\n"))
 }
 
 // summaryPrompt is what the model is asked for.
 const summaryPrompt = `Sum up in plain sentences, ten at the most, what has happened in this conversation so far: what I asked for, what you found out and changed (name the files and commands), what went wrong, and what is still open. Do nothing else, and call no tools.`
 
-func brief() *Command {
+func (cmd answerCommands) brief() *Command {
 	return &Command{Name: "brief", Summary: "ask the model what has happened so far",
-		Prompt: func(_ context.Context, app *App, _, _ string) ([]*genai.Part, error) {
-			if lastAnswer(app.Engine) == "" {
+		Prompt: func(_ context.Context, _, _ string) ([]*genai.Part, error) {
+			if lastAnswer(cmd.c.Engine) == "" {
 				return nil, unavailable("nothing has happened yet")
 			}
 			return []*genai.Part{genai.NewPartFromText(summaryPrompt)}, nil

@@ -18,7 +18,17 @@ import (
 	"gemline/engine/journal/saved"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
+	"io"
 )
+
+// chatCommands are about sessions, and conversations that are stored under tags.
+type chatCommands struct {
+	c        *Conversation
+	out      io.Writer
+	home     string
+	manage   func(ctx context.Context, args ...string) error
+	sessions Sessions
+}
 
 // Sessions is what is kept beside the conversation that is held.
 type Sessions struct {
@@ -45,24 +55,24 @@ type Sessions struct {
 var errOnePrompt = unavailable("this works in a session only; gemline sessions and gemline --resume do it from outside")
 
 // chats returns /chat or /resume, which are the same.
-func chats(name, summary string) *Command {
+func (cmd chatCommands) chats(name, summary string) *Command {
 	inner := Set{
-		{Name: "list", Summary: "list the conversations that were saved under a tag", Run: listSaved},
-		{Name: "save", Args: "TAG", Summary: "save the conversation so far under a tag", Run: save, Complete: tags},
-		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "go on with one that was saved", Run: load, Complete: tags},
-		{Name: "delete", Args: "TAG", Summary: "delete one that was saved", Run: deleteSaved, Complete: tags},
-		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: share},
+		{Name: "list", Summary: "list the conversations that were saved under a tag", Run: cmd.listSaved},
+		{Name: "save", Args: "TAG", Summary: "save the conversation so far under a tag", Run: cmd.save, Complete: cmd.tags},
+		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "go on with one that was saved", Run: cmd.load, Complete: cmd.tags},
+		{Name: "delete", Args: "TAG", Summary: "delete one that was saved", Run: cmd.deleteSaved, Complete: cmd.tags},
+		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: cmd.share},
 	}
 	nested := slices.Clone(inner)
 	inner = append(inner, &Command{Name: "checkpoints", Aliases: []string{"checkpoint"},
 		Summary: "the same commands once more", Sub: nested})
 	return &Command{Name: name, Usual: name == "resume", Args: "[NUMBER|ID|NAME|TEXT]",
-		Summary: summary, Run: resume, Sub: inner, Complete: sessionNames}
+		Summary: summary, Run: cmd.resume, Sub: inner, Complete: cmd.sessionNames}
 }
 
 // tags completes the tag of a conversation that was saved.
-func tags(_ context.Context, app *App, _, _ string) (names []string) {
-	list, _ := app.Sessions.Saved.List()
+func (cmd chatCommands) tags(_ context.Context, _, _ string) (names []string) {
+	list, _ := cmd.sessions.Saved.List()
 	for _, t := range list {
 		names = append(names, t.Name)
 	}
@@ -70,8 +80,8 @@ func tags(_ context.Context, app *App, _, _ string) (names []string) {
 }
 
 // sessionNames completes the name or id of a session.
-func sessionNames(_ context.Context, app *App, _, _ string) (names []string) {
-	list, _ := journal.List(app.Sessions.Dir)
+func (cmd chatCommands) sessionNames(_ context.Context, _, _ string) (names []string) {
+	list, _ := journal.List(cmd.sessions.Dir)
 	for _, s := range slices.Backward(list) {
 		names = append(names, s.ID)
 		if s.Name != "" {
@@ -82,34 +92,34 @@ func sessionNames(_ context.Context, app *App, _, _ string) (names []string) {
 }
 
 // resume goes on with the session that is named, or with one of a list.
-func resume(ctx context.Context, app *App, arg string) error {
-	if app.Sessions.Resume == nil {
+func (cmd chatCommands) resume(ctx context.Context, arg string) error {
+	if cmd.sessions.Resume == nil {
 		return errOnePrompt
 	}
-	list, err := journal.List(app.Sessions.Dir)
+	list, err := journal.List(cmd.sessions.Dir)
 	if err != nil {
 		return err
 	}
 	if arg == "" {
-		return app.pick(ctx, list)
+		return cmd.pick(ctx, list)
 	}
 	s, err := journal.Find(list, arg)
 	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
-		return app.pickFound(ctx, list, arg, nf)
+		return cmd.pickFound(ctx, list, arg, nf)
 	} else if err != nil {
 		return &Error{Message: err.Error()}
 	}
-	return app.resume(ctx, s)
+	return cmd.resumeSession(ctx, s)
 }
 
 // pick lists sessions and goes on with the one that is chosen.
-func (app *App) pick(ctx context.Context, list []journal.Session) error {
+func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error {
 	if len(list) == 0 {
-		return sentences(app.Out, "no session of this directory is kept yet")
+		return sentences(cmd.out, "no session of this directory is kept yet")
 	}
-	if app.Sessions.Summarize != nil {
-		app.Sessions.Summarize(ctx, list)
-		if again, err := journal.List(app.Sessions.Dir); err == nil && len(again) > 0 {
+	if cmd.sessions.Summarize != nil {
+		cmd.sessions.Summarize(ctx, list)
+		if again, err := journal.List(cmd.sessions.Dir); err == nil && len(again) > 0 {
 			list = again
 		}
 	}
@@ -117,26 +127,26 @@ func (app *App) pick(ctx context.Context, list []journal.Session) error {
 	numbers := make([]int, len(list))
 	for i, s := range list {
 		numbers[i] = i + 1
-		line := s.Line(i+1, app.Journal.ID(), time.Now())
+		line := s.Line(i+1, cmd.c.Journal.ID(), time.Now())
 		if i == len(list)-1 && len(list) > 1 {
 			line += " newest"
 		}
 		ls = append(ls, line)
 	}
-	if err := sentences(app.Out, ls...); err != nil {
+	if err := sentences(cmd.out, ls...); err != nil {
 		return err
 	}
-	return app.choose(ctx, list, numbers)
+	return cmd.choose(ctx, list, numbers)
 }
 
 // pickFound goes on with the session whose title has all words, or else with the one that holds
 // them. If there are several, they are listed, and the user chooses.
-func (app *App) pickFound(ctx context.Context, all []journal.Session, words string, none *journal.NotFoundError) error {
-	current := func(f journal.Found) bool { return f.ID == app.Journal.ID() }
+func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, words string, none *journal.NotFoundError) error {
+	current := func(f journal.Found) bool { return f.ID == cmd.c.Journal.ID() }
 	found := slices.DeleteFunc(titled(all, words), current)
 	if len(found) == 0 {
 		var err error
-		if found, err = journal.Search(app.Sessions.Dir, words); err != nil {
+		if found, err = journal.Search(cmd.sessions.Dir, words); err != nil {
 			return err
 		}
 		found = slices.DeleteFunc(found, current)
@@ -145,19 +155,19 @@ func (app *App) pickFound(ctx context.Context, all []journal.Session, words stri
 	case 0:
 		return misused("%s, and no other in which that was said; /resume lists them", none.Error())
 	case 1:
-		return app.resume(ctx, found[0].Session)
+		return cmd.resumeSession(ctx, found[0].Session)
 	}
 	var list []journal.Session
 	var numbers []int
 	var ls []string
 	for _, f := range found {
 		list, numbers = append(list, f.Session), append(numbers, f.Number)
-		ls = append(append(ls, f.Line(f.Number, app.Journal.ID(), time.Now())), f.HitLines()...)
+		ls = append(append(ls, f.Line(f.Number, cmd.c.Journal.ID(), time.Now())), f.HitLines()...)
 	}
-	if err := sentences(app.Out, ls...); err != nil {
+	if err := sentences(cmd.out, ls...); err != nil {
 		return err
 	}
-	return app.choose(ctx, list, numbers)
+	return cmd.choose(ctx, list, numbers)
 }
 
 // titled returns the sessions whose title has all words, in any order and case.
@@ -173,44 +183,44 @@ func titled(all []journal.Session, words string) (found []journal.Found) {
 }
 
 // choose asks for the number of a session that was listed, and goes on with it.
-func (app *App) choose(ctx context.Context, list []journal.Session, numbers []int) error {
-	if app.Sessions.Choose == nil {
-		return sentences(app.Out, "/resume NUMBER goes on with one")
+func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, numbers []int) error {
+	if cmd.sessions.Choose == nil {
+		return sentences(cmd.out, "/resume NUMBER goes on with one")
 	}
-	n, err := app.Sessions.Choose(ctx, "go on with which session?", numbers)
+	n, err := cmd.sessions.Choose(ctx, "go on with which session?", numbers)
 	if i := slices.Index(numbers, n); err == nil && i >= 0 {
-		return app.resume(ctx, list[i])
+		return cmd.resumeSession(ctx, list[i])
 	}
 	return err
 }
 
 // resume goes on with a session, or with a copy of one that another process has.
-func (app *App) resume(ctx context.Context, s journal.Session) error {
-	if s.ID == app.Journal.ID() {
+func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) error {
+	if s.ID == cmd.c.Journal.ID() {
 		return unavailable("that is the session you are in; /fork goes on with a copy of it")
 	}
 	choice := journal.Choice{Resume: true, Which: s.ID}
-	next, err := app.Sessions.Resume(ctx, choice)
-	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && app.Sessions.Confirm != nil {
-		yes, asked := app.Sessions.Confirm(ctx, busy.Error()+"; go on with a copy?")
+	next, err := cmd.sessions.Resume(ctx, choice)
+	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.sessions.Confirm != nil {
+		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; go on with a copy?")
 		if asked != nil || !yes {
 			return asked
 		}
 		choice.Fork = true
-		next, err = app.Sessions.Resume(ctx, choice)
+		next, err = cmd.sessions.Resume(ctx, choice)
 	}
 	if err != nil {
 		return err
 	}
-	app.Conversation = next
+	*cmd.c = *next
 	return nil
 }
 
-func forking() *Command {
+func (cmd chatCommands) forking() *Command {
 	return &Command{Name: "fork", Args: "[TURN]",
 		Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is",
-		Run: func(ctx context.Context, app *App, arg string) error {
-			if app.Sessions.Resume == nil {
+		Run: func(ctx context.Context, arg string) error {
+			if cmd.sessions.Resume == nil {
 				return errOnePrompt
 			}
 			turn := 0
@@ -220,206 +230,206 @@ func forking() *Command {
 					return misused("/fork takes the number of a question, which /rewind lists; not %q", arg)
 				}
 			}
-			next, err := app.Sessions.Resume(ctx,
-				journal.Choice{Resume: true, Which: app.Journal.ID(), Fork: true, Turns: turn})
+			next, err := cmd.sessions.Resume(ctx,
+				journal.Choice{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
 			if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
 				return unavailable("nothing was said in this session yet")
 			} else if err != nil {
 				return err
 			}
-			before := app.Journal.ID()
-			app.Conversation = next
+			before := cmd.c.Journal.ID()
+			*cmd.c = *next
 			of := "this session"
-			if list, err := journal.List(app.Sessions.Dir); err == nil {
+			if list, err := journal.List(cmd.sessions.Dir); err == nil {
 				if s, err := journal.Find(list, before); err == nil {
 					of = strconv.Quote(s.Title)
 				}
 			}
-			return sentences(app.Out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
+			return sentences(cmd.out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
 		}}
 }
 
-func naming() *Command {
+func (cmd chatCommands) naming() *Command {
 	return &Command{Name: "name", Args: "[NAME|--remove]",
 		Summary: "say how the session is called, or call it something that --resume takes",
-		Run: func(_ context.Context, app *App, arg string) error {
-			list, err := journal.List(app.Sessions.Dir)
+		Run: func(_ context.Context, arg string) error {
+			list, err := journal.List(cmd.sessions.Dir)
 			if err != nil {
 				return err
 			}
 			if arg == "" {
-				at := slices.IndexFunc(list, func(s journal.Session) bool { return s.ID == app.Journal.ID() })
+				at := slices.IndexFunc(list, func(s journal.Session) bool { return s.ID == cmd.c.Journal.ID() })
 				if at < 0 || list[at].Name == "" {
-					return sentences(app.Out, "this session has no name; /name NAME gives it one")
+					return sentences(cmd.out, "this session has no name; /name NAME gives it one")
 				}
-				return sentences(app.Out, "name: "+list[at].Name)
+				return sentences(cmd.out, "name: "+list[at].Name)
 			}
 			name := ""
 			if arg != "--remove" {
-				if name, err = journal.Name(list, app.Journal.ID(), app.Sessions.Clean(arg)); err != nil {
+				if name, err = journal.Name(list, cmd.c.Journal.ID(), cmd.sessions.Clean(arg)); err != nil {
 					return &Error{Message: err.Error(), Misused: true}
 				}
 			}
-			if err := app.Journal.SetName(name); err != nil {
+			if err := cmd.c.Journal.SetName(name); err != nil {
 				return err
 			}
 			if name == "" {
-				return sentences(app.Out, "the session has no name any more")
+				return sentences(cmd.out, "the session has no name any more")
 			}
-			return sentences(app.Out, "name: "+name)
+			return sentences(cmd.out, "name: "+name)
 		}}
 }
 
-func exporting() *Command {
+func (cmd chatCommands) exporting() *Command {
 	return &Command{Name: "export", Aliases: []string{"export-session"}, Args: "FILE",
 		Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)",
-		Run: func(ctx context.Context, app *App, name string) error {
+		Run: func(ctx context.Context, name string) error {
 			if name == "" {
 				return misused("to which file? /export FILE.md, FILE.html or FILE.json")
 			}
-			if _, err := os.Stat(app.Journal.Path()); err != nil {
+			if _, err := os.Stat(cmd.c.Journal.Path()); err != nil {
 				return unavailable("nothing of this session is kept yet")
 			}
-			if yes, err := app.mayWrite(ctx, name); err != nil || !yes {
+			if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
 				return err
 			}
-			return app.Manage(ctx, "sessions", "export", "--", app.Journal.ID(), name)
+			return cmd.manage(ctx, "sessions", "export", "--", cmd.c.Journal.ID(), name)
 		}}
 }
 
 // mayWrite asks before a file is written over.
-func (app *App) mayWrite(ctx context.Context, name string) (bool, error) {
+func (cmd chatCommands) mayWrite(ctx context.Context, name string) (bool, error) {
 	if _, err := export.FormatOf(name); err != nil {
 		return false, &Error{Message: err.Error(), Misused: true}
 	}
-	if _, err := os.Lstat(app.path(name)); err != nil || app.Sessions.Confirm == nil {
+	if _, err := os.Lstat(cmd.path(name)); err != nil || cmd.sessions.Confirm == nil {
 		return true, nil
 	}
-	return app.Sessions.Confirm(ctx, text.EscapeLine(name)+" is there already; write over it?")
+	return cmd.sessions.Confirm(ctx, text.EscapeLine(name)+" is there already; write over it?")
 }
 
 // path returns where a file is that the user names.
-func (app *App) path(name string) string {
-	return disk.Absolute(name, app.Workspace.Roots()[0], app.Home)
+func (cmd chatCommands) path(name string) string {
+	return disk.Absolute(name, cmd.c.Workspace.Roots()[0], cmd.home)
 }
 
-func listSaved(_ context.Context, app *App, args string) error {
+func (cmd chatCommands) listSaved(_ context.Context, args string) error {
 	if args != "" {
-		return chats("chat", "").wants(args)
+		return cmd.chats("chat", "").wants(args)
 	}
-	list, err := app.Sessions.Saved.List()
+	list, err := cmd.sessions.Saved.List()
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		return sentences(app.Out, "no conversation is saved under a tag; /chat save TAG saves this one. Sessions are kept by themselves: /resume lists them")
+		return sentences(cmd.out, "no conversation is saved under a tag; /chat save TAG saves this one. Sessions are kept by themselves: /resume lists them")
 	}
 	ls := []string{"List of saved conversations:"}
 	for _, t := range list {
 		ls = append(ls, fmt.Sprintf("  - %s (%s)", text.EscapeLine(t.Name), t.At.Local().Format(time.DateTime)))
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
-func save(ctx context.Context, app *App, tag string) error {
+func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	switch {
-	case app.Sessions.Resume == nil:
+	case cmd.sessions.Resume == nil:
 		return errOnePrompt
 	case tag == "":
 		return misused("under which tag? /chat save TAG")
-	case len(journal.Turns(app.Engine.History())) == 0:
+	case len(journal.Turns(cmd.c.Engine.History())) == 0:
 		return unavailable("nothing was said that could be saved")
 	}
-	if app.Sessions.Saved.Has(tag) {
-		if app.Sessions.Confirm == nil {
+	if cmd.sessions.Saved.Has(tag) {
+		if cmd.sessions.Confirm == nil {
 			return unavailable("a conversation is saved as %q already; /chat delete %s deletes it",
 				tag, text.EscapeLine(tag))
 		}
-		yes, err := app.Sessions.Confirm(ctx,
+		yes, err := cmd.sessions.Confirm(ctx,
 			"a conversation is saved as "+text.EscapeLine(tag)+" already; write over it?")
 		if err != nil || !yes {
 			return err
 		}
 	}
-	if err := app.Sessions.Saved.Save(ctx, tag, app.said(), app.Sessions.Auth, app.Journal.ID()); err != nil {
+	if err := cmd.sessions.Saved.Save(ctx, tag, cmd.said(), cmd.sessions.Auth, cmd.c.Journal.ID()); err != nil {
 		return err
 	}
-	return sentences(app.Out, "saved as "+text.EscapeLine(tag)+"; /chat resume "+text.EscapeLine(tag)+" goes on with it")
+	return sentences(cmd.out, "saved as "+text.EscapeLine(tag)+"; /chat resume "+text.EscapeLine(tag)+" goes on with it")
 }
 
 // said returns the conversation so far, with what is secret taken out.
-func (app *App) said() []*genai.Content {
-	said := slices.Clone(app.Engine.History())
+func (cmd chatCommands) said() []*genai.Content {
+	said := slices.Clone(cmd.c.Engine.History())
 	for i, c := range said {
-		said[i] = wrap.Content(c, app.Sessions.Clean)
+		said[i] = wrap.Content(c, cmd.sessions.Clean)
 	}
 	return said
 }
 
-func load(ctx context.Context, app *App, tag string) error {
+func (cmd chatCommands) load(ctx context.Context, tag string) error {
 	switch {
-	case app.Sessions.Resume == nil:
+	case cmd.sessions.Resume == nil:
 		return errOnePrompt
 	case tag == "":
 		return misused("which one? /chat resume TAG; /chat list lists them")
 	}
-	kept, err := app.Sessions.Saved.Load(tag, app.Sessions.Auth)
+	kept, err := cmd.sessions.Saved.Load(tag, cmd.sessions.Auth)
 	if err != nil {
 		return err
 	}
-	next, err := app.Sessions.Resume(ctx, journal.Choice{Saved: kept})
+	next, err := cmd.sessions.Resume(ctx, journal.Choice{Saved: kept})
 	if err != nil {
 		return err
 	}
-	app.Conversation = next
+	*cmd.c = *next
 	return nil
 }
 
-func deleteSaved(ctx context.Context, app *App, tag string) error {
+func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 	switch {
-	case app.Sessions.Resume == nil:
+	case cmd.sessions.Resume == nil:
 		return errOnePrompt
 	case tag == "":
 		return misused("which one? /chat delete TAG; /chat list lists them")
 	}
-	if app.Sessions.Confirm != nil && app.Sessions.Saved.Has(tag) {
-		yes, err := app.Sessions.Confirm(ctx, "delete the conversation that is saved as "+text.EscapeLine(tag)+"?")
+	if cmd.sessions.Confirm != nil && cmd.sessions.Saved.Has(tag) {
+		yes, err := cmd.sessions.Confirm(ctx, "delete the conversation that is saved as "+text.EscapeLine(tag)+"?")
 		if err != nil || !yes {
 			return err
 		}
 	}
-	if err := app.Sessions.Saved.Delete(tag); err != nil {
+	if err := cmd.sessions.Saved.Delete(tag); err != nil {
 		return err
 	}
-	return sentences(app.Out, "deleted: "+text.EscapeLine(tag))
+	return sentences(cmd.out, "deleted: "+text.EscapeLine(tag))
 }
 
-func share(ctx context.Context, app *App, name string) error {
-	said := journal.Turns(app.Engine.History())
+func (cmd chatCommands) share(ctx context.Context, name string) error {
+	said := journal.Turns(cmd.c.Engine.History())
 	switch {
-	case app.Sessions.Resume == nil:
+	case cmd.sessions.Resume == nil:
 		return errOnePrompt
 	case len(said) == 0:
 		return unavailable("nothing was said that could be shared")
 	case name == "":
 		name = fmt.Sprintf("gemini-conversation-%d.json", time.Now().UnixMilli())
 	}
-	if yes, err := app.mayWrite(ctx, name); err != nil || !yes {
+	if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
 		return err
 	}
 	format, err := export.FormatOf(name)
 	var b []byte
 	if format == export.JSON {
-		b, err = text.JSON(app.said(), "  ")
+		b, err = text.JSON(cmd.said(), "  ")
 	} else if err == nil {
-		b, err = export.History(journal.Session{ID: app.Journal.ID(), Title: said[0].Question},
-			app.Engine.History(), format, app.Sessions.Clean)
+		b, err = export.History(journal.Session{ID: cmd.c.Journal.ID(), Title: said[0].Question},
+			cmd.c.Engine.History(), format, cmd.sessions.Clean)
 	}
 	if err == nil {
-		err = export.Write(ctx, app.path(name), b)
+		err = export.Write(ctx, cmd.path(name), b)
 	}
 	if err != nil {
 		return err
 	}
-	return sentences(app.Out, "wrote "+text.Count(len(said), "turn")+" to "+text.EscapeLine(app.path(name)))
+	return sentences(cmd.out, "wrote "+text.Count(len(said), "turn")+" to "+text.EscapeLine(cmd.path(name)))
 }

@@ -2,9 +2,9 @@
 //
 // # Owners do the work
 //
-// A command asks the owner of what it is about, which it finds in the [App]: the
-// [Conversation] that is held, or what is around it. It writes plain lines to
-// App.Out and knows of no terminal.
+// A command asks the owner of what it is about: the [Conversation] that is held, or what is
+// around it. Each file is a family of commands, which is given the few owners that it needs.
+// A command writes plain lines and knows of no terminal.
 //
 // # Three outcomes
 //
@@ -53,11 +53,11 @@ type Command struct {
 
 	// Run carries the command out. It is nil for a command that is only its
 	// sub-commands, or that has a Prompt.
-	Run func(ctx context.Context, app *App, args string) error
+	Run func(ctx context.Context, args string) error
 
 	// Prompt carries it out and returns what is sent to the model, if anything. The
 	// line is all that was typed.
-	Prompt func(ctx context.Context, app *App, line, args string) ([]*genai.Part, error)
+	Prompt func(ctx context.Context, line, args string) ([]*genai.Part, error)
 
 	// Typed says that what Prompt returns is the user's words, which go through the
 	// steps that follow as others do.
@@ -65,21 +65,17 @@ type Command struct {
 
 	// Complete, if not nil, returns what the last word of the arguments may
 	// become, behind those before it. The word begins with prefix.
-	Complete func(ctx context.Context, app *App, before, prefix string) []string
+	Complete func(ctx context.Context, before, prefix string) []string
 }
 
-// App is what a command may reach: the conversation that is held, and what there
-// is around it.
-type App struct {
+// Owners are whom commands ask, and what does their work. [Builtin] gives each family of
+// commands the few that it needs.
+type Owners struct {
 	*Conversation
 	Out      io.Writer
 	Home     string // what ~ stands for
 	Sessions Sessions
 	Screen   *Screen // the session's own; nil where there is none
-
-	// Commands returns those that there are at the moment, and Customs are those of
-	// them that people have written.
-	Commands func() Set
 	Customs  *Customs
 
 	// Page reports whether gemline help has a page of that name. Nil is none.
@@ -173,61 +169,78 @@ type Property struct{ Name, Value string }
 type Set []*Command
 
 // Builtin returns the commands that come with the program.
-func Builtin() Set {
+func Builtin(o *Owners) Set {
+	c := o.Conversation
+	answer := answerCommands{c, o.Out, o.Screen, o.Copy, o.Restart}
+	chat := chatCommands{c, o.Out, o.Home, o.Manage, o.Sessions}
+	custom := customCommands{o.Out, o.Customs}
+	directory := directoryCommands{c, o.Out, o.Home}
+	help := helpCommands{o.Out, o.Commands, o.Manage, o.Page}
+	memory := memoryCommands{c, o.Out}
+	model := modelCommands{c, o.Out, o.Manage, o.ServerModels}
+	screen := screenCommands{c, o.Out, o.Screen, o.Editor}
+	session := sessionCommands{c, o.Out, o.Compress, o.Detach, o.Discard, o.Restart}
+	sub := subCommands{memory, o.Out, o.Customs, o.Manage, o.Permit}
+	task := taskCommands{c, o.Out}
+	tool := toolCommands{c, o.Out}
+	undo := undoCommands{c, o.Out, o.Screen, o.Sessions, o.Confirm, o.Prefill}
 	return Set{
-		about(),
-		accessible(),
-		again(),
-		authentication(),
-		brief(),
-		chats("chat", "go on with another session, as /resume does"),
-		changes(),
-		clearing(),
-		compressing(),
-		copying(),
-		customs(),
-		detaching(),
-		detail(),
-		diffing(),
-		directory(),
-		editor(),
-		exporting(),
-		extensions(),
-		forking(),
-		help(),
-		history(),
-		relayed(Command{Name: "agents"}, nil),
-		relayed(Command{Name: "hooks"}, nil),
-		ide(),
-		initialize(),
-		last(),
-		servers(),
-		memories(),
-		modes(),
-		models(),
-		naming(),
-		permissions(),
-		plan(),
-		relayed(Command{Name: "policies"}, nil),
-		quit(),
-		preferences(),
-		chats("resume", "go on with another session"),
-		redoing(),
-		restoring(),
-		rewinding(),
-		relayed(Command{Name: "setup-github"}, nil),
-		show(),
-		relayed(Command{Name: "skills", Words: true}, nil),
-		stats(),
-		streaming(),
-		tasks(),
-		todos(),
-		tools(),
-		trash(),
-		undoing(),
-		vim(),
+		session.about(),
+		screen.accessible(),
+		answer.again(),
+		sub.authentication(),
+		answer.brief(),
+		chat.chats("chat", "go on with another session, as /resume does"),
+		undo.changes(),
+		session.clearing(),
+		session.compressing(),
+		answer.copying(),
+		custom.written(),
+		session.detaching(),
+		screen.detail(),
+		undo.diffing(),
+		directory.directory(),
+		screen.editing(),
+		chat.exporting(),
+		sub.extensions(),
+		chat.forking(),
+		help.help(),
+		screen.history(),
+		sub.relayed(Command{Name: "agents"}, nil),
+		sub.relayed(Command{Name: "hooks"}, nil),
+		screen.ide(),
+		memory.initialize(),
+		answer.last(),
+		sub.servers(),
+		memory.memories(),
+		session.modes(),
+		model.models(),
+		chat.naming(),
+		sub.permissions(),
+		answer.plan(),
+		sub.relayed(Command{Name: "policies"}, nil),
+		session.quit(),
+		sub.preferences(),
+		chat.chats("resume", "go on with another session"),
+		undo.redoing(),
+		undo.restoring(),
+		undo.rewinding(),
+		sub.relayed(Command{Name: "setup-github"}, nil),
+		screen.show(),
+		sub.relayed(Command{Name: "skills", Words: true}, nil),
+		session.stats(),
+		screen.streaming(),
+		task.tasks(),
+		session.todos(),
+		tool.tools(),
+		sub.relayed(Command{Name: "trash"}, takes{"restore": discarded}),
+		undo.undoing(),
+		screen.vim(),
 	}
 }
+
+// Commands returns the commands that there are at the moment.
+func (o *Owners) Commands() Set { return o.Customs.with(Builtin(o)) }
 
 // Find returns the command that line names, without its slash, and the rest of the
 // line: as it was typed for a command that becomes a prompt, else with single spaces
@@ -277,8 +290,8 @@ func (s Set) named(name string) *Command {
 // path may well stand first; unless it is a command of the Gemini CLI's or one
 // of the user's, or so near to one that it must be a slip of the finger. In a session
 // /word alone on a line is meant for a command, unless there is a file of that name.
-// The app needs Out, Commands, Customs and Elsewhere before the first line.
-func Step(app *App) input.Step {
+// Out, Customs and Elsewhere are needed before the first line.
+func Step(o *Owners) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 			if len(parts) == 0 {
@@ -291,16 +304,16 @@ func Step(app *App) input.Step {
 			if err := answerAbsent(line[1:]); err != nil {
 				return nil, err
 			}
-			set := app.Commands()
+			set := o.Commands()
 			c, args := set.Find(line[1:])
 			if c == nil || c.Custom { // else it has nothing to do with their files
-				app.Customs.tell()
+				o.Customs.tell()
 			}
 			if c == nil {
-				if err := set.unknown(app, line[1:]); err != nil {
+				if err := set.unknown(o, line[1:]); err != nil {
 					return nil, err
 				}
-				app.Customs.sent(line[1:])
+				o.Customs.sent(line[1:])
 				return next(ctx, parts)
 			}
 			err := c.superfluous(set.path(line[1:], c), args)
@@ -308,16 +321,16 @@ func Step(app *App) input.Step {
 			case err != nil:
 				parts = nil
 			case c.Prompt != nil:
-				if parts, err = c.Prompt(ctx, app, line, args); err == nil && c.Typed && len(parts) > 0 {
+				if parts, err = c.Prompt(ctx, line, args); err == nil && c.Typed && len(parts) > 0 {
 					parts, err = next(ctx, parts)
 				}
 			case c.Run == nil:
 				parts, err = nil, c.wants(args)
 			default:
-				parts, err = nil, c.Run(ctx, app, args)
+				parts, err = nil, c.Run(ctx, args)
 			}
-			if app.Ran != nil {
-				app.Ran(set.path(line[1:], c), err)
+			if o.Ran != nil {
+				o.Ran(set.path(line[1:], c), err)
 			}
 			return parts, err
 		}
@@ -339,21 +352,21 @@ func (s Set) path(line string, c *Command) []string {
 
 // unknown returns the error about a line that names no command here, nil if it
 // is for the model.
-func (s Set) unknown(app *App, line string) error {
+func (s Set) unknown(o *Owners, line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.Contains(words[0], "/") {
 		return nil // a path
 	}
-	if said := app.Elsewhere(words[0]); said != "" {
+	if said := o.Elsewhere(words[0]); said != "" {
 		return unavailable("/%s: %s", words[0], said)
 	}
-	if why := app.Customs.Lost(words[0]); why != "" {
+	if why := o.Customs.Lost(words[0]); why != "" {
 		return misused("/%s: %s", words[0], why)
 	}
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)
 	}
-	if app.Restart != nil && len(words) == 1 { // in a session
+	if o.Restart != nil && len(words) == 1 { // in a session
 		if _, err := os.Lstat("/" + words[0]); err != nil {
 			return misused("unknown command /%s; /help lists those there are", words[0])
 		}

@@ -27,8 +27,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// session returns an App over a conversation of one answer.
-func session(t *testing.T) (*commands.App, *strings.Builder) {
+// session returns owners over a conversation of one answer.
+func session(t *testing.T) (*commands.Owners, *strings.Builder) {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "more"), 0o700); err != nil {
@@ -55,7 +55,7 @@ func session(t *testing.T) (*commands.App, *strings.Builder) {
 		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
 	}
-	app := &commands.App{Conversation: held, Out: &out, Commands: commands.Builtin, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
+	app := &commands.Owners{Conversation: held, Out: &out, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
 		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
 		Elsewhere: func(string) string { return "" },
 		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
@@ -87,12 +87,12 @@ func TestLateCommand(t *testing.T) {
 	if parts := line("/fetch-it now"); len(parts) != 1 || complete() > 0 {
 		t.Errorf("a command that is not there gives %v", parts)
 	}
-	app.Commands = func() commands.Set {
-		return append(commands.Builtin(), &commands.Command{Name: "fetch-it", Words: true, Summary: "what a server offers",
-			Run: func(_ context.Context, app *commands.App, args string) error {
+	app.Customs.Served = func() commands.Set {
+		return commands.Set{&commands.Command{Name: "fetch-it", Words: true, Summary: "what a server offers",
+			Run: func(_ context.Context, args string) error {
 				_, err := io.WriteString(app.Out, "fetched "+args)
 				return err
-			}})
+			}}}
 	}
 	line("/fetch-it now")
 	line("/help all")
@@ -316,13 +316,13 @@ func TestNamesAreUnique(t *testing.T) {
 			check(prefix+c.Name+" ", c.Sub)
 		}
 	}
-	check("/", commands.Builtin())
+	check("/", commands.Builtin(&commands.Owners{}))
 }
 
 // A command that is carried out needs no sentence about it.
 func TestNothingIsBothThereAndAbsent(t *testing.T) {
 	for _, name := range commands.Absent() {
-		c, rest := commands.Builtin().Find(name)
+		c, rest := commands.Builtin(&commands.Owners{}).Find(name)
 		if c != nil && rest == "" {
 			t.Errorf("/%s is there: take its row out of the table", name)
 		}
@@ -368,9 +368,9 @@ func TestElsewhere(t *testing.T) {
 
 // What becomes a prompt keeps its lines and blanks.
 func TestArgumentsAsTyped(t *testing.T) {
-	prompt := func(context.Context, *commands.App, string, string) ([]*genai.Part, error) { return nil, nil }
+	prompt := func(context.Context, string, string) ([]*genai.Part, error) { return nil, nil }
 	set := commands.Set{{Name: "t", Prompt: prompt}, {Name: "top", Sub: commands.Set{{Name: "t", Prompt: prompt}}},
-		{Name: "plain", Run: func(context.Context, *commands.App, string) error { return nil }}}
+		{Name: "plain", Run: func(context.Context, string) error { return nil }}}
 	for line, want := range map[string]string{
 		"t": "", "t ": "", "t a": "a", "t  a  b ": "a  b", "t line1\n  line2": "line1\n  line2", "t\n  in\n\n\tdeeper\n": "  in\n\n\tdeeper",
 		"t \t\r\n\tx": "\tx", "t\u00a0x": "x", "top t a\n b": "a\n b", "plain a  b\n c": "a b c", "t --- a\n+++ b\n@@ -1 +1 @@\n": "--- a\n+++ b\n@@ -1 +1 @@",
@@ -385,7 +385,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("stats model x")
 	f.Add("  directory\tadd \x00")
 	f.Fuzz(func(t *testing.T, line string) {
-		c, rest := commands.Builtin().Find(line)
+		c, rest := commands.Builtin(&commands.Owners{}).Find(line)
 		if c == nil && strings.Join(strings.Fields(line), " ") != rest {
 			t.Errorf("%q: lost %q", line, rest)
 		}

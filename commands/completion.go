@@ -11,7 +11,6 @@ import (
 // their arguments, and files behind an @.
 type Completion struct {
 	Commands func() Set
-	App      *App // for the commands that complete their arguments
 
 	// Files returns the files that a name behind an @ may become, such as
 	// those of [input.Names].
@@ -119,8 +118,8 @@ func (c Completion) arguments(ctx context.Context, command *Command, path, befor
 	last string) (found []input.Candidate) {
 	var words []string
 	switch {
-	case command.Complete != nil && c.App != nil:
-		words = command.Complete(ctx, c.App, before, last)
+	case command.Complete != nil:
+		words = command.Complete(ctx, before, last)
 	case c.Words[path] != nil:
 		words = c.Words[path](ctx)
 	}

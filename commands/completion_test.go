@@ -12,7 +12,7 @@ import (
 func TestCompletion(t *testing.T) {
 	set := Set{
 		{Name: "chat", Summary: "keep and resume", Sub: Set{
-			{Name: "resume", Complete: func(_ context.Context, _ *App, _, prefix string) []string {
+			{Name: "resume", Complete: func(_ context.Context, _, prefix string) []string {
 				return []string{"tag1", "tag2", "other"}
 			}},
 			{Name: "save"},
@@ -22,8 +22,8 @@ func TestCompletion(t *testing.T) {
 		{Name: "quit", Aliases: []string{"exit"}},
 	}
 	c := Completion{
-		Commands: func() Set { return set }, App: &App{},
-		Words: map[string]func(context.Context) []string{"model": func(context.Context) []string { return []string{"flash", "pro", "auto"} }},
+		Commands: func() Set { return set },
+		Words:    map[string]func(context.Context) []string{"model": func(context.Context) []string { return []string{"flash", "pro", "auto"} }},
 		Files: func(_ context.Context, name string) []input.Name {
 			if name == "sr" {
 				return []input.Name{{Path: "src", Show: "src", Dir: true}, {Path: "sr c.txt", Show: "sr c.txt"}}
@@ -71,7 +71,7 @@ func TestCompletion(t *testing.T) {
 }
 
 func FuzzCompletion(f *testing.F) {
-	c := Completion{Commands: Builtin, Files: func(_ context.Context, name string) []input.Name {
+	c := Completion{Commands: func() Set { return Builtin(&Owners{}) }, Files: func(_ context.Context, name string) []input.Name {
 		return []input.Name{{Path: name + "x", Show: name}}
 	}}
 	f.Add("/mo", 3)

@@ -11,7 +11,14 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine/text"
 	"gemline/repl/input"
+	"io"
 )
+
+// customCommands are about the commands that people have written.
+type customCommands struct {
+	out     io.Writer
+	customs *Customs
+}
 
 // Customs are the commands that people have written, beside those that come with the
 // program.
@@ -28,14 +35,13 @@ type Customs struct {
 	Narrow func(name string, only custom.Only)
 }
 
-// Commands returns all commands that there are at the moment. It tells nothing, since a
-// line may be half typed.
-func (cs *Customs) Commands() Set {
-	set := Builtin()
+// with returns set, and the commands that people have written. It tells nothing, since a line
+// may be half typed.
+func (cs *Customs) with(set Set) Set {
 	for _, c := range cs.found() {
 		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments,
 			Summary: c.Description, Custom: true,
-			Prompt: func(ctx context.Context, _ *App, line, args string) ([]*genai.Part, error) {
+			Prompt: func(ctx context.Context, line, args string) ([]*genai.Part, error) {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.World)
 				if err == nil && len(parts) == 0 {
 					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
@@ -63,7 +69,7 @@ func (cs *Customs) Commands() Set {
 
 // found returns those that people have written.
 func (cs *Customs) found() []custom.Command {
-	set := Builtin()
+	set := Builtin(&Owners{})
 	return cs.Library.Commands(func(name string) bool { return set.named(name) != nil || isAbsent(name) })
 }
 
@@ -85,20 +91,20 @@ func (cs *Customs) tell() {
 	}
 }
 
-// customs returns /commands.
-func customs() *Command {
-	list := func(_ context.Context, app *App, _ string) error {
-		found := app.Customs.found()
-		app.Customs.tell()
+// written returns /commands.
+func (cmd customCommands) written() *Command {
+	list := func(_ context.Context, _ string) error {
+		found := cmd.customs.found()
+		cmd.customs.tell()
 		if len(found) == 0 {
-			return sentences(app.Out, "there are no custom commands; gemline help custom-commands says how to write one")
+			return sentences(cmd.out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}
 		for _, c := range found {
 			name := "/" + c.Name
 			if c.Arguments != "" {
 				name += " " + c.Arguments
 			}
-			if err := sentences(app.Out, name+": "+c.Description, "  "+text.EscapeLine(c.File)); err != nil {
+			if err := sentences(cmd.out, name+": "+c.Description, "  "+text.EscapeLine(c.File)); err != nil {
 				return err
 			}
 		}
@@ -108,11 +114,11 @@ func customs() *Command {
 	return &Command{Name: "commands", Summary: summary, Run: list, Sub: Set{
 		{Name: "list", Summary: "list them, and their files", Run: list},
 		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again",
-			Run: func(_ context.Context, app *App, _ string) error {
-				app.Customs.Forget()
-				found := app.Customs.found()
-				app.Customs.tell()
-				return sentences(app.Out, fmt.Sprintf("custom commands: %d", len(found)))
+			Run: func(_ context.Context, _ string) error {
+				cmd.customs.Forget()
+				found := cmd.customs.found()
+				cmd.customs.tell()
+				return sentences(cmd.out, fmt.Sprintf("custom commands: %d", len(found)))
 			}},
 	}}
 }

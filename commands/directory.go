@@ -11,29 +11,37 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/memory"
+	"io"
 )
 
-func directory() *Command {
+// directoryCommands are about the directories that are worked in.
+type directoryCommands struct {
+	c    *Conversation
+	out  io.Writer
+	home string
+}
+
+func (cmd directoryCommands) directory() *Command {
 	return &Command{Name: "directory", Usual: true, Aliases: []string{"dir"},
-		Summary: "the directories the model may work in", Run: showDirectories, Sub: Set{
-			{Name: "show", Summary: "list the directories", Run: showDirectories},
-			{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: addDirectories},
+		Summary: "the directories the model may work in", Run: cmd.showDirectories, Sub: Set{
+			{Name: "show", Summary: "list the directories", Run: cmd.showDirectories},
+			{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: cmd.addDirectories},
 		}}
 }
 
-func showDirectories(_ context.Context, app *App, _ string) error {
+func (cmd directoryCommands) showDirectories(_ context.Context, _ string) error {
 	ls := []string{"Current workspace directories:"}
-	for _, root := range app.Workspace.Roots() {
+	for _, root := range cmd.c.Workspace.Roots() {
 		ls = append(ls, "- "+root)
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
 // addDirectories tells the model too, or it would not know where to look, and
 // has the context files of the directories count from now on.
-func addDirectories(ctx context.Context, app *App, args string) error {
-	before := app.Memory.Contents().Files
-	roots := app.Workspace.Roots()
+func (cmd directoryCommands) addDirectories(ctx context.Context, args string) error {
+	before := cmd.c.Memory.Contents().Files
+	roots := cmd.c.Workspace.Roots()
 	var failed error
 	named := false
 	for _, dir := range strings.Split(args, ",") {
@@ -41,43 +49,43 @@ func addDirectories(ctx context.Context, app *App, args string) error {
 			continue
 		}
 		named = true
-		if err := app.Workspace.Add(disk.Absolute(dir, app.Workspace.Roots()[0], app.Home)); err != nil {
+		if err := cmd.c.Workspace.Add(disk.Absolute(dir, cmd.c.Workspace.Roots()[0], cmd.home)); err != nil {
 			failed = errors.Join(failed, addError(dir, err))
 		}
 	}
 	if !named {
 		return misused("which directory? /directory add PATH")
 	}
-	added := app.Workspace.Roots()[len(roots):]
+	added := cmd.c.Workspace.Roots()[len(roots):]
 	if len(added) == 0 {
 		if failed == nil {
-			return sentences(app.Out, "nothing to add: the model may work there already")
+			return sentences(cmd.out, "nothing to add: the model may work there already")
 		}
 		return failed
 	}
-	if err := sentences(app.Out, append([]string{"added: " + strings.Join(added, ", ")},
-		loadContext(app, before, added)...)...); err != nil {
+	if err := sentences(cmd.out, append([]string{"added: " + strings.Join(added, ", ")},
+		cmd.loadContext(before, added)...)...); err != nil {
 		return err
 	}
 	note := engine.Note("The user added these workspace directories: " + strings.Join(added, ", "))
-	if err := app.Engine.Add(ctx, note); err != nil {
+	if err := cmd.c.Engine.Add(ctx, note); err != nil {
 		return err
 	}
-	app.Engine.Reopen(ctx)
-	return errors.Join(failed, app.Directories(app.Workspace.Roots()[1:]))
+	cmd.c.Engine.Reopen(ctx)
+	return errors.Join(failed, cmd.c.Directories(cmd.c.Workspace.Roots()[1:]))
 }
 
 // loadContext reads the context files again and says which of them came with the
 // directories that were added, or why none did.
-func loadContext(app *App, before []memory.File, added []string) (ls []string) {
-	for _, f := range app.Memory.Reload().Files {
+func (cmd directoryCommands) loadContext(before []memory.File, added []string) (ls []string) {
+	for _, f := range cmd.c.Memory.Reload().Files {
 		known := func(o memory.File) bool { return o.Path == f.Path }
 		if f.Tier == memory.Project && !slices.ContainsFunc(before, known) {
 			ls = append(ls, "context file: "+f.Path)
 		}
 	}
 	for _, dir := range added {
-		if !app.Memory.Trusts(dir) {
+		if !cmd.c.Memory.Trusts(dir) {
 			ls = append(ls, dir+": its context files are not used: this directory or the session's folder is not trusted")
 		}
 	}

@@ -15,16 +15,16 @@ import (
 // A slash command answers a line itself. A slip is told, and other lines go to the model.
 func ExampleStep() {
 	greet := &commands.Command{Name: "greet", Args: "[NAME]", Summary: "Greets",
-		Run: func(_ context.Context, app *commands.App, args string) error {
-			_, err := fmt.Fprintln(app.Out, "Hello,", args)
+		Run: func(_ context.Context, args string) error {
+			_, err := fmt.Println("Hello,", args)
 			return err
 		}}
-	app := &commands.App{Out: os.Stdout,
-		Commands:  func() commands.Set { return commands.Set{greet} },
-		Customs:   &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
+	o := &commands.Owners{Out: os.Stdout,
+		Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }},
+			Served: func() commands.Set { return commands.Set{greet} }},
 		Elsewhere: func(string) string { return "" },
 	}
-	chain := input.Chain(commands.Step(app))
+	chain := input.Chain(commands.Step(o))
 	for _, line := range []string{"/greet Ada", "/gret Ada", "/usr/bin is full"} {
 		parts, err := chain(context.Background(), []*genai.Part{genai.NewPartFromText(line)})
 		fmt.Println("for the model:", len(parts), err)

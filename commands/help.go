@@ -2,26 +2,35 @@ package commands
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 )
 
-func help() *Command {
+// helpCommands say what commands and pages there are.
+type helpCommands struct {
+	out      io.Writer
+	commands func() Set
+	manage   func(ctx context.Context, args ...string) error
+	page     func(name string) bool
+}
+
+func (cmd helpCommands) help() *Command {
 	return &Command{Name: "help", Aliases: []string{"?"}, Args: "[all|COMMAND|PAGE]",
 		Summary: "the usual commands, all of them, one, or a page such as usage",
-		Run: func(ctx context.Context, app *App, topic string) error {
+		Run: func(ctx context.Context, topic string) error {
 			switch topic {
 			case "":
-				return sentences(app.Out, app.Commands().usual()...)
+				return sentences(cmd.out, cmd.commands().usual()...)
 			case "all":
-				return sentences(app.Out, append(app.Commands().synopsis("/"), "",
+				return sentences(cmd.out, append(cmd.commands().synopsis("/"), "",
 					"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
 					"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
 					"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
 					"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
 					"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
 			}
-			return app.about(ctx, topic)
+			return cmd.about(ctx, topic)
 		}}
 }
 
@@ -51,18 +60,18 @@ func (s Set) usual() []string {
 
 // about prints what the command that topic names can do, and where more is, or else the page
 // of that name.
-func (app *App) about(ctx context.Context, topic string) error {
+func (cmd helpCommands) about(ctx context.Context, topic string) error {
 	name, slash := strings.CutPrefix(topic, "/")
 	page, wanted := strings.CutSuffix(topic, " page")
-	c := app.Commands().named(name)
+	c := cmd.commands().named(name)
 	if c == nil || wanted {
-		return app.Manage(ctx, append([]string{"help", "--"}, strings.Fields(page)...)...)
+		return cmd.manage(ctx, append([]string{"help", "--"}, strings.Fields(page)...)...)
 	}
 	said := Set{c}.synopsis("/")
-	if app.Page != nil && app.Page(name) && !slash {
+	if cmd.page != nil && cmd.page(name) && !slash {
 		said = append(said, "More: gemline help "+name+", or /help "+name+" page here")
 	}
-	return sentences(app.Out, said...)
+	return sentences(cmd.out, said...)
 }
 
 // synopsis returns a line for each command that can be run.

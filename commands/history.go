@@ -12,40 +12,40 @@ import (
 // mostListed is how many inputs, or exchanges, are listed if nothing is said.
 const mostListed = 20
 
-func history() *Command {
+func (cmd screenCommands) history() *Command {
 	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]",
 		Summary: "what was said here, or your last inputs",
-		Run: func(_ context.Context, app *App, arg string) error {
-			if app.Screen == nil {
+		Run: func(_ context.Context, arg string) error {
+			if cmd.screen == nil {
 				return errNoScreen
 			}
-			if said := journal.Turns(app.Engine.History()); arg == "" && len(said) > 0 {
-				return showExchanges(app, said)
+			if said := journal.Turns(cmd.c.Engine.History()); arg == "" && len(said) > 0 {
+				return cmd.showExchanges(said)
 			}
-			return listInputs(app, arg)
+			return cmd.listInputs(arg)
 		}}
 }
 
 // showExchanges shows the last exchanges of the conversation.
-func showExchanges(app *App, said []journal.Turn) error {
+func (cmd screenCommands) showExchanges(said []journal.Turn) error {
 	if n := len(said) - mostListed; n > 0 {
-		if err := sentences(app.Out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
+		if err := sentences(cmd.out, fmt.Sprintf("%d earlier exchanges are not shown", n)); err != nil {
 			return err
 		}
 		said = said[n:]
 	}
 	for _, x := range said {
-		app.Screen.Asked(x.Question)
+		cmd.screen.Asked(x.Question)
 		if x.Answer != "" {
-			app.Screen.Answer(x.Answer)
+			cmd.screen.Answer(x.Answer)
 		}
 	}
 	return nil
 }
 
 // listInputs shows what the user typed last, or where that holds a text.
-func listInputs(app *App, arg string) error {
-	entered := app.Screen.Entered()
+func (cmd screenCommands) listInputs(arg string) error {
+	entered := cmd.screen.Entered()
 	most, text := mostListed, strings.ToLower(arg)
 	if n, err := strconv.Atoi(arg); err == nil && n > 0 {
 		most, text = n, ""
@@ -60,7 +60,7 @@ func listInputs(app *App, arg string) error {
 	case text != "" && len(ls) == 0:
 		return fmt.Errorf("none of your inputs contains %q; /resume %s looks in the sessions", arg, arg)
 	case len(ls) > 0:
-		return sentences(app.Out, ls...)
+		return sentences(cmd.out, ls...)
 	}
-	return sentences(app.Out, "nothing was typed yet")
+	return sentences(cmd.out, "nothing was typed yet")
 }

@@ -5,17 +5,17 @@ import (
 )
 
 // ide is /ide, which is about the editor that the terminal belongs to.
-func ide() *Command {
-	run := func(word string) func(context.Context, *App, string) error {
-		return func(ctx context.Context, app *App, _ string) error {
-			if app.Editor == nil {
+func (cmd screenCommands) ide() *Command {
+	run := func(word string) func(context.Context, string) error {
+		return func(ctx context.Context, _ string) error {
+			if cmd.editor == nil {
 				return errNoScreen
 			}
-			said, err := app.Editor(ctx, word)
+			said, err := cmd.editor(ctx, word)
 			if err != nil {
 				return err
 			}
-			return sentences(app.Out, said)
+			return sentences(cmd.out, said)
 		}
 	}
 	return &Command{Name: "ide", Summary: "the editor that this terminal belongs to, and its companion", Run: run("status"), Sub: Set{

@@ -2,38 +2,45 @@ package commands
 
 import (
 	"context"
+	"io"
 )
 
-func memories() *Command {
+// memoryCommands are about context files.
+type memoryCommands struct {
+	c   *Conversation
+	out io.Writer
+}
+
+func (cmd memoryCommands) memories() *Command {
 	return &Command{Name: "memory", Usual: true,
-		Summary: "name the context files (GEMINI.md) that the model is given", Run: listMemory, Sub: Set{
+		Summary: "name the context files (GEMINI.md) that the model is given", Run: cmd.listMemory, Sub: Set{
 			{Name: "show", Summary: "print the context files",
-				Run: func(_ context.Context, app *App, _ string) error {
-					return lines(app.Out, app.Memory.Contents().Show())
+				Run: func(_ context.Context, _ string) error {
+					return lines(cmd.out, cmd.c.Memory.Contents().Show())
 				}},
-			{Name: "list", Summary: "name the context files", Run: listMemory},
-			{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: refreshMemory},
-			{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: addMemory},
+			{Name: "list", Summary: "name the context files", Run: cmd.listMemory},
+			{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: cmd.refreshMemory},
+			{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: cmd.addMemory},
 		}}
 }
 
-func listMemory(_ context.Context, app *App, _ string) error {
-	return sentences(app.Out, app.Memory.Contents().List())
+func (cmd memoryCommands) listMemory(_ context.Context, _ string) error {
+	return sentences(cmd.out, cmd.c.Memory.Contents().List())
 }
 
-func refreshMemory(ctx context.Context, app *App, _ string) error {
-	c := app.Memory.Reload()
-	app.Engine.Reopen(ctx)
-	return sentences(app.Out, c.Reloaded())
+func (cmd memoryCommands) refreshMemory(ctx context.Context, _ string) error {
+	c := cmd.c.Memory.Reload()
+	cmd.c.Engine.Reopen(ctx)
+	return sentences(cmd.out, c.Reloaded())
 }
 
-func addMemory(_ context.Context, app *App, text string) error {
+func (cmd memoryCommands) addMemory(_ context.Context, text string) error {
 	if text == "" {
 		return misused("what shall be remembered? /memory add TEXT")
 	}
-	path, err := app.Memory.Add(text)
+	path, err := cmd.c.Memory.Add(text)
 	if err != nil {
 		return err
 	}
-	return sentences(app.Out, "added to "+path)
+	return sentences(cmd.out, "added to "+path)
 }

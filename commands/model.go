@@ -9,19 +9,28 @@ import (
 
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
+	"io"
 )
 
-func models() *Command {
+// modelCommands are about the model.
+type modelCommands struct {
+	c            *Conversation
+	out          io.Writer
+	manage       func(ctx context.Context, args ...string) error
+	serverModels func(context.Context) ([]string, error)
+}
+
+func (cmd modelCommands) models() *Command {
 	return &Command{Name: "model", Usual: true, Args: "[NAME] [--thinking LEVEL] [--persist]",
 		Summary: "list the models, or change to one",
-		Run:     useModel, Sub: Set{
+		Run:     cmd.useModel, Sub: Set{
 			{Name: "set", Args: "NAME [--thinking LEVEL] [--persist]",
 				Summary: "change the model, or how much it thinks (low, medium, high); --persist for later sessions, too",
-				Run: func(ctx context.Context, app *App, args string) error {
+				Run: func(ctx context.Context, args string) error {
 					if args == "" {
 						return misused("which model? /model set NAME")
 					}
-					return useModel(ctx, app, args)
+					return cmd.useModel(ctx, args)
 				}},
 		}}
 }
@@ -37,43 +46,43 @@ type Models struct {
 // listTimeout is how long a server may take to list its models.
 const listTimeout = 5 * time.Second
 
-func useModel(ctx context.Context, app *App, args string) error {
+func (cmd modelCommands) useModel(ctx context.Context, args string) error {
 	asked, err := modelArgs(args)
 	switch {
 	case err != nil:
 		return err
 	case asked == (modelChange{}):
-		return listModels(app)
+		return cmd.listModels()
 	}
 	if asked.name == "" {
-		app.Model.Think(asked.thinking)
-		if err := sentences(app.Out, "thinking: "+asked.thinking); err != nil {
+		cmd.c.Model.Think(asked.thinking)
+		if err := sentences(cmd.out, "thinking: "+asked.thinking); err != nil {
 			return err
 		}
-		return asked.keep(ctx, app)
+		return cmd.keep(ctx, asked)
 	}
-	resolved := app.Model.Presets.Resolve(asked.name)
-	checked, err := checkModel(ctx, app, resolved)
+	resolved := cmd.c.Model.Presets.Resolve(asked.name)
+	checked, err := cmd.checkModel(ctx, resolved)
 	if err != nil {
 		return err
 	}
-	app.Model.Choose(asked.name)
+	cmd.c.Model.Choose(asked.name)
 	shown := resolved
-	if _, auto := app.Model.Presets.Auto(asked.name); auto {
-		shown = app.Model.Chosen()
+	if _, auto := cmd.c.Model.Presets.Auto(asked.name); auto {
+		shown = cmd.c.Model.Chosen()
 	}
 	lines := []string{"model: " + shown + checked}
-	if ending := app.Model.Presets.Ending(asked.name); ending != "" {
+	if ending := cmd.c.Model.Presets.Ending(asked.name); ending != "" {
 		lines = append(lines, ending)
 	}
 	if asked.thinking != "" {
-		app.Model.Think(asked.thinking)
+		cmd.c.Model.Think(asked.thinking)
 		lines = append(lines, "thinking: "+asked.thinking)
 	}
-	if err := sentences(app.Out, lines...); err != nil {
+	if err := sentences(cmd.out, lines...); err != nil {
 		return err
 	}
-	return asked.keep(ctx, app)
+	return cmd.keep(ctx, asked)
 }
 
 // A modelChange is what the arguments of /model ask for.
@@ -112,12 +121,12 @@ func modelArgs(args string) (c modelChange, err error) {
 }
 
 // keep puts what was asked for into the user's settings, if that was asked for, too.
-func (c modelChange) keep(ctx context.Context, app *App) error {
+func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
 	for _, pair := range [][2]string{{"model.name", c.name}, {"model.thinking", c.thinking}} {
 		if !c.persist || pair[1] == "" {
 			continue
 		}
-		if err := app.Manage(ctx, "config", "set", "--holds", "--", pair[0], pair[1]); err != nil {
+		if err := cmd.manage(ctx, "config", "set", "--holds", "--", pair[0], pair[1]); err != nil {
 			return err
 		}
 	}
@@ -125,32 +134,32 @@ func (c modelChange) keep(ctx context.Context, app *App) error {
 }
 
 // listModels says which model it is, and which there are.
-func listModels(app *App) error {
-	line := "model: " + app.Model.Chosen()
-	if now := app.Engine.Model(); now != app.Model.Chosen() {
+func (cmd modelCommands) listModels() error {
+	line := "model: " + cmd.c.Model.Chosen()
+	if now := cmd.c.Engine.Model(); now != cmd.c.Model.Chosen() {
 		line += "; now " + now
 	}
 	ls := []string{line, "", "Names you can give:"}
-	for _, c := range app.Model.Presets.Choices() {
+	for _, c := range cmd.c.Model.Presets.Choices() {
 		ls = append(ls, c.Name+": "+c.Note)
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
 // checkModel asks the server whether it has a model that the program does not
 // know. It is an error if it has not. If it can't be asked, the note says so.
-func checkModel(ctx context.Context, app *App, name string) (note string, err error) {
-	known := func(c preset.Choice) bool { return app.Model.Presets.Resolve(c.Name) == name || c.Name == name }
-	choices := app.Model.Presets.Choices()
+func (cmd modelCommands) checkModel(ctx context.Context, name string) (note string, err error) {
+	known := func(c preset.Choice) bool { return cmd.c.Model.Presets.Resolve(c.Name) == name || c.Name == name }
+	choices := cmd.c.Model.Presets.Choices()
 	if slices.ContainsFunc(choices, known) {
 		return "", nil
 	}
-	if app.ServerModels == nil {
+	if cmd.serverModels == nil {
 		return "; not checked whether the server has this model", nil
 	}
 	inTime, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
-	names, err := app.ServerModels(inTime)
+	names, err := cmd.serverModels(inTime)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -166,5 +175,5 @@ func checkModel(ctx context.Context, app *App, name string) (note string, err er
 	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near
 	}
-	return "", unavailable("%s; the model stays %s", message, app.Model.Chosen())
+	return "", unavailable("%s; the model stays %s", message, cmd.c.Model.Chosen())
 }

@@ -3,9 +3,18 @@ package commands
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
+
+// screenCommands are about what the terminal shows, and the editor that it belongs to.
+type screenCommands struct {
+	c      *Conversation
+	out    io.Writer
+	screen *Screen
+	editor func(ctx context.Context, word string) (said string, err error)
+}
 
 // A Screen is how a session shows what happens and reads what is typed. Each
 // of the functions that take a word changes one thing, unless the word is
@@ -35,79 +44,79 @@ type Output struct {
 var errNoScreen = unavailable("this is for a session at a terminal")
 
 // state returns what changes one thing of the screen, and prints its state.
-func state(of func(*Screen) func(string) (string, error)) func(context.Context, *App, string) error {
-	return func(_ context.Context, app *App, word string) error {
-		if app.Screen == nil {
+func (cmd screenCommands) state(of func(*Screen) func(string) (string, error)) func(context.Context, string) error {
+	return func(_ context.Context, word string) error {
+		if cmd.screen == nil {
 			return errNoScreen
 		}
-		said, err := of(app.Screen)(word)
+		said, err := of(cmd.screen)(word)
 		if err != nil {
 			return err
 		}
-		return sentences(app.Out, said)
+		return sentences(cmd.out, said)
 	}
 }
 
 // words returns what completes one of a few words.
-func words(all ...string) func(context.Context, *App, string, string) []string {
-	return func(context.Context, *App, string, string) []string { return all }
+func words(all ...string) func(context.Context, string, string) []string {
+	return func(context.Context, string, string) []string { return all }
 }
 
-func accessible() *Command {
+func (cmd screenCommands) accessible() *Command {
 	return &Command{Name: "accessible", Args: "[on|off]",
 		Summary:  "plain mode, for screen readers and braille displays, from here on",
 		Complete: words("on", "off"),
-		Run:      state(func(s *Screen) func(string) (string, error) { return s.Accessible })}
+		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Accessible })}
 }
 
-func detail() *Command {
+func (cmd screenCommands) detail() *Command {
 	return &Command{Name: "detail", Usual: true, Args: "[short|normal|full]",
 		Summary:  "how much gemline says about what the model does",
 		Complete: words("short", "normal", "full"),
-		Run:      state(func(s *Screen) func(string) (string, error) { return s.Detail })}
+		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Detail })}
 }
 
-func streaming() *Command {
+func (cmd screenCommands) streaming() *Command {
 	return &Command{Name: "stream", Args: "[token|sentence|paragraph|final]",
 		Summary:  "how much of an answer is shown at a time",
 		Complete: words("token", "sentence", "paragraph", "final"),
-		Run:      state(func(s *Screen) func(string) (string, error) { return s.Stream })}
+		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Stream })}
 }
 
-func vim() *Command {
+func (cmd screenCommands) vim() *Command {
 	return &Command{Name: "vim", Args: "[on|off]", Summary: "vi keys, on or off", Complete: words("on", "off"),
-		Run: func(ctx context.Context, app *App, word string) error {
+		Run: func(ctx context.Context, word string) error {
 			if strings.TrimSpace(word) == "" {
 				word = "toggle"
 			}
-			return state(func(s *Screen) func(string) (string, error) { return s.Vi })(ctx, app, word)
+			return cmd.state(func(s *Screen) func(string) (string, error) { return s.Vi })(ctx, word)
 		}}
 }
 
-func show() *Command {
+func (cmd screenCommands) show() *Command {
 	return &Command{Name: "show", Usual: true, Args: "[NUMBER]",
 		Summary: "outputs that were not shown in full; with a number, all of one",
-		Run: func(_ context.Context, app *App, arg string) error {
-			if app.Screen == nil {
+		Run: func(_ context.Context, arg string) error {
+			if cmd.screen == nil {
 				return errNoScreen
 			}
-			kept := app.Screen.Kept()
+			kept := cmd.screen.Kept()
 			if arg == "" {
-				return listOutputs(app, kept)
+				return cmd.listOutputs(kept)
 			}
 			n, err := strconv.Atoi(arg)
 			for _, o := range kept {
 				if err == nil && o.Number == n {
-					return lines(app.Out, strings.TrimSuffix(o.Text, "\n"))
+					return lines(cmd.out, strings.TrimSuffix(o.Text, "\n"))
 				}
 			}
 			return fmt.Errorf("there is no output %s; /show lists them", arg)
 		}}
 }
 
-func listOutputs(app *App, kept []Output) error {
+func (cmd screenCommands) listOutputs(kept []Output) error {
 	if len(kept) == 0 {
-		return sentences(app.Out, "everything so far was shown in full")
+		return sentences(cmd.out, "everything so far was shown in full")
 	}
 	var ls []string
 	for _, o := range kept {
@@ -119,15 +128,15 @@ func listOutputs(app *App, kept []Output) error {
 		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number,
 			strings.Join(strings.Fields(o.Title), " "), n, plural))
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
-// editor is here to be listed: the reader of lines opens the editor where
+// editing is here to be listed: the reader of lines opens the editor where
 // there is a terminal to lend to it.
-func editor() *Command {
+func (cmd screenCommands) editing() *Command {
 	return &Command{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor",
-		Run: func(_ context.Context, app *App, _ string) error {
-			if app.Screen != nil {
+		Run: func(_ context.Context, _ string) error {
+			if cmd.screen != nil {
 				return unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")
 			}
 			return unavailable("/editor works only when it is typed at the prompt of a session")

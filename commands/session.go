@@ -10,47 +10,58 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/input"
+	"io"
 )
 
-func about() *Command {
+// sessionCommands are about the session that is held.
+type sessionCommands struct {
+	c        *Conversation
+	out      io.Writer
+	compress func(ctx context.Context, keep string) error
+	detach   func() error
+	discard  func()
+	restart  func(context.Context) (*Conversation, error)
+}
+
+func (cmd sessionCommands) about() *Command {
 	return &Command{Name: "about", Summary: "version, model, session and where things are",
-		Run: func(_ context.Context, app *App, _ string) error {
+		Run: func(_ context.Context, _ string) error {
 			var ls []string
-			for _, f := range app.About() {
+			for _, f := range cmd.c.About() {
 				ls = append(ls, f.Name+": "+f.Value)
 			}
-			return sentences(app.Out, ls...)
+			return sentences(cmd.out, ls...)
 		}}
 }
 
-func clearing() *Command {
+func (cmd sessionCommands) clearing() *Command {
 	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"},
 		Summary: "forget the conversation and start another session",
-		Run: func(ctx context.Context, app *App, _ string) error {
-			if app.Restart == nil {
+		Run: func(ctx context.Context, _ string) error {
+			if cmd.restart == nil {
 				return unavailable("/clear works in a session only")
 			}
-			next, err := app.Restart(ctx)
+			next, err := cmd.restart(ctx)
 			if err != nil {
 				return err
 			}
-			app.Conversation = next
-			return sentences(app.Out, "A new session begins. The one before is kept.")
+			*cmd.c = *next
+			return sentences(cmd.out, "A new session begins. The one before is kept.")
 		}}
 }
 
-func compressing() *Command {
+func (cmd sessionCommands) compressing() *Command {
 	return &Command{Name: "compress", Usual: true, Aliases: []string{"summarize", "compact"}, Args: "[WHAT TO KEEP]",
 		Summary: "sum up what was said longest ago, and go on",
-		Run: func(ctx context.Context, app *App, keep string) error {
-			if app.Compress == nil {
+		Run: func(ctx context.Context, keep string) error {
+			if cmd.compress == nil {
 				return unavailable("there is no conversation to compress here")
 			}
-			return app.Compress(ctx, keep)
+			return cmd.compress(ctx, keep)
 		}}
 }
 
-func modes() *Command {
+func (cmd sessionCommands) modes() *Command {
 	names := make([]string, len(policy.Modes))
 	for i, m := range policy.Modes {
 		names[i] = string(m)
@@ -58,30 +69,30 @@ func modes() *Command {
 	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]",
 		Summary:  "say or change what runs unasked",
 		Complete: words(names...),
-		Run: func(_ context.Context, app *App, word string) error {
-			said, err := app.Mode(word)
+		Run: func(_ context.Context, word string) error {
+			said, err := cmd.c.Mode(word)
 			if err != nil {
 				return err
 			}
-			return sentences(app.Out, said)
+			return sentences(cmd.out, said)
 		}}
 }
 
-func plan() *Command {
+func (cmd answerCommands) plan() *Command {
 	return &Command{Name: "plan", Args: "[TEXT|copy]",
 		Summary:  "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
 		Complete: words("copy"), Typed: true,
-		Prompt: func(ctx context.Context, app *App, _, said string) ([]*genai.Part, error) {
-			plan, err := app.Plan()
+		Prompt: func(ctx context.Context, _, said string) ([]*genai.Part, error) {
+			plan, err := cmd.c.Plan()
 			if err != nil {
 				return nil, err
 			}
 			if said == "copy" {
-				return nil, app.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
+				return nil, cmd.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
 			}
-			mode, err := app.Mode("plan")
-			if err == nil && (said == "" || app.Restart != nil) { // else there is nothing but the answer to print
-				err = sentences(app.Out, mode)
+			mode, err := cmd.c.Mode("plan")
+			if err == nil && (said == "" || cmd.restart != nil) { // else there is nothing but the answer to print
+				err = sentences(cmd.out, mode)
 			}
 			if err != nil {
 				return nil, err
@@ -90,9 +101,9 @@ func plan() *Command {
 				return []*genai.Part{genai.NewPartFromText(said)}, nil
 			}
 			if plan.Path == "" {
-				return nil, sentences(app.Out, "there is no plan yet; /plan TEXT asks for one")
+				return nil, sentences(cmd.out, "there is no plan yet; /plan TEXT asks for one")
 			}
-			return nil, sentences(app.Out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
+			return nil, sentences(cmd.out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
 				strings.TrimSpace(plan.Text))
 		}}
 }
@@ -105,50 +116,50 @@ func (p Plan) State() string {
 	return "not approved yet"
 }
 
-func stats() *Command {
-	show := func(of func(app *App) []string) func(context.Context, *App, string) error {
-		return func(_ context.Context, app *App, _ string) error {
-			return sentences(app.Out, of(app)...)
+func (cmd sessionCommands) stats() *Command {
+	show := func(of func() []string) func(context.Context, string) error {
+		return func(_ context.Context, _ string) error {
+			return sentences(cmd.out, of()...)
 		}
 	}
-	session := show(func(app *App) []string { return app.Tally.Overview(time.Now()) })
+	session := show(func() []string { return cmd.c.Tally.Overview(time.Now()) })
 	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"},
 		Summary: "what the session did and used", Run: session, Sub: Set{
 			{Name: "session", Summary: "what the session did and used", Run: session},
-			{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func(app *App) []string { return app.Tally.Models() })},
-			{Name: "tools", Summary: "calls and times of each tool", Run: show(func(app *App) []string { return app.Tally.Tools() })},
+			{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func() []string { return cmd.c.Tally.Models() })},
+			{Name: "tools", Summary: "calls and times of each tool", Run: show(func() []string { return cmd.c.Tally.Tools() })},
 		}}
 }
 
-func todos() *Command {
+func (cmd sessionCommands) todos() *Command {
 	return &Command{Name: "todos", Summary: "the model's todo list, and how far it is",
-		Run: func(_ context.Context, app *App, _ string) error {
-			ls := app.Todos()
+		Run: func(_ context.Context, _ string) error {
+			ls := cmd.c.Todos()
 			if len(ls) == 0 {
 				ls = []string{"there is no todo list"}
 			}
-			return sentences(app.Out, ls...)
+			return sentences(cmd.out, ls...)
 		}}
 }
 
-func detaching() *Command {
+func (cmd sessionCommands) detaching() *Command {
 	return &Command{Name: "detach", Summary: "leave this terminal, and have the session go on until gemline attach comes back to it",
-		Run: func(_ context.Context, app *App, _ string) error {
-			if app.Detach == nil {
+		Run: func(_ context.Context, _ string) error {
+			if cmd.detach == nil {
 				return errNoScreen
 			}
-			return app.Detach()
+			return cmd.detach()
 		}}
 }
 
-func quit() *Command {
+func (cmd sessionCommands) quit() *Command {
 	const discard = "--delete"
 	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Args: "[" + discard + "]",
 		Summary: "leave; --delete deletes the session", Complete: words(discard),
-		Run: func(_ context.Context, app *App, word string) error {
+		Run: func(_ context.Context, word string) error {
 			switch {
-			case word == discard && app.Discard != nil:
-				app.Discard()
+			case word == discard && cmd.discard != nil:
+				cmd.discard()
 			case word == discard:
 				return unavailable("there is no session to delete here")
 			case word != "":

@@ -7,7 +7,17 @@ import (
 	"strings"
 
 	"gemline/commands/cli"
+	"io"
 )
+
+// subCommands pass their words on to sub-commands of the command line.
+type subCommands struct {
+	memory  memoryCommands
+	out     io.Writer
+	customs *Customs
+	manage  func(ctx context.Context, args ...string) error
+	permit  func(ctx context.Context, folder string) (string, error)
+}
 
 // takes are, by the names of sub-commands, what becomes of the words that are typed behind
 // some of them.
@@ -15,24 +25,24 @@ type takes map[string]func(args string) (words []string, err error)
 
 // relayed returns the slash command for the sub-command of that name. The command itself
 // does what the first of its own sub-commands does, unless c says otherwise.
-func relayed(c Command, take takes) *Command {
+func (cmd subCommands) relayed(c Command, take takes) *Command {
 	s := cli.Session(c.Name)
 	c.Aliases, c.Summary = s.Aliases, s.Summary
 	for _, sub := range s.Sub {
-		c.Sub = append(c.Sub, relay(sub, c.Name+" "+sub.Name, take[sub.Name]))
+		c.Sub = append(c.Sub, cmd.relay(sub, c.Name+" "+sub.Name, take[sub.Name]))
 	}
 	if c.Run == nil && len(c.Sub) > 0 {
 		c.Run = c.Sub[0].Run
 	} else if c.Run == nil {
-		return relay(s, c.Name, nil)
+		return cmd.relay(s, c.Name, nil)
 	}
 	return &c
 }
 
 // relay returns a command that passes the words behind it on to a sub-command.
-func relay(s cli.Slash, path string, take func(string) ([]string, error)) *Command {
+func (cmd subCommands) relay(s cli.Slash, path string, take func(string) ([]string, error)) *Command {
 	c := &Command{Name: s.Name, Aliases: s.Aliases, Args: s.Args, Summary: s.Summary, Words: true}
-	c.Run = func(ctx context.Context, app *App, args string) error {
+	c.Run = func(ctx context.Context, args string) error {
 		words := s.Take(args)
 		if take != nil {
 			var err error
@@ -43,12 +53,12 @@ func relay(s cli.Slash, path string, take func(string) ([]string, error)) *Comma
 		if args == "" && len(s.Required) > 0 {
 			return misused("/%s needs %s", path, strings.Join(s.Required, " "))
 		}
-		return app.Manage(ctx, slices.Concat(s.Words, words)...)
+		return cmd.manage(ctx, slices.Concat(s.Words, words)...)
 	}
 	return c
 }
 
-func authentication() *Command {
+func (cmd subCommands) authentication() *Command {
 	// What a mistaken word is may be a key, so none is repeated.
 	none := func(args string) ([]string, error) {
 		if args != "" {
@@ -63,44 +73,44 @@ func authentication() *Command {
 		}
 		return words, nil
 	}
-	return relayed(Command{Name: "auth", Usual: true, Words: true},
+	return cmd.relayed(Command{Name: "auth", Usual: true, Words: true},
 		takes{"status": none, "use": one, "signin": none, "signout": none})
 }
 
-func permissions() *Command {
-	c := relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
+func (cmd subCommands) permissions() *Command {
+	c := cmd.relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
 	status := c.Run
-	c.Run = func(ctx context.Context, app *App, args string) error {
+	c.Run = func(ctx context.Context, args string) error {
 		// A bare word is a mistaken sub-command sooner than a folder, and that it
 		// is trusted would be no answer.
 		if args != "" && !strings.ContainsAny(args, "/\\~.-") {
 			return c.wants(args)
 		}
-		return status(ctx, app, args)
+		return status(ctx, args)
 	}
 	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
-		Summary: "ask about a folder, as at the start", Run: permit})
+		Summary: "ask about a folder, as at the start", Run: cmd.askPermit})
 	return c
 }
 
-// permit asks about a folder.
-func permit(ctx context.Context, app *App, folder string) error {
-	if app.Permit == nil {
+// askPermit asks about a folder.
+func (cmd subCommands) askPermit(ctx context.Context, folder string) error {
+	if cmd.permit == nil {
 		return unavailable("nobody can be asked here; gemline trust add does the same")
 	}
-	said, err := app.Permit(ctx, folder)
+	said, err := cmd.permit(ctx, folder)
 	if err != nil {
 		return err
 	}
-	return sentences(app.Out, said)
+	return sentences(cmd.out, said)
 }
 
 // servers is /mcp. A word that is none of its own is a part of the names to list.
-func servers() *Command {
-	c := relayed(Command{Name: "mcp", Args: "[NAME]"}, nil)
+func (cmd subCommands) servers() *Command {
+	c := cmd.relayed(Command{Name: "mcp", Args: "[NAME]"}, nil)
 	list := c.Run
-	with := func(flag string) func(context.Context, *App, string) error {
-		return func(ctx context.Context, app *App, args string) error { return list(ctx, app, flag+" "+args) }
+	with := func(flag string) func(context.Context, string) error {
+		return func(ctx context.Context, args string) error { return list(ctx, flag+" "+args) }
 	}
 	c.Sub = append(c.Sub,
 		&Command{Name: "desc", Aliases: []string{"description"}, Args: "[NAME]", Run: with("--desc"),
@@ -110,35 +120,35 @@ func servers() *Command {
 	return c
 }
 
-func extensions() *Command {
-	c := relayed(Command{Name: "extensions", Words: true}, nil)
-	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: reloadExtensions,
+func (cmd subCommands) extensions() *Command {
+	c := cmd.relayed(Command{Name: "extensions", Words: true}, nil)
+	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: cmd.reloadExtensions,
 		Summary: "read the commands, skills, agents and context files of extensions again"})
 	return c
 }
 
 // reloadExtensions reads again what extensions bring and a session can take up.
-func reloadExtensions(ctx context.Context, app *App, _ string) error {
-	app.Customs.Forget()
-	app.Customs.tell()
+func (cmd subCommands) reloadExtensions(ctx context.Context, _ string) error {
+	cmd.customs.Forget()
+	cmd.customs.tell()
 	for _, command := range []string{"skills", "agents"} {
-		if err := app.Manage(ctx, command, "reload"); err != nil {
+		if err := cmd.manage(ctx, command, "reload"); err != nil {
 			return err
 		}
 	}
-	if err := refreshMemory(ctx, app, ""); err != nil {
+	if err := cmd.memory.refreshMemory(ctx, ""); err != nil {
 		return err
 	}
-	return sentences(app.Out, "Hooks, rules and MCP servers of extensions count from the next start on.")
+	return sentences(cmd.out, "Hooks, rules and MCP servers of extensions count from the next start on.")
 }
 
-func preferences() *Command {
-	return relayed(Command{Name: "settings", Usual: true,
-		Run: func(ctx context.Context, app *App, _ string) error {
-			if err := app.Manage(ctx, "config", "list"); err != nil {
+func (cmd subCommands) preferences() *Command {
+	return cmd.relayed(Command{Name: "settings", Usual: true,
+		Run: func(ctx context.Context, _ string) error {
+			if err := cmd.manage(ctx, "config", "list"); err != nil {
 				return err
 			}
-			return sentences(app.Out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
+			return sentences(cmd.out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
 		}}, takes{"set": setting})
 }
 

@@ -29,12 +29,12 @@ func TestSettingsWords(t *testing.T) {
 		`settings set a.b {"command": "x"} --json`: {"config", "set", "--json", "--", "a.b", `{"command": "x"}`},
 	} {
 		var got []string
-		app := &App{Out: &bytes.Buffer{}, Manage: func(_ context.Context, args ...string) error { got = args; return nil }}
-		c, args := Builtin().Find(line)
+		o := &Owners{Out: &bytes.Buffer{}, Manage: func(_ context.Context, args ...string) error { got = args; return nil }}
+		c, args := Builtin(o).Find(line)
 		if c == nil {
 			t.Fatalf("there is no /%s", line)
 		}
-		if err := c.Run(t.Context(), app, args); err != nil || !slices.Equal(got, want) {
+		if err := c.Run(t.Context(), args); err != nil || !slices.Equal(got, want) {
 			t.Errorf("/%s: %q, %v; want %q", line, got, err, want)
 		}
 	}
@@ -46,9 +46,9 @@ func TestSettingsRefuses(t *testing.T) {
 		"settings set": "which key", "settings set a.b": "which key", "settings set --scope user a.b": "which key", "settings set a.b --json": "which key",
 		"settings get x": failed.Error(), "settings set a b": failed.Error(),
 	} {
-		app := &App{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
-		c, args := Builtin().Find(line)
-		if err := c.Run(t.Context(), app, args); err == nil || !strings.Contains(err.Error(), want) {
+		o := &Owners{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
+		c, args := Builtin(o).Find(line)
+		if err := c.Run(t.Context(), args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("/%s: %v; want %s", line, err, want)
 		}
 	}

@@ -10,27 +10,34 @@ import (
 
 	"gemline/engine/text"
 	"gemline/tools/shell"
+	"io"
 )
 
-func tasks() *Command {
+// taskCommands are about commands that run in the background.
+type taskCommands struct {
+	c   *Conversation
+	out io.Writer
+}
+
+func (cmd taskCommands) tasks() *Command {
 	aliases := []string{"bg", "background"}
-	return &Command{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: listTasks, Sub: Set{
-		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: listTasks},
-		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: showTask, Complete: completeTask},
-		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: stopTask, Complete: completeTask},
+	return &Command{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: cmd.listTasks, Sub: Set{
+		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: cmd.listTasks},
+		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: cmd.showTask, Complete: cmd.completeTask},
+		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: cmd.stopTask, Complete: cmd.completeTask},
 	}}
 }
 
-func listTasks(_ context.Context, app *App, _ string) error {
-	jobs := app.Jobs.List()
+func (cmd taskCommands) listTasks(_ context.Context, _ string) error {
+	jobs := cmd.c.Jobs.List()
 	if len(jobs) == 0 {
-		return sentences(app.Out, "nothing runs in the background")
+		return sentences(cmd.out, "nothing runs in the background")
 	}
 	ls := make([]string, len(jobs))
 	for i, j := range jobs {
 		ls[i] = fmt.Sprintf("%d %s: %s", j.PID, taskState(j), text.OneLine(j.Command, 200))
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
 // taskState says in words how far j is.
@@ -51,7 +58,7 @@ func taskState(j shell.Job) string {
 // shownLines is how many lines /tasks show prints when nobody says.
 const shownLines = 20
 
-func showTask(_ context.Context, app *App, args string) error {
+func (cmd taskCommands) showTask(_ context.Context, args string) error {
 	words := strings.Fields(args)
 	most := shownLines
 	if len(words) == 2 {
@@ -65,7 +72,7 @@ func showTask(_ context.Context, app *App, args string) error {
 	if err != nil {
 		return err
 	}
-	tail, shown, total, err := app.Jobs.Tail(pid, most)
+	tail, shown, total, err := cmd.c.Jobs.Tail(pid, most)
 	if errors.Is(err, shell.ErrUnknown) {
 		return noTask(pid)
 	}
@@ -74,22 +81,22 @@ func showTask(_ context.Context, app *App, args string) error {
 	}
 	switch {
 	case total == 0:
-		return sentences(app.Out, fmt.Sprintf("%d has printed nothing", pid))
+		return sentences(cmd.out, fmt.Sprintf("%d has printed nothing", pid))
 	case shown < total:
 		tail = fmt.Sprintf("the last %d of %d lines:\n%s", shown, total, tail)
 	}
-	return lines(app.Out, strings.TrimSuffix(tail, "\n"))
+	return lines(cmd.out, strings.TrimSuffix(tail, "\n"))
 }
 
-func stopTask(_ context.Context, app *App, args string) error {
+func (cmd taskCommands) stopTask(_ context.Context, args string) error {
 	pid, err := taskOf(strings.Fields(args))
 	if err != nil {
 		return err
 	}
-	if err := app.Jobs.Stop(pid); err != nil {
+	if err := cmd.c.Jobs.Stop(pid); err != nil {
 		return noTask(pid)
 	}
-	return sentences(app.Out, fmt.Sprintf("%d is ended", pid))
+	return sentences(cmd.out, fmt.Sprintf("%d is ended", pid))
 }
 
 // taskOf returns the number that stands alone in words.
@@ -108,8 +115,8 @@ func noTask(pid int) error {
 	return unavailable("no background command has the process id %d; /tasks lists them", pid)
 }
 
-func completeTask(_ context.Context, app *App, _, prefix string) (pids []string) {
-	for _, j := range app.Jobs.List() {
+func (cmd taskCommands) completeTask(_ context.Context, _, prefix string) (pids []string) {
+	for _, j := range cmd.c.Jobs.List() {
 		if pid := strconv.Itoa(j.PID); strings.HasPrefix(pid, prefix) {
 			pids = append(pids, pid)
 		}

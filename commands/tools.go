@@ -2,32 +2,39 @@ package commands
 
 import (
 	"context"
+	"io"
 	"strings"
 )
 
-func tools() *Command {
-	return &Command{Name: "tools", Summary: "the tools the model is offered", Run: listTools, Sub: Set{
-		{Name: "list", Summary: "the names of the tools", Run: listTools},
-		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: describeTools},
+// toolCommands are about the tools that the model is offered.
+type toolCommands struct {
+	c   *Conversation
+	out io.Writer
+}
+
+func (cmd toolCommands) tools() *Command {
+	return &Command{Name: "tools", Summary: "the tools the model is offered", Run: cmd.listTools, Sub: Set{
+		{Name: "list", Summary: "the names of the tools", Run: cmd.listTools},
+		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: cmd.describeTools},
 	}}
 }
 
-func listTools(_ context.Context, app *App, _ string) error {
+func (cmd toolCommands) listTools(_ context.Context, _ string) error {
 	var ls []string
-	for _, t := range app.Tools.Tools() {
-		if app.Policy.Offers(t) {
+	for _, t := range cmd.c.Tools.Tools() {
+		if cmd.c.Policy.Offers(t) {
 			ls = append(ls, t.Name()+" ("+t.Label+")")
 		}
 	}
-	return sentences(app.Out, ls...)
+	return sentences(cmd.out, ls...)
 }
 
-func describeTools(_ context.Context, app *App, _ string) error {
+func (cmd toolCommands) describeTools(_ context.Context, _ string) error {
 	var ls []string
-	for _, t := range app.Tools.Tools() {
-		if app.Policy.Offers(t) {
+	for _, t := range cmd.c.Tools.Tools() {
+		if cmd.c.Policy.Offers(t) {
 			ls = append(ls, t.Name()+": "+strings.Join(strings.Fields(t.Declaration.Description), " "), "")
 		}
 	}
-	return sentences(app.Out, ls[:max(0, len(ls)-1)]...)
+	return sentences(cmd.out, ls[:max(0, len(ls)-1)]...)
 }

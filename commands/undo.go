@@ -15,17 +15,28 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
+	"io"
 )
 
-func undoing() *Command {
+// undoCommands take back what was changed or said.
+type undoCommands struct {
+	c        *Conversation
+	out      io.Writer
+	screen   *Screen
+	sessions Sessions
+	confirm  func(ctx context.Context, about string) (bool, error)
+	prefill  func(text string)
+}
+
+func (cmd undoCommands) undoing() *Command {
 	return &Command{Name: "undo", Usual: true, Args: "[N]",
 		Summary: "take back what the last turn, or the last N, changed in files",
-		Run: func(ctx context.Context, app *App, arg string) error {
+		Run: func(ctx context.Context, arg string) error {
 			n, err := number(arg, "/undo")
 			if err != nil {
 				return err
 			}
-			list, err := app.Keeper.Turns(ctx)
+			list, err := cmd.c.Keeper.Turns(ctx)
 			if err != nil {
 				return err
 			}
@@ -36,7 +47,7 @@ func undoing() *Command {
 			case n > len(list):
 				return misused("turns that have changed something: %d", len(list))
 			}
-			return app.takeBack(ctx, list[:n])
+			return cmd.takeBack(ctx, list[:n])
 		}}
 }
 
@@ -53,8 +64,8 @@ func number(arg, name string) (int, error) {
 }
 
 // takeBack undoes turns.
-func (app *App) takeBack(ctx context.Context, list []*checkpoint.Done) error {
-	p, err := app.Keeper.Undo(ctx, list)
+func (cmd undoCommands) takeBack(ctx context.Context, list []*checkpoint.Done) error {
+	p, err := cmd.c.Keeper.Undo(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -65,40 +76,40 @@ func (app *App) takeBack(ctx context.Context, list []*checkpoint.Done) error {
 		}
 		what += d.String()
 	}
-	return app.apply(ctx, p, what)
+	return cmd.apply(ctx, p, what)
 }
 
 // apply does what a plan says, and asks about files that others have changed.
-func (app *App) apply(ctx context.Context, p *checkpoint.Plan, what string) error {
-	if err := sentences(app.Out, escaped(p.Lines(app.Workspace.Rel))...); err != nil {
+func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what string) error {
+	if err := sentences(cmd.out, escaped(p.Lines(cmd.c.Workspace.Rel))...); err != nil {
 		return err
 	}
 	others := false
-	if len(p.Others) > 0 && app.Confirm != nil {
-		yes, err := app.Confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Others), "file")+", too? /redo would bring it back")
+	if len(p.Others) > 0 && cmd.confirm != nil {
+		yes, err := cmd.confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Others), "file")+", too? /redo would bring it back")
 		if err != nil {
 			return err
 		}
 		if !yes && len(p.Changes) == 0 {
-			return sentences(app.Out, "nothing is changed")
+			return sentences(cmd.out, "nothing is changed")
 		}
 		others, p.Settled = yes, true
 	}
 	if others {
-		if err := sentences(app.Out, escaped(checkpoint.Named(p.Others, app.Workspace.Rel))...); err != nil {
+		if err := sentences(cmd.out, escaped(checkpoint.Named(p.Others, cmd.c.Workspace.Rel))...); err != nil {
 			return err
 		}
 	}
-	o, err := app.Keeper.Apply(ctx, p, others)
+	o, err := cmd.c.Keeper.Apply(ctx, p, others)
 	if err != nil {
 		return err
 	}
-	said := append(escaped(o.Lines(app.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.EscapeLine(what), o.Count()))
-	if err := sentences(app.Out, said...); err != nil || o.Done == 0 {
+	said := append(escaped(o.Lines(cmd.c.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.EscapeLine(what), o.Count()))
+	if err := sentences(cmd.out, said...); err != nil || o.Done == 0 {
 		return err
 	}
 	note := engine.Note(fmt.Sprintf("The user has changed files back or forth with /%s: read a file again before you rely on what it holds.", p.Kind))
-	return app.Engine.Add(ctx, note)
+	return cmd.c.Engine.Add(ctx, note)
 }
 
 func escaped(ls []string) []string {
@@ -108,68 +119,68 @@ func escaped(ls []string) []string {
 	return ls
 }
 
-func redoing() *Command {
+func (cmd undoCommands) redoing() *Command {
 	return &Command{Name: "redo", Summary: "do again what /undo took back last",
-		Run: func(ctx context.Context, app *App, _ string) error {
-			p, err := app.Keeper.Redo(ctx)
+		Run: func(ctx context.Context, _ string) error {
+			p, err := cmd.c.Keeper.Redo(ctx)
 			if err != nil {
 				return err
 			}
-			return app.apply(ctx, p, "done again")
+			return cmd.apply(ctx, p, "done again")
 		}}
 }
 
-func changes() *Command {
+func (cmd undoCommands) changes() *Command {
 	return &Command{Name: "changes", Summary: "the files that this session has changed",
-		Run: func(ctx context.Context, app *App, _ string) error {
-			list, _, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
+		Run: func(ctx context.Context, _ string) error {
+			list, _, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
 			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 				return err
 			}
 			if len(list) == 0 {
-				return sentences(app.Out, "this session has changed no files")
+				return sentences(cmd.out, "this session has changed no files")
 			}
 			var ls []string
 			for _, s := range list {
-				s.Path = app.Workspace.Rel(s.Path)
+				s.Path = cmd.c.Workspace.Rel(s.Path)
 				ls = append(ls, text.EscapeLine(s.String()))
 			}
-			return sentences(app.Out, ls...)
+			return sentences(cmd.out, ls...)
 		}}
 }
 
-func diffing() *Command {
+func (cmd undoCommands) diffing() *Command {
 	return &Command{Name: "diff", Summary: "all that this session has changed, as a diff",
-		Run: func(ctx context.Context, app *App, _ string) error {
-			_, patch, err := app.Keeper.Changed(ctx, app.Workspace.Rel)
+		Run: func(ctx context.Context, _ string) error {
+			_, patch, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
 			switch {
 			case err != nil && !errors.Is(err, checkpoint.ErrNothing):
 				return err
 			case patch == "":
-				return sentences(app.Out, "this session has changed no files")
+				return sentences(cmd.out, "this session has changed no files")
 			}
-			if app.Screen != nil && app.Screen.Patch != nil {
-				app.Screen.Patch(patch)
+			if cmd.screen != nil && cmd.screen.Patch != nil {
+				cmd.screen.Patch(patch)
 				return nil
 			}
 			columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
 			for i, c := range columns {
 				columns[i] = text.Escape(c)
 			}
-			return lines(app.Out, strings.Join(columns, "\t"))
+			return lines(cmd.out, strings.Join(columns, "\t"))
 		}}
 }
 
-func rewinding() *Command {
+func (cmd undoCommands) rewinding() *Command {
 	return &Command{Name: "rewind", Args: "[N [both|conversation|files]]",
 		Summary: "list what you have asked, or go back to before question N",
-		Run: func(ctx context.Context, app *App, args string) error {
-			asked, err := app.questions(ctx)
+		Run: func(ctx context.Context, args string) error {
+			asked, err := cmd.questions(ctx)
 			if err != nil {
 				return err
 			}
 			if args == "" {
-				return app.listQuestions(ctx, asked)
+				return cmd.listQuestions(ctx, asked)
 			}
 			word, what, _ := strings.Cut(args, " ")
 			n, err := number(word, "/rewind")
@@ -189,9 +200,9 @@ func rewinding() *Command {
 					list = append(list, q.done...)
 				}
 				if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
-					err = app.takeBack(ctx, list)
+					err = cmd.takeBack(ctx, list)
 				} else {
-					err = sentences(app.Out, "no files were changed since")
+					err = sentences(cmd.out, "no files were changed since")
 				}
 				if err != nil {
 					return err
@@ -200,20 +211,20 @@ func rewinding() *Command {
 			if what == "files" {
 				return nil
 			}
-			return app.forget(asked[len(asked)-n])
+			return cmd.forget(asked[len(asked)-n])
 		}}
 }
 
 // forget goes back to before a question, and offers its words again.
-func (app *App) forget(q asked) error {
-	if err := app.Engine.Rewrite(slices.Clone(app.Engine.History()[:q.at])); err != nil {
+func (cmd undoCommands) forget(q asked) error {
+	if err := cmd.c.Engine.Rewrite(slices.Clone(cmd.c.Engine.History()[:q.at])); err != nil {
 		return err
 	}
-	if err := sentences(app.Out, "the conversation goes on before: "+text.EscapeLine(text.OneLine(q.text, 100))); err != nil {
+	if err := sentences(cmd.out, "the conversation goes on before: "+text.EscapeLine(text.OneLine(q.text, 100))); err != nil {
 		return err
 	}
-	if app.Prefill != nil {
-		app.Prefill(q.text)
+	if cmd.prefill != nil {
+		cmd.prefill(q.text)
 	}
 	return nil
 }
@@ -227,13 +238,13 @@ type asked struct {
 }
 
 // questions returns what the user has asked, the last one first.
-func (app *App) questions(ctx context.Context) (list []asked, err error) {
-	turns, err := app.Keeper.Turns(ctx)
+func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error) {
+	turns, err := cmd.c.Keeper.Turns(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) &&
 		!errors.Is(err, checkpoint.ErrNowhere) {
 		return nil, err
 	}
-	history := app.Engine.History()
+	history := cmd.c.Engine.History()
 	for _, t := range slices.Backward(journal.Turns(history)) {
 		q := asked{at: t.From, text: t.Question}
 		mine := func(d *checkpoint.Done) bool {
@@ -249,15 +260,15 @@ func (app *App) questions(ctx context.Context) (list []asked, err error) {
 	return list, nil
 }
 
-func (app *App) listQuestions(ctx context.Context, list []asked) error {
+func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
 	if len(list) == 0 {
-		return sentences(app.Out, "nothing was asked yet")
+		return sentences(cmd.out, "nothing was asked yet")
 	}
 	var ls []string
 	for i, q := range list {
 		files, added, removed := map[string]bool{}, 0, 0
 		for _, d := range q.done {
-			stats, err := app.Keeper.Stats(ctx, d)
+			stats, err := cmd.c.Keeper.Stats(ctx, d)
 			if err != nil {
 				return err
 			}
@@ -272,25 +283,25 @@ func (app *App) listQuestions(ctx context.Context, list []asked) error {
 		}
 		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.EscapeLine(text.OneLine(q.text, 100)), what))
 	}
-	return sentences(app.Out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
+	return sentences(cmd.out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }
 
-func restoring() *Command {
+func (cmd undoCommands) restoring() *Command {
 	return &Command{Name: "restore", Args: "[N|NAME]",
 		Summary:  "list the calls that changed files, or go back to before one",
-		Complete: func(_ context.Context, app *App, _, _ string) []string { return app.Sessions.Saved.Checkpoints() },
-		Run: func(ctx context.Context, app *App, arg string) error {
-			theirs := app.Sessions.Saved.Checkpoints()
+		Complete: func(_ context.Context, _, _ string) []string { return cmd.sessions.Saved.Checkpoints() },
+		Run: func(ctx context.Context, arg string) error {
+			theirs := cmd.sessions.Saved.Checkpoints()
 			if slices.Contains(theirs, arg) {
-				return app.restoreOriginal(ctx, arg)
+				return cmd.restoreOriginal(ctx, arg)
 			}
-			list, err := app.Keeper.Turns(ctx)
+			list, err := cmd.c.Keeper.Turns(ctx)
 			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 				return err
 			}
 			calls := checkpoint.Calls(list)
 			if arg == "" {
-				return app.listCalls(calls, theirs)
+				return cmd.listCalls(calls, theirs)
 			}
 			n, err := number(arg, "/restore")
 			if err != nil {
@@ -299,73 +310,69 @@ func restoring() *Command {
 			if n > len(calls) {
 				return misused("there are only %d calls that have changed files", len(calls))
 			}
-			p, err := app.Keeper.Back(ctx, calls[:n])
+			p, err := cmd.c.Keeper.Back(ctx, calls[:n])
 			if err != nil {
 				return err
 			}
-			if err := app.apply(ctx, p, "went back to before: "+calls[n-1].Title); err != nil {
+			if err := cmd.apply(ctx, p, "went back to before: "+calls[n-1].Title); err != nil {
 				return err
 			}
-			return app.forgetCall(ctx, calls[n-1])
+			return cmd.forgetCall(ctx, calls[n-1])
 		}}
 }
 
 // forgetCall goes back to before the question that has led to a call, if the user wants that.
-func (app *App) forgetCall(ctx context.Context, call checkpoint.State) error {
-	list, err := app.questions(ctx)
+func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) error {
+	list, err := cmd.questions(ctx)
 	i := slices.IndexFunc(list, func(q asked) bool {
 		return slices.ContainsFunc(q.done, func(d *checkpoint.Done) bool { return d.ID == call.Turn })
 	})
-	if err != nil || i < 0 || app.Confirm == nil {
+	if err != nil || i < 0 || cmd.confirm == nil {
 		return err
 	}
-	yes, err := app.Confirm(ctx, "take back the question, too, and what was said since: "+text.OneLine(list[i].text, 100)+"?")
+	yes, err := cmd.confirm(ctx, "take back the question, too, and what was said since: "+text.OneLine(list[i].text, 100)+"?")
 	if err != nil || !yes {
 		return err
 	}
-	return app.forget(list[i])
+	return cmd.forget(list[i])
 }
 
 // listCalls lists calls that can be gone back to, and checkpoints of the Gemini CLI.
-func (app *App) listCalls(calls []checkpoint.State, theirs []string) error {
+func (cmd undoCommands) listCalls(calls []checkpoint.State, theirs []string) error {
 	if len(calls)+len(theirs) == 0 {
-		return sentences(app.Out, "No restorable tool calls found.")
+		return sentences(cmd.out, "No restorable tool calls found.")
 	}
 	ls := []string{"Available tool calls to restore:", ""}
 	for i, c := range calls {
 		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly),
 			c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
 	}
-	return sentences(app.Out, append(ls, escaped(theirs)...)...)
+	return sentences(cmd.out, append(ls, escaped(theirs)...)...)
 }
 
 // restoreOriginal goes back to a checkpoint of the Gemini CLI: to what was said, and to
 // the files if the user agrees.
-func (app *App) restoreOriginal(ctx context.Context, name string) error {
-	if app.Sessions.Resume == nil || app.Confirm == nil {
+func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error {
+	if cmd.sessions.Resume == nil || cmd.confirm == nil {
 		return errOnePrompt
 	}
-	c, err := app.Sessions.Saved.Checkpoint(name)
+	c, err := cmd.sessions.Saved.Checkpoint(name)
 	if err != nil {
 		return err
 	}
-	p, err := app.Keeper.Original(ctx, c.Commit)
+	p, err := cmd.c.Keeper.Original(ctx, c.Commit)
 	if err != nil {
 		return err
 	}
-	next, err := app.Sessions.Resume(ctx, journal.Choice{Saved: c.Said})
+	next, err := cmd.sessions.Resume(ctx, journal.Choice{Saved: c.Said})
 	if err != nil {
 		return err
 	}
-	app.Conversation = next
-	if err := app.apply(ctx, p, "went back to "+name); err != nil {
+	*cmd.c = *next
+	if err := cmd.apply(ctx, p, "went back to "+name); err != nil {
 		return err
 	}
-	return sentences(app.Out, "not made yet: the call of "+text.EscapeLine(c.Tool)+"; say go on, and the model may make it")
-}
-
-func trash() *Command {
-	return relayed(Command{Name: "trash"}, takes{"restore": discarded})
+	return sentences(cmd.out, "not made yet: the call of "+text.EscapeLine(c.Tool)+"; say go on, and the model may make it")
 }
 
 // discarded takes what stands before and behind --to for the name of one file each.

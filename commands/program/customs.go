@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,9 +25,9 @@ import (
 
 // customs returns the commands that the user, the project and extensions bring. What
 // happens in a command that runs programs is told by show.
-func (f *front) customs(show func(engine.Event)) *commands.Customs {
+func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.Project.customs, Notify: func(text string) { f.Project.notify(text) },
-		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands()...) },
+		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
 		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
 		World: custom.World{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },

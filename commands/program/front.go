@@ -123,10 +123,9 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 
 // commands returns what the slash commands may reach. They write to out, and tell by show
 // what happens in calls of theirs.
-func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.App {
-	customs := f.customs(show)
-	app := &commands.App{Conversation: f.conversation(), Out: out, Commands: customs.Commands,
-		Customs: customs, Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
+func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Owners {
+	app := &commands.Owners{Conversation: f.conversation(), Out: out, Customs: f.customs(out, show),
+		Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.conversation(), err

@@ -127,7 +127,7 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 }
 
 // completion says what the Tab key may make of a line.
-func (i *interactive) completion(app *commands.App) commands.Completion {
+func (i *interactive) completion(app *commands.Owners) commands.Completion {
 	names := input.Names{Workspace: i.workspace, Fuzzy: i.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
 		for _, c := range i.presets.Choices() {
@@ -138,7 +138,7 @@ func (i *interactive) completion(app *commands.App) commands.Completion {
 	hooks := func(on bool) func(context.Context) []string {
 		return func(context.Context) []string { return i.Project.hooks.ids(on) }
 	}
-	return commands.Completion{Commands: app.Commands, App: app, Files: names.Complete, Resources: i.completeResource,
+	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
 			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"google.golang.org/genai"
@@ -45,8 +46,9 @@ func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Par
 	return parts, nil
 }
 
-// promptCommands returns the prompts of MCP servers, as commands.
-func (f *front) promptCommands() (set commands.Set) {
+// promptCommands returns the prompts of MCP servers, as commands. What they say of
+// themselves goes to out.
+func (f *front) promptCommands(out io.Writer) (set commands.Set) {
 	for _, p := range f.servers.Prompts() {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
 		summary := p.Description
@@ -64,9 +66,9 @@ func (f *front) promptCommands() (set commands.Set) {
 		set = append(set, &commands.Command{Name: name,
 			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
-			Prompt: func(ctx context.Context, app *commands.App, _, args string) ([]*genai.Part, error) {
+			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 				if strings.TrimSpace(args) == "help" {
-					_, err := fmt.Fprintln(app.Out, strings.Join(describePrompt(name, p), "\n"))
+					_, err := fmt.Fprintln(out, strings.Join(describePrompt(name, p), "\n"))
 					return nil, err
 				}
 				values, err := p.Values(args)
@@ -79,7 +81,7 @@ func (f *front) promptCommands() (set commands.Set) {
 				}
 				return parts, err
 			},
-			Complete: func(ctx context.Context, _ *commands.App, before, prefix string) []string {
+			Complete: func(ctx context.Context, before, prefix string) []string {
 				return f.completePrompt(ctx, p, before, prefix)
 			}})
 	}

@@ -84,7 +84,7 @@ func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
 		name := skill.CommandName(one.Name)
 		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
-			Prompt: func(ctx context.Context, _ *commands.App, _, args string) ([]*genai.Part, error) {
+			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 				defer f.env.Skills.Call(one.Name)()
 				result, err := f.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
