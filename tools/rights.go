@@ -82,7 +82,7 @@ func (m more) rights() engine.Rights {
 func (c shellCall) beyond() (engine.Rights, error) {
 	want := c.More
 	if c.env.Answered {
-		want = want.with(c.env.Needs(c.plan()))
+		want = want.with(c.env.Needs(c.plan(), c.read.Inputs))
 	}
 	r, err := c.env.Beyond(want.rights(), c.dir)
 	if err != nil {

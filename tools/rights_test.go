@@ -125,6 +125,9 @@ func TestNamed(t *testing.T) {
 		"cat ~/key": "key", `head -3 "$HOME/key"`: "key", "grep -c x ${HOME}/key ~/other": "key other", "cat link/key": "key",
 		"cd link && cat key": "key", "cat $KEY/key | wc -l": "key", "cp ~/key .": "key", "echo a; wc -l <x; cat ~/key": "key",
 		"sudo cat ~/key": "key", "base64 ~/key && strings ~/other": "key other",
+		"wc -l < ~/key": "key", "while read l; do echo $l; done < ~/key": "key", "cat 0<~/key": "key", "echo $(<~/key)": "key",
+		"cat <<< $(< ~/key)": "key", "source ~/key": "key", ". ~/key": "key", "exec 3< $HOME/key; cat <&3": "key", "cat < ~/key ~/key": "key",
+		"cat <<< ~/key": "", "wc -l < ~/none": "", "echo x > ~/key": "", "wc -l < sub/tool": "",
 		"echo ~/key": "", "basename ~/key": "", "test -f ~/key && echo yes": "", "[ -f ~/key ]": "", "cat '~/key'": "", "cat ~/none": "",
 		"npm ci --userconfig ~/key": "", "rm ~/key": "", "touch ~/key": "", "cat sub/tool": "", "cat ~/$X": "", "git log -- ~/key": "",
 	} {

@@ -220,18 +220,23 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	return described(r), refused
 }
 
-// Needs returns the rights to read what commands of plan name and are kept from, so that a command
+// Needs returns the rights to read what commands of plan name, or take as inputs, and are kept from, so that a command
 // is asked about before it fails. Only programs count that look at what their arguments name (basename
 // and dirname look at the name alone): others may go on without. Of a path that the shell expands only the home directory is told.
-func (l *Launcher) Needs(plan engine.Plan) (r engine.Rights) {
+func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Rights) {
 	if l.Sandbox == nil || !l.State().Files {
 		return r
 	}
 	var named []string
+	for _, w := range inputs {
+		if path, ok := l.named(w); ok {
+			named = append(named, located(path, plan))
+		}
+	}
 	for _, c := range plan.Commands {
 		name, _ := c.Program()
 		words := c.Words()
-		if (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.Builtin(name) && !strings.HasSuffix(name, "name") {
+		if name == "source" || name == "." || (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.Builtin(name) && !strings.HasSuffix(name, "name") {
 			for _, w := range c.Argv[1:] {
 				if path, ok := l.named(w); ok {
 					named = append(named, located(path, plan))

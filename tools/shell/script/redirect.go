@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"gemline/engine"
 )
 
 // redirect reads a redirection and returns what it gives to the standard
@@ -34,6 +36,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	case syntax.RdrIn:
 		v.s.strict = v.s.strict || !w.known
 		v.s.Reads = append(v.s.Reads, w.text)
+		v.s.Inputs = append(v.s.Inputs, engine.Word{Text: w.text, Known: w.known})
 	case syntax.DplIn:
 	case syntax.Hdoc, syntax.DashHdoc:
 		v.ends(r)

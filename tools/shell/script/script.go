@@ -34,6 +34,9 @@ type Script struct {
 	Loose bool
 	Reads []string // what redirections of a loose script read
 
+	// Inputs are the files that redirections of any script read, as they stand there.
+	Inputs []engine.Word
+
 	strict    bool // it is less than plain for more than what Loose allows
 	canonical string
 }
