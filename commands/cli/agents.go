@@ -35,8 +35,8 @@ type agentsCommand struct {
 	Show     agentsShow     `cmd:"" help:"Say what an agent is." slash:"show" rest:""`
 	Validate agentsValidate `cmd:"" help:"Say what is wrong with the files of agents."`
 	Reload   agentsReload   `cmd:"" help:"Read their files again." slash:"reload,refresh"`
-	Enable   agentsEnable   `cmd:"" help:"Switch an agent on again." slash:"enable" rest:""`
-	Disable  agentsDisable  `cmd:"" help:"Switch an agent off." slash:"disable" rest:""`
+	Enable   agentsTurn     `cmd:"" help:"Switch an agent on again." slash:"enable" rest:""`
+	Disable  agentsTurn     `cmd:"" help:"Switch an agent off." slash:"disable" rest:""`
 	Config   agentsConfig   `cmd:"" help:"Show and change what the settings say of an agent." slash:"config"`
 }
 
@@ -47,9 +47,8 @@ type (
 	agentName struct {
 		Name string `arg:"" complete:"agent" help:"The agent's name."`
 	}
-	agentsShow    struct{ agentName }
-	agentsEnable  struct{ agentName }
-	agentsDisable struct{ agentName }
+	agentsShow struct{ agentName }
+	agentsTurn struct{ agentName }
 
 	agentsConfig struct {
 		agentName
@@ -102,7 +101,8 @@ func listed(d agent.Definition) listedAgent {
 // Run lists the agents.
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
-	all, problems, lines := []listedAgent{}, []string{}, []string{}
+	all := []listedAgent{}
+	var problems, lines []string
 	for _, d := range list {
 		all = append(all, listed(d))
 		line := fmt.Sprintf("%s (%s): %s", called(d), d.Source, text.OneLine(listed(d).Description, 200))
@@ -116,13 +116,8 @@ func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 		lines = append(lines, "not used: "+err.Error())
 	}
 	here.agentsLeftOut(out)
-	if len(lines) == 0 {
-		lines = []string{"there are no agents: experimental.enableAgents in the settings is false"}
-	}
-	return out.show(struct {
-		Agents   []listedAgent `json:"agents"`
-		Problems []string      `json:"problems"`
-	}{all, problems}, lines...)
+	return out.listing("agents", all, problems, lines,
+		"there are no agents: experimental.enableAgents in the settings is false")
 }
 
 // called is the name of an agent, and what it is called for people.
@@ -268,17 +263,8 @@ func (*agentsReload) Run(ctx context.Context, out *Output, here *Folder, agents 
 	return (*agentsList)(nil).Run(out, here, agents)
 }
 
-// Run switches an agent on.
-func (c *agentsEnable) Run(ctx context.Context, out *Output, here *Folder, agents Agents) error {
-	return c.turn(ctx, out, here, agents, true)
-}
-
-// Run switches an agent off.
-func (c *agentsDisable) Run(ctx context.Context, out *Output, here *Folder, agents Agents) error {
-	return c.turn(ctx, out, here, agents, false)
-}
-
-func (a agentName) turn(ctx context.Context, out *Output, here *Folder, agents Agents, on bool) error {
+// Run switches an agent on or off.
+func (a *agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents Agents, on toggle) error {
 	if _, err := a.find(agents); err != nil {
 		return err
 	}
@@ -286,17 +272,13 @@ func (a agentName) turn(ctx context.Context, out *Output, here *Folder, agents A
 	if err != nil {
 		return err
 	}
-	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", a.Name, "enabled"}), on)
+	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", a.Name, "enabled"}), bool(on))
 	if err != nil {
 		return err
 	}
-	agents.Turn(a.Name, on)
-	return out.show(struct {
-		Agent   string `json:"agent"`
-		Enabled bool   `json:"enabled"`
-		File    string `json:"file"`
-	}{a.Name, on, done.Path}, fmt.Sprintf("%s is %s, in %s", a.Name, map[bool]string{true: "on",
-		false: "off"}[on], done.Path))
+	agents.Turn(a.Name, bool(on))
+	return out.show(map[string]any{"agent": a.Name, "enabled": on, "file": done.Path},
+		fmt.Sprintf("%s is %s, in %s", a.Name, on, done.Path))
 }
 
 // Run shows what the settings say of an agent, or changes it.

@@ -28,8 +28,8 @@ type extensionsCommand struct {
 	Link      extensionsLink      `cmd:"" help:"Use an extension in the folder where it is written." slash:"link"`
 	Update    extensionsUpdate    `cmd:"" help:"Bring extensions to their newest version." slash:"update"`
 	Uninstall extensionsUninstall `cmd:"" help:"Delete extensions, with all that was kept for them." slash:"uninstall,delete"`
-	Enable    extensionsEnable    `cmd:"" help:"Switch an extension on." slash:"enable"`
-	Disable   extensionsDisable   `cmd:"" help:"Switch an extension off." slash:"disable"`
+	Enable    extensionsTurn      `cmd:"" help:"Switch an extension on." slash:"enable"`
+	Disable   extensionsTurn      `cmd:"" help:"Switch an extension off." slash:"disable"`
 	Config    extensionsConfig    `cmd:"" help:"Say what an extension wants to know." slash:"config"`
 	New       extensionsNew       `cmd:"" help:"Begin an extension, from a template."`
 	Validate  extensionsValidate  `cmd:"" help:"Check an extension that is being written."`
@@ -93,10 +93,7 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	for _, p := range problems {
 		lines = append(lines, "warning: "+p)
 	}
-	return set.out.show(struct {
-		Extensions []listedExtension `json:"extensions"`
-		Problems   []string          `json:"problems"`
-	}{all, append([]string{}, problems...)}, lines...)
+	return set.out.listing("extensions", all, problems, lines, "")
 }
 
 func (x listedExtension) lines() []string {
@@ -198,46 +195,34 @@ func (set *extensionSet) findExtension(name string, broken bool) (extension.Exte
 	return extension.Extension{}, &flags.UsageError{Message: message}
 }
 
-type (
-	extensionsEnable struct {
-		Name  string `arg:"" complete:"extension" help:"The extension's name."`
-		Scope string `placeholder:"WHERE" enum:",user,workspace" default:"" help:"user: everywhere; workspace: in this folder and below. Everywhere if nothing is said."`
-	}
-	extensionsDisable extensionsEnable
-)
-
-// Run switches an extension on.
-func (c *extensionsEnable) Run(ctx context.Context, set *extensionSet) error {
-	return set.turnExtension(ctx, c.Name, c.Scope, true)
+type extensionsTurn struct {
+	Name  string `arg:"" complete:"extension" help:"The extension's name."`
+	Scope string `placeholder:"WHERE" enum:",user,workspace" default:"" help:"user: everywhere; workspace: in this folder and below. Everywhere if nothing is said."`
 }
 
-// Run switches an extension off.
-func (c *extensionsDisable) Run(ctx context.Context, set *extensionSet) error {
-	return set.turnExtension(ctx, c.Name, cmp.Or(c.Scope, "user"), false)
-}
-
-func (set *extensionSet) turnExtension(ctx context.Context, name, scope string, on bool) error {
+// Run switches an extension on or off.
+func (c *extensionsTurn) Run(ctx context.Context, set *extensionSet, on toggle) error {
 	dir, err := set.extensionDir()
 	if err != nil {
 		return err
 	}
-	x, err := set.findExtension(name, true)
+	x, err := set.findExtension(c.Name, true)
 	if err != nil {
 		return err
 	}
-	at, said := "", fmt.Sprintf(`for scope "%s"`, scope)
-	switch scope {
-	case "workspace":
+	at, scope := "", cmp.Or(c.Scope, "user")
+	said := fmt.Sprintf(`for scope "%s"`, scope)
+	switch {
+	case c.Scope == "workspace":
 		at = set.here.Paths.Cwd
-	case "":
-		scope, said = "user", "in all scopes"
+	case c.Scope == "" && bool(on):
+		said = "in all scopes"
 	}
-	if err := extension.Switch(ctx, dir, x.Name, at, on); err != nil {
+	if err := extension.Switch(ctx, dir, x.Name, at, bool(on)); err != nil {
 		return err
 	}
-	done := map[bool]string{true: "enabled", false: "disabled"}[on]
 	return set.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope},
-		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, done, said))
+		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, on.done(), said))
 }
 
 // showExtension says what was done, and in a session when it counts.

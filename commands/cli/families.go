@@ -2,9 +2,35 @@ package cli
 
 import (
 	"context"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"gemline/tools/skill"
 )
+
+// A toggle says whether a command that switches something switches it on: it is called enable.
+type toggle bool
+
+// ProvideToggle returns it for the command that is carried out.
+func (*grammar) ProvideToggle(k *kong.Context) toggle {
+	return toggle(strings.HasPrefix(k.Selected().Name, "enable"))
+}
+
+// String says what something is then.
+func (on toggle) String() string { return map[toggle]string{true: "on", false: "off"}[on] }
+
+// done says in a word what was done.
+func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
+
+// listing shows the members of a family, which has a command that lists them: as a document
+// with what is wrong, and as lines, or none where there is nothing.
+func (out *Output) listing(family string, members any, problems, lines []string, none string) error {
+	if len(lines) == 0 {
+		lines = []string{none}
+	}
+	return out.show(map[string]any{family: members, "problems": append([]string{}, problems...)}, lines...)
+}
 
 // A family is what people add to gemline of one kind.
 type family struct {

@@ -42,10 +42,10 @@ type ListedHook struct {
 type hooksCommand struct {
 	List       hooksList    `cmd:"" default:"withargs" help:"List the hooks that are set, and which of them run." slash:"panel,list,show"`
 	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show what they say." slash:"test"`
-	Enable     hooksEnable  `cmd:"" help:"Switch a hook on again." slash:"enable" rest:""`
-	Disable    hooksDisable `cmd:"" help:"Switch a hook off." slash:"disable" rest:""`
-	EnableAll  hooksAllOn   `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on." slash:"enable-all,enableall"`
-	DisableAll hooksAllOff  `cmd:"" name:"disable-all" aliases:"disableall" help:"Switch all hooks off." slash:"disable-all,disableall"`
+	Enable     hooksTurn    `cmd:"" help:"Switch a hook on again." slash:"enable" rest:""`
+	Disable    hooksTurn    `cmd:"" help:"Switch a hook off." slash:"disable" rest:""`
+	EnableAll  hooksTurnAll `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on." slash:"enable-all,enableall"`
+	DisableAll hooksTurnAll `cmd:"" name:"disable-all" aliases:"disableall" help:"Switch all hooks off." slash:"disable-all,disableall"`
 	Migrate    hooksMigrate `cmd:"" help:"Take over the hooks of Claude Code's settings in this folder."`
 }
 
@@ -58,12 +58,10 @@ type (
 		Input   string `placeholder:"JSON" help:"An object with values in place of the made-up ones."`
 	}
 
-	hooksEnable struct {
+	hooksTurn struct {
 		Name string `arg:"" complete:"hook" help:"The hook's name, or its command if it has none."`
 	}
-	hooksDisable hooksEnable
-	hooksAllOn   struct{}
-	hooksAllOff  struct{}
+	hooksTurnAll struct{}
 
 	hooksMigrate struct {
 		From bool `name:"from-claude" help:"From Claude Code, which is all there is."`
@@ -73,8 +71,7 @@ type (
 // Run lists the hooks.
 func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	list, wrong := hooks.List()
-	var lines []string
-	problems := []string{}
+	var lines, problems []string
 	for _, h := range list {
 		at := string(h.Event)
 		if h.Matcher != "" {
@@ -95,13 +92,8 @@ func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	if why := here.unread(); why != "" {
 		lines, problems = append(lines, "not used: "+why), append(problems, why)
 	}
-	if len(list)+len(problems) == 0 {
-		lines = []string{"no hooks are set; gemline help hooks says how"}
-	}
-	return out.show(struct {
-		Hooks    []ListedHook `json:"hooks"`
-		Problems []string     `json:"problems"`
-	}{append([]ListedHook{}, list...), problems}, lines...)
+	return out.listing("hooks", append([]ListedHook{}, list...), problems, lines,
+		"no hooks are set; gemline help hooks says how")
 }
 
 // unread says that the settings of the folder are not read, "" if they are or there are none.
@@ -182,10 +174,7 @@ func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 			lines = append(lines, "not used: "+why)
 		}
 	}
-	return out.show(struct {
-		Event string      `json:"event"`
-		Hooks []triedHook `json:"hooks"`
-	}{c.Event, tried}, lines...)
+	return out.show(map[string]any{"event": c.Event, "hooks": tried}, lines...)
 }
 
 // lines tells what a hook has said.
@@ -216,29 +205,19 @@ func (t triedHook) lines() []string {
 	return lines
 }
 
-// Run switches a hook on.
-func (c *hooksEnable) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
-	return here.turnHooks(ctx, out, hooks, c.Name, true)
+// Run switches a hook on or off.
+func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
+	return here.turnHooks(ctx, out, hooks, c.Name, on)
 }
 
-// Run switches a hook off.
-func (c *hooksDisable) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
-	return here.turnHooks(ctx, out, hooks, c.Name, false)
-}
-
-// Run switches all hooks on.
-func (*hooksAllOn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
-	return here.turnHooks(ctx, out, hooks, "", true)
-}
-
-// Run switches all hooks off.
-func (*hooksAllOff) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
-	return here.turnHooks(ctx, out, hooks, "", false)
+// Run switches all hooks on or off.
+func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
+	return here.turnHooks(ctx, out, hooks, "", on)
 }
 
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
-func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id string, on bool) error {
+func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id string, on toggle) error {
 	set := hookScopes(hooks)
 	ids := slices.Sorted(maps.Keys(set))
 	if id != "" && set[id] == nil {
@@ -247,7 +226,6 @@ func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id 
 	if id != "" {
 		ids = []string{id}
 	}
-	word := map[bool]string{true: "on", false: "off"}[on]
 	var lines []string
 	for _, scope := range []settings.Scope{settings.User, settings.Workspace} {
 		elsewhere := func(id string) bool { return !slices.Contains(set[id], scope) }
@@ -260,7 +238,7 @@ func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id 
 			return err
 		}
 		for _, name := range names {
-			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, word, path))
+			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, on, path))
 		}
 	}
 	if lines == nil {
@@ -268,7 +246,7 @@ func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id 
 	}
 	return out.show(struct {
 		Hooks   []string `json:"hooks"`
-		Enabled bool     `json:"enabled"`
+		Enabled toggle   `json:"enabled"`
 	}{append([]string{}, ids...), on}, lines...)
 }
 
@@ -287,7 +265,8 @@ func hookScopes(hooks Hooks) map[string][]settings.Scope {
 }
 
 // turnIn switches hooks on or off in the settings of a scope, and returns their file.
-func (here *Folder) turnIn(ctx context.Context, hooks Hooks, scope settings.Scope, names []string, on bool) (path string, err error) {
+func (here *Folder) turnIn(ctx context.Context, hooks Hooks, scope settings.Scope, names []string,
+	on toggle) (path string, err error) {
 	src, err := where{scope}.source(here)
 	if err != nil {
 		return "", err
@@ -306,7 +285,7 @@ func (here *Folder) turnIn(ctx context.Context, hooks Hooks, scope settings.Scop
 		return "", err
 	}
 	for _, name := range names {
-		hooks.Turn(name, on)
+		hooks.Turn(name, bool(on))
 	}
 	return done.Path, nil
 }
@@ -401,11 +380,7 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 	for _, n := range notes {
 		out.Notify(n)
 	}
-	return out.show(struct {
-		From  string               `json:"from"`
-		Hooks map[hook.Event][]any `json:"hooks"`
-		Notes []string             `json:"notes"`
-	}{from, hooks, append([]string{}, notes...)}, lines...)
+	return out.show(map[string]any{"from": from, "hooks": hooks, "notes": append([]string{}, notes...)}, lines...)
 }
 
 // fromClaude returns the hooks of a file of Claude Code's, by event, and what is to be

@@ -54,9 +54,7 @@ func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) err
 	if len(all) == 0 {
 		lines = []string{"there are no events in it"}
 	}
-	return out.show(struct {
-		Events []activity `json:"events"`
-	}{all}, lines...)
+	return out.show(map[string]any{"events": all}, lines...)
 }
 
 // An activity is an event that is shown.

@@ -41,15 +41,15 @@ type Servers interface {
 
 // mcpCommand is gemline mcp.
 type mcpCommand struct {
-	List    mcpList    `cmd:"" default:"withargs" help:"List the MCP servers, and whether they can be reached." slash:"list,ls,nodesc,nodescription"`
-	Add     mcpAdd     `cmd:"" help:"Set up a server, in a file of settings."`
-	Remove  mcpRemove  `cmd:"" help:"Take a server out of a file of settings."`
-	Enable  mcpEnable  `cmd:"" help:"Switch a server on again." slash:"enable"`
-	Disable mcpDisable `cmd:"" help:"Switch a server off, wherever it is set up." slash:"disable"`
-	Test    mcpTest    `cmd:"" help:"Connect to a server, and list what it has."`
-	Auth    mcpAuth    `cmd:"" help:"Log in to a server, or list those that take a log-in." slash:"auth"`
-	Serve   Serving    `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
-	Reload  mcpReload  `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
+	List    mcpList   `cmd:"" default:"withargs" help:"List the MCP servers, and whether they can be reached." slash:"list,ls,nodesc,nodescription"`
+	Add     mcpAdd    `cmd:"" help:"Set up a server, in a file of settings."`
+	Remove  mcpRemove `cmd:"" help:"Take a server out of a file of settings."`
+	Enable  mcpTurn   `cmd:"" help:"Switch a server on again." slash:"enable"`
+	Disable mcpTurn   `cmd:"" help:"Switch a server off, wherever it is set up." slash:"disable"`
+	Test    mcpTest   `cmd:"" help:"Connect to a server, and list what it has."`
+	Auth    mcpAuth   `cmd:"" help:"Log in to a server, or list those that take a log-in." slash:"auth"`
+	Serve   Serving   `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
+	Reload  mcpReload `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
 }
 
 // mcpWhere names a file of settings, as the Gemini CLI does for servers.
@@ -146,56 +146,43 @@ func forgetServer(ctx context.Context, path, name string) error {
 	return turnInFile(ctx, path, strings.ToLower(name), true)
 }
 
-type (
-	mcpEnable struct {
-		Name    string `arg:"" complete:"server" help:"The server's name."`
-		Session bool   `help:"For this session only."`
-	}
-	mcpDisable mcpEnable
-)
-
-// Run switches a server on.
-func (c *mcpEnable) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
-	return here.turnServer(ctx, out, ask, servers, c.Name, c.Session, true)
+type mcpTurn struct {
+	Name    string `arg:"" complete:"server" help:"The server's name."`
+	Session bool   `help:"For this session only."`
 }
 
-// Run switches a server off.
-func (c *mcpDisable) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
-	return here.turnServer(ctx, out, ask, servers, c.Name, c.Session, false)
-}
-
-// turnServer switches a server on or off: for this session, or for good.
-func (here *Folder) turnServer(ctx context.Context, out *Output, ask *Asker, servers Servers, name string, session, on bool) error {
-	if session && ask.In != nil {
+// Run switches a server on or off: for this session, or for good.
+func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers, on toggle) error {
+	if c.Session && ask.In != nil {
 		return &flags.UsageError{Message: "--session is for a session: /mcp disable NAME --session"}
 	}
 	list, err := servers.Status(ctx, 0)
 	if err != nil {
 		return err
 	}
-	found, err := findServer(list, name)
+	found, err := findServer(list, c.Name)
 	if err != nil {
 		return err
 	}
-	if on && strings.HasPrefix(found.Off, "mcp.") || strings.HasPrefix(found.Off, "--") {
+	if bool(on) && strings.HasPrefix(found.Off, "mcp.") || strings.HasPrefix(found.Off, "--") {
 		return fmt.Errorf("MCP server %s can't be switched on: %s", text.EscapeLine(found.Name), found.Off)
 	}
 	key := strings.ToLower(found.Name)
-	if !session {
-		if err := turnInFile(ctx, here.Paths.User("mcp-server-enablement.json"), key, on); err != nil {
+	if !c.Session {
+		if err := turnInFile(ctx, here.Paths.User("mcp-server-enablement.json"), key, bool(on)); err != nil {
 			return err
 		}
 	}
-	servers.Turn(found.Name, on)
-	said := fmt.Sprintf("MCP server '%s' %s.", key, map[bool]string{true: "enabled", false: "disabled"}[on])
-	if session {
+	servers.Turn(found.Name, bool(on))
+	said := fmt.Sprintf("MCP server '%s' %s.", key, on.done())
+	if c.Session {
 		said = strings.TrimSuffix(said, ".") + " for this session."
 	}
 	return out.show(struct {
 		Name    string `json:"name"`
-		Enabled bool   `json:"enabled"`
+		Enabled toggle `json:"enabled"`
 		Session bool   `json:"session"`
-	}{found.Name, on, session}, said)
+	}{found.Name, on, c.Session}, said)
 }
 
 // turnInFile writes that a server is off, or takes that out.

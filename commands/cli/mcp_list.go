@@ -279,9 +279,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if here.Withheld {
 		out.Notify("this folder is not trusted, and the servers that it sets up are not listed; " + ask.trusting())
 	}
-	return out.show(struct {
-		Servers []listedServer `json:"servers"`
-	}{all}, lines...)
+	return out.show(map[string]any{"servers": all}, lines...)
 }
 
 // trusting says how a folder is trusted.
@@ -356,7 +354,5 @@ func (out *Output) listLogins(ctx context.Context, servers Servers, list []mcp.S
 	} else {
 		lines = append(lines, "", "gemline mcp auth NAME logs in.")
 	}
-	return out.show(struct {
-		Servers []login `json:"servers"`
-	}{all}, lines...)
+	return out.show(map[string]any{"servers": all}, lines...)
 }

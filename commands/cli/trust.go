@@ -33,10 +33,8 @@ func (*trustList) Run(out *Output, here *Folder) error {
 	if len(rules) == 0 {
 		lines = []string{"nothing was decided about any folder"}
 	}
-	return out.show(struct {
-		File    string           `json:"file"`
-		Folders []trust.Decision `json:"folders"`
-	}{trust.Folders(here.Paths, here.Lookup).Path, append([]trust.Decision{}, rules...)}, lines...)
+	return out.show(map[string]any{"file": trust.Folders(here.Paths, here.Lookup).Path,
+		"folders": append([]trust.Decision{}, rules...)}, lines...)
 }
 
 type trustAdd struct {
