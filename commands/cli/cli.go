@@ -268,7 +268,11 @@ func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...
 	if err != nil {
 		return err
 	}
-	kctx, err := k.Parse(args)
+	words, err := flagsFirst(args)
+	if err != nil {
+		return err
+	}
+	kctx, err := k.Parse(words)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
 		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + ask.promptHint(args)}
 	} else if err != nil {

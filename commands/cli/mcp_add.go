@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"gemline/engine/text"
 	"gemline/settings"
@@ -45,8 +48,11 @@ type mcpEntry struct {
 
 // Run writes the server into a file of settings.
 func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
-	if err := a.trailing(); err != nil {
-		return err
+	if i := slices.Index(a.Command, "--"); i >= 0 {
+		a.Command = slices.Delete(a.Command, i, i+1)
+	}
+	if len(a.Command) == 0 {
+		return &flags.UsageError{Message: "gemline mcp add needs a name, and a command or an address"}
 	}
 	entry, err := a.entry()
 	if err != nil {
@@ -85,81 +91,36 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 	return r.tell(out)
 }
 
-// trailing takes the flags that stand behind the command for gemline's own, as the Gemini CLI
-// does. What it does not know is the command's, and all behind --.
-func (a *mcpAdd) trailing() error {
-	words, args := a.Command, []string{}
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		if word == "--" {
-			args = append(args, words...)
-			break
-		}
-		name, value, given := strings.Cut(word, "=")
-		if name == "--trust" && !given {
-			a.Trust = true
-			continue
-		}
-		set := a.flag(name)
-		if set == nil || len(args) == 0 {
-			args = append(args, word)
-			continue
-		}
-		if !given {
-			if len(words) == 0 {
-				return &flags.UsageError{Message: name + " needs a value"}
-			}
-			value, words = words[0], words[1:]
-		}
-		if err := set(value); err != nil {
-			return err
-		}
+// flagsFirst returns the words of gemline mcp add with gemline's own flags in front, where
+// the grammar looks for them: as the Gemini CLI does, they may stand behind the command, too.
+// Other flags are the command's, and so is all behind --.
+func flagsFirst(args []string) ([]string, error) {
+	if len(args) < 2 || args[0] != "mcp" || args[1] != "add" {
+		return args, nil
 	}
-	if len(args) == 0 {
-		return &flags.UsageError{Message: "gemline mcp add needs a name, and a command or an address"}
-	}
-	a.Command = args
-	return nil
-}
-
-// flag returns what sets a flag, nil if there is none of the name.
-func (a *mcpAdd) flag(name string) func(string) error {
-	text := func(to *string) func(string) error { return func(s string) error { *to = s; return nil } }
-	list := func(to *[]string, sep string) func(string) error {
-		return func(s string) error {
-			if sep == "" {
-				*to = append(*to, s)
-			} else {
-				*to = append(*to, strings.Split(s, sep)...)
-			}
-			return nil
+	known := find(args[:2]).Flags
+	own, rest, words := args[:2:2], args[2:], []string{}
+	for len(rest) > 0 && rest[0] != "--" {
+		name, _, given := strings.Cut(rest[0], "=")
+		long, is := strings.CutPrefix(name, "--")
+		n := 1
+		i := slices.IndexFunc(known, func(f *kong.Flag) bool {
+			return is && (long == f.Name || slices.Contains(f.Aliases, long)) || name == "-"+string(f.Short)
+		})
+		switch {
+		case i < 0, given && known[i].IsBool():
+			words = append(words, rest[0])
+		case !given && !known[i].IsBool() && len(rest) == 1:
+			return nil, &flags.UsageError{Message: name + " needs a value"}
+		case !given && !known[i].IsBool():
+			n = 2
+			fallthrough
+		default:
+			own = append(own, rest[:n]...)
 		}
+		rest = rest[n:]
 	}
-	switch name {
-	case "-s", "--scope":
-		return text(&a.Scope)
-	case "-t", "--transport", "--type":
-		return text(&a.Transport)
-	case "--description":
-		return text(&a.Description)
-	case "-e", "--env":
-		return list(&a.Env, "")
-	case "-H", "--header":
-		return list(&a.Header, "")
-	case "--include-tools":
-		return list(&a.Include, ",")
-	case "--exclude-tools":
-		return list(&a.Exclude, ",")
-	case "--timeout":
-		return func(s string) error {
-			if _, err := fmt.Sscan(s, &a.Timeout); err != nil || a.Timeout <= 0 {
-				return &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %.100q", s)}
-			}
-			return nil
-		}
-	}
-	return nil
+	return slices.Concat(own, words, rest), nil
 }
 
 var serverName = regexp.MustCompile(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
