@@ -24,6 +24,8 @@ type known struct {
 	folders  map[string]folder
 	searches map[string]string // why what was committed is asked about, by the search
 	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
+
+	unchecked bool // it was said that what commands make is not checked
 }
 
 func newKnown() *known { return &known{folders: map[string]folder{}, searches: map[string]string{}} }

@@ -1,16 +1,11 @@
 package tools
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
 
@@ -112,78 +107,4 @@ func (c shellCall) undoable() bool {
 	}
 	_, ok := c.env.kept(c.known)
 	return ok
-}
-
-// guarded returns what is guarded in the workspace and what other programs go by. It
-// reports false if nothing confines commands, or there is too much to look at.
-func (env Env) guarded(k *known) (paths []string, ok bool) {
-	if env.Guards == nil || env.Launcher == nil || env.Workspace == nil || !env.State().Files {
-		return nil, false
-	}
-	ok = k.walk(env.Workspace.Roots(), func(at string, f folder) {
-		for _, name := range f.guarded {
-			paths = append(paths, filepath.Join(at, name))
-		}
-	})
-	return paths, ok
-}
-
-// checked runs a command. What is guarded and was not there before is asked about, and gets
-// another name if it is not to be, unless the command line names it: then it was judged.
-func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
-	run func() (engine.Result, error)) (engine.Result, error) {
-	before, ok := c.env.guarded(c.known)
-	r, err := run()
-	after, still := c.env.guarded(c.known)
-	made := slices.DeleteFunc(after, func(path string) bool {
-		return slices.Contains(before, path) || slices.ContainsFunc(c.read.Writes, func(name string) bool {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(c.dir, name)
-			}
-			return filepath.Clean(name) == path
-		})
-	})
-	if !ok || !still || len(made) == 0 {
-		return r, err
-	}
-	var names []string
-	for _, path := range made {
-		names = append(names, text.Name(c.env.Workspace.Rel(path)))
-	}
-	what := "it made what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
-	if n := len(names) - 5; n > 0 {
-		what += fmt.Sprintf(" and %d more", n)
-	}
-	in := c.intent()
-	in.Plan.Writes = append(slices.Clip(in.Plan.Writes), made...)
-	in.Plan.Failed, in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = what, false, nil, nil, nil, nil
-	answer, aerr := host.Approve(ctx, engine.Proposal{Tool: tool, Args: c.args(), Intent: in})
-	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
-		return r, err
-	}
-	for _, path := range made {
-		aerr = errors.Join(aerr, os.Rename(path, aside(path)))
-	}
-	if aerr != nil {
-		return r, errors.Join(err, aerr)
-	}
-	if err == nil {
-		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
-	}
-	return denied(r, err, answer, "The command was done, but "+what+". That got other names, which end in .put-aside and a number, since it was not allowed.", what)
-}
-
-// aside returns a name beside path that nothing has.
-func aside(path string) string {
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(path), "."), n)
-		if to := filepath.Join(filepath.Dir(path), name); !exists(to) {
-			return to
-		}
-	}
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
