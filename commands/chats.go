@@ -38,7 +38,7 @@ type Sessions struct {
 	Clean func(text string) string // takes out what is secret
 
 	// Resume puts another conversation in the place of this one, and says where it
-	// stands. It is nil where there is one prompt and no session.
+	// stands. It is nil in a run of a single prompt.
 	Resume func(ctx context.Context, c journal.Choice) (*Conversation, error)
 
 	// Summarize has a model say in a line what sessions are about that nobody has said

@@ -1,9 +1,10 @@
-// Package commands holds the slash commands, in files by what they are about.
+// Package commands holds the slash commands, in files by subject. A first caller fills in
+// [Deps] and puts [Step] into the chain of input.
 //
 // # Owners do the work
 //
-// A command asks the owner of what it is about: the [Conversation] that is held, or what is
-// around it. Each file is a family of commands, which is given the few owners that it needs.
+// A command asks the owner of its subject: the [Conversation], or a function in [Deps]. Each
+// file is a family of commands, a struct of the two to six owners that the family needs.
 // A command writes plain lines and knows of no terminal.
 //
 // # Three outcomes
@@ -13,9 +14,8 @@
 //
 // # Nothing is done twice
 //
-// What a sub-command of the command line does is done by that, also in a session:
-// the slash command is made from the grammar of [gemline/commands/cli], and passes the
-// words on.
+// A slash command with the purpose of a sub-command is made from the grammar of
+// [gemline/commands/cli], and passes its words on to the sub-command.
 package commands
 
 import (
@@ -68,9 +68,9 @@ type Command struct {
 	Complete func(ctx context.Context, before, prefix string) []string
 }
 
-// Owners are whom commands ask, and what does their work. [Builtin] gives each family of
-// commands the few that it needs.
-type Owners struct {
+// Deps are what the commands of a session need. [Builtin] gives each family of commands its
+// part of them.
+type Deps struct {
 	*Conversation
 	Out      io.Writer
 	Home     string // what ~ stands for
@@ -92,8 +92,8 @@ type Owners struct {
 	// server answers.
 	ServerModels func(ctx context.Context) ([]string, error)
 
-	// Restart returns a conversation that has heard nothing, in the place of
-	// this one. It is nil where there is one prompt and no session.
+	// Restart ends the conversation and returns an empty one. It is nil in a run of a
+	// single prompt.
 	Restart func(ctx context.Context) (*Conversation, error)
 
 	// Discard has the session deleted when it ends. It is nil where none is kept.
@@ -131,7 +131,7 @@ type Owners struct {
 	Copy func(ctx context.Context, text string) (how string, err error)
 }
 
-// A Conversation is what commands reach of the one that is held.
+// A Conversation is the part of the current conversation that commands use.
 type Conversation struct {
 	Engine    *engine.Engine
 	Model     Models
@@ -169,21 +169,21 @@ type Property struct{ Name, Value string }
 type Set []*Command
 
 // Builtin returns the commands that come with the program.
-func Builtin(o *Owners) Set {
-	c := o.Conversation
-	answer := answerCommands{c, o.Out, o.Screen, o.Copy, o.Restart}
-	chat := chatCommands{c, o.Out, o.Home, o.Manage, o.Sessions}
-	custom := customCommands{o.Out, o.Customs}
-	directory := directoryCommands{c, o.Out, o.Home}
-	help := helpCommands{o.Out, o.Commands, o.Manage, o.Page}
-	memory := memoryCommands{c, o.Out}
-	model := modelCommands{c, o.Out, o.Manage, o.ServerModels}
-	screen := screenCommands{c, o.Out, o.Screen, o.Editor}
-	session := sessionCommands{c, o.Out, o.Compress, o.Detach, o.Discard, o.Restart}
-	sub := subCommands{memory, o.Out, o.Customs, o.Manage, o.Permit}
-	task := taskCommands{c, o.Out}
-	tool := toolCommands{c, o.Out}
-	undo := undoCommands{c, o.Out, o.Screen, o.Sessions, o.Confirm, o.Prefill}
+func Builtin(d *Deps) Set {
+	c := d.Conversation
+	answer := answerCommands{c, d.Out, d.Screen, d.Copy, d.Restart}
+	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Sessions}
+	custom := customCommands{d.Out, d.Customs}
+	directory := directoryCommands{c, d.Out, d.Home}
+	help := helpCommands{d.Out, d.Commands, d.Manage, d.Page}
+	memory := memoryCommands{c, d.Out}
+	model := modelCommands{c, d.Out, d.Manage, d.ServerModels}
+	screen := screenCommands{c, d.Out, d.Screen, d.Editor}
+	session := sessionCommands{c, d.Out, d.Compress, d.Detach, d.Discard, d.Restart}
+	sub := subCommands{memory, d.Out, d.Customs, d.Manage, d.Permit}
+	task := taskCommands{c, d.Out}
+	tool := toolCommands{c, d.Out}
+	undo := undoCommands{c, d.Out, d.Screen, d.Sessions, d.Confirm, d.Prefill}
 	return Set{
 		session.about(),
 		screen.accessible(),
@@ -240,7 +240,7 @@ func Builtin(o *Owners) Set {
 }
 
 // Commands returns the commands that there are at the moment.
-func (o *Owners) Commands() Set { return o.Customs.with(Builtin(o)) }
+func (d *Deps) Commands() Set { return d.Customs.with(Builtin(d)) }
 
 // Find returns the command that line names, without its slash, and the rest of the
 // line: as it was typed for a command that becomes a prompt, else with single spaces
@@ -291,7 +291,7 @@ func (s Set) named(name string) *Command {
 // of the user's, or so near to one that it must be a slip of the finger. In a session
 // /word alone on a line is meant for a command, unless there is a file of that name.
 // Out, Customs and Elsewhere are needed before the first line.
-func Step(o *Owners) input.Step {
+func Step(d *Deps) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 			if len(parts) == 0 {
@@ -304,16 +304,16 @@ func Step(o *Owners) input.Step {
 			if err := answerAbsent(line[1:]); err != nil {
 				return nil, err
 			}
-			set := o.Commands()
+			set := d.Commands()
 			c, args := set.Find(line[1:])
 			if c == nil || c.Custom { // else it has nothing to do with their files
-				o.Customs.tell()
+				d.Customs.tell()
 			}
 			if c == nil {
-				if err := set.unknown(o, line[1:]); err != nil {
+				if err := set.unknown(d, line[1:]); err != nil {
 					return nil, err
 				}
-				o.Customs.sent(line[1:])
+				d.Customs.sent(line[1:])
 				return next(ctx, parts)
 			}
 			err := c.superfluous(set.path(line[1:], c), args)
@@ -329,16 +329,16 @@ func Step(o *Owners) input.Step {
 			default:
 				parts, err = nil, c.Run(ctx, args)
 			}
-			if o.Ran != nil {
-				o.Ran(set.path(line[1:], c), err)
+			if d.Ran != nil {
+				d.Ran(set.path(line[1:], c), err)
 			}
 			return parts, err
 		}
 	}
 }
 
-// path returns the name of the command that a line begins with, and that of c if it is
-// one of that command's own.
+// path returns the name of the command at the beginning of a line, and the name of c if c is
+// a sub-command of that command.
 func (s Set) path(line string, c *Command) []string {
 	word := ""
 	if words := strings.Fields(line); len(words) > 0 {
@@ -352,21 +352,21 @@ func (s Set) path(line string, c *Command) []string {
 
 // unknown returns the error about a line that names no command here, nil if it
 // is for the model.
-func (s Set) unknown(o *Owners, line string) error {
+func (s Set) unknown(d *Deps, line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.Contains(words[0], "/") {
 		return nil // a path
 	}
-	if said := o.Elsewhere(words[0]); said != "" {
+	if said := d.Elsewhere(words[0]); said != "" {
 		return unavailable("/%s: %s", words[0], said)
 	}
-	if why := o.Customs.Lost(words[0]); why != "" {
+	if why := d.Customs.Lost(words[0]); why != "" {
 		return misused("/%s: %s", words[0], why)
 	}
 	if near := s.near(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)
 	}
-	if o.Restart != nil && len(words) == 1 { // in a session
+	if d.Restart != nil && len(words) == 1 { // in a session
 		if _, err := os.Lstat("/" + words[0]); err != nil {
 			return misused("unknown command /%s; /help lists those there are", words[0])
 		}

@@ -28,7 +28,7 @@ import (
 )
 
 // session returns owners over a conversation of one answer.
-func session(t *testing.T) (*commands.Owners, *strings.Builder) {
+func session(t *testing.T) (*commands.Deps, *strings.Builder) {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "more"), 0o700); err != nil {
@@ -55,7 +55,7 @@ func session(t *testing.T) (*commands.Owners, *strings.Builder) {
 		Mode:        func(string) (string, error) { return "", nil },
 		Directories: func([]string) error { return nil },
 	}
-	app := &commands.Owners{Conversation: held, Out: &out, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
+	app := &commands.Deps{Conversation: held, Out: &out, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
 		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
 		Elsewhere: func(string) string { return "" },
 		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
@@ -316,13 +316,13 @@ func TestNamesAreUnique(t *testing.T) {
 			check(prefix+c.Name+" ", c.Sub)
 		}
 	}
-	check("/", commands.Builtin(&commands.Owners{}))
+	check("/", commands.Builtin(&commands.Deps{}))
 }
 
 // A command that is carried out needs no sentence about it.
 func TestNothingIsBothThereAndAbsent(t *testing.T) {
 	for _, name := range commands.Absent() {
-		c, rest := commands.Builtin(&commands.Owners{}).Find(name)
+		c, rest := commands.Builtin(&commands.Deps{}).Find(name)
 		if c != nil && rest == "" {
 			t.Errorf("/%s is there: take its row out of the table", name)
 		}
@@ -385,7 +385,7 @@ func FuzzFind(f *testing.F) {
 	f.Add("stats model x")
 	f.Add("  directory\tadd \x00")
 	f.Fuzz(func(t *testing.T, line string) {
-		c, rest := commands.Builtin(&commands.Owners{}).Find(line)
+		c, rest := commands.Builtin(&commands.Deps{}).Find(line)
 		if c == nil && strings.Join(strings.Fields(line), " ") != rest {
 			t.Errorf("%q: lost %q", line, rest)
 		}

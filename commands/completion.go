@@ -52,8 +52,7 @@ func (c Completion) Complete(ctx context.Context, text string, at int) (start in
 	return start, found
 }
 
-// command completes a command or its arguments. It reports false if that is
-// not for it to do.
+// command completes a command or its arguments. It reports false if the line is no command.
 func (c Completion) command(ctx context.Context, before string) (start int, found []input.Candidate, ok bool) {
 	trimmed := strings.TrimLeft(before, " ")
 	if c.Commands == nil || !strings.HasPrefix(trimmed, "/") || strings.Contains(trimmed, "\n") {

@@ -71,7 +71,7 @@ func TestCompletion(t *testing.T) {
 }
 
 func FuzzCompletion(f *testing.F) {
-	c := Completion{Commands: func() Set { return Builtin(&Owners{}) }, Files: func(_ context.Context, name string) []input.Name {
+	c := Completion{Commands: func() Set { return Builtin(&Deps{}) }, Files: func(_ context.Context, name string) []input.Name {
 		return []input.Name{{Path: name + "x", Show: name}}
 	}}
 	f.Add("/mo", 3)

@@ -24,8 +24,8 @@ type customCommands struct {
 // program.
 type Customs struct {
 	*custom.Library
-	Notify func(string)
-	World  custom.World
+	Notify  func(string)
+	Sources custom.Sources
 
 	// Served returns the commands of MCP servers, each with another name to go by if
 	// its own is taken. It may be nil.
@@ -42,7 +42,7 @@ func (cs *Customs) with(set Set) Set {
 		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments,
 			Summary: c.Description, Custom: true,
 			Prompt: func(ctx context.Context, line, args string) ([]*genai.Part, error) {
-				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.World)
+				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.Sources)
 				if err == nil && len(parts) == 0 {
 					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
 						text.EscapeLine(c.File) + " is empty"}
@@ -69,7 +69,7 @@ func (cs *Customs) with(set Set) Set {
 
 // found returns those that people have written.
 func (cs *Customs) found() []custom.Command {
-	set := Builtin(&Owners{})
+	set := Builtin(&Deps{})
 	return cs.Library.Commands(func(name string) bool { return set.named(name) != nil || isAbsent(name) })
 }
 

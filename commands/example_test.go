@@ -19,7 +19,7 @@ func ExampleStep() {
 			_, err := fmt.Println("Hello,", args)
 			return err
 		}}
-	o := &commands.Owners{Out: os.Stdout,
+	o := &commands.Deps{Out: os.Stdout,
 		Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }},
 			Served: func() commands.Set { return commands.Set{greet} }},
 		Elsewhere: func(string) string { return "" },

@@ -35,10 +35,10 @@ func (cmd modelCommands) models() *Command {
 		}}
 }
 
-// A Models is which models there are to choose from, and which one is.
+// Models are the models to choose from, and the chosen model.
 type Models struct {
 	Presets *preset.Table  // what names stand for
-	Chosen  func() string  // the one that is, or a name such as auto
+	Chosen  func() string  // the name of the model, or a name such as auto
 	Choose  func(n string) // changes it
 	Think   func(l string) // changes how much it thinks: low, medium or high
 }
@@ -133,7 +133,7 @@ func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
 	return nil
 }
 
-// listModels says which model it is, and which there are.
+// listModels prints the chosen model and the list of models.
 func (cmd modelCommands) listModels() error {
 	line := "model: " + cmd.c.Model.Chosen()
 	if now := cmd.c.Engine.Model(); now != cmd.c.Model.Chosen() {

@@ -29,7 +29,7 @@ func TestSettingsWords(t *testing.T) {
 		`settings set a.b {"command": "x"} --json`: {"config", "set", "--json", "--", "a.b", `{"command": "x"}`},
 	} {
 		var got []string
-		o := &Owners{Out: &bytes.Buffer{}, Manage: func(_ context.Context, args ...string) error { got = args; return nil }}
+		o := &Deps{Out: &bytes.Buffer{}, Manage: func(_ context.Context, args ...string) error { got = args; return nil }}
 		c, args := Builtin(o).Find(line)
 		if c == nil {
 			t.Fatalf("there is no /%s", line)
@@ -46,7 +46,7 @@ func TestSettingsRefuses(t *testing.T) {
 		"settings set": "which key", "settings set a.b": "which key", "settings set --scope user a.b": "which key", "settings set a.b --json": "which key",
 		"settings get x": failed.Error(), "settings set a b": failed.Error(),
 	} {
-		o := &Owners{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
+		o := &Deps{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
 		c, args := Builtin(o).Find(line)
 		if err := c.Run(t.Context(), args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("/%s: %v; want %s", line, err, want)

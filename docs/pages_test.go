@@ -210,7 +210,7 @@ func commandsPage() string {
 			}
 		}
 	}
-	builtin := commands.Builtin(&commands.Owners{})
+	builtin := commands.Builtin(&commands.Deps{})
 	slices.SortFunc(builtin, func(a, b *commands.Command) int { return strings.Compare(a.Name, b.Name) })
 	list("/", builtin)
 	return b.String()

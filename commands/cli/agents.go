@@ -128,7 +128,7 @@ func called(d agent.Definition) string {
 	return d.Name + ", " + text.OneLine(d.Label, 60)
 }
 
-// agentsLeftOut says that the project's agents are not among those that there are.
+// agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
 func (here *Folder) agentsLeftOut(out *Output) {
 	if here.Trusted {
 		return

@@ -1,12 +1,18 @@
 // Package cli holds the sub-commands of the command line: gemline config,
-// gemline trust and so on, a file each.
+// gemline trust and so on, a file each. A first caller calls [Run].
 //
 // # One grammar
 //
-// A sub-command is a kong struct whose Run method does the work, and takes what it needs:
-// what prints is an [Output], what is set in a directory a [Folder], and so on. [Run] is what
-// callers use. The slash commands of a session that do the same pass it the words that follow
-// the slash, so there is one set of names, flags and texts.
+// A sub-command is a kong struct. The names, flags and help texts in its tags are the only
+// ones: completion, the manual page and the slash commands of a session ([Session]) are made
+// from the grammar.
+//
+// # A command takes what it needs
+//
+// The parameters of a Run method name the three to six things that the command uses: an
+// [Output] to print, a [Folder] with its settings, an [Asker], a [Project] and so on. [Run]
+// passes them by their types. A struct that several commands of a family share is made by a
+// Provide method.
 //
 // # A document and lines say the same
 //
@@ -85,8 +91,8 @@ type (
 	// Clean takes out what is secret of what is written to files.
 	Clean func(text string) string
 
-	// Attach shows a live session at the terminal. It is nil inside of one, and where there
-	// is no terminal.
+	// Attach shows a live session at the terminal. It is nil in a session, and without a
+	// terminal.
 	Attach func(context.Context, *attach.Conn) error
 
 	// A Host is the programs around this one.

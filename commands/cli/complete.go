@@ -9,13 +9,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A completer says what a word of a command line may become. It works by the
-// tables of the parsers: whatever they get, it has.
+// A completer says what a word of a command line may become, by the tables of the
+// parsers.
 type completer struct {
 	flags    []flags.Entry // in front of a sub-command, and around a prompt
 	commands *kong.Node
 
-	// values returns what there is of a kind, such as models.
+	// values returns all words of a kind, such as the names of models.
 	values func(kind string) []candidate
 }
 

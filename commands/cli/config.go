@@ -309,18 +309,18 @@ func (here *Folder) problems(out *Output, project Project) (list []Problem) {
 	return list
 }
 
-// examine says what becomes of a file, and what is wrong with it. One of a folder
-// that is not trusted is not read.
-func (w *Folder) examine(src settings.Source) (file, error) {
+// examine says what becomes of a file, and lists its mistakes. Files of a folder that is not
+// trusted are not read.
+func (here *Folder) examine(src settings.Source) (file, error) {
 	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
-	if src.Scope == settings.Workspace && !w.Trusted {
+	if src.Scope == settings.Workspace && !here.Trusted {
 		f.State = stateUntrusted
 		if _, err := os.Stat(src.Path); err != nil {
 			f.State = stateMissing
 		}
 		return f, nil
 	}
-	l := settings.Examine(src, w.environment)
+	l := settings.Examine(src, here.environment)
 	var fe *jsonc.Error
 	switch {
 	case errors.As(l.Err, &fe):

@@ -99,7 +99,7 @@ func (c *configSet) flags(out *Output, words []string) error {
 	return nil
 }
 
-// Run takes the value out of one of the files.
+// Run removes the key from the file.
 func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {

@@ -152,8 +152,8 @@ func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s exte
 	return err
 }
 
-// carrySecrets has the secrets of an extension be those of one that is known by something
-// else: it has moved.
+// carrySecrets moves the secrets of an extension to its new identity, after it has moved to
+// another address.
 func (set *extensionSet) carrySecrets(ctx context.Context, from, to extension.Extension) error {
 	if from.Service("") == to.Service("") {
 		return nil
@@ -209,8 +209,8 @@ func (set *extensionSet) unset(ctx context.Context, x extension.Extension) (name
 	return names
 }
 
-// ExtensionValues returns the values of an extension's settings, by variable: those of the
-// directory, unless that is "", before those that hold everywhere.
+// ExtensionValues returns the values of an extension's settings, by variable. A value of the
+// directory, if one is given, comes before the value for all directories.
 func ExtensionValues(ctx context.Context, vault *auth.Vault, x extension.Extension, cwd string) map[string]string {
 	values, _ := extension.Values(x.EnvFile())
 	here := map[string]string{}

@@ -146,14 +146,14 @@ func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extensi
 		return old.Home, nil
 	}
 	home := extension.Place(dir, x.Name)
-	if _, err := os.Lstat(home); err == nil { // of another name, or of none that can be read
+	if _, err := os.Lstat(home); err == nil { // another extension, or a broken one
 		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.EscapeLine(home), x.Name)
 	}
 	return home, nil
 }
 
-// install installs an extension, or updates one that is there. If it can't be, what was
-// there stays as it was.
+// install installs an extension, or updates old. After an error the old version is
+// unchanged.
 func (set *extensionSet) install(ctx context.Context, note extension.Install, old *extension.Extension,
 	consent, skip bool) (err error) {
 	dir, err := set.extensionDir()

@@ -23,8 +23,8 @@ func (on toggle) String() string { return map[toggle]string{true: "on", false: "
 // done says in a word what was done.
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
-// listing shows the members of a family, which has a command that lists them: as a document
-// with what is wrong, and as lines, or none where there is nothing.
+// listing shows the members of a family and the problems with others, as a document or as
+// lines. None is the line if there are no others.
 func (out *Output) listing(family string, members any, problems, lines []string, none string) error {
 	if len(lines) == 0 {
 		lines = []string{none}
@@ -32,13 +32,13 @@ func (out *Output) listing(family string, members any, problems, lines []string,
 	return out.show(map[string]any{family: members, "problems": append([]string{}, problems...)}, lines...)
 }
 
-// A family is what people add to gemline of one kind.
+// A family is one kind of addition to gemline: hooks, extensions, skills, agents or servers.
 type family struct {
 	kind    string // as the tags of the grammar have it
 	members func(context.Context) []candidate
 }
 
-// ProvideFamilies returns the families. Whatever can't be read has no members.
+// ProvideFamilies returns the families. A family that can't be read has no members.
 func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Extensions, servers Servers,
 	agents Agents) []family {
 	return []family{

@@ -34,12 +34,12 @@ type Folder struct {
 	Unused func() []settings.Unused
 }
 
-func (f *Folder) getenv(name string) string {
-	v, _ := f.Lookup(name)
+func (here *Folder) getenv(name string) string {
+	v, _ := here.Lookup(name)
 	return v
 }
 
-func (f *Folder) keys() *auth.Store { return auth.NewStore(f.Paths.User(), f.getenv) }
+func (here *Folder) keys() *auth.Store { return auth.NewStore(here.Paths.User(), here.getenv) }
 
 // choose returns how the next request would be paid for.
 func (here *Folder) choose(out *Output) (auth.Choice, error) {
@@ -51,8 +51,8 @@ func (here *Folder) choose(out *Output) (auth.Choice, error) {
 }
 
 // Credential returns how the next request is paid for, by settings s.
-func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Choice, error) {
-	key, warning, err := auth.ReadKey(f.Flags.KeyFile)
+func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Choice, error) {
+	key, warning, err := auth.ReadKey(here.Flags.KeyFile)
 	if err != nil {
 		return auth.Choice{Method: auth.APIKey, From: "--key-file"}, err
 	}
@@ -64,12 +64,12 @@ func (f *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Cho
 		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: key, KeyFrom: "--key-file", KeyStored: func() bool { return f.keys().May(auth.Choice{}) }, Getenv: f.getenv, DotEnv: f.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Key: key, KeyFrom: "--key-file", KeyStored: func() bool { return here.keys().May(auth.Choice{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 // definedIn returns the strongest file that sets a key.
-func (f *Folder) definedIn(key string) string {
-	for _, layer := range slices.Backward(settings.Read(settings.Sources(f.Paths, f.Lookup, f.Trusted), f.Lookup)) {
+func (here *Folder) definedIn(key string) string {
+	for _, layer := range slices.Backward(settings.Read(settings.Sources(here.Paths, here.Lookup, here.Trusted), here.Lookup)) {
 		var v any = settings.Merge([]settings.Layer{layer})
 		for name := range strings.SplitSeq(key, ".") {
 			tree, _ := v.(map[string]any)
@@ -82,33 +82,33 @@ func (f *Folder) definedIn(key string) string {
 	return ""
 }
 
-func (f *Folder) userFile() settings.Source {
-	return settings.Source{Scope: settings.User, Path: f.Paths.User("settings.json")}
+func (here *Folder) userFile() settings.Source {
+	return settings.Source{Scope: settings.User, Path: here.Paths.User("settings.json")}
 }
 
 // environment returns a variable of the environment alone. Files of settings
 // are filled in from it before any .env file is read.
-func (f *Folder) environment(name string) (string, bool) {
-	if _, ok := f.DotEnv.Lookup(name); ok {
+func (here *Folder) environment(name string) (string, bool) {
+	if _, ok := here.DotEnv.Lookup(name); ok {
 		return "", false
 	}
-	return f.Lookup(name)
+	return here.Lookup(name)
 }
 
 // settings returns what the files say. What is odd in them config validate tells.
-func (f *Folder) settings() (*settings.Settings, error) {
-	s, _, err := settings.Load(settings.Sources(f.Paths, f.environment, f.Trusted), f.environment)
+func (here *Folder) settings() (*settings.Settings, error) {
+	s, _, err := settings.Load(settings.Sources(here.Paths, here.environment, here.Trusted), here.environment)
 	return s, err
 }
 
 // trust finds out about a folder, by the settings of everything but it.
-func (f *Folder) trust(folder string) (trust.Status, error) {
-	paths := project.Paths{Home: f.Paths.Home, Cwd: folder}
-	s, _, err := settings.Load(settings.Sources(paths, f.Lookup, false), f.Lookup)
+func (here *Folder) trust(folder string) (trust.Status, error) {
+	paths := project.Paths{Home: here.Paths.Home, Cwd: folder}
+	s, _, err := settings.Load(settings.Sources(paths, here.Lookup, false), here.Lookup)
 	if err != nil {
 		return trust.Status{}, err
 	}
-	t, err := trust.Decide(paths, s, f.Flags, f.Lookup)
+	t, err := trust.Decide(paths, s, here.Flags, here.Lookup)
 	if err == nil && t.State == trust.Trusted {
 		t.Brings = trust.Survey(paths, s)
 	}

@@ -25,7 +25,7 @@ type topic struct {
 	Text  string `json:"text,omitempty"` // Markdown
 }
 
-// Run prints what is asked for, or what there is.
+// Run prints the page, the help of the command, or the list of both.
 func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
 		return out.topics(ctx)
@@ -98,8 +98,8 @@ func didYouMean(name string, names []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// notCalled refuses the name of something that is not there. Lists is the command that says
-// what is.
+// notCalled refuses a name that nothing of the kind has. Lists is the command that lists the
+// names.
 func notCalled(kind, name, lists string, names []string) error {
 	message := fmt.Sprintf("no %s is called %.100q; %s lists them", kind, name, lists)
 	if near := text.Nearest(name, names); near != "" {

@@ -96,8 +96,8 @@ func (a activity) Clock() string {
 	return t.Local().Format("15:04:05.000")
 }
 
-// describe returns what kind of event attributes are of, "" if it is not shown, and
-// says what happened.
+// describe returns the kind of an event, "" if events of the kind are not shown, and a line
+// about the event.
 func describe(said map[string]any) (kind, line string) {
 	get := func(key string) string { return word(said[key]) }
 	took := get("duration_ms") + " ms"

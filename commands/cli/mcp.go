@@ -29,7 +29,8 @@ type Servers interface {
 	// most so long.
 	Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error)
 
-	// Login returns what logs in to a server. It is nil if that takes no log-in of its own.
+	// Login returns the client that logs in to a server, nil if the server has no log-in of
+	// its own.
 	Login(name string) (*oauth.Client, error)
 
 	// Turn switches a server on or off in the session that is held, if there is one.

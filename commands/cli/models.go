@@ -53,8 +53,8 @@ type price struct {
 }
 
 // addPrices adds the prices that are known.
-func (w *Folder) addPrices(list []listedModel) error {
-	prices, err := limit.LoadPrices(w.Paths.User("prices.toml"), w.Today)
+func (here *Folder) addPrices(list []listedModel) error {
+	prices, err := limit.LoadPrices(here.Paths.User("prices.toml"), here.Today)
 	if err != nil {
 		return err
 	}

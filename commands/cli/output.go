@@ -29,16 +29,16 @@ type Output struct {
 }
 
 // beside returns where is told what is not the document: with --json that is standard error.
-func (o Output) beside() *Output {
-	if o.JSON && o.Err != nil {
-		o.Out = o.Err
+func (out Output) beside() *Output {
+	if out.JSON && out.Err != nil {
+		out.Out = out.Err
 	}
-	return &o
+	return &out
 }
 
 // document writes v, which is an object, as one document of JSON that begins
 // with the version of its schema.
-func (o *Output) document(v any) error {
+func (out *Output) document(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -47,37 +47,37 @@ func (o *Output) document(v any) error {
 	if !bytes.HasPrefix(b, []byte("}")) {
 		b = append([]byte(","), b...)
 	}
-	return o.print(json.RawMessage(fmt.Sprintf(`{"schema_version":%d%s`, SchemaVersion, b)))
+	return out.print(json.RawMessage(fmt.Sprintf(`{"schema_version":%d%s`, SchemaVersion, b)))
 }
 
 // print writes v as JSON.
-func (o *Output) print(v any) error {
+func (out *Output) print(v any) error {
 	b, err := text.JSON(v, "  ")
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(o.Out, text.Escape(string(b))+"\n")
+	_, err = io.WriteString(out.Out, text.Escape(string(b))+"\n")
 	return err
 }
 
 // show writes v as a document with --json, and else lines.
-func (o *Output) show(v any, lines ...string) error {
-	if o.JSON {
-		return o.document(v)
+func (out *Output) show(v any, lines ...string) error {
+	if out.JSON {
+		return out.document(v)
 	}
-	return o.lines(lines)
+	return out.lines(lines)
 }
 
 // line writes a line.
-func (o *Output) line(format string, args ...any) error {
-	_, err := fmt.Fprintf(o.Out, format+"\n", args...)
+func (out *Output) line(format string, args ...any) error {
+	_, err := fmt.Fprintf(out.Out, format+"\n", args...)
 	return err
 }
 
 // lines writes lines. Each stays one line, whatever characters are in it.
-func (o *Output) lines(lines []string) error {
+func (out *Output) lines(lines []string) error {
 	for _, l := range lines {
-		if err := o.line("%s", output.EscapeLine(l)); err != nil {
+		if err := out.line("%s", output.EscapeLine(l)); err != nil {
 			return err
 		}
 	}
@@ -85,17 +85,17 @@ func (o *Output) lines(lines []string) error {
 }
 
 // page shows a long text.
-func (o *Output) page(ctx context.Context, text string) error {
-	if o.Page != nil {
-		return o.Page(ctx, text)
+func (out *Output) page(ctx context.Context, text string) error {
+	if out.Page != nil {
+		return out.Page(ctx, text)
 	}
-	_, err := io.WriteString(o.Out, text)
+	_, err := io.WriteString(out.Out, text)
 	return err
 }
 
 // width returns how wide text may be: as wide as the screen, but no wider than
 // is easy to read.
-func (o *Output) width() int {
+func (out *Output) width() int {
 	const most = 100
-	return max(20, min(cmp.Or(o.Width, 80), most))
+	return max(20, min(cmp.Or(out.Width, 80), most))
 }

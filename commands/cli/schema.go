@@ -14,7 +14,7 @@ type schemaCommand struct {
 	Name string `arg:"" optional:"" complete:"schema" help:"Such as events (the lines of stream-json), result (the document of json), batch (the lines of --batch) or settings."`
 }
 
-// settingsSchema is the name of the one schema that is made of the code.
+// settingsSchema is the name of the schema of the settings, which is made from their table.
 const settingsSchema = "settings"
 
 // Run prints a schema, or the names of all.

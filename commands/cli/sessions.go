@@ -29,8 +29,8 @@ type sessionsCommand struct {
 }
 
 // sessions returns the sessions of the working directory, and where they are.
-func (w *Folder) sessions() ([]journal.Session, project.Store, error) {
-	store, known := w.Paths.Known()
+func (here *Folder) sessions() ([]journal.Session, project.Store, error) {
+	store, known := here.Paths.Known()
 	if !known {
 		return nil, store, nil
 	}
@@ -39,8 +39,8 @@ func (w *Folder) sessions() ([]journal.Session, project.Store, error) {
 }
 
 // session returns the session that a word names.
-func (w *Folder) session(which string) (s journal.Session, number int, store project.Store, err error) {
-	list, store, err := w.sessions()
+func (here *Folder) session(which string) (s journal.Session, number int, store project.Store, err error) {
+	list, store, err := here.sessions()
 	if err != nil {
 		return s, 0, store, err
 	}
@@ -169,7 +169,7 @@ func (m message) write(b *strings.Builder) {
 		who, m.Text = "note", cmp.Or(engine.Noted(m.Text), m.Text)
 	}
 	if m.Text != "" {
-		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // set in, so that it is no line of ours
+		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // indented, unlike gemline's own lines
 		fmt.Fprintf(b, "\n%s:\n  %s\n", cmp.Or(who, m.Role), text)
 	}
 	for _, kind := range m.Media {

@@ -50,7 +50,7 @@ type setupGitHub struct {
 	Yes bool `aliases:"consent" help:"Write the files, and don't ask."`
 }
 
-// A workflowFile is one to be written: what is there, and what shall be.
+// A workflowFile is a file to be written, with its content before and after.
 type workflowFile struct {
 	name  string // below the repository's directory, with slashes
 	was   []byte
@@ -135,7 +135,7 @@ func (here *Folder) githubRepository(ctx context.Context, hub hub) (github sourc
 	return github, top, repository, err
 }
 
-// wanted returns those of files, and of .gitignore, that are not there as they shall be.
+// wanted returns the files, .gitignore among them, whose content has to change.
 func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error) {
 	for _, f := range append(files, workflowFile{name: ".gitignore"}) {
 		if f.was, f.info, err = existing(dir, f.name); err != nil {
@@ -285,7 +285,7 @@ func writeAll(dir *disk.Dir, all []workflowFile) (err error) {
 	return nil
 }
 
-// write puts the file in its place. What it returns lets go of that, or takes it back.
+// write puts the file in its place. The returned function keeps the file or removes it again.
 func (f workflowFile) write(dir *disk.Dir) (end func(undo bool) error, err error) {
 	name := filepath.FromSlash(f.name)
 	at, leave, err := dir.Make(filepath.Dir(name))

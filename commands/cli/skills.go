@@ -320,7 +320,7 @@ func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skil
 		fmt.Sprintf("skill %s disabled, in %s", name, path))
 }
 
-// skillName returns the name of a skill as it spells it.
+// skillName returns the name of a skill in the skill's own spelling.
 func skillName(skills *skill.Library, name string) (string, error) {
 	all := names(skills.All())
 	i := slices.IndexFunc(all, func(s string) bool { return strings.EqualFold(s, name) })

@@ -53,8 +53,8 @@ func tools(ctx context.Context, project Project, headless bool) ([]tool, policy.
 	return list, trial.Policy.Mode(), nil
 }
 
-// unspecified is a call of t without arguments. It runs no command, so that it is not
-// judged as one that may be any.
+// unspecified is a call of t without arguments. Its plan is plain, since an unknown command
+// line would be judged as opaque.
 func unspecified(t engine.Tool) engine.Proposal {
 	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }

@@ -30,8 +30,8 @@ func put(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// world is a World whose commands and files say what they are.
-var world = World{
+// world is Sources whose commands and files say what they are.
+var world = Sources{
 	Run: func(_ context.Context, command string) (string, error) {
 		if command == "false" {
 			return "", errors.New("refused")

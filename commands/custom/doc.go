@@ -3,9 +3,9 @@
 //
 // # Text in, parts out
 //
-// [Load] reads the files, and [Command.Expand] makes the message. What a prompt takes
-// from elsewhere, files and the output of commands, comes from a [World], which judges
-// and asks as it does for calls of the model's.
+// A first caller makes a [Library], which reads the files by [Load]. [Command.Expand] makes
+// the message. Files and the output of commands in a prompt come from [Sources], which judge
+// and ask as they do for calls of the model.
 //
 // # Scanned once
 //

@@ -15,7 +15,7 @@ func Example() {
 	os.MkdirAll(filepath.Join(dir, "git"), 0o700)
 	os.WriteFile(filepath.Join(dir, "git", "commit.toml"), []byte(`prompt = "Say what !{git status} means. {{args}}"`), 0o600)
 	commands, _, _ := custom.Load([]custom.Dir{{Path: dir, Owner: "user"}}, func(string) bool { return false })
-	world := custom.World{Run: func(context.Context, string) (string, error) { return "clean", nil },
+	world := custom.Sources{Run: func(context.Context, string) (string, error) { return "clean", nil },
 		Quote: func(text string) string { return "'" + text + "'" }}
 	call := custom.Invocation{Line: "/git:commit in short", Args: "in short"}
 	parts, err := commands[0].Expand(context.Background(), call, world)

@@ -13,8 +13,8 @@ import (
 	"gemline/repl/input"
 )
 
-// A World is what a prompt takes from elsewhere.
-type World struct {
+// Sources are what a prompt is filled in from.
+type Sources struct {
 	// Run runs a command, judged and asked about like a call of the model's, and
 	// returns what is put in its place. Its error ends the expansion.
 	Run func(ctx context.Context, command string) (string, error)
@@ -37,7 +37,7 @@ type Invocation struct {
 // A piece is a part of a prompt: bare text, or what is replaced.
 type piece struct {
 	kind kind
-	text string // as it stands there, or what is in the braces
+	text string // the bare text, or the text in the braces
 	raw  string // as it stands in the prompt
 }
 
@@ -113,7 +113,7 @@ func closing(text string) int {
 }
 
 // Expand returns the message that the command stands for.
-func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai.Part, error) {
+func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*genai.Part, error) {
 	if c.broken != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.EscapeLine(c.File), c.broken)}
 	}
@@ -133,14 +133,14 @@ func (c Command) Expand(ctx context.Context, call Invocation, w World) ([]*genai
 			if p.text == "" {
 				break
 			}
-			command := c.filled(p.text, call.Args, w.Quote)
-			out, err := w.Run(ctx, command)
+			command := c.filled(p.text, call.Args, from.Quote)
+			out, err := from.Run(ctx, command)
 			if err != nil {
 				return nil, input.Unsent(ctx, "!{"+command+"}", err)
 			}
 			said.WriteString(out)
 		case file:
-			found, err := w.Files(ctx, p.text, c.Dir.own())
+			found, err := from.Files(ctx, p.text, c.Dir.own())
 			if err != nil {
 				return nil, err
 			}
@@ -185,7 +185,7 @@ func (c Command) filled(text, args string, quote func(string) string) string {
 	})
 }
 
-// quoted returns what quote makes of text; of nothing, nothing.
+// quoted returns the quoted text, and "" for no text.
 func quoted(text string, quote func(string) string) string {
 	if text == "" {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"gemline/engine/text"
 )
 
-// markdown reads a command as other agents keep them: Markdown, with what is said of it
+// markdown reads a command in the format of other agents: Markdown, with its properties
 // between two lines of three hyphens.
 func (l *loader) markdown(c *Command, source string) {
 	head, body := frontMatter(source)

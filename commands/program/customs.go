@@ -29,7 +29,7 @@ func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Custom
 	return &commands.Customs{Library: &f.Project.customs, Notify: func(text string) { f.Project.notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
 		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
-		World: custom.World{
+		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
 				return f.content(ctx, path, own, show)

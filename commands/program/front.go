@@ -123,8 +123,8 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 
 // commands returns what the slash commands may reach. They write to out, and tell by show
 // what happens in calls of theirs.
-func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Owners {
-	app := &commands.Owners{Conversation: f.conversation(), Out: out, Customs: f.customs(out, show),
+func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
+	app := &commands.Deps{Conversation: f.conversation(), Out: out, Customs: f.customs(out, show),
 		Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")

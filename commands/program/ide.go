@@ -62,7 +62,7 @@ func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.
 }
 
 // editorCommand carries out /ide.
-func (i *interactive) editorCommand(app *commands.Owners) func(context.Context, string) (string, error) {
+func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, string) (string, error) {
 	set := func(ctx context.Context, value string) error {
 		if i.paths.Home == "" { // it holds for this session
 			return nil

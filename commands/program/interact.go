@@ -92,7 +92,7 @@ func (r *run) interact(ctx context.Context) error {
 }
 
 // commands returns what the slash commands may reach.
-func (i *interactive) commands() *commands.Owners {
+func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Out, i.show)
 	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.summarizeListed(ctx, list) }

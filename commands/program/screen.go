@@ -127,7 +127,7 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 }
 
 // completion says what the Tab key may make of a line.
-func (i *interactive) completion(app *commands.Owners) commands.Completion {
+func (i *interactive) completion(app *commands.Deps) commands.Completion {
 	names := input.Names{Workspace: i.workspace, Fuzzy: i.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
 		for _, c := range i.presets.Choices() {

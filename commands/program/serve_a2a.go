@@ -60,7 +60,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 
 // clientCommands returns the slash commands that clients may run.
 func clientCommands() (list []a2a.Command) {
-	set := commands.Builtin(&commands.Owners{})
+	set := commands.Builtin(&commands.Deps{})
 	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show",
 		"memory refresh", "memory list", "restore"} {
 		c, _ := set.Find(name)

@@ -204,7 +204,7 @@ func spelled(prefix string, set commands.Set) (all []string) {
 // everything returns what is typed to use everything once.
 func everything(t *testing.T) (lines []typed) {
 	t.Helper()
-	known := spelled("", commands.Builtin(&commands.Owners{}))
+	known := spelled("", commands.Builtin(&commands.Deps{}))
 	for _, name := range known {
 		use, ok := uses[name]
 		if !ok {
