@@ -68,8 +68,10 @@ func (env Env) guarded(k *known, keep bool) (files map[string]guardedFile, ok bo
 
 // changed reports whether a file is another one than before, or holds something else.
 func (f guardedFile) changed(path string, now guardedFile) bool {
+	old, known := disk.StampOf(f.info)
+	stamp, _ := disk.StampOf(now.info)
 	switch {
-	case f.info.IsDir() && now.info.IsDir(), f.info.Size() == now.info.Size() && f.info.ModTime().Equal(now.info.ModTime()) && os.SameFile(f.info, now.info):
+	case f.info.IsDir() && now.info.IsDir(), known && old == stamp:
 		return false
 	case f.text == nil || f.info.Mode() != now.info.Mode():
 		return true
@@ -78,17 +80,48 @@ func (f guardedFile) changed(path string, now guardedFile) bool {
 	return err != nil || !bytes.Equal(b, f.text)
 }
 
-// putBack gives a file that was changed another name, and puts back what was there.
-func (f guardedFile) putBack(path string) error {
-	err := os.Rename(path, aside(path))
-	if err == nil && f.text != nil {
-		err = os.WriteFile(path, f.text, f.info.Mode().Perm())
+// putBack gives what is at a path below a root another name, and puts back what was there.
+// No link leads out of the root, and none at the path is followed.
+func (f guardedFile) putBack(root *os.Root, rel string) error {
+	if _, err := root.Lstat(rel); err == nil {
+		if err := root.Rename(rel, aside(root, rel)); err != nil {
+			return err
+		}
+	}
+	if f.text == nil {
+		return nil
+	}
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.text)
+	return errors.Join(err, file.Chmod(f.info.Mode().Perm()), file.Close())
+}
+
+// putBack gives what was made or changed other names, and puts back what was there before.
+func (c shellCall) putBack(made []string, before map[string]guardedFile) (err error) {
+	for _, dir := range c.env.Workspace.Roots() {
+		root, oerr := os.OpenRoot(dir)
+		if oerr != nil {
+			err = errors.Join(err, oerr)
+			continue
+		}
+		for _, path := range made {
+			if rel, rerr := filepath.Rel(dir, path); rerr == nil && filepath.IsLocal(rel) {
+				err = errors.Join(err, before[path].putBack(root, rel))
+			}
+		}
+		root.Close()
 	}
 	return err
 }
 
-// checked runs a command. What is guarded and was made or changed is asked about, and gets
-// another name if it is not to be, unless the command line names it: then it was judged.
+// checked runs a command. What is guarded and was made, changed or removed is asked about, and
+// is as before if it is not to be, unless the command line names it: then it was judged.
 func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
 	run func() (engine.Result, error)) (engine.Result, error) {
 	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.State().Files {
@@ -112,14 +145,21 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 			made = append(made, path)
 		}
 	}
-	if len(made) == 0 {
+	whole := true // all that was there can be put back
+	for path, old := range before {
+		if _, there := after[path]; !there && old.text != nil && !c.writesAll(path, before) {
+			made = append(made, path)
+		}
+		whole = whole && (old.text != nil || !slices.Contains(made, path))
+	}
+	if slices.Sort(made); len(made) == 0 {
 		return r, err
 	}
 	var names []string
 	for _, path := range made {
 		names = append(names, text.Name(c.env.Workspace.Rel(path)))
 	}
-	what := "it made what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
+	what := "it made or changed what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
 	if n := len(names) - 5; n > 0 {
 		what += fmt.Sprintf(" and %d more", n)
 	}
@@ -135,16 +175,18 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
 		return r, err
 	}
-	for _, path := range made {
-		aerr = errors.Join(aerr, before[path].putBack(path))
-	}
+	aerr = errors.Join(aerr, c.putBack(made, before))
 	if aerr != nil {
 		return r, errors.Join(err, aerr)
 	}
 	if err == nil {
 		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
 	}
-	return denied(r, err, answer, "The command was done, but "+what+". That got other names, which end in .put-aside and a number, since it was not allowed; files that it changed are as they were.", what)
+	said := "The command was done, but " + what + ". That was not allowed: what is new there has names that end in .put-aside and a number now"
+	if whole {
+		said += ", and what was there is as before"
+	}
+	return denied(r, err, answer, said+".", what)
 }
 
 // writesAll reports whether the command line names a guarded file that it writes to, or all
@@ -170,11 +212,12 @@ func (c shellCall) writesAll(path string, after map[string]guardedFile) bool {
 	return files > 0 || named(path, top)
 }
 
-// aside returns a name beside path that nothing has.
-func aside(path string) string {
+// aside returns a name beside rel that nothing has.
+func aside(root *os.Root, rel string) string {
 	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(path), "."), n)
-		if to := filepath.Join(filepath.Dir(path), name); !exists(to) {
+		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(rel), "."), n)
+		to := filepath.Join(filepath.Dir(rel), name)
+		if _, err := root.Lstat(to); err != nil {
 			return to
 		}
 	}
