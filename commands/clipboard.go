@@ -13,18 +13,16 @@ import (
 // usual programs that is there, and returns its name. getenv tells which
 // desktop it is, and the program is given environ.
 func Clipboard(ctx context.Context, getenv func(string) string, environ []string, text string) (string, error) {
-	for _, p := range clipboards(getenv) {
-		if _, err := exec.LookPath(p[0]); err != nil {
-			continue
-		}
-		cmd := exec.CommandContext(ctx, p[0], p[1:]...)
-		cmd.Stdin, cmd.Env = strings.NewReader(text), environ
-		if err := cmd.Run(); err != nil {
-			return "", fmt.Errorf("%s: %w", p[0], err)
-		}
-		return "by " + p[0], nil
+	p := clipboard(getenv)
+	if p == nil {
+		return "", errors.New("no clipboard here; on a desktop, install wl-copy, xclip or xsel")
 	}
-	return "", errors.New("no clipboard here; on a desktop, install wl-copy, xclip or xsel")
+	cmd := exec.CommandContext(ctx, p[0], p[1:]...)
+	cmd.Stdin, cmd.Env = strings.NewReader(text), environ
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w", p[0], err)
+	}
+	return "by " + p[0], nil
 }
 
 // TmuxBuffer puts text into tmux's buffer, and on the clipboard of the terminal
@@ -44,12 +42,20 @@ func TmuxBuffer(ctx context.Context, environ []string, text string) (string, err
 // ClipboardProgram returns the name of the program that [Clipboard] would use,
 // "" if there is none.
 func ClipboardProgram(getenv func(string) string) string {
-	for _, p := range clipboards(getenv) {
-		if _, err := exec.LookPath(p[0]); err == nil {
-			return p[0]
-		}
+	if p := clipboard(getenv); p != nil {
+		return p[0]
 	}
 	return ""
+}
+
+// clipboard returns the first of the usual programs that is there, with its arguments.
+func clipboard(getenv func(string) string) []string {
+	for _, p := range clipboards(getenv) {
+		if _, err := exec.LookPath(p[0]); err == nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // clipboards returns the usual programs of a desktop.

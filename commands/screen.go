@@ -1,11 +1,14 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // screenCommands are about what the terminal shows, and the editor that it belongs to.
@@ -43,9 +46,11 @@ type Output struct {
 // where there is none.
 var errNoScreen = unavailable("this is for a session at a terminal")
 
-// state returns what changes one thing of the screen, and prints its state.
-func (cmd screenCommands) state(of func(*Screen) func(string) (string, error)) func(context.Context, string) error {
-	return func(_ context.Context, word string) error {
+// setting returns a command that changes one thing of the screen, or prints its state. The
+// thing is one of the functions of the Screen.
+func (cmd screenCommands) setting(c Command, of func(*Screen) func(string) (string, error), choices ...string) *Command {
+	c.Args, c.Complete = "["+strings.Join(choices, "|")+"]", words(choices...)
+	c.Run = func(_ context.Context, word string) error {
 		if cmd.screen == nil {
 			return errNoScreen
 		}
@@ -55,6 +60,7 @@ func (cmd screenCommands) state(of func(*Screen) func(string) (string, error)) f
 		}
 		return sentences(cmd.out, said)
 	}
+	return &c
 }
 
 // words returns what completes one of a few words.
@@ -63,34 +69,28 @@ func words(all ...string) func(context.Context, string, string) []string {
 }
 
 func (cmd screenCommands) accessible() *Command {
-	return &Command{Name: "accessible", Args: "[on|off]",
-		Summary:  "plain mode, for screen readers and braille displays, from here on",
-		Complete: words("on", "off"),
-		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Accessible })}
+	return cmd.setting(Command{Name: "accessible", Summary: "plain mode, for screen readers and braille displays, from here on"},
+		func(s *Screen) func(string) (string, error) { return s.Accessible }, "on", "off")
 }
 
 func (cmd screenCommands) detail() *Command {
-	return &Command{Name: "detail", Usual: true, Args: "[short|normal|full]",
-		Summary:  "how much gemline says about what the model does",
-		Complete: words("short", "normal", "full"),
-		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Detail })}
+	return cmd.setting(Command{Name: "detail", Usual: true, Summary: "how much gemline says about what the model does"},
+		func(s *Screen) func(string) (string, error) { return s.Detail }, "short", "normal", "full")
 }
 
 func (cmd screenCommands) streaming() *Command {
-	return &Command{Name: "stream", Args: "[token|sentence|paragraph|final]",
-		Summary:  "how much of an answer is shown at a time",
-		Complete: words("token", "sentence", "paragraph", "final"),
-		Run:      cmd.state(func(s *Screen) func(string) (string, error) { return s.Stream })}
+	return cmd.setting(Command{Name: "stream", Summary: "how much of an answer is shown at a time"},
+		func(s *Screen) func(string) (string, error) { return s.Stream }, "token", "sentence", "paragraph", "final")
 }
 
 func (cmd screenCommands) vim() *Command {
-	return &Command{Name: "vim", Args: "[on|off]", Summary: "vi keys, on or off", Complete: words("on", "off"),
-		Run: func(ctx context.Context, word string) error {
-			if strings.TrimSpace(word) == "" {
-				word = "toggle"
-			}
-			return cmd.state(func(s *Screen) func(string) (string, error) { return s.Vi })(ctx, word)
-		}}
+	c := cmd.setting(Command{Name: "vim", Summary: "vi keys, on or off"},
+		func(s *Screen) func(string) (string, error) { return s.Vi }, "on", "off")
+	turn := c.Run
+	c.Run = func(ctx context.Context, word string) error {
+		return turn(ctx, cmp.Or(strings.TrimSpace(word), "toggle"))
+	}
+	return c
 }
 
 func (cmd screenCommands) show() *Command {
@@ -121,12 +121,8 @@ func (cmd screenCommands) listOutputs(kept []Output) error {
 	var ls []string
 	for _, o := range kept {
 		n := strings.Count(strings.TrimSuffix(o.Text, "\n"), "\n") + 1
-		plural := "s"
-		if n == 1 {
-			plural = ""
-		}
-		ls = append(ls, fmt.Sprintf("%d: %s, %d line%s", o.Number,
-			strings.Join(strings.Fields(o.Title), " "), n, plural))
+		ls = append(ls, fmt.Sprintf("%d: %s, %s", o.Number, strings.Join(strings.Fields(o.Title), " "),
+			text.Count(n, "line")))
 	}
 	return sentences(cmd.out, ls...)
 }

@@ -240,12 +240,8 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 	if lines = append(lines, fmt.Sprintf("agents that can be read: %d", len(list))); len(wrong) == 0 {
 		lines = append(lines, "nothing is wrong with them")
 	}
-	err := out.show(struct {
-		OK       bool       `json:"ok"`
-		Agents   int        `json:"agents"`
-		Problems []badAgent `json:"problems"`
-		Notes    []badAgent `json:"notes"` // of agents that work all the same
-	}{len(wrong) == 0, len(list), bad, notes}, lines...)
+	err := out.show(map[string]any{"ok": len(wrong) == 0, "agents": len(list), "problems": bad,
+		"notes": notes}, lines...) // notes are about agents that work all the same
 	switch {
 	case err != nil || len(wrong) == 0:
 		return err

@@ -167,6 +167,16 @@ func (set *extensionSet) extensionsOn() bool {
 	return err != nil || s.Extensions
 }
 
+// named returns the installed extension of a name, or all if it is "".
+func (set *extensionSet) named(name string) ([]extension.Extension, error) {
+	if name == "" {
+		list, _ := set.installed()
+		return list, nil
+	}
+	x, err := set.findExtension(name, false)
+	return []extension.Extension{x}, err
+}
+
 // findExtension returns the installed extension of a name, of a source, or in a folder of that
 // name; with broken also one that can't be used.
 func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {

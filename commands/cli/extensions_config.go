@@ -30,13 +30,9 @@ type extensionsConfig struct {
 
 // Run asks for values.
 func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
-	list, _ := set.installed()
-	if c.Name != "" {
-		x, err := set.findExtension(c.Name, false)
-		if err != nil {
-			return err
-		}
-		list = []extension.Extension{x}
+	list, err := set.named(c.Name)
+	if err != nil {
+		return err
 	}
 	if c.Scope == "workspace" && !set.here.Trusted {
 		return errors.New("this folder is not trusted, so that what it says of extensions is not used; gemline trust add trusts it")

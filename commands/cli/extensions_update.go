@@ -30,18 +30,15 @@ type updated struct {
 
 // Run updates extensions.
 func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
-	list, _ := set.installed()
 	switch {
 	case c.Unasked:
 		return set.updateUnasked(ctx)
-	case c.Name != "":
-		x, err := set.findExtension(c.Name, false)
-		if err != nil {
-			return err
-		}
-		list = []extension.Extension{x}
-	case !c.All && !c.Check:
+	case c.Name == "" && !c.All && !c.Check:
 		return &flags.UsageError{Message: "which extension? gemline extensions update NAME, --all or --check"}
+	}
+	list, err := set.named(c.Name)
+	if err != nil {
+		return err
 	}
 	all := []updated{}
 	var failed []error

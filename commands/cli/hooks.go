@@ -244,10 +244,7 @@ func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id 
 	if lines == nil {
 		lines = []string{"no hooks are set"}
 	}
-	return out.show(struct {
-		Hooks   []string `json:"hooks"`
-		Enabled toggle   `json:"enabled"`
-	}{append([]string{}, ids...), on}, lines...)
+	return out.show(map[string]any{"hooks": append([]string{}, ids...), "enabled": on}, lines...)
 }
 
 // hookScopes returns, by the names of hooks, in whose settings they are switched on and off.

@@ -157,11 +157,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if c.Session && ask.In != nil {
 		return &flags.UsageError{Message: "--session is for a session: /mcp disable NAME --session"}
 	}
-	list, err := servers.Status(ctx, 0)
-	if err != nil {
-		return err
-	}
-	found, err := findServer(list, c.Name)
+	found, err := findServer(ctx, servers, 0, c.Name)
 	if err != nil {
 		return err
 	}
@@ -179,11 +175,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if c.Session {
 		said = strings.TrimSuffix(said, ".") + " for this session."
 	}
-	return out.show(struct {
-		Name    string `json:"name"`
-		Enabled toggle `json:"enabled"`
-		Session bool   `json:"session"`
-	}{found.Name, on, c.Session}, said)
+	return out.show(map[string]any{"name": found.Name, "enabled": on, "session": c.Session}, said)
 }
 
 // turnInFile writes that a server is off, or takes that out.
@@ -214,8 +206,13 @@ func turnInFile(ctx context.Context, path, name string, on bool) error {
 	return disk.Replace(path, append(b, '\n'), 0o600)
 }
 
-// findServer returns the server of a name, which may be in other letters.
-func findServer(list []mcp.Status, name string) (mcp.Status, error) {
+// findServer returns the server of a name, in whatever case of letters, and waits for it at
+// most so long.
+func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
+	list, err := servers.Status(ctx, most, name)
+	if err != nil {
+		return mcp.Status{}, err
+	}
 	var names []string
 	for _, s := range list {
 		if s.Name == name {
@@ -254,14 +251,10 @@ type mcpAuth struct {
 
 // Run logs in to a server.
 func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Servers) error {
-	list, err := servers.Status(ctx, 0)
-	if err != nil {
-		return err
-	}
 	if c.Name == "" {
-		return out.listLogins(ctx, servers, list)
+		return out.listLogins(ctx, servers)
 	}
-	found, err := findServer(list, c.Name)
+	found, err := findServer(ctx, servers, 0, c.Name)
 	if err != nil {
 		return err
 	}

@@ -297,11 +297,7 @@ type mcpTest struct {
 
 // Run connects to one server, and fails if that can't be used.
 func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
-	list, err := servers.Status(ctx, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
-	if err != nil {
-		return err
-	}
-	s, err := findServer(list, c.Name)
+	s, err := findServer(ctx, servers, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
 	if err != nil {
 		return err
 	}
@@ -331,7 +327,11 @@ func (e *testError) Unwrap() error { return e.cause }
 func (e *testError) Hint() string  { return hint(e.cause) }
 
 // listLogins lists the servers that take a log-in.
-func (out *Output) listLogins(ctx context.Context, servers Servers, list []mcp.Status) error {
+func (out *Output) listLogins(ctx context.Context, servers Servers) error {
+	list, err := servers.Status(ctx, 0)
+	if err != nil {
+		return err
+	}
 	type login struct {
 		Name  string `json:"name"`
 		State string `json:"state"`

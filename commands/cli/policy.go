@@ -138,8 +138,7 @@ func (out *Output) judge(ctx context.Context, project Project, name string, args
 	}
 	q.Args = args
 	if q.Tool.Prepare == nil {
-		return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name),
-			didYouMean(name, names), strings.Join(names, ", "))}
+		return noTool(name, names)
 	}
 	if args != nil {
 		args, _ = q.Tool.Fitted(args)

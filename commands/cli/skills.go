@@ -73,10 +73,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 	for _, p := range problems {
 		lines = append(lines, "not used: "+p)
 	}
-	return out.show(struct {
-		Skills   []skill.Skill `json:"skills"`
-		Problems []string      `json:"problems"`
-	}{append([]skill.Skill{}, list...), append([]string{}, problems...)}, lines...)
+	return out.listing("skills", append([]skill.Skill{}, list...), problems, lines, "")
 }
 
 type skillsReload struct{}

@@ -115,6 +115,10 @@ func (c *toolsShow) Run(ctx context.Context, out *Output, project Project) error
 		}
 		return out.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
 	}
-	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(c.Name),
-		didYouMean(c.Name, names), strings.Join(names, ", "))}
+	return noTool(c.Name, names)
+}
+
+func noTool(name string, names []string) error {
+	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name),
+		didYouMean(name, names), strings.Join(names, ", "))}
 }

@@ -146,19 +146,29 @@ type trashCommand struct {
 	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere." slash:"restore"`
 }
 
+// discarded returns the files that calls deleted or overwrote, and who can bring them back.
+func discarded(ctx context.Context, project Project) (*keeper, []checkpoint.Discarded, error) {
+	k, err := keeperOf(project, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := k.Trash(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		k.done()
+		return nil, nil, err
+	}
+	return k, list, nil
+}
+
 type trashList struct{}
 
 // Run prints the list, the last one first.
 func (*trashList) Run(ctx context.Context, out *Output, project Project) error {
-	k, err := keeperOf(project, "")
+	k, list, err := discarded(ctx, project)
 	if err != nil {
 		return err
 	}
 	defer k.done()
-	list, err := k.Trash(ctx)
-	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-		return err
-	}
 	var ls []string
 	for i, d := range list {
 		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What,
@@ -178,15 +188,11 @@ type trashRestore struct {
 
 // Run brings a file back.
 func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project) error {
-	k, err := keeperOf(project, "")
+	k, list, err := discarded(ctx, project)
 	if err != nil {
 		return err
 	}
 	defer k.done()
-	list, err := k.Trash(ctx)
-	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-		return err
-	}
 	path := filepath.Clean(disk.Absolute(c.File, here.Paths.Folder(""), here.Paths.Home))
 	i := slices.IndexFunc(list, func(d checkpoint.Discarded) bool { return d.Path == path })
 	if n, err := strconv.Atoi(c.File); i < 0 && err == nil && n > 0 && n <= len(list) {

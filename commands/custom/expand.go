@@ -77,7 +77,7 @@ func split(prompt string, markdown bool) (pieces []piece, err error) {
 		inner := prompt[at+2:]
 		end := strings.IndexByte(inner, '`')
 		if !markdown {
-			end = closing(inner)
+			end = input.Closing(inner, 0)
 		}
 		if end < 0 && markdown {
 			pieces = append(pieces, piece{text: prompt[at:], raw: prompt[at:]})
@@ -94,22 +94,6 @@ func split(prompt string, markdown bool) (pieces []piece, err error) {
 		prompt = inner[end+1:]
 	}
 	return pieces, nil
-}
-
-// closing returns where the brace before text is closed, -1 if it is not.
-func closing(text string) int {
-	depth := 1
-	for i, r := range text {
-		switch r {
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // Expand returns the message that the command stands for.

@@ -125,7 +125,7 @@ func braces(text string) ([]span, error) {
 			i = start + 2
 			continue
 		}
-		end := closing(text, start+2)
+		end := Closing(text, start+2)
 		if end < 0 {
 			return nil, mistake("!{ at character %d has no closing brace; write \\!{ if no command is meant", len([]rune(text[:start]))+1)
 		}
@@ -136,8 +136,8 @@ func braces(text string) ([]span, error) {
 	}
 }
 
-// closing returns where the brace that was opened before start is closed, or -1.
-func closing(text string, start int) int {
+// Closing returns where the brace that was opened before start is closed, or -1.
+func Closing(text string, start int) int {
 	for i, depth := start, 1; i < len(text); i++ {
 		switch text[i] {
 		case '{':
