@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"google.golang.org/genai"
@@ -48,6 +50,7 @@ type Plans struct {
 
 	entered  atomic.Bool            // plan mode was the model's wish
 	approved atomic.Pointer[string] // the plan that was approved last
+	written  sync.Map               // the paths of the plans that this session has written
 }
 
 // A Mode is an approval mode that may follow plan mode.
@@ -166,7 +169,7 @@ func (p *Plans) foreign(path string) bool {
 		return false
 	}
 	_, err := os.Lstat(path)
-	return err == nil && !slices.Contains(p.notes(), path)
+	return err == nil && !p.noted(path)
 }
 
 // shared reports whether the folder is one of the workspace, in which others have files.
@@ -174,18 +177,28 @@ func (p *Plans) shared() bool {
 	return slices.ContainsFunc(p.Workspace.Roots(), func(root string) bool { return disk.Inside(root, p.Dir) })
 }
 
-// notes returns the paths of plans that sessions have written.
-func (p *Plans) notes() []string {
+// noted reports whether this session or another one has written a plan.
+func (p *Plans) noted(path string) bool {
+	if _, own := p.written.Load(path); own {
+		return true
+	}
 	b, _ := os.ReadFile(p.Made) // none, if that fails
-	return strings.Split(strings.TrimSpace(string(b)), "\n")
+	return slices.Contains(strings.Split(string(b), "\n"), path)
 }
 
 // note adds a plan to the notes, before it is written.
 func (p *Plans) note(path string) error {
-	if p.Made == "" || !p.shared() || slices.Contains(p.notes(), path) {
+	known := !p.shared() || p.noted(path)
+	p.written.Store(path, true)
+	if known || p.Made == "" {
 		return nil
 	}
-	return disk.Replace(p.Made, []byte(strings.Join(append(p.notes(), path), "\n")+"\n"), 0o600)
+	f, err := os.OpenFile(p.Made, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600) // sessions beside this one add lines, too
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(path + "\n")
+	return errors.Join(err, f.Close())
 }
 
 // read reads the plan of a name.

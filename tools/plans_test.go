@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"google.golang.org/genai"
@@ -111,4 +114,42 @@ func TestPlansRestore(t *testing.T) {
 		t.Errorf("the plan is %q", got)
 	}
 	(*Plans)(nil).Restore(nil)
+}
+
+// A plan in a folder of the project that a session has written may be changed by that session,
+// also without a place for notes, and by all that read the notes, also those that write there
+// at once.
+func TestPlansOfOthers(t *testing.T) {
+	p, project := planning(t)
+	made := filepath.Join(t.TempDir(), "plans.txt")
+	at := func(made string) *Plans {
+		return &Plans{Workspace: p.Workspace, Dir: project, Made: made, Planning: p.Planning}
+	}
+	if p := at(""); !p.foreign(filepath.Join(project, "a.md")) {
+		t.Error("a file that was there is a plan")
+	} else if p.note(filepath.Join(project, "a.md")); p.foreign(filepath.Join(project, "a.md")) {
+		t.Error("a plan of this session is foreign without notes")
+	}
+	const sessions, plans = 8, 20
+	var all sync.WaitGroup
+	for i := range sessions {
+		all.Go(func() {
+			p := at(made)
+			for j := range plans {
+				path := filepath.Join(project, fmt.Sprintf("%d-%d.md", i, j))
+				if err := errors.Join(p.note(path), os.WriteFile(path, nil, 0o600)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	later := at(made)
+	for i := range sessions {
+		for j := range plans {
+			if path := filepath.Join(project, fmt.Sprintf("%d-%d.md", i, j)); later.foreign(path) {
+				t.Errorf("%s was forgotten", path)
+			}
+		}
+	}
 }
