@@ -198,11 +198,9 @@ func comma(r rune) bool { return r == ',' }
 
 // Commands returns the sub-commands for the help text.
 func Commands() []flags.Line {
-	var lines []flags.Line
-	for _, n := range table().Children {
-		lines = append(lines, flags.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")})
-	}
-	return lines
+	return each(table().Children, func(n *kong.Node) flags.Line {
+		return flags.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")}
+	})
 }
 
 // Means reports whether the words of a command line are meant for a sub-command

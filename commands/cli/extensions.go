@@ -292,11 +292,7 @@ func oneError(all []error) error {
 	if len(all) < 2 {
 		return errors.Join(all...)
 	}
-	var said []string
-	for _, err := range all {
-		said = append(said, err.Error())
-	}
-	return errors.New(strings.Join(said, "; "))
+	return errors.New(strings.Join(each(all, error.Error), "; "))
 }
 
 // uninstall deletes an extension: its folder or its link, its secrets and where it is

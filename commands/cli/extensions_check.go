@@ -94,9 +94,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	_, wrong := SkillsOf(x).Skills()
 	problems = append(problems, wrong...)
 	_, bad := AgentsOf(x).Load()
-	for _, err := range bad {
-		problems = append(problems, err.Error())
-	}
+	problems = append(problems, each(bad, error.Error)...)
 	_, wrong, _ = custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
 	problems = append(problems, wrong...)
 	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})

@@ -6,6 +6,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemline/settings/extension"
+	"gemline/tools/agent"
+	"gemline/tools/mcp"
 	"gemline/tools/skill"
 )
 
@@ -42,39 +45,33 @@ type family struct {
 func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Extensions, servers Servers,
 	agents Agents) []family {
 	return []family{
-		{"hook", func(context.Context) (all []candidate) {
+		{"hook", func(context.Context) []candidate {
 			list, _ := hooks.List()
-			for _, h := range list {
-				all = append(all, candidate{h.ID(), string(h.Event)})
-			}
-			return all
+			return each(list, func(h ListedHook) candidate { return candidate{h.ID(), string(h.Event)} })
 		}},
-		{"extension", func(context.Context) (all []candidate) {
+		{"extension", func(context.Context) []candidate {
 			list, _ := installed()
-			for _, x := range list {
-				all = append(all, candidate{x.Name, x.About})
-			}
-			return all
+			return each(list, func(x extension.Extension) candidate { return candidate{x.Name, x.About} })
 		}},
-		{"skill", func(context.Context) (all []candidate) {
-			for _, s := range skills.All() {
-				all = append(all, candidate{s.Name, s.Description})
-			}
-			return all
+		{"skill", func(context.Context) []candidate {
+			return each(skills.All(), func(s skill.Skill) candidate { return candidate{s.Name, s.Description} })
 		}},
-		{"agent", func(context.Context) (all []candidate) {
+		{"agent", func(context.Context) []candidate {
 			list, _ := agents.List()
-			for _, d := range list {
-				all = append(all, candidate{d.Name, d.Description})
-			}
-			return all
+			return each(list, func(d agent.Definition) candidate { return candidate{d.Name, d.Description} })
 		}},
-		{"server", func(ctx context.Context) (all []candidate) {
+		{"server", func(ctx context.Context) []candidate {
 			list, _ := servers.Status(ctx, 0)
-			for _, s := range list {
-				all = append(all, candidate{s.Name, s.Description})
-			}
-			return all
+			return each(list, func(s mcp.Status) candidate { return candidate{s.Name, s.Description} })
 		}},
 	}
+}
+
+// each returns the results of a function for the members of a list. It is never nil.
+func each[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, one := range list {
+		all[i] = of(one)
+	}
+	return all
 }

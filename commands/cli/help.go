@@ -49,10 +49,7 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 
 // topics lists the pages and the commands.
 func (out *Output) topics(ctx context.Context) error {
-	var list []topic
-	for _, p := range docs.Pages() {
-		list = append(list, topic{Name: p.Name, Title: p.Title})
-	}
+	list := each(docs.Pages(), func(p docs.Page) topic { return topic{Name: p.Name, Title: p.Title} })
 	if out.JSON {
 		return out.document(map[string]any{"topics": list})
 	}

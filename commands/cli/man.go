@@ -69,11 +69,8 @@ func (m *manual) page(b Build) {
 	m.prose("gemline help prints the documentation: " + strings.Join(pageNames(docs.Pages()), ", ") + ".")
 }
 
-func pageNames(pages []docs.Page) (names []string) {
-	for _, p := range pages {
-		names = append(names, p.Name)
-	}
-	return names
+func pageNames(pages []docs.Page) []string {
+	return each(pages, func(p docs.Page) string { return p.Name })
 }
 
 // command writes what can be said about a command, or about those below it.

@@ -77,7 +77,12 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
-		State: s.State, Why: s.Off, Title: s.Title, Tools: []listedTool{}, Prompts: []listedItem{}, Resources: []listedResource{}, Templates: []listedResource{}}
+		State: s.State, Why: s.Off, Title: s.Title,
+		Tools: each(s.Tools, func(t mcp.ToolInfo) listedTool {
+			return listedTool{t.Name, t.Declared, t.Description, t.Schema}
+		}),
+		Prompts:   each(s.Prompts, func(p mcp.Prompt) listedItem { return listedItem{p.Name, p.Description} }),
+		Resources: each(s.Resources, asResource), Templates: each(s.Templates, asResource)}
 	switch {
 	case s.Transport == "" && s.URL == "":
 		l.Transport = "stdio"
@@ -92,20 +97,10 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 			l.Login = loginWords[state]
 		}
 	}
-	for _, t := range s.Tools {
-		l.Tools = append(l.Tools, listedTool{t.Name, t.Declared, t.Description, t.Schema})
-	}
-	for _, p := range s.Prompts {
-		l.Prompts = append(l.Prompts, listedItem{p.Name, p.Description})
-	}
-	for _, r := range s.Resources {
-		l.Resources = append(l.Resources, listedResource{r.URI, r.Name, r.MIMEType})
-	}
-	for _, t := range s.Templates {
-		l.Templates = append(l.Templates, listedResource{t.URI, t.Name, t.MIMEType})
-	}
 	return l
 }
+
+func asResource(r mcp.Resource) listedResource { return listedResource{r.URI, r.Name, r.MIMEType} }
 
 // head returns the line of a server.
 func (l listedServer) head() string {

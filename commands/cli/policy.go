@@ -40,11 +40,7 @@ func shownRule(r *policy.Rule) *rule {
 }
 
 func shownRules(list []policy.Rule) []*rule {
-	out := []*rule{}
-	for i := range list {
-		out = append(out, shownRule(&list[i]))
-	}
-	return out
+	return each(list, func(r policy.Rule) *rule { return shownRule(&r) })
 }
 
 // ruleLines returns a line for each rule.

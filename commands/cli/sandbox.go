@@ -105,12 +105,8 @@ type shownProfile struct {
 }
 
 func shownSandbox(st sandbox.State) shownState {
-	out := shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files,
-		Network: st.Network, Layers: []shownLayer{}}
-	for _, l := range st.Layers {
-		out.Layers = append(out.Layers, shownLayer(l))
-	}
-	return out
+	return shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files, Network: st.Network,
+		Layers: each(st.Layers, func(l sandbox.Layer) shownLayer { return shownLayer(l) })}
 }
 
 type sandboxStatus struct{}

@@ -124,10 +124,7 @@ func (c *sessionsShow) Run(out *Output, here *Folder) error {
 	if err != nil {
 		return err
 	}
-	messages := []message{}
-	for _, content := range talk.History {
-		messages = append(messages, messageOf(content))
-	}
+	messages := each(talk.History, messageOf)
 	if out.JSON {
 		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
 	}

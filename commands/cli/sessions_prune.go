@@ -85,10 +85,7 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 // Strays returns the sessions whose changes could still be taken back and that are not
 // there any more, as when another program has deleted them, once they are old enough.
 func Strays(store project.Store, list []journal.Session, r journal.Retention) ([]string, error) {
-	var there []string
-	for _, s := range list {
-		there = append(there, s.ID)
-	}
+	there := each(list, func(s journal.Session) string { return s.ID })
 	age := cmp.Or(r.MaxAge, 30*24*time.Hour)
 	return checkpoint.Store(store.History()).Strays(there, time.Now().Add(-age))
 }

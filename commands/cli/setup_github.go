@@ -78,10 +78,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	if err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
-	names := []string{}
-	for _, f := range all {
-		names = append(names, f.name)
-	}
+	names := each(all, func(f workflowFile) string { return f.name })
 	report := map[string]any{"repository": repository, "release": tag, "files": names, "written": false}
 	if len(all) == 0 {
 		return out.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")

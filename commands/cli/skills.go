@@ -93,11 +93,7 @@ func (*skillsReload) Run(out *Output, ask *Asker, skills *skill.Library) error {
 }
 
 func names(list []skill.Skill) []string {
-	all := []string{}
-	for _, s := range list {
-		all = append(all, s.Name)
-	}
-	return all
+	return each(list, func(s skill.Skill) string { return s.Name })
 }
 
 func without(list, others []string) []string {

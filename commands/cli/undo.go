@@ -75,11 +75,7 @@ type undone struct {
 }
 
 func pathsOf(list []checkpoint.Change) []string {
-	paths := []string{}
-	for _, c := range list {
-		paths = append(paths, c.Path)
-	}
-	return paths
+	return each(list, func(c checkpoint.Change) string { return c.Path })
 }
 
 // A keeper is that of a session.
