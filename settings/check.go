@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gemline/engine/model/catalog"
 )
 
 // A Problem is what is wrong with one key of a file. The key counts as not
@@ -164,6 +166,7 @@ func shown(key string) string {
 // that the user or the machine has set up: a project may only add to them.
 func (c *checker) tighten(tree map[string]any) {
 	c.confined(tree)
+	c.local(tree)
 	for _, k := range table {
 		path := strings.Split(k.Name, ".")
 		v, said := at(tree, path)
@@ -179,6 +182,49 @@ func (c *checker) tighten(tree map[string]any) {
 			c.wrong(path, fmt.Sprintf("%s: a project can only set it to %s", k.Name, only))
 		}
 	}
+}
+
+// local takes from a project's settings what would send prompts to another provider than the
+// user's: a model of a provider, by its name or by what the name stands for.
+func (c *checker) local(tree map[string]any) {
+	path := []string{"model", "name"}
+	if v, _ := at(tree, path); Elsewhere(v) {
+		drop(tree, path)
+		c.wrong(path, fmt.Sprintf("model.name: a project can't choose another provider, such as that of %s; -m %[1]s does", shown(v.(string))))
+	}
+	path = []string{"modelConfigs"}
+	if v, _ := at(tree, path); asksElsewhere(v) {
+		drop(tree, path)
+		c.wrong(path, "modelConfigs: a project can't choose another provider, so none of it counts")
+	}
+}
+
+// Elsewhere reports whether v is the name of a model of another provider than Google.
+func Elsewhere(v any) bool {
+	name, _ := v.(string)
+	provider, _ := catalog.Provider(strings.TrimSpace(name))
+	return provider != ""
+}
+
+// asksElsewhere reports whether a value of modelConfigs names a model of another provider.
+func asksElsewhere(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			switch key {
+			case "model", "target", "default", "extends":
+				if Elsewhere(inner) {
+					return true
+				}
+			}
+			if asksElsewhere(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, asksElsewhere)
+	}
+	return false
 }
 
 // drop takes the value at a path away, and leaves what held it.

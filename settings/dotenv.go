@@ -104,7 +104,7 @@ type EnvValue struct{ Value, File string }
 // those that are listed in [permitted] and not empty, of the user's files all.
 func (d DotEnv) Lookup(name string) (EnvValue, bool) {
 	own, ok := d.User[name]
-	if v, is := d.Project[name]; is && slices.Contains(permitted, name) && (v.Value != "" || !ok) {
+	if v, is := d.Project[name]; is && permits(name, v.Value) && (v.Value != "" || !ok) {
 		return v, true
 	}
 	return own, ok
@@ -170,7 +170,7 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 			if set || to[v.Name].File != "" {
 				continue
 			}
-			if !users && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !slices.Contains(permitted, v.Name)) {
+			if !users && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !permits(v.Name, v.Value)) {
 				refused = append(refused, v.Name)
 			}
 			if users || !reserved(v.Name) {
@@ -257,7 +257,7 @@ func ownVariables(p project.Paths) func(string) (string, bool) {
 func EnvNames(text string) (sets, brings, refused []string) {
 	for _, v := range parseEnv(text) {
 		switch {
-		case slices.Contains(permitted, v.Name):
+		case permits(v.Name, v.Value):
 			sets = append(sets, v.Name)
 		case reserved(v.Name), own(v.Name):
 			refused = append(refused, v.Name)

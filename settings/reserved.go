@@ -9,6 +9,12 @@ import (
 // None of them chooses a provider, an account, a key or an address.
 var permitted = []string{"GEMINI_MODEL"}
 
+// permits reports whether a variable of a project's .env file counts for gemline itself with
+// this value: a model of another provider does not.
+func permits(name, value string) bool {
+	return slices.Contains(permitted, name) && !Elsewhere(value)
+}
+
 // own reports whether a variable is about gemline itself: where requests go and who pays for
 // them, whom to trust, and how gemline runs. A project can set it for what the project
 // brings only.

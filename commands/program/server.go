@@ -18,7 +18,9 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
+	"gemline/engine/model/provider"
 	"gemline/engine/model/route"
 	"gemline/repl/input"
 	"gemline/settings/flags"
@@ -33,6 +35,7 @@ type server struct {
 	unpaid    bool          // no key is known that pays for requests
 	heard     atomic.Int64  // when something last came from the model's server
 	presets   *preset.Table
+	providers *provider.Set
 	health    route.Health // of the models
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
@@ -130,9 +133,10 @@ func (p *Project) newGenerator() error {
 	}
 	if setup.Fake == "" {
 		account, err := findAccount(p.Options, p.notify)
-		if err != nil {
+		if err != nil && !p.asksOthers() {
 			return err
 		}
+		setup.Closed = err
 		account.API.Heard = func() { p.heard.Store(time.Now().UnixNano()) }
 		setup.API, p.access, p.method, p.unpaid = account.API, account.access, account.method, account.unpaid
 	}
@@ -146,7 +150,11 @@ func (p *Project) newGenerator() error {
 	if err := p.newPresets(); err != nil {
 		return err
 	}
-	setup.API.Presets, p.setup = p.presets, setup
+	setup.API.Presets = p.presets
+	if err := p.newProviders(&setup); err != nil {
+		return err
+	}
+	p.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return &input.Error{Message: err.Error(), Err: err}
@@ -155,6 +163,40 @@ func (p *Project) newGenerator() error {
 		return err
 	}
 	p.generator, p.closers = g, append(p.closers, stop)
+	return nil
+}
+
+// asksOthers reports whether the user wants a model of another provider than Google. An alias
+// may stand for it.
+func (p *Project) asksOthers() bool {
+	presets := p.presets
+	if presets == nil {
+		configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
+		presets, _ = preset.New(preset.ByKey, configs) // what is wrong with it, newPresets says
+	}
+	provider, _ := catalog.Provider(presets.Chat(p.settings.Model, false).Model)
+	return provider != ""
+}
+
+// newProviders has models of other providers be asked, too. Where the user wants such a one,
+// it does not matter whether Google's can be asked.
+func (p *Project) newProviders(setup *model.Setup) error {
+	custom, _ := p.settings.Merged["providers"].(map[string]any)
+	list, err := model.NewProviders(custom, p.getenv)
+	if err != nil {
+		return err
+	}
+	common := setup.API
+	p.providers = &provider.Set{Providers: list, Presets: p.presets, Getenv: p.getenv, Paths: setup.API.Vertex,
+		Common: model.Options{Idle: common.Idle, Secrets: p.secrets, Version: p.os.Version, Heard: common.Heard,
+			Proxy: model.ProxyFrom(p.getenv), CAs: model.CAsFrom(p.getenv), Logger: common.Logger},
+		FindKey: func(ctx context.Context, name string) (string, error) {
+			key, _, err := auth.NewProviderStore(p.paths.User(), p.getenv, name).Key(ctx)
+			return key, err
+		}}
+	setup.Providers = p.providers.Generator
+	p.unpaid = p.unpaid && !p.asksOthers()
+	p.closers = append(p.closers, func() { p.providers.Close() })
 	return nil
 }
 

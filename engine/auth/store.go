@@ -15,17 +15,26 @@ const (
 	entry   = "default-api-key"
 )
 
+// NewProviderStore returns the Store of the key of another provider than Google.
+func NewProviderStore(dir string, getenv func(string) string, provider string) *Store {
+	return &Store{Vault: NewVault(dir, getenv), entry: provider + "-api-key"}
+}
+
+// Key returns the key that is stored and where it was, empty if none is.
+func (s *Store) Key(ctx context.Context) (key, from string, err error) { return s.load(ctx) }
+
 // A Store keeps the user's key: in the keyring of the system, or in a file
 // where there is none. The Gemini CLI's key is the same one.
 type Store struct {
 	Vault
-	mark string // a file that is there if a key is in the keyring; may be empty
+	entry string // in the keyring and in the file
+	mark  string // a file that is there if a key is in the keyring; may be empty
 }
 
 // NewStore returns the Store whose file is in dir, the user's own directory.
 // It opens nothing. Unless getenv says otherwise, the keyring comes first.
 func NewStore(dir string, getenv func(string) string) *Store {
-	s := &Store{Vault: NewVault(dir, getenv)}
+	s := &Store{Vault: NewVault(dir, getenv), entry: entry}
 	if dir != "" {
 		s.mark = filepath.Join(dir, "gemline", "key-in-keyring")
 	}
@@ -34,7 +43,7 @@ func NewStore(dir string, getenv func(string) string) *Store {
 
 // load returns the key and where it was, empty if none is stored.
 func (s *Store) load(ctx context.Context) (key, from string, err error) {
-	value, from, err := s.Get(ctx, service, entry, func(value string) bool { return unwrap(value) != "" })
+	value, from, err := s.Get(ctx, service, s.entry, func(value string) bool { return unwrap(value) != "" })
 	return unwrap(value), from, err
 }
 
@@ -74,7 +83,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
-	where, err = s.Set(ctx, service, entry, wrap(key, time.Now()), filed)
+	where, err = s.Set(ctx, service, s.entry, wrap(s.entry, key, time.Now()), filed)
 	if where == inRing {
 		s.marked(true)
 	}
@@ -86,7 +95,7 @@ func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 	if s.ring != nil {
 		s.marked(false)
 	}
-	return s.Delete(ctx, service, entry)
+	return s.Delete(ctx, service, s.entry)
 }
 
 // A token is how the Gemini CLI writes a key down.
@@ -99,7 +108,7 @@ type token struct {
 	UpdatedAt int64 `json:"updatedAt"`
 }
 
-func wrap(key string, now time.Time) string {
+func wrap(entry, key string, now time.Time) string {
 	t := token{ServerName: entry, UpdatedAt: now.UnixMilli()}
 	t.Token.AccessToken, t.Token.TokenType = key, "ApiKey"
 	b, err := json.Marshal(t)

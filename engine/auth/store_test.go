@@ -156,11 +156,11 @@ func TestBlocked(t *testing.T) {
 
 func TestUnwrap(t *testing.T) {
 	for value, want := range map[string]string{
-		"":                       "",
-		secret:                   secret,
-		secret + "\n":            secret,
-		"two words":              "",
-		wrap(secret, time.Now()): secret,
+		"":                              "",
+		secret:                          secret,
+		secret + "\n":                   secret,
+		"two words":                     "",
+		wrap(entry, secret, time.Now()): secret,
 		`{"serverName":"default-api-key","token":{"accessToken":"abc","tokenType":"ApiKey"},"updatedAt":1}`: "abc",
 		`{"token":{}}`:               "",
 		`{"token":"x"}`:              "",

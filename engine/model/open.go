@@ -1,7 +1,12 @@
 package model
 
 import (
+	"cmp"
+	"context"
+	"iter"
 	"log/slog"
+
+	"google.golang.org/genai"
 
 	"gemline/engine"
 )
@@ -13,6 +18,12 @@ type Setup struct {
 	API    Options
 	Fake   string
 	Strict bool
+
+	// Closed, if not nil, is why API can't be asked: models of other providers can be.
+	Closed error
+
+	// Providers, if not nil, returns a Generator around that of API, which asks others.
+	Providers func(engine.Generator) engine.Generator
 
 	// Record names a file to append what is answered to; may be empty.
 	Record string
@@ -42,13 +53,16 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		}
 		closers = append(closers, f)
 		g = f
-	} else {
-		api, err := NewGenai(s.API)
-		if err != nil {
-			return nil, nil, err
-		}
+	} else if api, err := NewGenai(s.API); err == nil && s.Closed == nil {
 		closers = append(closers, api)
 		g, secrets = heal(api), api.client.redact
+	} else if err = cmp.Or(s.Closed, err); s.Providers == nil {
+		return nil, nil, err
+	} else {
+		g = unasked{err}
+	}
+	if s.Fake == "" && s.Providers != nil {
+		g = s.Providers(g)
 	}
 	if s.Record != "" {
 		r, err := Record(g, s.Record)
@@ -67,3 +81,14 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 	}
 	return g, closeAll, nil
 }
+
+// An unasked is a Generator that can't ask anybody.
+type unasked struct{ err error }
+
+// Generate implements [engine.Generator].
+func (c unasked) Generate(context.Context, *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) { yield(nil, c.err) }
+}
+
+// Count implements [engine.Generator].
+func (c unasked) Count(context.Context, *engine.Request) (int, error) { return 0, c.err }

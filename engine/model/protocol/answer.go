@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -39,9 +40,9 @@ func NewAnswer(req *engine.Request, provider string, tools []Tool, emit func(*ge
 	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0}
 }
 
-// Model says which model answers.
+// Model says which model answers. A version of the one that was asked has its name.
 func (a *Answer) Model(name string) {
-	if name != "" {
+	if name != "" && !strings.HasPrefix(name, a.asked.Model) {
 		a.model = name
 	}
 }
@@ -53,11 +54,7 @@ func (a *Answer) Part(p *genai.Part) error {
 }
 
 func (a *Answer) chunk(finish genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
-	version := ""
-	if a.model != "" {
-		version = a.provider + "/" + a.model
-	}
-	return &genai.GenerateContentResponse{ModelVersion: version, Candidates: []*genai.Candidate{{
+	return &genai.GenerateContentResponse{ModelVersion: a.provider + "/" + cmp.Or(a.model, a.asked.Model), Candidates: []*genai.Candidate{{
 		Content: &genai.Content{Role: genai.RoleModel, Parts: parts}, FinishReason: finish}}}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 )
@@ -156,6 +157,9 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 // stand in for it and that the server has, the nearest first. Where the name is none that is
 // known, the error names the one that is spelled like it.
 func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, error) {
+	if provider, _ := catalog.Provider(r.cfg.Presets.Chat(a.Model, false).Model); provider != "" { // whose models Google does not list
+		return a, err
+	}
 	there := r.cfg.Health.models(ctx, r.cfg.List)
 	var rest []preset.Stand
 	near := r.cfg.Presets.Nearest(a.Model, there)

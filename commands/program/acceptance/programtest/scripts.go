@@ -78,6 +78,7 @@ func Scripting(t *testing.T, origin func(env *testscript.Env) string) testscript
 	}
 	cmds := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"server":     serve,
+		"provide":    provide,
 		"recording":  recording,
 		"codeassist": codeAssist,
 		"received":   received,

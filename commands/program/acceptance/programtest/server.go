@@ -32,6 +32,18 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GEMINI_API_KEY", "key-of-the-test")
 }
 
+// provide starts a server of another protocol, openai, anthropic or ollama, whose address is
+// $PROVIDER. It takes the arguments of server.
+//
+//	provide PROTOCOL 'says TEXT'|... ...
+func provide(ts *testscript.TestScript, neg bool, args []string) {
+	dialects := map[string]*et.Dialect{"openai": et.OpenAI, "anthropic": et.Anthropic, "ollama": et.Ollama}
+	s := et.NewDialectServer(dialects[args[0]], repliesOf(ts, args[1:])...)
+	ts.Defer(s.Close)
+	*ts.Value(serving{}).(**et.Server) = s
+	ts.Setenv("PROVIDER", s.URL)
+}
+
 // repliesOf returns what the arguments of server stand for.
 func repliesOf(ts *testscript.TestScript, args []string) []et.Reply {
 	var all []et.Reply

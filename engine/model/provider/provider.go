@@ -1,0 +1,152 @@
+// Package provider asks the provider that a model's name names: ollama/qwen3 is Ollama's, and a
+// name without a provider Google's. Begin with a [Set].
+//
+// # Nothing goes elsewhere
+//
+// A request for a model of a provider goes to this provider or to nobody. A generator is made
+// when the first request needs it; its key is looked for then.
+package provider
+
+import (
+	"context"
+	"io"
+	"iter"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/catalog"
+	"gemline/engine/model/openai"
+	"gemline/engine/model/preset"
+)
+
+// A Set has the providers that can be asked. It must not be copied.
+type Set struct {
+	Providers model.Providers
+
+	// Common is what the generators of all have in common; it has no key and no address.
+	Common model.Options
+
+	// Presets say what conversations are asked with.
+	Presets *preset.Table
+
+	// Getenv returns a variable, and FindKey the key that is stored for a provider; nil finds
+	// none.
+	Getenv  func(string) string
+	FindKey func(ctx context.Context, provider string) (string, error)
+
+	// Paths says that names with a slash may be paths of Google's, as Vertex AI has them.
+	Paths bool
+
+	mu   sync.Mutex
+	open map[string]generator
+}
+
+// A generator can be closed.
+type generator interface {
+	engine.Generator
+	io.Closer
+}
+
+// Generator returns a Generator that asks google for models that are no other provider's.
+func (s *Set) Generator(google engine.Generator) engine.Generator { return &asking{s, google} }
+
+// Close drops all connections.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.open {
+		g.Close()
+	}
+	return nil
+}
+
+// of returns the generator of a provider.
+func (s *Set) of(name string) (engine.Generator, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g := s.open[name]; g != nil {
+		return g, nil
+	}
+	p, err := s.Providers.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	o := s.Options(p)
+	g, err := Open(p, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.open == nil {
+		s.open = map[string]generator{}
+	}
+	s.open[name] = g
+	return g, nil
+}
+
+// Options returns what the generator of p is made with.
+func (s *Set) Options(p model.Provider) model.Options {
+	o := p.Options(s.Common, s.Getenv)
+	if o.APIKey == "" && p.KeyVariable != "" && s.FindKey != nil {
+		o.FindKey = func(ctx context.Context) (string, error) { return s.FindKey(ctx, p.Name) }
+	}
+	return o
+}
+
+// Open returns the generator of p.
+func Open(p model.Provider, o model.Options) (generator, error) {
+	switch p.Protocol {
+	case model.OpenAI:
+		return openai.New(p, o)
+	}
+	return nil, &model.Error{Kind: model.Config, Final: true, Message: "the provider " + p.Name + " is asked by a name without it"}
+}
+
+// An asking is a Generator that asks the provider of a model.
+type asking struct {
+	set    *Set
+	google engine.Generator
+}
+
+// find returns who is asked req, and what.
+func (a *asking) find(req *engine.Request) (engine.Generator, *engine.Request, error) {
+	name, config := req.Model, req.Config
+	if !req.OneShot {
+		p := a.set.Presets.Chat(req.Model, req.Again)
+		name, config = p.Model, model.Merge(p.Config, req.Config)
+	}
+	provider, rest := catalog.Provider(name)
+	if provider == "" {
+		return a.google, req, nil
+	}
+	g, err := a.set.of(provider)
+	if _, known := a.set.Providers.Named(provider); known != nil && a.set.Paths {
+		return a.google, req, nil
+	}
+	asked := *req
+	asked.Model, asked.Config = rest, config
+	return g, &asked, err
+}
+
+// Generate implements [engine.Generator].
+func (a *asking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		g, asked, err := a.find(req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		g.Generate(ctx, asked)(yield)
+	}
+}
+
+// Count implements [engine.Generator].
+func (a *asking) Count(ctx context.Context, req *engine.Request) (int, error) {
+	g, asked, err := a.find(req)
+	if err != nil {
+		return 0, err
+	}
+	return g.Count(ctx, asked)
+}
