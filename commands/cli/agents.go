@@ -147,14 +147,11 @@ func (a agentName) find(agents Agents) (agent.Definition, error) {
 			return agent.Definition{}, fmt.Errorf("no agent is called %.100q, since its file is none: %w", a.Name, err)
 		}
 	}
-	var names []string
-	for _, d := range list {
-		if d.Name == a.Name {
-			return d, nil
-		}
-		names = append(names, d.Name)
+	if i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == a.Name }); i >= 0 {
+		return list[i], nil
 	}
-	return agent.Definition{}, notCalled("agent", a.Name, "gemline agents", names)
+	return agent.Definition{}, notCalled("agent", a.Name, "gemline agents",
+		each(list, func(d agent.Definition) string { return d.Name }))
 }
 
 // Run says what an agent is.

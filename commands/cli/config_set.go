@@ -180,12 +180,9 @@ func parse(key, text string) (any, error) {
 // checkAuthMethod says what is wrong with a way to pay. A file may name any, so that a
 // word that is not understood stops a run instead of counting as none.
 func checkAuthMethod(key string, v any) error {
-	var names []string
-	for _, m := range auth.Methods() {
-		if string(m) == v {
-			return nil
-		}
-		names = append(names, string(m))
+	names := each(auth.Methods(), func(m auth.Method) string { return string(m) })
+	if word, is := v.(string); is && slices.Contains(names, word) {
+		return nil
 	}
 	return fmt.Errorf("%s must be %s, not %q", key, strings.Join(names, " or "), v)
 }

@@ -140,10 +140,7 @@ type triedHook struct {
 func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
 	e := hook.Event(c.Event)
 	if !slices.Contains(hook.Events, e) {
-		names := make([]string, len(hook.Events))
-		for i, e := range hook.Events {
-			names[i] = string(e)
-		}
+		names := each(hook.Events, func(e hook.Event) string { return string(e) })
 		return &flags.UsageError{Message: fmt.Sprintf("%.100q is no event; there are %s", c.Event,
 			strings.Join(names, ", "))}
 	}

@@ -213,19 +213,15 @@ func findServer(ctx context.Context, servers Servers, most time.Duration, name s
 	if err != nil {
 		return mcp.Status{}, err
 	}
-	var names []string
-	for _, s := range list {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
+	if i := slices.IndexFunc(list, func(s mcp.Status) bool { return s.Name == name }); i >= 0 {
+		return list[i], nil
 	}
 	if i := slices.IndexFunc(list, func(s mcp.Status) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
 		return list[i], nil
 	}
 	message := fmt.Sprintf("Server '%s' not found. Use gemline mcp list to see available servers.",
 		text.EscapeLine(name))
-	if near := text.Nearest(name, names); near != "" {
+	if near := text.Nearest(name, each(list, func(s mcp.Status) string { return s.Name })); near != "" {
 		message = fmt.Sprintf("Server '%s' not found; did you mean %s?", text.EscapeLine(name), text.EscapeLine(near))
 	}
 	return mcp.Status{}, &flags.UsageError{Message: message}

@@ -124,18 +124,13 @@ func (out *Output) judge(ctx context.Context, project Project, name string, args
 	}
 	defer trial.Close()
 	p := trial.Policy
-	var q engine.Proposal
-	var names []string
-	for _, t := range trial.Tools.Tools() {
-		names = append(names, t.Name())
-		if t.Name() == name {
-			q = unspecified(t)
-		}
+	tools := trial.Tools.Tools()
+	i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
+	if i < 0 || tools[i].Prepare == nil {
+		return noTool(name, each(tools, engine.Tool.Name))
 	}
+	q := unspecified(tools[i])
 	q.Args = args
-	if q.Tool.Prepare == nil {
-		return noTool(name, names)
-	}
 	if args != nil {
 		args, _ = q.Tool.Fitted(args)
 		q.Args = args

@@ -26,10 +26,7 @@ func (*trustList) Run(out *Output, here *Folder) error {
 	if err != nil {
 		return err
 	}
-	var lines []string
-	for _, d := range rules {
-		lines = append(lines, fmt.Sprintf("%-12s  %s", d.Rule, d.Path))
-	}
+	lines := each(rules, func(d trust.Decision) string { return fmt.Sprintf("%-12s  %s", d.Rule, d.Path) })
 	if len(rules) == 0 {
 		lines = []string{"nothing was decided about any folder"}
 	}
