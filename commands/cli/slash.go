@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
@@ -26,13 +27,19 @@ type Slash struct {
 
 // Session returns the sub-command that goes by a name in a session.
 func Session(name string) Slash {
+	all := slashes()
+	return all[slices.IndexFunc(all, func(s Slash) bool { return s.Name == name })] // which the tags have
+}
+
+// slashes are made once, since a session asks for them with each line and key.
+var slashes = sync.OnceValue(func() (all []Slash) {
 	for _, n := range table().Children {
-		if s, is := slashOf(nil, n); is && s.Name == name {
-			return s
+		if s, is := slashOf(nil, n); is {
+			all = append(all, s)
 		}
 	}
-	panic("no sub-command is /" + name) // a mistake in the tags
-}
+	return all
+})
 
 // slashOf returns a node of the grammar as a slash command, if it is one.
 func slashOf(above []string, n *kong.Node) (s Slash, is bool) {
