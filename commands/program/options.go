@@ -135,7 +135,7 @@ func (o *Options) load(project bool) (err error) {
 
 // projectPlaces returns where a project has what is read beside its settings and its .env.
 func (o *Options) projectPlaces() (list []string) {
-	for _, name := range []string{"skills", "agents", "commands", "policies"} {
+	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
 		list = append(list, o.paths.Workspace(name))
 	}
 	return append(list, filepath.Join(o.paths.Cwd, ".agents", "skills"), filepath.Join(o.paths.Cwd, ".mcp.json"))

@@ -15,6 +15,7 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
+	"gemline/settings"
 	"gemline/settings/trust"
 )
 
@@ -76,7 +77,7 @@ func (s *Session) prompt() prompt.Config {
 		Notes:       s.memory.Notes(),
 		Disabled:    prompt.Disabled(s.getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    s.systemMD(), WriteSystemMD: s.getenv("GEMINI_WRITE_SYSTEM_MD"),
+		SystemMD:    s.systemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.systemMD("GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
@@ -107,11 +108,13 @@ func (s *Session) prompt() prompt.Config {
 	return cfg
 }
 
-// systemMD returns what GEMINI_SYSTEM_MD says. Switched on without a path, it
-// means a file of the project's.
-func (o *Options) systemMD() string {
-	v := o.getenv("GEMINI_SYSTEM_MD")
-	if on := strings.ToLower(v); (on == "1" || on == "true") && o.trust.State < trust.Unneeded {
+// systemMD returns what a variable says of a file with the system prompt. Switched on without
+// a path, it means a file of the project's, which may be no link out of it.
+func (o *Options) systemMD(name string) string {
+	v := o.getenv(name)
+	reads := name == "GEMINI_SYSTEM_MD"
+	if on := strings.ToLower(v); (on == "1" || on == "true") &&
+		(reads && o.trust.State < trust.Unneeded || settings.Astray(o.paths.Workspace("system.md"), o.paths.Cwd) != "") {
 		return ""
 	}
 	return v

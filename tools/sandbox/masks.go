@@ -125,19 +125,23 @@ func there(paths []string) (out []string) {
 // put away with all that it holds, since it is put over itself.
 func protected(root string) (readOnly, anchored []string) {
 	readOnly = []string{filepath.Join(root, ".gemini")}
-	for _, place := range disk.Leads(readOnly[0]) {
-		if info, err := os.Lstat(place); err == nil && info.Mode()&os.ModeSymlink == 0 && disk.Inside(root, place) {
-			readOnly = append(readOnly, place)
-		}
-	}
 	git := filepath.Join(root, ".git")
 	if info, err := os.Lstat(git); err != nil || !info.IsDir() {
-		return append(readOnly, git), nil // a file that says where the repository is, or none
+		readOnly = append(readOnly, git) // a file that says where the repository is, or none
+	} else {
+		for _, name := range []string{"config", "hooks", "info", "modules"} {
+			readOnly = append(readOnly, filepath.Join(git, name))
+		}
+		anchored = []string{git}
 	}
-	for _, name := range []string{"config", "hooks", "info", "modules"} {
-		readOnly = append(readOnly, filepath.Join(git, name))
+	for _, path := range slices.Clone(readOnly) {
+		for _, place := range disk.Leads(path) {
+			if info, err := os.Lstat(place); err == nil && info.Mode()&os.ModeSymlink == 0 && disk.Inside(root, place) {
+				readOnly = append(readOnly, place)
+			}
+		}
 	}
-	return readOnly, []string{git}
+	return readOnly, anchored
 }
 
 // systems are the directories below / of which everybody may know what they hold.

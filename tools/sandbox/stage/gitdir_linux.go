@@ -27,6 +27,11 @@ func (g *guard) parts(t *top, at string, fd int) error {
 			return err
 		}
 	}
+	for _, name := range []string{"hooks", "info", "config"} {
+		if err := g.linked(t, path.Join(t.path, at, name)); err != nil {
+			return err
+		}
+	}
 	g.rebases(t, at)
 	if err := g.worktrees(t, at, fd); err != nil {
 		return err

@@ -121,7 +121,7 @@ func (g *guard) protect(f found) error {
 			return err
 		}
 	} else if f.name == ".gemini" {
-		if err := g.linked(f); err != nil {
+		if err := g.linked(f.top, f.where()); err != nil {
 			return err
 		}
 	}
@@ -207,22 +207,23 @@ func (g *guard) apart(f found) error {
 	return g.parts(f.top, at, mount)
 }
 
-// linked protects what links in gemline's own directory lead to below the workspace, or one in
-// its place. What such a place is in stays where it is, and so do links on the way.
-func (g *guard) linked(f found) error {
-	for _, place := range disk.Leads(f.where()) {
-		if !f.top.within(place) {
+// linked protects what a link in the place of a protected file or directory, and links in it,
+// lead to below the workspace. What such a place is in stays where it is, and so do links on the
+// way.
+func (g *guard) linked(t *top, where string) error {
+	for _, place := range disk.Leads(where) {
+		if !t.within(place) {
 			continue
 		}
-		at := f.top.below(place)
-		fd, err := open(f.top.fd, at, unix.O_PATH)
+		at := t.below(place)
+		fd, err := open(t.fd, at, unix.O_PATH)
 		var st unix.Stat_t
 		if err == nil {
 			err = unix.Fstat(fd, &st)
 		}
 		if !g.mounts || err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
-			g.watch(f.top, at)
-		} else if err = g.anchor(f.top, path.Dir(at)); err == nil {
+			g.watch(t, at)
+		} else if err = g.anchor(t, path.Dir(at)); err == nil {
 			var mount int
 			if mount, err = cover(fd, true); err == nil {
 				unix.Close(mount)
