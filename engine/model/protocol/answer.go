@@ -280,3 +280,11 @@ func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	}
 	return all
 }
+
+// New takes in a whole call.
+func (a *Answer) New(id, name, args string) {
+	c := &call{index: -1, id: id, name: name}
+	c.args.WriteString(args)
+	a.calls = append(a.calls, c)
+	a.size += len(args)
+}

@@ -18,6 +18,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
+	"gemline/engine/model/ollama"
 	"gemline/engine/model/openai"
 	"gemline/engine/model/preset"
 )
@@ -100,6 +101,8 @@ func Open(p model.Provider, o model.Options) (generator, error) {
 	switch p.Protocol {
 	case model.OpenAI:
 		return openai.New(p, o)
+	case model.Ollama:
+		return ollama.New(p, o)
 	}
 	return nil, &model.Error{Kind: model.Config, Final: true, Message: "the provider " + p.Name + " is asked by a name without it"}
 }

@@ -1,0 +1,254 @@
+// Package ollama asks models by Ollama's own /api/chat, since its /v1 does not say how much
+// context a model is loaded with. Begin with [New].
+//
+// # What becomes what
+//
+//	the conversation           the request
+//	system instruction         a message of "system"
+//	a call                     tool_calls; its arguments as an object
+//	the answer to a call       a message of "tool" with tool_name; there are no ids
+//	images                     images of a message of "user"; other files in words
+//	thoughts                   none go back
+//	tools                      tools, if /api/show says that the model takes some
+//	a schema of the answer     format
+//	the longest answer         options.num_predict
+//	temperature, topP, seed    options of the same names
+//	thinking                   think: how much for gpt-oss, and true for others that think
+//	the whole of it            options.num_ctx: what it needs, of what the model has
+//
+//	the answer                 the chunk
+//	message.content            text
+//	message.thinking           a thought
+//	message.tool_calls         calls, whole, at the end
+//	done_reason                STOP; length is MAX_TOKENS
+//	no done                    the answer broke off
+//	prompt_eval_count          the tokens of the prompt; eval_count those of the answer
+//
+// # The context
+//
+// Ollama cuts the beginning of a conversation that is longer than the context that the model
+// is loaded with, and says nothing. So each request asks for a context that holds it, in
+// steps, since another context loads the model anew. Where the model has no such context,
+// the user is told.
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+	"gemline/engine/text"
+)
+
+// A Generator asks the models of an Ollama server.
+type Generator struct {
+	client   *model.Client
+	provider model.Provider
+
+	mu    sync.Mutex
+	known map[string]*About
+}
+
+// An About is what the server says of a model.
+type About struct {
+	Context      int      // how many tokens it holds, 0 if that is not known
+	Capabilities []string // nil if these are not known
+	loaded       int      // the context that was asked for last
+	told         bool     // that it takes no tools
+}
+
+// New returns a Generator of the models of p. The error, if any, is a [model.Error].
+func New(p model.Provider, o model.Options) (*Generator, error) {
+	v := p.Vendor(func(h http.Header, key string) {
+		if key != "" {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	})
+	v.Missing = "ollama list names the models that are there, and ollama pull fetches others"
+	c, err := model.NewClient(o, v)
+	return &Generator{client: c, provider: p, known: map[string]*About{}}, err
+}
+
+// Close drops the connections that are kept for the next request.
+func (g *Generator) Close() error { return g.client.Close() }
+
+// Count implements [engine.Generator]. It is a guess.
+func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error) {
+	return engine.Estimate(req.Contents), ctx.Err()
+}
+
+// Generate implements [engine.Generator]. The model is one of the server's, without the
+// provider's name.
+func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
+		about := g.about(ctx, req)
+		r, tools, err := g.request(req, about)
+		if err != nil {
+			return err
+		}
+		g.fit(r, about, req)
+		body, err := text.JSON(r, "")
+		if err != nil {
+			return err
+		}
+		return g.client.Ask(ctx, req, http.MethodPost, "api/chat", body, func(a *model.Answer) error {
+			s := stream{Answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
+			if err := a.Lines(s.line); err != nil {
+				return err
+			}
+			if !s.over {
+				return a.Broken()
+			}
+			return nil
+		})
+	})
+}
+
+// about returns what the server says of the model. A server that says nothing is believed to
+// take everything.
+func (g *Generator) about(ctx context.Context, req *engine.Request) *About {
+	g.mu.Lock()
+	about := g.known[req.Model]
+	g.mu.Unlock()
+	if about != nil {
+		return about
+	}
+	about, err := g.Show(ctx, req.Model)
+	if err != nil {
+		about = &About{}
+	}
+	if ctx.Err() == nil {
+		g.mu.Lock()
+		g.known[req.Model] = about
+		g.mu.Unlock()
+	}
+	return about
+}
+
+// Show asks the server about a model.
+func (g *Generator) Show(ctx context.Context, name string) (*About, error) {
+	body, err := text.JSON(map[string]string{"model": name}, "")
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Capabilities []string
+		Info         map[string]any `json:"model_info"`
+	}
+	err = g.client.Ask(ctx, &engine.Request{Model: name}, http.MethodPost, "api/show", body, func(a *model.Answer) error {
+		return a.Document(&said)
+	})
+	about := &About{Capabilities: said.Capabilities}
+	for key, v := range said.Info {
+		if n, ok := v.(float64); ok && strings.HasSuffix(key, ".context_length") {
+			about.Context = int(n)
+		}
+	}
+	return about, err
+}
+
+// Can reports whether a model has a capability, as far as that is known.
+func (a *About) Can(what string) bool {
+	return a.Capabilities == nil || slices.Contains(a.Capabilities, what)
+}
+
+// step is by how much the context grows, and reserve what it has for an answer.
+const (
+	step    = 8192
+	reserve = 4096
+)
+
+// fit asks for a context that holds r, and tells the user if there is none.
+func (g *Generator) fit(r *request, about *About, req *engine.Request) {
+	said, _ := text.JSON(struct{ Messages, Tools any }{r.Messages, r.Tools}, "")
+	images := 0
+	for _, m := range r.Messages {
+		for _, i := range m.Images {
+			images += len(i) * 4 / 3 // as they stand in said
+		}
+	}
+	need := (len(said)-images)/3 + reserve // a token is rarely less than three bytes
+	if n := r.Options.NumPredict; n > 0 {
+		need += int(n) - reserve
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	size := max(about.loaded, (need+step-1)/step*step)
+	if about.Context > 0 && size > about.Context {
+		size = about.Context
+	}
+	if about.Context > 0 && need-reserve > about.Context && req.Notify != nil && !req.OneShot {
+		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
+			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
+	}
+	about.loaded, r.Options.NumCtx = size, size
+}
+
+// A stream is an answer as it comes in.
+type stream struct {
+	*protocol.Answer
+	from *model.Answer
+	over bool
+}
+
+// line takes in a piece of the answer.
+func (s *stream) line(data []byte) error {
+	var c struct {
+		Model   string
+		Message struct {
+			Content, Thinking string
+			ToolCalls         []struct {
+				ID       string
+				Function struct {
+					Name      string
+					Arguments json.RawMessage
+				}
+			} `json:"tool_calls"`
+		}
+		Done   bool
+		Reason string `json:"done_reason"`
+		Prompt int    `json:"prompt_eval_count"`
+		Output int    `json:"eval_count"`
+		Error  json.RawMessage
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return s.from.Unreadable(err, data)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return s.from.Fault(c.Error)
+	}
+	if s.over {
+		return nil
+	}
+	s.Model(c.Model)
+	if err := s.Thought(c.Message.Thinking); err != nil {
+		return err
+	}
+	if err := s.Text(c.Message.Content); err != nil {
+		return err
+	}
+	for _, call := range c.Message.ToolCalls {
+		s.New(call.ID, call.Function.Name, string(call.Function.Arguments))
+	}
+	if !c.Done {
+		return nil
+	}
+	s.over = true
+	if c.Prompt+c.Output > 0 {
+		s.Usage(c.Prompt, 0, c.Output, 0)
+	}
+	if c.Reason == "length" {
+		return s.End(genai.FinishReasonMaxTokens)
+	}
+	return s.End(genai.FinishReasonStop)
+}

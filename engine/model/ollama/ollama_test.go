@@ -1,0 +1,174 @@
+package ollama
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	et "gemline/engine/enginetest"
+	"gemline/engine/model"
+)
+
+const shown = `{"capabilities":["completion","tools","thinking","vision"],"model_info":{"qwen3.context_length":40960}}`
+
+func dial(t testing.TB, show string, replies ...et.Reply) (*Generator, *et.Server) {
+	t.Helper()
+	s := et.NewDialectServer(et.Ollama, replies...)
+	t.Cleanup(s.Close)
+	if show != "" {
+		s.Others = map[string][]et.Reply{"/api/show": {et.Whole(show)}}
+	}
+	return at(t, s.URL), s
+}
+
+func at(t testing.TB, url string) *Generator {
+	t.Helper()
+	p := model.Provider{Name: "ollama", Protocol: model.Ollama, BaseURL: url, Lacking: []string{model.PDF, model.Audio}}
+	g, err := New(p, p.Options(model.Options{}, func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+func TestGenerator(t *testing.T) {
+	et.Generators(t, func(t testing.TB, replies ...et.Reply) engine.Generator {
+		g, _ := dial(t, "", replies...)
+		return g
+	})
+}
+
+func TestBroken(t *testing.T) {
+	et.Broken(t, et.Ollama, `{"error":"llama runner process has terminated"}`,
+		func(t testing.TB, url string) engine.Generator { return at(t, url) })
+}
+
+// TestRequest has a row for each of what becomes what in a request.
+func TestRequest(t *testing.T) {
+	declared := func(r *engine.Request) {
+		r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f", Description: "does"}}}}
+	}
+	const talks = `{"capabilities":["completion"],"model_info":{"x.context_length":8192}}`
+	for _, c := range []struct {
+		name, show string
+		ask        func(*engine.Request)
+		want       string // of the body, by the keys that it has
+		told       string
+	}{
+		{"texts", shown, func(r *engine.Request) {
+			r.Config.SystemInstruction = genai.NewContentFromText("be brief", genai.RoleUser)
+		}, `{"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}],"stream":true,"options":{"num_ctx":8192},"think":null}`, ""},
+		{"calls", shown, func(r *engine.Request) {
+			r.Contents = append(r.Contents, &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "so", Thought: true}, {FunctionCall: et.Call("1", "f", "a", 1)}, {FunctionCall: et.Call("2", "g")}}},
+				&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "f", Response: map[string]any{"output": "one"}}},
+					{FunctionResponse: &genai.FunctionResponse{ID: "2", Name: "g", Response: map[string]any{"error": "no"}}}, {InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}},
+					{InlineData: &genai.Blob{MIMEType: "application/pdf", Data: []byte("D")}}}})
+		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"function":{"name":"g","arguments":{}}}]},
+			{"role":"tool","content":"one","tool_name":"f"},{"role":"tool","content":"Error: no","tool_name":"g"},
+			{"role":"user","content":"[a file of application/pdf with 1 bytes, which this model can't read]","images":["UA=="]}]}`, ""},
+		{"tools", shown, declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{}}}}]}`, ""},
+		{"no tools", talks, declared, `{"tools":null}`, "ollama/m takes no tools"},
+		{"no images", talks, func(r *engine.Request) {
+			r.Contents[0].Parts = []*genai.Part{{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}}}
+		}, `{"messages":[{"role":"user","content":"[a file of image/png with 1 bytes, which this model can't read]"}]}`, ""},
+		{"a server that says nothing", "", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{}}}}]}`, ""},
+		{"a schema", shown, func(r *engine.Request) { r.Config.ResponseJsonSchema = json.RawMessage(`{"type":"object"}`) }, `{"format":{"type":"object"}}`, ""},
+		{"JSON", shown, func(r *engine.Request) { r.Config.ResponseMIMEType = "application/json" }, `{"format":"json"}`, ""},
+		{"settings", shown, func(r *engine.Request) {
+			r.Config.MaxOutputTokens, r.Config.Temperature, r.Config.Seed = 9, genai.Ptr[float32](0.5), genai.Ptr[int32](3)
+			r.Config.ThinkingConfig = &genai.ThinkingConfig{ThinkingLevel: "HIGH"}
+		}, `{"options":{"num_ctx":8192,"num_predict":9,"temperature":0.5,"seed":3},"think":true}`, ""},
+		{"how much to think", shown, func(r *engine.Request) {
+			r.Model, r.Config.ThinkingConfig = "gpt-oss:20b", &genai.ThinkingConfig{ThinkingLevel: "HIGH"}
+		}, `{"think":"high"}`, ""},
+		{"a long conversation", shown, func(r *engine.Request) { r.Contents[0].Parts[0].Text = strings.Repeat("x", 60_000) }, `{"options":{"num_ctx":24576}}`, ""},
+		{"one that the context does not hold", talks, func(r *engine.Request) { r.Contents[0].Parts[0].Text = strings.Repeat("x", 60_000) },
+			`{"options":{"num_ctx":8192}}`, "ollama/m holds 8,192: Ollama leaves out its beginning"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, s := dial(t, c.show, et.Says("ok"))
+			told := ""
+			req := &engine.Request{Model: "m", Contents: []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser)},
+				Config: &genai.GenerateContentConfig{}, Notify: func(ev engine.Event) { told += ev.(engine.Notice).Text }}
+			c.ask(req)
+			for _, err := range g.Generate(t.Context(), req) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := s.Requests()
+			got := all[len(all)-1].JSON()
+			var want map[string]any
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			has := map[string]any{}
+			for key := range want {
+				has[key] = got[key]
+			}
+			if diff := cmp.Diff(want, has); diff != "" {
+				t.Error(diff)
+			}
+			if (told == "") != (c.told == "") || !strings.Contains(told, c.told) {
+				t.Errorf("told %q", told)
+			}
+		})
+	}
+}
+
+// TestAnswer has a row for each of what becomes what in an answer.
+func TestAnswer(t *testing.T) {
+	lines := func(all ...string) et.Reply {
+		return et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"application/x-ndjson"}}, Pieces: []string{strings.Join(all, "\n") + "\n"}}}
+	}
+	const done = `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":10,"eval_count":6}`
+	for _, c := range []struct {
+		name  string
+		reply et.Reply
+		want  string
+	}{
+		{"text and thoughts", lines(`{"message":{"thinking":"hm"}}`, `{"message":{"content":"a"}}`, "", `{"message":{"content":"b"}}`, done), "(hm)ab STOP 10+6"},
+		{"calls", lines(`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"id":"x","function":{"name":"f","arguments":"{}"}}]}}`, done), `[f:{"a":1}][fx:{}] STOP 10+6`},
+		{"a call as text", lines(`{"message":{"content":"{\"name\":\"f\","}}`, `{"message":{"content":"\"arguments\":{}}"}}`, done), `[f:{}] STOP 10+6`},
+		{"too long", lines(`{"message":{"content":"a"},"done":true,"done_reason":"length"}`), "a MAX_TOKENS 0+0"},
+		{"one document", et.Whole(`{"message":{"content":"a"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":2}`), "a STOP 1+2"},
+		{"cut off", lines(`{"message":{"content":"a"}}`), "a error: the answer of HOST broke off"},
+		{"an error", lines(`{"message":{"content":"a"}}`, `{"error":"out of memory"}`), "a error: out of memory (500)"},
+		{"no such model", et.Reply{Wire: &et.Wire{Status: 404, Body: `{"error":"model 'm' not found"}`}}, " error: model m: model 'm' not found (404)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g, s := dial(t, shown, c.reply)
+			req := &engine.Request{Model: "m", Config: &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}}}
+			got, end := "", ""
+			for chunk, err := range g.Generate(t.Context(), req) {
+				if err != nil {
+					end = " error: " + strings.ReplaceAll(err.Error(), strings.TrimPrefix(s.URL, "http://"), "HOST")
+					break
+				}
+				for _, p := range chunk.Candidates[0].Content.Parts {
+					switch {
+					case p.FunctionCall != nil:
+						args, _ := json.Marshal(p.FunctionCall.Args)
+						got += "[" + p.FunctionCall.Name + p.FunctionCall.ID + ":" + string(args) + "]"
+					case p.Thought:
+						got += "(" + p.Text + ")"
+					default:
+						got += p.Text
+					}
+				}
+				if u := chunk.UsageMetadata; u != nil {
+					b, _ := json.Marshal([]int32{u.PromptTokenCount, u.CandidatesTokenCount})
+					end = " " + string(chunk.Candidates[0].FinishReason) + " " + strings.Trim(strings.Replace(string(b), ",", "+", 1), "[]")
+				}
+			}
+			if got += end; got != c.want {
+				t.Errorf("heard %q, want %q", got, c.want)
+			}
+		})
+	}
+}

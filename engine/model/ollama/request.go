@@ -1,0 +1,175 @@
+package ollama
+
+import (
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+)
+
+// A request is the body of one.
+type request struct {
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
+	Stream   bool      `json:"stream"`
+	Tools    []tool    `json:"tools,omitempty"`
+	Format   any       `json:"format,omitempty"`
+	Think    any       `json:"think,omitempty"`
+	Options  options   `json:"options"`
+}
+
+type options struct {
+	NumCtx      int      `json:"num_ctx,omitempty"`
+	NumPredict  int32    `json:"num_predict,omitempty"`
+	Temperature *float32 `json:"temperature,omitempty"`
+	TopP        *float32 `json:"top_p,omitempty"`
+	TopK        *float32 `json:"top_k,omitempty"`
+	Seed        *int32   `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+}
+
+type message struct {
+	Role      string     `json:"role"`
+	Content   string     `json:"content"`
+	Images    [][]byte   `json:"images,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	ToolName  string     `json:"tool_name,omitempty"`
+}
+
+type toolCall struct {
+	Function struct {
+		Name      string         `json:"name"`
+		Arguments map[string]any `json:"arguments"`
+	} `json:"function"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// request returns what req says to the server, and the tools that may be called as text.
+func (g *Generator) request(req *engine.Request, about *About) (*request, []protocol.Tool, error) {
+	c := protocol.Config(req)
+	r := &request{Model: req.Model, Stream: !req.OneShot, Options: options{NumPredict: c.MaxOutputTokens, Temperature: c.Temperature,
+		TopP: c.TopP, TopK: c.TopK, Seed: c.Seed, Stop: c.StopSequences}}
+	tools, err := protocol.Tools(c, protocol.Cut{})
+	if err != nil {
+		return nil, nil, err
+	}
+	schema, asked, err := protocol.Schema(c, protocol.Cut{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if schema != nil {
+		r.Format = schema
+	} else if asked {
+		r.Format = "json"
+	}
+	if len(tools) > 0 && (!about.Can("tools") || g.provider.Lacks(req.Model, model.Tools)) {
+		tools = nil
+		g.mu.Lock()
+		told := about.told
+		about.told = true
+		g.mu.Unlock()
+		if !told && req.Notify != nil {
+			req.Notify(protocol.OnlyTalks(g.provider.Name + "/" + req.Model))
+		}
+	}
+	if how, _ := protocol.Choice(c); how == "none" {
+		tools = nil
+	}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})
+	}
+	if effort := protocol.Effort(c); effort != "" && about.Capabilities != nil && about.Can("thinking") {
+		if r.Think = true; strings.Contains(req.Model, "gpt-oss") {
+			r.Think = effort
+		}
+	}
+	if system := protocol.System(c, g.client.Redact); system != "" {
+		r.Messages = append(r.Messages, message{Role: "system", Content: system})
+	}
+	sees := about.Can("vision") && !g.provider.Lacks(req.Model, model.Images)
+	for _, said := range protocol.Contents(req, g.client.Redact) {
+		if said.Role == genai.RoleModel {
+			r.Messages = append(r.Messages, assistant(said))
+		} else {
+			r.Messages = append(r.Messages, user(said, sees)...)
+		}
+	}
+	if r.Format != nil {
+		tools = nil
+	}
+	return r, tools, nil
+}
+
+// assistant returns what the model has said.
+func assistant(said *genai.Content) message {
+	m := message{Role: "assistant"}
+	for _, p := range said.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionCall != nil:
+			call := toolCall{}
+			call.Function.Name, call.Function.Arguments = p.FunctionCall.Name, p.FunctionCall.Args
+			if call.Function.Arguments == nil {
+				call.Function.Arguments = map[string]any{}
+			}
+			m.ToolCalls = append(m.ToolCalls, call)
+		case p.InlineData != nil || p.FileData != nil:
+			m.Content += protocol.Described(p)
+		case engine.Code(p) != "":
+			m.Content += engine.Code(p)
+		default:
+			m.Content += p.Text
+		}
+	}
+	return m
+}
+
+// user returns what the user has said, behind the answers to calls.
+func user(said *genai.Content, sees bool) (all []message) {
+	m := message{Role: "user"}
+	var texts []string
+	add := func(p *genai.Part) {
+		switch {
+		case p.InlineData != nil && sees && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
+			m.Images = append(m.Images, p.InlineData.Data)
+		case p.InlineData != nil || p.FileData != nil:
+			texts = append(texts, protocol.Described(p))
+		case p.Text != "":
+			texts = append(texts, p.Text)
+		}
+	}
+	for _, p := range said.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionResponse != nil:
+			result, failed := protocol.Result(p.FunctionResponse)
+			if failed {
+				result = "Error: " + result
+			}
+			all = append(all, message{Role: "tool", Content: result, ToolName: p.FunctionResponse.Name})
+			for _, media := range protocol.Media(p.FunctionResponse) {
+				add(media)
+			}
+		default:
+			add(p)
+		}
+	}
+	if m.Content = strings.Join(texts, "\n\n"); m.Content != "" || m.Images != nil {
+		all = append(all, m)
+	}
+	return all
+}
