@@ -35,12 +35,20 @@ func System(c *genai.GenerateContentConfig, clean func(string) string) string {
 	return clean(engine.Words(c.SystemInstruction.Parts))
 }
 
-// Contents returns the messages of a request that say something, less what clean takes out.
+// Contents returns the messages of a request that say something, less what clean takes out. A
+// signed thought of which something is taken out is none any more.
 func Contents(req *engine.Request, clean func(string) string) (all []*genai.Content) {
 	for _, c := range req.Contents {
-		if c != nil && len(c.Parts) > 0 {
-			all = append(all, wrap.Content(c, clean))
+		if c == nil || len(c.Parts) == 0 {
+			continue
 		}
+		cleaned := wrap.Content(c, clean)
+		for i, p := range c.Parts {
+			if p != nil && engine.GoesBack(p) && cleaned.Parts[i].Text != p.Text {
+				cleaned.Parts[i] = nil // in a copy, since it was cleaned
+			}
+		}
+		all = append(all, cleaned)
 	}
 	return all
 }

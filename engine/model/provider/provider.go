@@ -17,6 +17,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/model/anthropic"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/ollama"
 	"gemline/engine/model/openai"
@@ -101,6 +102,8 @@ func Open(p model.Provider, o model.Options) (generator, error) {
 	switch p.Protocol {
 	case model.OpenAI:
 		return openai.New(p, o)
+	case model.Anthropic:
+		return anthropic.New(p, o)
 	case model.Ollama:
 		return ollama.New(p, o)
 	}

@@ -1,0 +1,291 @@
+// Package anthropic asks models by Anthropic's Messages. Begin with [New].
+//
+// # What becomes what
+//
+//	the conversation           the request
+//	system instruction         system
+//	a call                     a block of tool_use
+//	the answers to calls       blocks of tool_result, before all else of the message
+//	an id of a call            the same one, or one made of it where the server refuses it
+//	images, PDF                blocks of image and document; other files in words
+//	thoughts that go back      blocks of thinking and redacted_thinking, as they were signed;
+//	                           not if a secret had to be taken out
+//	tools                      tools; no anyOf, oneOf or allOf at the top of a schema
+//	which calls may be made    tool_choice
+//	a schema of the answer     a tool that must be called, whose arguments are the answer
+//	the longest answer         max_tokens, which there has to be
+//	temperature, topP, topK    the same, where the model takes them and does not think
+//	thinking                   output_config.effort, with thinking of adaptive; of older models
+//	                           a budget
+//	what is said again         cache_control on the system's text, on the tools and on the last
+//	                           two messages of the user
+//
+//	the answer                 the chunk
+//	text_delta                 text
+//	thinking_delta             a thought, which signature_delta signs
+//	redacted_thinking          a signed thought without words
+//	input_json_delta           a call, whole, at the end
+//	stop_reason                STOP; max_tokens and model_context_window_exceeded MAX_TOKENS;
+//	                           refusal a refusal; pause_turn goes on in another request
+//	no stop_reason             the answer broke off
+//	usage                      the tokens: the prompt is input_tokens with what the cache has
+//	                           given and taken
+//
+// Tokens are counted by the server.
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+	"gemline/engine/text"
+)
+
+// A Generator asks the models of a provider.
+type Generator struct {
+	client   *model.Client
+	provider model.Provider
+}
+
+// New returns a Generator of the models of p. The error, if any, is a [model.Error].
+func New(p model.Provider, o model.Options) (*Generator, error) {
+	v := p.Vendor(func(h http.Header, key string) {
+		if key != "" {
+			h.Set("X-Api-Key", key)
+		}
+	})
+	pay := v.Header
+	v.Header = func(h http.Header, key string) {
+		pay(h, key)
+		h.Set("Anthropic-Version", "2023-06-01")
+	}
+	c, err := model.NewClient(o, v)
+	return &Generator{client: c, provider: p}, err
+}
+
+// Close drops the connections that are kept for the next request.
+func (g *Generator) Close() error { return g.client.Close() }
+
+// Count implements [engine.Generator].
+func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error) {
+	body, err := text.JSON(map[string]any{"model": req.Model, "messages": g.messages(req)}, "")
+	if err != nil {
+		return 0, err
+	}
+	var count struct {
+		Tokens int `json:"input_tokens"`
+	}
+	err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages/count_tokens", body, func(a *model.Answer) error { return a.Document(&count) })
+	return count.Tokens, err
+}
+
+// mostPauses is how often an answer may go on.
+const mostPauses = 10
+
+// Generate implements [engine.Generator]. The model is one of the provider's, without the
+// provider's name.
+func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
+		r, err := g.request(req)
+		if err != nil {
+			return err
+		}
+		s := &stream{Answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
+		for range mostPauses {
+			body, err := text.JSON(r, "")
+			if err != nil {
+				return err
+			}
+			err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages", body, func(a *model.Answer) error {
+				s.begin(a)
+				if _, err := a.Stream(s.event); err != nil {
+					return err
+				}
+				return s.end()
+			})
+			if err != nil || s.reason != "pause_turn" {
+				return err
+			}
+			r.Messages = append(r.Messages, message{"assistant", []block{{Type: "text", Text: s.said.String()}}})
+		}
+		return s.End(genai.FinishReasonMaxTokens)
+	})
+}
+
+// A stream is an answer as it comes in.
+type stream struct {
+	*protocol.Answer
+	from   *model.Answer
+	formed bool // the arguments of the one call are the answer
+	reason string
+	kinds  map[int]string // of the blocks
+	said   strings.Builder
+	usage  usage
+}
+
+type usage struct {
+	Input    int `json:"input_tokens"`
+	Read     int `json:"cache_read_input_tokens"`
+	Creation int `json:"cache_creation_input_tokens"`
+	Output   int `json:"output_tokens"`
+	Details  struct {
+		Thinking int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+// A piece is a block of an answer, or what comes to it.
+type piece struct {
+	Type        string
+	Text        string
+	Thinking    string
+	Signature   string
+	Data        string
+	ID, Name    string
+	Input       json.RawMessage
+	PartialJSON string `json:"partial_json"`
+}
+
+// An event is one of a stream. A document is a message with all of it.
+type event struct {
+	Type         string
+	Index        int
+	Message      *event
+	ContentBlock piece `json:"content_block"`
+	Delta        struct {
+		piece
+		StopReason string `json:"stop_reason"`
+	}
+	Model      string
+	Content    []piece
+	StopReason string `json:"stop_reason"`
+	Usage      *usage
+	Error      json.RawMessage
+}
+
+// begin is told that an answer begins, or goes on.
+func (s *stream) begin(a *model.Answer) {
+	s.from, s.reason, s.kinds = a, "", map[int]string{}
+}
+
+// event takes in an event.
+func (s *stream) event(data []byte) error {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return s.from.Unreadable(err, data)
+	}
+	switch e.Type {
+	case "error":
+		return s.from.Fault(e.Error)
+	case "message_start":
+		if e.Message != nil {
+			return s.message(*e.Message)
+		}
+	case "message":
+		return s.message(e)
+	case "content_block_start":
+		return s.block(e.Index, e.ContentBlock)
+	case "content_block_delta":
+		return s.delta(e.Index, e.Delta.piece)
+	case "message_delta":
+		s.reason = cmp.Or(e.Delta.StopReason, s.reason)
+		s.count(e.Usage)
+	}
+	return nil
+}
+
+// message takes in a message, which may be the beginning of one.
+func (s *stream) message(e event) error {
+	s.Model(e.Model)
+	s.count(e.Usage)
+	s.reason = e.StopReason
+	for i, p := range e.Content {
+		if err := s.block(i, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count takes over what is said of the tokens, as far as it is said.
+func (s *stream) count(u *usage) {
+	if u == nil {
+		return
+	}
+	s.usage = usage{cmp.Or(u.Input, s.usage.Input), cmp.Or(u.Read, s.usage.Read), cmp.Or(u.Creation, s.usage.Creation),
+		cmp.Or(u.Output, s.usage.Output), s.usage.Details}
+	s.usage.Details.Thinking = cmp.Or(u.Details.Thinking, s.usage.Details.Thinking)
+}
+
+// block takes in a block, which may be the beginning of one.
+func (s *stream) block(index int, p piece) error {
+	s.kinds[index] = p.Type
+	switch p.Type {
+	case "tool_use":
+		if !s.formed {
+			s.Call(index, p.ID, p.Name, "")
+		}
+		if len(p.Input) > 0 && string(p.Input) != "{}" {
+			return s.delta(index, piece{PartialJSON: string(p.Input)})
+		}
+		return nil
+	case "redacted_thinking":
+		return s.Sign(redacted + p.Data)
+	}
+	return s.delta(index, p)
+}
+
+// What begins a signature says of which kind the block is.
+const (
+	signed   = "s:"
+	redacted = "r:"
+)
+
+// delta takes in what comes to a block.
+func (s *stream) delta(index int, p piece) error {
+	if p.PartialJSON != "" {
+		if s.formed {
+			return s.Text(p.PartialJSON)
+		}
+		if s.kinds[index] == "tool_use" {
+			s.Call(index, "", "", p.PartialJSON)
+		}
+		return nil
+	}
+	if err := s.Thought(p.Thinking); err != nil {
+		return err
+	}
+	if p.Signature != "" {
+		if err := s.Sign(signed + p.Signature); err != nil {
+			return err
+		}
+	}
+	s.said.WriteString(p.Text)
+	return s.Text(p.Text)
+}
+
+// end ends the answer.
+func (s *stream) end() error {
+	if u := s.usage; u.Input+u.Read+u.Creation+u.Output > 0 {
+		s.Usage(u.Input+u.Read+u.Creation, u.Read, u.Output, u.Details.Thinking)
+	}
+	switch s.reason {
+	case "":
+		return s.from.Broken()
+	case "pause_turn":
+		return nil
+	case "refusal":
+		return s.Refused("")
+	case "max_tokens", "model_context_window_exceeded":
+		return s.End(genai.FinishReasonMaxTokens)
+	}
+	return s.End(genai.FinishReasonStop)
+}

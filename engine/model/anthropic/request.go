@@ -1,0 +1,293 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/model"
+	"gemline/engine/model/protocol"
+)
+
+// A request is the body of one.
+type request struct {
+	Model        string        `json:"model"`
+	MaxTokens    int32         `json:"max_tokens"`
+	System       []block       `json:"system,omitempty"`
+	Messages     []message     `json:"messages"`
+	Tools        []tool        `json:"tools,omitempty"`
+	ToolChoice   *choice       `json:"tool_choice,omitempty"`
+	Thinking     *thinking     `json:"thinking,omitempty"`
+	OutputConfig *outputConfig `json:"output_config,omitempty"`
+	Temperature  *float32      `json:"temperature,omitempty"`
+	TopP         *float32      `json:"top_p,omitempty"`
+	TopK         *float32      `json:"top_k,omitempty"`
+	Stop         []string      `json:"stop_sequences,omitempty"`
+	Stream       bool          `json:"stream"`
+
+	formed bool // the answer is the arguments of a call
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// A block is a part of a message.
+type block struct {
+	Type      string        `json:"type"`
+	Text      string        `json:"text,omitempty"`
+	Source    *source       `json:"source,omitempty"`
+	ID        string        `json:"id,omitempty"`
+	Name      string        `json:"name,omitempty"`
+	Input     *input        `json:"input,omitempty"`
+	ToolUseID string        `json:"tool_use_id,omitempty"`
+	Content   string        `json:"content,omitempty"`
+	IsError   bool          `json:"is_error,omitempty"`
+	Thinking  *string       `json:"thinking,omitempty"`
+	Signature string        `json:"signature,omitempty"`
+	Data      string        `json:"data,omitempty"`
+	Cache     *cacheControl `json:"cache_control,omitempty"`
+}
+
+type input map[string]any
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"`
+}
+
+type cacheControl struct {
+	Type string `json:"type"`
+}
+
+var ephemeral = &cacheControl{"ephemeral"}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Cache       *cacheControl   `json:"cache_control,omitempty"`
+}
+
+type choice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+type thinking struct {
+	Type    string `json:"type"`
+	Display string `json:"display,omitempty"`
+	Budget  int    `json:"budget_tokens,omitempty"`
+}
+
+type outputConfig struct {
+	Effort string `json:"effort,omitempty"`
+}
+
+// The longest answers where the user says none: there has to be a bound.
+const (
+	longAnswer  = 32_000
+	shortAnswer = 4_096 // of models that do not think
+)
+
+// budgets are how many tokens older models may think.
+var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24_576}
+
+// cut is what is taken out of schemas.
+var cut = protocol.Cut{Top: []string{"anyOf", "oneOf", "allOf"}}
+
+// request returns what req says to the server.
+func (g *Generator) request(req *engine.Request) (*request, error) {
+	c := protocol.Config(req)
+	lacks := func(what string) bool { return g.provider.Lacks(req.Model, what) }
+	r := &request{Model: req.Model, MaxTokens: c.MaxOutputTokens, Messages: g.messages(req), Stop: c.StopSequences, Stream: true}
+	if r.MaxTokens == 0 {
+		if r.MaxTokens = longAnswer; lacks(model.Thinking) {
+			r.MaxTokens = shortAnswer
+		}
+	}
+	if system := protocol.System(c, g.client.Redact); system != "" {
+		r.System = []block{{Type: "text", Text: system, Cache: ephemeral}}
+	}
+	if err := r.addTools(c, lacks(model.Tools)); err != nil {
+		return nil, err
+	}
+	effort := protocol.Effort(c)
+	if effort != "" && !lacks(model.Effort) {
+		r.OutputConfig = &outputConfig{effort}
+	}
+	if !req.OneShot && !r.formed && (r.ToolChoice == nil || r.ToolChoice.Type == "none") {
+		r.think(effort, lacks)
+	}
+	if r.Thinking == nil && !lacks(model.Temperature) {
+		r.Temperature, r.TopP, r.TopK = c.Temperature, c.TopP, c.TopK
+	}
+	r.mark()
+	return r, nil
+}
+
+// think has the model think, in the way that it does.
+func (r *request) think(effort string, lacks func(string) bool) {
+	budget := min(budgets[effort], int(r.MaxTokens)/2)
+	switch {
+	case lacks(model.Thinking):
+	case !lacks(model.Adaptive):
+		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
+	case budget >= 1024 && r.begun():
+		r.Thinking = &thinking{Type: "enabled", Budget: budget}
+	}
+}
+
+// begun reports whether a model that thinks within a budget can do so: in the midst of a turn
+// it must have begun the turn so, and another model may have begun it.
+func (r *request) begun() bool {
+	n := len(r.Messages)
+	if n < 2 || !slices.ContainsFunc(r.Messages[n-1].Content, func(b block) bool { return b.Type == "tool_result" }) {
+		return true
+	}
+	said := r.Messages[n-2].Content
+	return len(said) > 0 && strings.HasSuffix(said[0].Type, "thinking")
+}
+
+func (r *request) addTools(c *genai.GenerateContentConfig, none bool) error {
+	tools, err := protocol.Tools(c, cut)
+	if err != nil {
+		return err
+	}
+	schema, _, err := protocol.Schema(c, cut)
+	if err != nil {
+		return err
+	}
+	if schema != nil && len(tools) == 0 {
+		r.Tools = []tool{{Name: "answer", Description: "Gives the answer.", Schema: schema}}
+		r.ToolChoice, r.formed = &choice{"tool", "answer"}, true
+		return nil
+	}
+	if none {
+		return nil
+	}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	switch how, names := protocol.Choice(c); {
+	case len(tools) == 0:
+	case how == "any" && len(names) == 1:
+		r.ToolChoice = &choice{"tool", names[0]}
+	case how != "auto":
+		r.ToolChoice = &choice{Type: how}
+	}
+	return nil
+}
+
+// mark has the server keep what the next request says again.
+func (r *request) mark() {
+	if n := len(r.Tools); n > 0 {
+		r.Tools[n-1].Cache = ephemeral
+	}
+	marks := 2
+	for _, m := range slices.Backward(r.Messages) {
+		if n := len(m.Content); m.Role == "user" && n > 0 && marks > 0 {
+			m.Content[n-1].Cache = ephemeral
+			marks--
+		}
+	}
+}
+
+// messages returns the conversation, which the user begins.
+func (g *Generator) messages(req *engine.Request) (all []message) {
+	for _, said := range protocol.Contents(req, g.client.Redact) {
+		m := message{Role: "user", Content: g.user(said)}
+		if said.Role == genai.RoleModel {
+			m = message{Role: "assistant", Content: g.assistant(said)}
+		}
+		switch n := len(all); {
+		case len(m.Content) == 0:
+		case n > 0 && all[n-1].Role == m.Role:
+			all[n-1].Content = append(all[n-1].Content, m.Content...)
+		case n == 0 && m.Role == "assistant":
+			all = append(all, message{Role: "user", Content: []block{{Type: "text", Text: "(The conversation goes on.)"}}}, m)
+		default:
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// assistant returns what the model has said.
+func (g *Generator) assistant(said *genai.Content) (all []block) {
+	for _, p := range said.Parts {
+		switch {
+		case p == nil:
+		case p.Thought:
+			by, own := engine.SignedBy(p.ThoughtSignature)
+			kind, signature := "", ""
+			if by == g.provider.Name && len(own) > 2 {
+				kind, signature = string(own[:2]), string(own[2:])
+			}
+			switch kind {
+			case signed:
+				thought := p.Text
+				all = append(all, block{Type: "thinking", Thinking: &thought, Signature: signature})
+			case redacted:
+				all = append(all, block{Type: "redacted_thinking", Data: signature})
+			}
+		case p.FunctionCall != nil:
+			args := input(p.FunctionCall.Args)
+			if args == nil {
+				args = input{}
+			}
+			all = append(all, block{Type: "tool_use", ID: protocol.ID(p.FunctionCall.ID, g.provider.IDs), Name: p.FunctionCall.Name, Input: &args})
+		case p.InlineData != nil || p.FileData != nil:
+			all = append(all, block{Type: "text", Text: protocol.Described(p)})
+		case strings.TrimSpace(p.Text+engine.Code(p)) != "":
+			all = append(all, block{Type: "text", Text: p.Text + engine.Code(p)})
+		}
+	}
+	return all
+}
+
+// user returns what the user has said, behind the answers to calls.
+func (g *Generator) user(said *genai.Content) []block {
+	var results, rest []block
+	add := func(p *genai.Part) {
+		switch {
+		case p.InlineData != nil || p.FileData != nil:
+			rest = append(rest, asBlock(p))
+		case strings.TrimSpace(p.Text) != "":
+			rest = append(rest, block{Type: "text", Text: p.Text})
+		}
+	}
+	for _, p := range said.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionResponse != nil:
+			result, failed := protocol.Result(p.FunctionResponse)
+			results = append(results, block{Type: "tool_result", ToolUseID: protocol.ID(p.FunctionResponse.ID, g.provider.IDs),
+				Content: result, IsError: failed})
+			for _, m := range protocol.Media(p.FunctionResponse) {
+				add(m)
+			}
+		default:
+			add(p)
+		}
+	}
+	return append(results, rest...)
+}
+
+// asBlock returns a file as the server takes it, in words if it does not.
+func asBlock(p *genai.Part) block {
+	if b := p.InlineData; b != nil {
+		switch b.MIMEType {
+		case "image/png", "image/jpeg", "image/gif", "image/webp":
+			return block{Type: "image", Source: &source{"base64", b.MIMEType, b.Data}}
+		case "application/pdf":
+			return block{Type: "document", Source: &source{"base64", b.MIMEType, b.Data}}
+		}
+	}
+	return block{Type: "text", Text: protocol.Described(p)}
+}
