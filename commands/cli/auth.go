@@ -197,20 +197,31 @@ func (out *Output) changed(ask *Asker, c settings.Change, value string) error {
 }
 
 type authSetKey struct {
-	File bool `help:"Store it in a file, also where there is a keyring."`
+	Provider string `arg:"" optional:"" help:"Whose key it is, as openai; Google's if left out."`
+	File     bool   `help:"Store it in a file, also where there is a keyring."`
 }
 
 // Run reads a key and stores it.
 func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
+	keys, p, err := here.keysOf(a.Provider)
+	if err != nil {
+		return err
+	}
 	key, err := ask.readKey(ctx)
 	if err != nil {
 		return err
 	}
-	where, err := here.keys().Save(ctx, key, a.File)
+	where, err := keys.Save(ctx, key, a.File)
 	if err != nil {
 		return err
 	}
 	err = out.show(map[string]string{"stored": where}, "the key is stored in the "+where)
+	if p.Name != "" {
+		if here.getenv(p.KeyVariable) != "" {
+			out.Notify(p.KeyVariable + " is set and comes first")
+		}
+		return err
+	}
 	if c, cerr := here.choose(out); cerr == nil || c.Method != "" {
 		switch {
 		case c.Method != auth.APIKey:
@@ -220,6 +231,32 @@ func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *As
 		}
 	}
 	return err
+}
+
+// keysOf returns the store of the key of a provider, and the provider: Google's if the name
+// is empty.
+func (here *Folder) keysOf(name string) (*auth.Store, model.Provider, error) {
+	if name == "" || name == model.Gemini {
+		return here.keys(), model.Provider{}, nil
+	}
+	s, err := here.settings()
+	if err != nil {
+		return nil, model.Provider{}, err
+	}
+	custom, _ := s.Merged["providers"].(map[string]any)
+	all, err := model.NewProviders(custom, here.getenv)
+	if err != nil {
+		return nil, model.Provider{}, err
+	}
+	p, err := all.Named(name)
+	var wrong *model.Error
+	if errors.As(err, &wrong) { // and is perhaps the key, which is not shown
+		err = &flags.UsageError{Message: "what follows is the name of a provider, and the key is read from standard input; " + wrong.Advice}
+	}
+	if err == nil && p.KeyVariable == "" {
+		err = &flags.UsageError{Message: name + " wants no key"}
+	}
+	return auth.NewProviderStore(here.Paths.User(), here.getenv, name), p, err
 }
 
 // readKey reads a key that is typed unseen, or the first line of standard
@@ -244,24 +281,33 @@ func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	return line, nil
 }
 
-type authUnsetKey struct{}
+type authUnsetKey struct {
+	Provider string `arg:"" optional:"" help:"Whose key it is, as openai; Google's if left out."`
+}
 
 // Run forgets the key.
-func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := here.forget(ctx, out)
+func (u *authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error {
+	from, said, err := here.forget(ctx, out, u.Provider)
 	if err != nil {
 		return err
 	}
 	return out.show(map[string][]string{"removed": from}, said)
 }
 
-// forget removes the stored key, and returns where it was and what is to be said.
-func (here *Folder) forget(ctx context.Context, out *Output) (from []string, said string, err error) {
-	from, err = here.keys().Remove(ctx)
+// forget removes the stored key of a provider, and returns where it was and what is to be said.
+func (here *Folder) forget(ctx context.Context, out *Output, provider string) (from []string, said string, err error) {
+	keys, p, err := here.keysOf(provider)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"} {
+	if from, err = keys.Remove(ctx); err != nil {
+		return nil, "", err
+	}
+	variables := []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}
+	if p.Name != "" {
+		variables = []string{p.KeyVariable}
+	}
+	for _, name := range variables {
 		if here.getenv(name) != "" {
 			out.Notify(name + " is still set")
 		}
@@ -276,7 +322,7 @@ type authSignout struct{}
 
 // Run forgets the key and the choice.
 func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := here.forget(ctx, out)
+	from, said, err := here.forget(ctx, out, "")
 	if err != nil {
 		return err
 	}
