@@ -22,13 +22,12 @@ type Dialect struct {
 
 // A dialogue is how far an answer is.
 type dialogue struct {
-	begun    bool
-	block    int    // of Anthropic's, that is open
-	kind     string // of the block, "" if none is open
-	calls    int
-	finish   genai.FinishReason
-	usage    *genai.GenerateContentResponseUsageMetadata
-	answered strings.Builder
+	begun  bool
+	block  int    // of Anthropic's, that is open
+	kind   string // of the block, "" if none is open
+	calls  int
+	finish genai.FinishReason
+	usage  *genai.GenerateContentResponseUsageMetadata
 }
 
 // The dialects.

@@ -240,7 +240,7 @@ var secretWords = set("TOKEN TOKENS SECRET SECRETS KEY KEYS APIKEY APIKEYS AUTH 
 var passwords = set("PASSWORD PASSWORDS PASSWD PASS PWD PW PASSPHRASE PASSCODE PIN")
 
 // secretEnds are the ends of words that are written as one, such as BINDPW.
-var secretEnds = text.Pattern(`(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|PWD|PW|[^YMTI]PASS|` +
+var secretEnds = text.Pattern(`(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|TOK|JWT|WEBHOOK|PWD|PW|[^YMTI]PASS|` +
 	`(?:API|ACCESS|SECRET|PRIVATE|MASTER|AUTH|SSH|GPG|SIGNING|ENCRYPTION|DEPLOY|STORAGE|ACCOUNT|LICENSE)KEY)$`)
 
 // about are last words of names that say something of a secret and do not hold it.

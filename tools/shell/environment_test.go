@@ -142,7 +142,7 @@ func TestSecret(t *testing.T) {
 			"\nFASTLY=" + sum32 + "\nPUSHER_APP=" + sum40 + "\nAIRBRAKE=" + sum64 + "\nDB_PASSWORD=postgres\nPGPASSWORD=hunter2\nMYSQL_PWD=correct-horse\nMYSQL_ROOT_PASSWORD=1234" +
 			"\nREDIS_PASS=secret\nSMTPPASS=x\nLDAP_BINDPW=hunter2\nDB_PASSWD=a b\nGPG_PASSPHRASE=open sesame\nUNLOCK_PIN=0000\nSIP_PASSCODE=12" +
 			"\nAWS_SECRET_ACCESS_KEY=/abcdefgh0123456789ABCDEFGHabcdefgh01234\nAWS_SESSION_TOKEN=x\nAZURE_CLIENT_SECRET=a~b.c\nDIGITALOCEAN_ACCESS_TOKEN=word" +
-			"\nNPM_TOKEN=word\nGITHUBTOKEN=word\nSNYK_TOKEN=" + uuid + "\nMY_APIKEY=word\napi_key=word\napiKey=word\nclientSecret=word\nSSHKEY=word\nJWT=a.b.c\nAPP_JWT=x" +
+			"\nNPM_TOKEN=word\nGITHUBTOKEN=word\nSNYK_TOKEN=" + uuid + "\nMY_APIKEY=word\napi_key=word\napiKey=word\nclientSecret=word\nSSHKEY=word\nMYTOK=word\nJWT=a.b.c\nAPP_JWT=x" +
 			"\nSENTRY_DSN=https://k@o1.ingest.sentry.io/1\nSLACK_WEBHOOK_URL=https://hooks.example/x\nDISCORD_WEBHOOK=https://x\nSESSION_COOKIE=x\nBASIC_AUTH=u:p\nHTPASSWD=u:x" +
 			"\nPASSWORD_SALT=x\nWALLET_MNEMONIC=twelve words\nTOTP_SECRET=x\nNETLIFY_AUTH_TOKEN=x\nNEXTAUTH_SECRET=x\nSigningKey=x\nSTORAGE_CONNECTION_STRING=x\nDATABASE_URL=postgres://h/d" +
 			"\nConnectionStrings__Main=Server=h;Password=pw\nMAIL=smtp://u:p@h\nODBC=DSN=x;PWD=pw\nALGOLIA=0a1b2c3d4e5f60718293a4b5c6d7e8f9\nTLS_CERT=x\nX-Api-Key=word"},
