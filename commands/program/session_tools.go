@@ -69,7 +69,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
 	}
 	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
-	s.judge = taking{narrowing{calling{guarded, s}, s}, s}
+	s.judge = searching{taking{narrowing{calling{guarded, s}, s}, s}, s}
 	if s.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
 		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
