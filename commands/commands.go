@@ -360,7 +360,7 @@ func (s Set) unknown(d *Deps, line string) error {
 	if said := d.Elsewhere(words[0]); said != "" {
 		return unavailable("/%s: %s", words[0], said)
 	}
-	if why := d.Customs.Lost(words[0]); why != "" {
+	if why := d.Customs.Library.Lost(words[0]); why != "" {
 		return misused("/%s: %s", words[0], why)
 	}
 	if near := s.near(words[0]); near != "" {

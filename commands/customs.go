@@ -23,7 +23,7 @@ type customCommands struct {
 // Customs are the commands that people have written, beside those that come with the
 // program.
 type Customs struct {
-	*custom.Library
+	Library *custom.Library
 	Notify  func(string)
 	Sources custom.Sources
 
@@ -86,7 +86,7 @@ func (cs *Customs) sent(line string) {
 
 // tell says what is wrong with the files, once.
 func (cs *Customs) tell() {
-	for _, note := range cs.Notes() {
+	for _, note := range cs.Library.Notes() {
 		cs.Notify(note)
 	}
 }
@@ -115,7 +115,7 @@ func (cmd customCommands) written() *Command {
 		{Name: "list", Summary: "list them, and their files", Run: list},
 		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again",
 			Run: func(_ context.Context, _ string) error {
-				cmd.customs.Forget()
+				cmd.customs.Library.Forget()
 				found := cmd.customs.found()
 				cmd.customs.tell()
 				return sentences(cmd.out, fmt.Sprintf("custom commands: %d", len(found)))

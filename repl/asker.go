@@ -16,7 +16,7 @@ import (
 // An Asker puts the engine's questions to the user. It may be called on the
 // goroutine of a turn or on the terminal's own.
 type Asker struct {
-	*Console
+	Console *Console
 
 	// Edit lets the user change text in an editor, in a file of that name.
 	// Nil offers no such choice.
@@ -40,8 +40,8 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 }
 
 func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
-	if a.Shared {
-		a.Out.Touched()
+	if a.Console.Shared {
+		a.Console.Out.Touched()
 	}
 	if a.agent != nil {
 		p.Agent = a.agent(p)
@@ -54,11 +54,11 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		return a.answer(ctx, label, qs)
 	}
 	a.show(p)
-	a.attention("permission", p.Intent.Title)
+	a.Console.attention("permission", p.Intent.Title)
 	p.Intent.Grants = question.Grants(p)
-	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Left()
-	first, again := a.choices(p.Intent, edits)
-	ok, err := a.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
+	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Left()
+	first, again := a.Console.choices(p.Intent, edits)
+	ok, err := a.Console.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
 		c, ok := parseChoice(s, p.Intent.Grants)
 		none := fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
 		switch {
@@ -82,7 +82,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		case c.key == '?':
 			a.explain(p, edits)
 			return false, ""
-		case a.Away():
+		case a.Console.Away():
 			return false, "an editor needs the session's own terminal"
 		default:
 			args := a.edit(ctx, p.Intent.Draft)
@@ -92,7 +92,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		return true, ""
 	})
 	if how := Elsewhere(""); errors.As(err, &how) {
-		a.Out.Line(output.Info, "%s", a.titleText(how.Error()))
+		a.Console.Out.Line(output.Info, "%s", a.Console.titleText(how.Error()))
 	}
 	if !ok || err != nil {
 		return engine.Refused{}, err
@@ -124,7 +124,7 @@ func (a *Asker) Answered(how string) error { return Elsewhere(how) }
 func (a *Asker) Changed(how string, p *engine.Proposal) {
 	tell := func() {
 		if how != "" {
-			a.Out.Line(output.Info, "%s", a.titleText(how))
+			a.Console.Out.Line(output.Info, "%s", a.Console.titleText(how))
 		}
 		if p == nil {
 			return
@@ -151,25 +151,25 @@ func (a *Asker) show(p engine.Proposal) {
 	asked := false
 	change, changes := question.ChangeOf(p)
 	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) ||
-		a.titleText(title) != title)
+		a.Console.titleText(title) != title)
 	switch {
 	case changes:
 		asked = a.propose(p, change)
 	case whole && p.Tool.Kind != engine.Execute && !strings.Contains(detail, "\n"):
-		a.Out.Line(output.Tool, "%s", a.titleText(detail))
+		a.Console.Out.Line(output.Tool, "%s", a.Console.titleText(detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
-		a.Out.Line(output.Tool, "proposed %s, %s:", a.titleText(question.Kind(p)), text.Count(lines, "line"))
+		a.Console.Out.Line(output.Tool, "proposed %s, %s:", a.Console.titleText(question.Kind(p)), text.Count(lines, "line"))
 		var d diff
 		for l := range strings.SplitSeq(output.Sanitize(detail), "\n") {
-			a.Out.Styled(d.style(l), a.detailText(l))
+			a.Console.Out.Styled(d.style(l), a.Console.detailText(l))
 		}
 	}
 	it, known := question.It(p, a.Home)
 	reads := known && question.ReadsSecret(p)
 	if reads && !whole {
-		words, code := titled(a.titleText(title))
-		a.Out.Line(output.Tool, "%s%s", words, code)
+		words, code := titled(a.Console.titleText(title))
+		a.Console.Out.Line(output.Tool, "%s%s", words, code)
 	}
 	for _, f := range question.Facts(p, whole) {
 		if f.Usual && f.Text == a.usual || f.Failed && known {
@@ -178,24 +178,24 @@ func (a *Asker) show(p engine.Proposal) {
 		if f.Usual {
 			a.usual = f.Text
 		}
-		a.Out.Line(f.Label, "%s", a.titleText(f.Text))
+		a.Console.Out.Line(f.Label, "%s", a.Console.titleText(f.Text))
 	}
 	if asked {
 		return
 	}
-	if title = a.titleText(title); whole {
+	if title = a.Console.titleText(title); whole {
 		title = text.Shorten(title, longestTitle)
 	}
-	rights := a.titleText(question.Rights(p))
+	rights := a.Console.titleText(question.Rights(p))
 	switch {
 	case !known:
 	case p.Intent.Plan.Failed != "", reads: // it has just run, or stands right above
-		title, rights = a.titleText(it), ""
+		title, rights = a.Console.titleText(it), ""
 	case whole: // it stands right above
-		title, rights = a.titleText(it), rights+"?"
+		title, rights = a.Console.titleText(it), rights+"?"
 	}
 	words, code := titled(title)
-	a.Out.Line(output.Permission, "%s%s%s", words, code, rights)
+	a.Console.Out.Line(output.Permission, "%s%s%s", words, code, rights)
 }
 
 // longestTitle is how many characters name a call that is shown in full above.
@@ -230,14 +230,14 @@ func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 
 // lines says what a change is, and returns its lines.
 func (a *Asker) lines(name string, c question.Change) (said string, lines []string) {
-	said = a.titleText(name + ": " + c.Count())
-	if a.Spoken {
+	said = a.Console.titleText(name + ": " + c.Count())
+	if a.Console.Spoken {
 		if in := c.Function(); in != "" {
-			said += a.titleText(", in " + in)
+			said += a.Console.titleText(", in " + in)
 		}
 		return said, spoken(c)
 	}
-	text, from := c.Unified(a.Short)
+	text, from := c.Unified(a.Console.Short)
 	if lines = strings.Split(text, "\n"); from > 1 {
 		said += fmt.Sprintf(", from line %d", from)
 	}
@@ -255,9 +255,9 @@ func spoken(c question.Change) []string {
 
 // change prints a change below a line about it.
 func (a *Asker) change(label output.Label, said string, lines []string) {
-	a.Out.Line(label, "%s", said)
+	a.Console.Out.Line(label, "%s", said)
 	for _, l := range lines {
-		a.Out.Styled(styleOf(l), a.detailText(l))
+		a.Console.Out.Styled(styleOf(l), a.Console.detailText(l))
 	}
 }
 
@@ -268,16 +268,16 @@ func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 	var err error
 	ctx, end := hereOnly(ctx)
 	defer end()
-	a.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
+	a.Console.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {
-	case <-a.Interrupts: // it was meant for the editor
+	case <-a.Console.Interrupts: // it was meant for the editor
 	default:
 	}
 	switch {
 	case err != nil:
-		a.Out.Line(output.Failure, "%v", err)
+		a.Console.Out.Line(output.Failure, "%v", err)
 	case text == d.Text:
-		a.Out.Line(output.Info, "nothing was changed")
+		a.Console.Out.Line(output.Info, "nothing was changed")
 	default:
 		return d.Args(text)
 	}

@@ -165,31 +165,31 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	if p.ID != p.Tool.Name() { // else it is about no call
 		a.explainCall(p)
 	}
-	if c, ok := question.ChangeOf(p); ok && a.Spoken {
+	if c, ok := question.ChangeOf(p); ok && a.Console.Spoken {
 		a.change(output.Info, "the change, with the lines around it:", c.Spoken())
 	}
-	a.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
-	a.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s",
+	a.Console.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
+	a.Console.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s",
 		output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
 	if in.Plan.Online != nil {
 		if len(in.Plan.Dials) > 0 {
-			a.Out.Line(output.Info, "%s", a.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
+			a.Console.Out.Line(output.Info, "%s", a.Console.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
 		}
-		a.Out.Line(output.Info, "w or with network = allow it this once, with the network")
+		a.Console.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
 	if in.Plan.ReadOnly != nil {
-		a.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
+		a.Console.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
 	}
 	for i, g := range in.Grants {
 		means := output.EscapeLine(strings.TrimSuffix(g.Label, " this session")) + ", until the session ends"
 		if in.Yes != "" { // it has words of its own
 			means = output.EscapeLine(g.Label)
 		}
-		a.Out.Line(output.Info, "%s = %s", keyOf(in.Grants, i), means)
+		a.Console.Out.Line(output.Info, "%s = %s", keyOf(in.Grants, i), means)
 		a.keeping(keyOf(in.Grants, i), g)
 	}
 	if edits {
-		a.Out.Line(output.Info, "e or edit = change it in your editor, and decide about that")
+		a.Console.Out.Line(output.Info, "e or edit = change it in your editor, and decide about that")
 	}
 }
 
@@ -198,34 +198,34 @@ func (a *Asker) explainCall(p engine.Proposal) {
 	by := ""
 	if p.Agent != "" {
 		by = " by the agent " + output.EscapeLine(p.Agent)
-		a.Out.Line(output.Info, "what you allow for longer, all agents and the model itself may do")
+		a.Console.Out.Line(output.Info, "what you allow for longer, all agents and the model itself may do")
 	}
-	a.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
+	a.Console.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
 	args, err := text.JSON(p.Args, "  ")
 	if err != nil {
 		args = fmt.Append(nil, p.Args)
 	}
-	a.Out.Text(output.Sanitize(string(args) + "\n"))
+	a.Console.Out.Text(output.Sanitize(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Plan.Commands {
 		by := "the shell"
 		if c.Inside != "" {
 			by = c.Inside
 		}
-		a.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(a.titleText(c.Line())))
+		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(a.Console.titleText(c.Line())))
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Plan.Dir != "" {
-			a.Out.Line(output.Info, "%s", a.titleText("the command runs in "+in.Plan.Dir))
+			a.Console.Out.Line(output.Info, "%s", a.Console.titleText("the command runs in "+in.Plan.Dir))
 		}
-		a.Out.Line(output.Info, "%s", a.titleText(question.Confinement(in)))
+		a.Console.Out.Line(output.Info, "%s", a.Console.titleText(question.Confinement(in)))
 	}
 	if len(in.Paths) > 0 {
 		does := "changes"
 		if p.Tool.Kind.ReadOnly() {
 			does = "reads"
 		}
-		a.Out.Line(output.Info, "it %s: %s", does, output.EscapeLine(strings.Join(in.Paths, ", ")))
+		a.Console.Out.Line(output.Info, "it %s: %s", does, output.EscapeLine(strings.Join(in.Paths, ", ")))
 	}
 }
 
@@ -238,6 +238,6 @@ func (a *Asker) keeping(key string, g engine.Grant) {
 	if g.Near {
 		how = key + " project = the same, kept for this project"
 	}
-	a.Out.Line(output.Info, "%s, as this rule:", how)
-	a.Out.Text(output.Sanitize(g.Rule))
+	a.Console.Out.Line(output.Info, "%s, as this rule:", how)
+	a.Console.Out.Text(output.Sanitize(g.Rule))
 }

@@ -17,7 +17,7 @@ func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Ques
 	for i, q := range qs {
 		a.pose(label, q, i, len(qs))
 		if i == 0 {
-			a.attention("question", oneLine(q.Text))
+			a.Console.attention("question", oneLine(q.Text))
 		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(label, q, i, len(qs)) })
 		if !ok || err != nil {
@@ -37,21 +37,21 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	if h := oneLine(q.Header); h != "" {
 		head += ", " + h
 	}
-	a.Out.Line(label, "%s: %s", head, q.Text)
+	a.Console.Out.Line(label, "%s: %s", head, q.Text)
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
-		a.Out.Item(output.Normal, indent+"such as: "+oneLine(q.Hint))
+		a.Console.Out.Item(output.Normal, indent+"such as: "+oneLine(q.Hint))
 	case q.Kind == engine.Choice:
 		several := ""
 		if q.Multi {
 			several = ", of which several may be chosen"
 		}
-		a.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
+		a.Console.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
 		var lines []string
 		for _, o := range q.Options {
 			lines = append(lines, strings.TrimSuffix(o.Label+": "+o.Description, ": "))
 		}
-		a.number(append(lines, other))
+		a.Console.number(append(lines, other))
 	}
 }
 
@@ -59,15 +59,15 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 func (a *Asker) guide(q engine.Question) {
 	switch own := len(q.Options) + 1; {
 	case q.Kind == engine.FreeText:
-		a.Out.Line(output.Info, "what you type is the answer; a backslash at the end of a line goes on with another line")
+		a.Console.Out.Line(output.Info, "what you type is the answer; a backslash at the end of a line goes on with another line")
 	case q.Kind == engine.YesNo:
-		a.Out.Line(output.Info, "y or yes, n or no")
+		a.Console.Out.Line(output.Info, "y or yes, n or no")
 	case q.Multi:
-		a.Out.Line(output.Info, "the numbers of choices, or how they begin, with commas between; %d and words answers in your own", own)
+		a.Console.Out.Line(output.Info, "the numbers of choices, or how they begin, with commas between; %d and words answers in your own", own)
 	default:
-		a.Out.Line(output.Info, "the number of a choice, or how it begins; %d and words answers in your own", own)
+		a.Console.Out.Line(output.Info, "the number of a choice, or how it begins; %d and words answers in your own", own)
 	}
-	a.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
+	a.Console.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
 }
 
 // noAnswer is what it means to say nothing that can be understood.
@@ -77,7 +77,7 @@ const noAnswer = "no answer"
 // whether the user goes on at all.
 func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (reply string, ok bool, err error) {
 	var sel selection
-	ok, err = a.insist(ctx, prompt(q), prompt(q), noAnswer, func(s string) (ok bool, problem string) {
+	ok, err = a.Console.insist(ctx, prompt(q), prompt(q), noAnswer, func(s string) (ok bool, problem string) {
 		s = strings.TrimSpace(s)
 		switch {
 		case s == "?":
@@ -97,7 +97,7 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 		return "", false, err
 	}
 	if q.Kind == engine.FreeText {
-		return a.continued(ctx, reply)
+		return a.Console.continued(ctx, reply)
 	}
 	if q.Kind != engine.Choice {
 		return reply, true, nil
@@ -125,7 +125,7 @@ func prompt(q engine.Question) string {
 func (a *Asker) chosen(ctx context.Context, q engine.Question, sel selection) (reply string, ok bool, err error) {
 	if sel.own && sel.words == "" {
 		const question = "in your own words, Enter for none: "
-		ok, err := a.insist(ctx, question, question, noAnswer, func(s string) (bool, string) {
+		ok, err := a.Console.insist(ctx, question, question, noAnswer, func(s string) (bool, string) {
 			sel.words = strings.TrimSpace(s)
 			return true, ""
 		})
@@ -133,7 +133,7 @@ func (a *Asker) chosen(ctx context.Context, q engine.Question, sel selection) (r
 			return "", false, err
 		}
 	}
-	if sel.words, ok, err = a.continued(ctx, sel.words); !ok || err != nil {
+	if sel.words, ok, err = a.Console.continued(ctx, sel.words); !ok || err != nil {
 		return "", false, err
 	}
 	var parts []string

@@ -18,7 +18,7 @@ import (
 
 // A REPL reads, expands, runs and prints until the user has had enough.
 type REPL struct {
-	*Console
+	Console *Console
 	Prompt  func() string // shown before each line; "> " if nil
 	Expand  input.Processor
 	Run     engine.Run
@@ -48,32 +48,32 @@ func (r *REPL) Loop(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.Out.Err(); err != nil {
+		if err := r.Console.Out.Err(); err != nil {
 			return err
 		}
-		if next := r.next; next != nil {
-			r.next = nil
+		if next := r.Console.next; next != nil {
+			r.Console.next = nil
 			if err := next(); err != nil {
 				return err
 			}
 		}
-		text, err := r.read(ctx, r.prompt())
+		text, err := r.Console.read(ctx, r.prompt())
 		switch {
 		case ctx.Err() != nil:
-			r.Out.Fresh()
+			r.Console.Out.Fresh()
 			return context.Cause(ctx)
 		case errors.Is(err, errInterrupt):
 			if !interrupted.IsZero() && time.Since(interrupted) < leaveWithin {
-				r.Out.Fresh()
+				r.Console.Out.Fresh()
 				return nil
 			}
 			interrupted = time.Now()
-			r.Out.Line(output.Info, "Ctrl-C again, Ctrl-D or /quit ends the session")
+			r.Console.Out.Line(output.Info, "Ctrl-C again, Ctrl-D or /quit ends the session")
 			continue
 		case errors.Is(err, line.ErrCleared):
 			continue
 		case err == io.EOF:
-			r.Out.Fresh()
+			r.Console.Out.Fresh()
 			return nil
 		case err != nil:
 			return err
@@ -82,24 +82,24 @@ func (r *REPL) Loop(ctx context.Context) error {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		r.Out.Mark(output.AnswerMark)
+		r.Console.Out.Mark(output.AnswerMark)
 		err = r.Do(ctx, text)
 		quit := errors.Is(err, input.ErrQuit)
-		r.Out.Fresh()
+		r.Console.Out.Fresh()
 		if err != nil && !quit || r.stopped {
-			r.Out.Mark(output.FailureMark)
+			r.Console.Out.Mark(output.FailureMark)
 		} else {
-			r.Out.Mark(output.SuccessMark)
+			r.Console.Out.Mark(output.SuccessMark)
 		}
 		if quit {
 			return nil
 		}
 		switch {
 		case r.stopped || errors.Is(err, errInterrupt):
-			r.Terminal.Stopped("stop")
+			r.Console.Terminal.Stopped("stop")
 			r.unsent("stopped")
 		case err != nil && r.queued:
-			r.Terminal.Stopped("error")
+			r.Console.Terminal.Stopped("error")
 			r.unsent("failed")
 		}
 	}
@@ -116,7 +116,7 @@ func (r *REPL) prompt() string {
 // cancellation needs no more words than its done line has.
 func (r *REPL) report(err error) {
 	if errors.Is(err, errInterrupt) {
-		r.Out.Line(output.Info, "cancelled")
+		r.Console.Out.Line(output.Info, "cancelled")
 		return
 	}
 	o := report.Outcome{Err: err}
@@ -127,7 +127,7 @@ func (r *REPL) report(err error) {
 	if o.Hint != "" {
 		text += "\nhint: " + output.FirstLine(o.Hint)
 	}
-	r.Out.Line(output.Failure, "%s", text)
+	r.Console.Out.Line(output.Failure, "%s", text)
 }
 
 // Do carries out one input. Ctrl-C stops it, and not the session. What is
@@ -135,9 +135,9 @@ func (r *REPL) report(err error) {
 // error before it is returned.
 func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped, r.queued = false, false
-	r.Terminal.Quiet(true)
-	defer r.Terminal.Quiet(false)
-	ctx, stop := r.untilGone(ctx)
+	r.Console.Terminal.Quiet(true)
+	defer r.Console.Terminal.Quiet(false)
+	ctx, stop := r.Console.untilGone(ctx)
 	defer stop()
 	parts, err := r.expand(ctx, text)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, input.ErrQuit) {
@@ -154,7 +154,7 @@ func (r *REPL) expand(ctx context.Context, text string) ([]*genai.Part, error) {
 	if r.Expand == nil {
 		return parts, nil
 	}
-	inner, stop := r.interruptible(ctx)
+	inner, stop := r.Console.interruptible(ctx)
 	defer stop()
 	parts, err := r.Expand(inner, parts)
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errInterrupt) &&

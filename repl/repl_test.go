@@ -77,9 +77,9 @@ func TestLoop(t *testing.T) {
 func TestLoopEndsWithItsOutput(t *testing.T) {
 	gone := errors.New("gone")
 	r, _ := session(echo, "a")
-	r.Out = output.New(deadEnd{gone}, output.Options{})
-	r.Printer.Out = r.Out
-	r.Lines = &scripted{out: r.Out, answers: []string{"a", "b"}}
+	r.Console.Out = output.New(deadEnd{gone}, output.Options{})
+	r.Printer.Out = r.Console.Out
+	r.Console.Lines = &scripted{out: r.Console.Out, answers: []string{"a", "b"}}
 	if err := r.Loop(t.Context()); !errors.Is(err, gone) {
 		t.Errorf("Loop: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestInterruptedTurn(t *testing.T) {
 				yield(nil, ctx.Err())
 			}
 		}, "one", "two")
-		r.Interrupts = interrupts
+		r.Console.Interrupts = interrupts
 		if err := r.Loop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

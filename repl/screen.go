@@ -17,7 +17,7 @@ import (
 // A Screen is what a user may change about a session's terminal while the
 // session goes on.
 type Screen struct {
-	*Console
+	Console *Console
 	Printer *Printer
 	Config  LinesConfig // of the lines and the terminal of Console
 	Mode    output.Mode
@@ -56,7 +56,7 @@ func (s *Screen) Open() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reader, s.Lines, s.Terminal = r, r, r
+	s.reader, s.Console.Lines, s.Console.Terminal = r, r, r
 	return nil
 }
 
@@ -84,20 +84,20 @@ func (s *Screen) Restore() {
 // Detach leaves the terminal by hand: the session goes on, and other terminals can attach
 // to it. It is an error that they can't.
 func (s *Screen) Detach(l Leaving) error {
-	if s.Left() {
+	if s.Console.Left() {
 		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
 	}
-	if s.Remote == nil {
+	if s.Console.Remote == nil {
 		return errors.New("nobody could attach to this session, since it is not kept")
 	}
-	if err := s.Remote.Reachable(); err != nil {
+	if err := s.Console.Remote.Reachable(); err != nil {
 		return fmt.Errorf("nobody could attach to this session: %w", err)
 	}
 	say := l.Say
 	l.Say = func(shell bool) {
 		say(shell)
-		s.Out.Fresh()
-		s.Leave()
+		s.Console.Out.Fresh()
+		s.Console.Leave()
 	}
 	return s.reader.Leave(l)
 }
@@ -164,17 +164,17 @@ func (s *Screen) SetAccessible(word string) (string, error) {
 // next line on.
 func (s *Screen) switchTo(mode output.Mode) {
 	other := mode.Smart != s.Mode.Smart
-	s.Mode, s.Spoken = mode, mode.Asked
-	s.Out.Adopt(mode)
-	if s.Notifier != nil {
-		s.Notifier.Smart = mode.Smart
+	s.Mode, s.Console.Spoken = mode, mode.Asked
+	s.Console.Out.Adopt(mode)
+	if s.Console.Notifier != nil {
+		s.Console.Notifier.Smart = mode.Smart
 	}
 	s.SetPace(s.Pace)
 	s.layOut()
 	if !other {
 		return
 	}
-	s.next = func() error {
+	s.Console.next = func() error {
 		if err := s.Close(); err != nil {
 			return err
 		}
@@ -186,11 +186,11 @@ func (s *Screen) switchTo(mode output.Mode) {
 // layOut lays answers and messages out for those who see, where the mode allows
 // that.
 func (s *Screen) layOut() {
-	s.Printer.View, s.Printer.Spoken = nil, s.Spoken
-	s.Out.Wrap(nil)
+	s.Printer.View, s.Printer.Spoken = nil, s.Console.Spoken
+	s.Console.Out.Wrap(nil)
 	if s.Mode.Smart && s.Columns != nil {
-		s.Out.Wrap(s.Columns)
-		s.Printer.View = &markdown.View{Columns: s.Columns, Width: s.Out.Width}
+		s.Console.Out.Wrap(s.Columns)
+		s.Printer.View = &markdown.View{Columns: s.Columns, Width: s.Console.Out.Width}
 	}
 }
 
@@ -233,7 +233,7 @@ func (s *Screen) SetDetail(word string) (string, error) {
 			return "", err
 		}
 		s.Printer.Detail = Detail(i)
-		s.Short = s.Printer.Detail == ShortDetail
+		s.Console.Short = s.Printer.Detail == ShortDetail
 	}
 	return "detail: " + details[s.Printer.Detail], nil
 }
@@ -279,8 +279,8 @@ func (s *Screen) Copy(ctx context.Context, text string, tmux,
 	if err != nil {
 		return "", err
 	}
-	s.Out.Fresh()
-	if _, err := io.WriteString(s.Out.Terminal(), seq); err != nil {
+	s.Console.Out.Fresh()
+	if _, err := io.WriteString(s.Console.Out.Terminal(), seq); err != nil {
 		return "", err
 	}
 	return "by the terminal, if it allows that", nil
@@ -290,16 +290,16 @@ func (s *Screen) Copy(ctx context.Context, text string, tmux,
 // connect has keys reach the command, and show writes what that prints as it is.
 // It reports false, without using it, where there is no terminal to be had.
 func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
-	s.Out.Fresh()
+	s.Console.Out.Fresh()
 	last := byte('\n')
 	defer func() {
 		if last != '\n' {
-			s.Out.Touched()
+			s.Console.Out.Touched()
 		}
 	}()
 	return s.reader.Through(func(connect Connect) {
 		use(connect, func(b []byte) {
-			s.Out.Terminal().Write(b)
+			s.Console.Out.Terminal().Write(b)
 			last = b[len(b)-1]
 		})
 	})

@@ -41,7 +41,7 @@ func TestLongTurn(t *testing.T) {
 					}
 				}, "go")
 				var calls strings.Builder
-				r.Notifier = &Notifier{Method: "osc9", Smart: true, Terminal: &calls, Lookup: func(string) (string, bool) { return "", false }}
+				r.Console.Notifier = &Notifier{Method: "osc9", Smart: true, Terminal: &calls, Lookup: func(string) (string, bool) { return "", false }}
 				if err := r.Loop(t.Context()); err != nil {
 					t.Fatal(err)
 				}

@@ -198,16 +198,16 @@ func (c *Console) sent() <-chan attach.Said {
 func (r *REPL) takeSent(s attach.Said) {
 	switch r.typed([]string{s.Text})[0] {
 	case line.Queued:
-		r.waiting = append(r.waiting, s)
+		r.Console.waiting = append(r.Console.waiting, s)
 	case line.Ahead:
-		r.Remote.Late(s, "no question is open; not sent: "+s.Text)
+		r.Console.Remote.Late(s, "no question is open; not sent: "+s.Text)
 	}
 }
 
 // unsent tells other terminals that what they have sent during a turn goes nowhere.
 func (r *REPL) unsent(how string) {
-	for _, s := range r.waiting {
-		r.Remote.Late(s, "the turn was "+how+"; not sent: "+s.Text)
+	for _, s := range r.Console.waiting {
+		r.Console.Remote.Late(s, "the turn was "+how+"; not sent: "+s.Text)
 	}
-	r.waiting = nil
+	r.Console.waiting = nil
 }

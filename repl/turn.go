@@ -43,7 +43,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 			d.Do(func() { r.Printer.Print(ev, time.Now()) })
 		}
 	}, func() {
-		came, stop := r.Terminal.Listen(r.typed)
+		came, stop := r.Console.Terminal.Listen(r.typed)
 		defer stop()
 		r.attend(d, came, cancel)
 	})
@@ -66,7 +66,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		if failure != nil {
 			event = "failed"
 		}
-		r.attention(event, fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now)))
+		r.Console.attention(event, fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now)))
 	}
 	return failure
 }
@@ -89,13 +89,13 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
 			}
 		case <-typed:
-			r.Terminal.Heed()
-		case s := <-r.sent():
+			r.Console.Terminal.Heed()
+		case s := <-r.Console.sent():
 			r.takeSent(s)
-		case <-r.Interrupts:
-			r.Out.Touched()
+		case <-r.Console.Interrupts:
+			r.Console.Out.Touched()
 			if stopping {
-				r.Out.Line(output.Progress, "still stopping, %s", r.Printer.Doing())
+				r.Console.Out.Line(output.Progress, "still stopping, %s", r.Printer.Doing())
 			}
 			stopping = true
 			cancel(errInterrupt)

@@ -43,7 +43,7 @@ func (r *REPL) typed(lines []string) []Fate {
 		case l == DetachCommand:
 			fates[i] = line.Taken
 			r.Printer.settle()
-			r.detach()
+			r.Console.detach()
 		case r.Steering != nil && !strings.HasPrefix(l, "/") && !strings.HasPrefix(l, "!"):
 			fates[i] = line.Taken
 			r.Steering.Hint(l)
@@ -65,11 +65,11 @@ func (r *REPL) late(failed bool) {
 	}
 	for _, l := range r.Steering.Late() {
 		r.queued = true
-		r.Terminal.Enter(l)
+		r.Console.Terminal.Enter(l)
 		if failed {
 			continue
 		}
 		r.Printer.settle()
-		r.Out.Line(output.Info, "queued, since it was too late for a hint: %s", output.EscapeLine(l))
+		r.Console.Out.Line(output.Info, "queued, since it was too late for a hint: %s", output.EscapeLine(l))
 	}
 }

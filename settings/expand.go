@@ -18,10 +18,10 @@ const (
 // A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. A variable
 // that is not set, without a default, stays as written.
 type filler struct {
-	*checker // is told what is wrong, and what stays unfilled in MCP servers
-	lookup   func(string) (string, bool)
-	own      func(string) (string, bool) // the same for MCP servers where lookup has nothing; may be nil
-	filled   int                         // how many bytes the values that changed have by now
+	checker *checker // is told what is wrong, and what stays unfilled in MCP servers
+	lookup  func(string) (string, bool)
+	own     func(string) (string, bool) // the same for MCP servers where lookup has nothing; may be nil
+	filled  int                         // how many bytes the values that changed have by now
 }
 
 // tree fills in the strings below an object, in place. A value that can't be filled in is
@@ -54,10 +54,10 @@ func (f *filler) tree(path []string, tree map[string]any) {
 func (f *filler) failed(path []string, err error) {
 	message := shown(JoinKey(path)) + " " + err.Error()
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+1 {
-		f.unusable(path[:at+2], message)
+		f.checker.unusable(path[:at+2], message)
 		return
 	}
-	f.wrong(path, message)
+	f.checker.wrong(path, message)
 }
 
 // arguments fills in the arguments of an MCP server. Text that a program runs, such as what
@@ -187,7 +187,7 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+2 {
 		field := path[:at+3] // of the server
 		for _, found := range foreignVariable().FindAllString(s, -1) {
-			f.unset(field, strings.TrimSuffix(found, "/")+" is not filled in; $NAME and ${NAME} are")
+			f.checker.unset(field, strings.TrimSuffix(found, "/")+" is not filled in; $NAME and ${NAME} are")
 		}
 		outer := get
 		get = func(name string) (string, bool) {
@@ -199,7 +199,7 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 			return value, ok
 		}
 		missing = func(name, whole string) string {
-			if f.unset(field, name+" is not set"); field[at+2] == "env" {
+			if f.checker.unset(field, name+" is not set"); field[at+2] == "env" {
 				return ""
 			}
 			return whole

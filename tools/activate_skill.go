@@ -25,7 +25,7 @@ const ActivateSkill = "activate_skill"
 
 // Skills are those of a conversation, and which of them are active. Nil offers none.
 type Skills struct {
-	*skill.Library
+	Library *skill.Library
 
 	// Lend has the files of a folder read, until release is called.
 	Lend func(dir string) (release func(), err error)
@@ -41,7 +41,7 @@ func (s *Skills) Tools() []engine.Tool {
 	if s == nil {
 		return nil
 	}
-	list := s.Skills()
+	list := s.Library.Skills()
 	s.mu.Lock()
 	for name, end := range s.active {
 		if !slices.ContainsFunc(list, func(o skill.Skill) bool { return o.Name == name }) {
@@ -75,7 +75,7 @@ type activateSkillArgs struct {
 
 // find returns the skill of a name that is offered.
 func (s *Skills) find(name string) (skill.Skill, bool) {
-	list := s.Skills()
+	list := s.Library.Skills()
 	i := slices.IndexFunc(list, func(o skill.Skill) bool { return strings.EqualFold(o.Name, name) })
 	if i < 0 {
 		return skill.Skill{}, false
@@ -87,7 +87,7 @@ func (s *Skills) prepare(_ context.Context, a activateSkillArgs) (engine.Call, e
 	one, ok := s.find(a.Name)
 	if !ok {
 		var names []string
-		for _, o := range s.Skills() {
+		for _, o := range s.Library.Skills() {
 			names = append(names, o.Name)
 		}
 		return engine.Call{}, toolkit.Misuse("Skill %q not found. Available skills are: %s", text.Words(a.Name),

@@ -20,7 +20,7 @@ const (
 // model's own. It returns what the model reads of it, its exit code, and why it is red. What
 // it has left running ends with it.
 func (env Env) Check(ctx context.Context, command string) (res engine.Result, code int, err error) {
-	o := env.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], Alone: true})
+	o := env.Launcher.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], Alone: true})
 	switch code = o.Code; {
 	case o.Err != nil:
 		code = codeUnstarted

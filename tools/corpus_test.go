@@ -51,8 +51,8 @@ func confined(t *testing.T) shellBench {
 	if err := os.WriteFile(filepath.Join(b.dir, ".env"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.env.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + t.TempDir()}
-	b.env.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)}
+	b.env.Launcher.Config.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + t.TempDir()}
+	b.env.Launcher.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)}
 	return b
 }
 
@@ -136,7 +136,7 @@ func TestPlanChangesNothing(t *testing.T) {
 	if !kernel.State().Looks {
 		t.Skip("the kernel holds no command to looking here: ", kernel.State().Step)
 	}
-	b.env.Sandbox, b.Approver = kernel, no{}
+	b.env.Launcher.Sandbox, b.Approver = kernel, no{}
 	p := policy.New(policy.Plan)
 	p.Confined = func() bool { return true }
 	for _, tool := range New(b.env).Tools() {

@@ -26,8 +26,8 @@ import (
 
 // Env is what the built-in tools need from the world.
 type Env struct {
-	Workspace        *workspace.Workspace
-	*launch.Launcher // starts commands
+	Workspace *workspace.Workspace
+	Launcher  *launch.Launcher // starts commands
 
 	// Denied returns the programs that are not there for confined commands, each
 	// with the rule that denies it. Nil is none.

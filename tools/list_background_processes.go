@@ -23,7 +23,7 @@ func listBackgroundProcesses(env Env) engine.Tool {
 			return engine.Call{
 				Intent: engine.Intent{Title: "list background processes"},
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
-					text := jobList(env.Jobs.List())
+					text := jobList(env.Launcher.Jobs.List())
 					return engine.Result{Text: text, Display: text}, nil
 				},
 			}, nil

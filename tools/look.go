@@ -62,7 +62,7 @@ func (c *shellCall) lookOver() {
 		all, first = all && command.Safe, cmp.Or(first, command.Risk)
 	}
 	c.looks = all && c.holdable()
-	if c.env.Sandbox == nil { // what is said of them is that nothing holds them
+	if c.env.Launcher.Sandbox == nil { // what is said of them is that nothing holds them
 		return
 	}
 	for i := range c.read.Commands {
@@ -86,10 +86,10 @@ func (l *looker) strays(c engine.Command) bool {
 
 // holdable reports whether the call can be held to looking.
 func (c *shellCall) holdable() bool {
-	if c.env.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
+	if c.env.Launcher.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
 		return false
 	}
-	state := c.env.Sandbox.State()
+	state := c.env.Launcher.Sandbox.State()
 	return state.Confined() && state.Looks
 }
 
@@ -345,7 +345,7 @@ func public(path string) bool {
 // path returns the directories in which commands find programs.
 func (env Env) path() []string {
 	path := "/usr/local/bin:/usr/bin:/bin"
-	for _, kv := range env.Shell.Environ {
+	for _, kv := range env.Launcher.Config.Shell.Environ {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
 			path = value
 		}

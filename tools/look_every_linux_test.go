@@ -129,7 +129,7 @@ func TestLookEvery(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			l := newLooking(t)
 			home := l.env.variable("HOME")
-			l.env.Threshold, l.env.Shell.Timeout = 0, 3*time.Second
+			l.env.Threshold, l.env.Launcher.Config.Shell.Timeout = 0, 3*time.Second
 			outside := filepath.Join(filepath.Dir(l.dir), "outside")
 			l.git(`ln ../outside/secret hard; mkfifo pipe; printf '#!/bin/sh\ntouch made\n' >tool; cp tool script.sh; chmod +x tool; echo 00000000: 4141 >hex.txt; seq 20000 >big.txt; md5sum a.txt >sums.txt
 				echo 'w made' >script.sed; echo 'BEGIN{system("touch made")}' >script.awk; printf '<x/>' >x.xml; echo 'package x' >x.go; printf 'module x\n\ngo 1.20\n' >go.mod; echo '{"scripts":{"preinstall":"touch made"}}' >package.json

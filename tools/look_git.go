@@ -266,7 +266,7 @@ func (env Env) search(ctx context.Context, text, dir string, look *launch.Look) 
 				}
 			}
 		}}
-	o := env.Run(ctx, cmd)
+	o := env.Launcher.Run(ctx, cmd)
 	switch {
 	case why != "", o.OK(), o.Code == 77:
 		return why, !o.Cancelled

@@ -47,8 +47,8 @@ func newLooking(t *testing.T) looking {
 	if !kernel.State().Looks {
 		t.Skip("the kernel holds no command to looking here: ", kernel.State().Step)
 	}
-	l.env.Sandbox = kernel
-	l.env.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + t.TempDir()}
+	l.env.Launcher.Sandbox = kernel
+	l.env.Launcher.Config.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + t.TempDir()}
 	outside := filepath.Join(filepath.Dir(l.dir), "outside")
 	for path, text := range map[string]string{
 		"a.txt": "one\ntwo\n", "b.txt": "one\n", "j.json": "{\"a\": [1]}\n", "sub/c.go": "package c\n", "notes/.hidden": "x\n",
@@ -79,7 +79,7 @@ func (l looking) git(text string) string {
 		l.t.Skip("git is not installed")
 	}
 	cmd := exec.Command("bash", "-ec", text)
-	cmd.Dir, cmd.Env = l.dir, append([]string{"GIT_CONFIG_NOSYSTEM=1"}, l.env.Shell.Environ...)
+	cmd.Dir, cmd.Env = l.dir, append([]string{"GIT_CONFIG_NOSYSTEM=1"}, l.env.Launcher.Config.Shell.Environ...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		l.t.Fatalf("%s: %v: %.500s", text, err, out)
@@ -165,7 +165,7 @@ func TestLookPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for path, want := range map[string]string{"/usr/bin:/bin:" + bin: "", bin + ":/usr/bin:/bin": "program of the project's", ".:/usr/bin": "depends on the directory", ":/usr/bin": "depends on the directory", "/nowhere": "not installed"} {
-			l.env.Shell.Environ = []string{"PATH=" + path}
+			l.env.Launcher.Config.Shell.Environ = []string{"PATH=" + path}
 			if _, why := l.looks("cat a.txt"); !strings.Contains(why, want) || want == "" && why != "" {
 				t.Errorf("PATH=%s: %q; want %q", path, why, want)
 			}
@@ -250,7 +250,7 @@ func TestLookTries(t *testing.T) {
 	} {
 		l := newLooking(t)
 		home := filepath.Join(filepath.Dir(l.dir), "outside")
-		l.env.Shell.Environ = append(l.env.Shell.Environ, "HOME="+home)
+		l.env.Launcher.Config.Shell.Environ = append(l.env.Launcher.Config.Shell.Environ, "HOME="+home)
 		if err := os.WriteFile(filepath.Join(home, "notes"), []byte("noted\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

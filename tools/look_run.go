@@ -39,7 +39,7 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 		cmd.Timeout = watched
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Run(ctx, cmd)
+	o := c.env.Launcher.Run(ctx, cmd)
 	lacks, wrote, why := c.wanted(o)
 	if why == "" {
 		r, err := c.env.outcome(o)
@@ -113,7 +113,7 @@ const (
 // looking returns what the command sees that is held to looking, or why it can't be
 // held to that. Hidden from it is what may hold secrets in the workspace.
 func (c shellCall) looking() (look *launch.Look, why string) {
-	look = &launch.Look{Shown: c.env.toolchains(), Environ: c.git.environment(c.env.Shell.Environ)}
+	look = &launch.Look{Shown: c.env.toolchains(), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
 	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
 		name, _ := command.Program()
 		return name == "env" || name == "printenv" && len(command.Argv) == 1
@@ -172,7 +172,7 @@ func (env Env) toolchains() (list []string) {
 
 // variable returns what the environment of commands sets a variable to.
 func (env Env) variable(name string) string {
-	value, _ := launch.Lookup(env.Shell.Environ, name)
+	value, _ := launch.Lookup(env.Launcher.Config.Shell.Environ, name)
 	return value
 }
 
@@ -183,7 +183,7 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why 
 	if o.OK() && !c.ReadOnly {
 		return lacks, false, ""
 	}
-	lacks, wrote, read, tried := c.env.Tried(c.plan(), o)
+	lacks, wrote, read, tried := c.env.Launcher.Tried(c.plan(), o)
 	read = slices.DeleteFunc(read, public)
 	for i, path := range wrote {
 		wrote[i] = text.Name(c.env.Workspace.Rel(path))

@@ -124,7 +124,7 @@ func (c shellCall) putBack(made []string, before map[string]guardedFile) (err er
 // is as before if it is not to be, unless the command line names it: then it was judged.
 func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
 	run func() (engine.Result, error)) (engine.Result, error) {
-	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.State().Files {
+	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
 		return run()
 	}
 	before, ok := c.env.guarded(c.known, true)

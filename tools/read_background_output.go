@@ -46,7 +46,7 @@ func readBackgroundOutput(env Env) engine.Tool {
 							return engine.Result{}, ctx.Err()
 						}
 					}
-					return a.read(env.Jobs)
+					return a.read(env.Launcher.Jobs)
 				},
 			}, nil
 		})

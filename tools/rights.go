@@ -82,9 +82,9 @@ func (m more) rights() engine.Rights {
 func (c shellCall) beyond() (engine.Rights, error) {
 	want := c.More
 	if c.env.Answered {
-		want = want.with(c.env.Needs(c.plan(), c.read.Inputs))
+		want = want.with(c.env.Launcher.Needs(c.plan(), c.read.Inputs))
 	}
-	r, err := c.env.Beyond(want.rights(), c.dir)
+	r, err := c.env.Launcher.Beyond(want.rights(), c.dir)
 	if err != nil {
 		return r, toolkit.Misuse("%v", err)
 	}
@@ -92,16 +92,18 @@ func (c shellCall) beyond() (engine.Rights, error) {
 }
 
 // image reports whether commands see the programs of a container's image.
-func (env Env) image() bool { return env.Sandbox != nil && env.Sandbox.State().Image() }
+func (env Env) image() bool {
+	return env.Launcher.Sandbox != nil && env.Launcher.Sandbox.State().Image()
+}
 
 // hold says in in how the command is held, and what may be offered beyond it.
 func (c shellCall) hold(in *engine.Intent) {
-	if c.env.Sandbox == nil {
+	if c.env.Launcher.Sandbox == nil {
 		return
 	}
-	state, p := c.env.State(), c.env.Given(c.rights)
+	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
 	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
-	in.Plan.Held = c.env.Held()
+	in.Plan.Held = c.env.Launcher.Held()
 	in.Plan.Undoable = !c.looks && c.undoable()
 	if !c.looks && c.holdable() {
 		held := c.runShellCommandArgs
@@ -109,7 +111,7 @@ func (c shellCall) hold(in *engine.Intent) {
 		in.Plan.ReadOnly = held.args()
 	}
 	dials := launch.Dialers(c.read.Commands)
-	if state.Network && !p.Network && !c.env.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
+	if state.Network && !p.Network && !c.env.Launcher.Config.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
 		online := c.runShellCommandArgs
 		online.More.Network = true
 		in.Plan.Online, in.Plan.Dials = online.args(), dials
@@ -119,7 +121,7 @@ func (c shellCall) hold(in *engine.Intent) {
 // connected returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
 func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
-	if c.env.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
+	if c.env.Launcher.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
 		return c
 	}
 	next, err := c, error(nil)
@@ -166,7 +168,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	if _, ok := answer.(engine.Allowed); ok {
 		cmd.Rights = next.opened(next.rights)
-		return c.env.outcome(c.env.Run(ctx, cmd))
+		return c.env.outcome(c.env.Launcher.Run(ctx, cmd))
 	}
 	r, err := c.env.outcome(o)
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)

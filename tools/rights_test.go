@@ -56,8 +56,8 @@ func newHeld(t *testing.T) held {
 	if err := errors.Join(os.WriteFile(filepath.Join(h.secret, "key"), nil, 0o600), os.WriteFile(filepath.Join(h.secret, "other"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	h.env.Sandbox = h
-	h.env.Hidden = []string{h.secret}
+	h.env.Launcher.Sandbox = h
+	h.env.Launcher.Config.Hidden = []string{h.secret}
 	return h
 }
 
@@ -109,7 +109,7 @@ func TestRights(t *testing.T) {
 	if !in.Plan.Rights.None() {
 		t.Errorf("an unknown permission gives %v", in.Plan.Rights)
 	}
-	h.env.Sandbox = nil
+	h.env.Launcher.Sandbox = nil
 	_, note, err := runShellCommand(h.env).Fit(map[string]any{"command": "true", "additional_permissions": map[string]any{}})
 	if err != nil || note != `"additional_permissions"` {
 		t.Errorf("rights can be asked for where none are kept back: %s, %v", note, err)
@@ -120,7 +120,7 @@ func TestRights(t *testing.T) {
 // may go on without, or has no need of, is not.
 func TestNamed(t *testing.T) {
 	h := newHeld(t)
-	h.env.Shell.Environ, h.env.Answered = append(h.env.Shell.Environ, "HOME="+h.secret), true
+	h.env.Launcher.Config.Shell.Environ, h.env.Answered = append(h.env.Launcher.Config.Shell.Environ, "HOME="+h.secret), true
 	for command, want := range map[string]string{
 		"cat ~/key": "key", `head -3 "$HOME/key"`: "key", "grep -c x ${HOME}/key ~/other": "key other", "cat link/key": "key",
 		"cd link && cat key": "key", "cat $KEY/key | wc -l": "key", "cp ~/key .": "key", "echo a; wc -l <x; cat ~/key": "key",
@@ -249,7 +249,7 @@ func TestAskedAgain(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(h.outside, "there"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			h.env.Sandbox = h
+			h.env.Launcher.Sandbox = h
 			tool := runShellCommand(h.env)
 			call := h.prepare(tool, map[string]any{"command": h.named(test.command)})
 			r, err := call.Run(t.Context(), h)

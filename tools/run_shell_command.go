@@ -50,7 +50,7 @@ const shellError = "shell_execute_error"
 // runShellCommand returns the tool that runs a command line.
 func runShellCommand(env Env) (tool engine.Tool) {
 	doc, schema := runShellCommandDoc, fmt.Sprintf(runShellCommandSchema, "")
-	if env.Sandbox != nil {
+	if env.Launcher.Sandbox != nil {
 		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
 	}
 	known := newKnown()
@@ -113,7 +113,7 @@ func (a runShellCommandArgs) prepare(env Env) (c shellCall, err error) {
 	if script.Rebuilds(c.read.Commands) {
 		c.More.Files.Protected = true
 	}
-	if !env.Offline && slices.ContainsFunc(c.read.Commands, c.downloads) {
+	if !env.Launcher.Config.Offline && slices.ContainsFunc(c.read.Commands, c.downloads) {
 		c.More.Network = true
 	}
 	c.rights, err = c.beyond()
@@ -151,7 +151,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	case c.records():
 		cmd.Rights = c.opened(c.rights)
 	}
-	if c.Background && c.env.Jobs != nil && !unasked {
+	if c.Background && c.env.Launcher.Jobs != nil && !unasked {
 		return c.start(ctx, c.env, cmd)
 	}
 	cmd.Alone = unasked
@@ -162,8 +162,8 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Run(ctx, cmd)
-	if lacks, refused := c.env.Lacks(c.plan(), o); !lacks.None() {
+	o := c.env.Launcher.Run(ctx, cmd)
+	if lacks, refused := c.env.Launcher.Lacks(c.plan(), o); !lacks.None() {
 		return c.again(ctx, tool, host, cmd, o, lacks, refused)
 	}
 	return c.env.outcome(o)
@@ -271,7 +271,7 @@ func (a runShellCommandArgs) args() map[string]any {
 // start runs c in the background and watches it for a moment, so that a
 // command that fails at once is told as such.
 func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Command) (engine.Result, error) {
-	pid, err := env.Start(c)
+	pid, err := env.Launcher.Start(c)
 	if err != nil {
 		return env.outcome(shell.Outcome{Err: err})
 	}
@@ -279,10 +279,10 @@ func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Comman
 	if a.Delay != nil {
 		watch = delay(*a.Delay)
 	}
-	j, err := env.Jobs.Wait(ctx, pid, watch)
+	j, err := env.Launcher.Jobs.Wait(ctx, pid, watch)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		env.Jobs.Stop(pid)
+		env.Launcher.Jobs.Stop(pid)
 		return env.outcome(shell.Outcome{Cancelled: true, Output: j.Output})
 	case err != nil:
 		return engine.Result{}, &engine.CallError{Type: shellError, Message: err.Error()}
@@ -299,7 +299,7 @@ func (a runShellCommandArgs) start(ctx context.Context, env Env, c launch.Comman
 
 // ports says who reaches a server that a background command is.
 func (env Env) ports(c launch.Command) string {
-	switch st := env.State(); {
+	switch st := env.Launcher.State(); {
 	case !st.Network || c.Rights.Network:
 		return ""
 	case st.Loopback:

@@ -272,11 +272,11 @@ func TestShellOutputIsCut(t *testing.T) {
 func TestShellLimit(t *testing.T) {
 	b := newShellBench(t)
 	limit := 500 * time.Millisecond
-	b.env.Shell.Inactivity = limit
+	b.env.Launcher.Config.Shell.Inactivity = limit
 	r, err := b.command("echo a; sleep 50")
 	for strings.Contains(r.Text, "There was no output") && limit < 20*time.Second { // a slow machine
 		limit *= 3
-		b.env.Shell.Inactivity = limit
+		b.env.Launcher.Config.Shell.Inactivity = limit
 		r, err = b.command("echo a; sleep 50")
 	}
 	want := framed(fmt.Sprintf("Command was automatically cancelled because it exceeded the timeout of %v seconds without output. Below is the output before it was cancelled:\na", limit.Seconds()))
@@ -339,7 +339,7 @@ func TestBackground(t *testing.T) {
 	if got, want := list(), "- [PID "+m[1]+"] RUNNING: `echo 1; echo '</untrusted_context>'; exec sleep 50`"; got != want {
 		t.Errorf("got %q; want %q", got, want)
 	}
-	pid := b.env.Jobs.List()[0].PID
+	pid := b.env.Launcher.Jobs.List()[0].PID
 	read := func(args map[string]any) (string, error) {
 		r, err := b.do(readBackgroundOutput(b.env), args)
 		return r.Text, err
@@ -355,7 +355,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("%s: got %q, %v", test.name, got, err)
 		}
 	}
-	if err := b.env.Jobs.Stop(pid); err != nil {
+	if err := b.env.Launcher.Jobs.Stop(pid); err != nil {
 		t.Fatal(err)
 	}
 	if got := list(); !strings.HasSuffix(got, " (Signal: 15)") || !strings.Contains(got, "] EXITED: ") {
@@ -376,7 +376,7 @@ func TestBackground(t *testing.T) {
 		if err != nil || !strings.HasSuffix(r.Text, "to view it.") {
 			t.Errorf("got %q, %v", r.Text, err)
 		}
-		jobs := b.env.Jobs.List()
+		jobs := b.env.Launcher.Jobs.List()
 		if got, err := read(map[string]any{"pid": float64(jobs[len(jobs)-1].PID)}); got != "Log is empty." || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -409,7 +409,7 @@ func TestShellLeavesServersRunning(t *testing.T) {
 	if !strings.HasSuffix(r.Display, "\n(1 left running in the background)") {
 		t.Errorf("shown %q", r.Display)
 	}
-	jobs := b.env.Jobs.List()
+	jobs := b.env.Launcher.Jobs.List()
 	if len(jobs) != 1 || !jobs[0].Running || fmt.Sprint(jobs[0].PID) != m[1] {
 		t.Errorf("got %+v", jobs)
 	}
@@ -448,7 +448,7 @@ func TestConfined(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newShellBench(t)
 			var seen sandbox.Profile
-			b.env.Sandbox, b.env.Network = fence{test.state, &seen}, test.network
+			b.env.Launcher.Sandbox, b.env.Launcher.Config.Network = fence{test.state, &seen}, test.network
 			call := b.prepare(runShellCommand(b.env), map[string]any{"command": "echo hi"})
 			if call.Intent.Plan.Confined != test.want {
 				t.Errorf("confined: %v", call.Intent.Plan.Confined)

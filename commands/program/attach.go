@@ -37,7 +37,7 @@ func (i *interactive) share() {
 		Warn: func(text string) { i.screen.Show(func() { i.notify(text) }) },
 	})
 	i.screen.Console.Remote, i.screen.Console.Detach = i.hub, i.detach
-	i.screen.Out.CopyTo(i.hub.Print)
+	i.screen.Console.Out.CopyTo(i.hub.Print)
 }
 
 // detach has the session go on without its terminal.
@@ -50,7 +50,7 @@ func (i *interactive) detach() error {
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.journal.ID()))
+			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.journal.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})
@@ -89,5 +89,5 @@ func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 // hungUp reports whether the session goes on although its terminal has gone away.
 func (r *run) hungUp() bool {
 	screen := r.shown.Load()
-	return screen != nil && screen.HungUp()
+	return screen != nil && screen.Console.HungUp()
 }

@@ -149,13 +149,13 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 			servers := managedServers{Options: f.Options, status: f.run.status, held: f.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
 			if screen := f.shown.Load(); screen != nil {
-				if ask.Confirm = screen.Confirm; !screen.Left() {
-					ask.Secret = screen.Lines.Secret
+				if ask.Confirm = screen.Console.Confirm; !screen.Console.Left() {
+					ask.Secret = screen.Console.Lines.Secret
 				}
 				ask.Browse, ask.Line = f.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
-						screen.Out.Fresh() // what follows is no answer
+						screen.Console.Out.Fresh() // what follows is no answer
 					}
 					return line, err
 				}

@@ -47,9 +47,9 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Asked { // who listens hears it at each start
 		line = strings.TrimSuffix(line, "; type /help")
 	}
-	i.screen.Out.Line(output.Info, "%s", line)
+	i.screen.Console.Out.Line(output.Info, "%s", line)
 	if i.unpaid {
-		i.screen.Out.Line(output.Warning, keyless)
+		i.screen.Console.Out.Line(output.Warning, keyless)
 	}
 }
 

@@ -80,7 +80,7 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 				return "", err
 			}
 			var failed error
-			err := i.screen.Wait(ctx, func() string { return "connecting to " + editor },
+			err := i.screen.Console.Wait(ctx, func() string { return "connecting to " + editor },
 				func(ctx context.Context, _ func(func())) { failed = i.companion.Connect(ctx) })
 			if err != nil {
 				return "", err

@@ -42,7 +42,7 @@ func (r *run) interact(ctx context.Context) error {
 		return err
 	}
 	i.shown.Store(i.screen)
-	console, out := i.screen.Console, i.screen.Out
+	console, out := i.screen.Console, i.screen.Console.Out
 	if i.screen.Mode.Smart && i.settings.Layout != "plain" { // questions come before the session
 		out.Wrap(i.terminal().width)
 	}
@@ -93,19 +93,19 @@ func (r *run) interact(ctx context.Context) error {
 
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
-	app := i.front.commands(i.screen.Out, i.show)
+	app := i.front.commands(i.screen.Console.Out, i.show)
 	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.summarizeListed(ctx, list) }
-	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Confirm, i.screen.Number
+	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Console.Confirm, i.screen.Console.Number
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 		err := i.replace(ctx, c, "other", "resume")
 		if err == nil {
-			i.welcome(ctx, i.screen.Out, app.Screen)
+			i.welcome(ctx, i.screen.Console.Out, app.Screen)
 		}
 		return i.conversation(), err
 	}
 	app.Detach = i.detach
-	app.Confirm, app.Prefill = i.screen.Confirm, i.screen.Offer
+	app.Confirm, app.Prefill = i.screen.Console.Confirm, i.screen.Offer
 	app.Editor = i.editorCommand(app)
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
@@ -146,17 +146,17 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.os.Stdin) && !r.Left() {
+	if !isTerminal(i.os.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if left := i.leftRunning(); left != "" {
-		r.Out.Line(output.Info, "%s", output.EscapeLine(left))
+		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
 	if missing := i.saver.Missing(); missing != "" && !i.discard {
-		r.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
+		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
 	if len(journal.Turns(i.engine.History())) > 0 && i.journal.Kept() && !i.discard {
-		r.Out.Line(output.Info, "go on with %s", output.Uncut(i.goOn()))
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.goOn()))
 	}
 	i.tellTree(i.run.status.tell)
 	return err
@@ -183,10 +183,10 @@ const longestCommand = 60
 func (i *interactive) offer() {
 	const key = "ui.accessibility.screenReader"
 	on := i.flags.ScreenReader
-	if on == nil || !*on || i.screen.Stable || i.settings.Says(key) || !i.paths.Once("screen-reader-offered") {
+	if on == nil || !*on || i.screen.Console.Stable || i.settings.Says(key) || !i.paths.Once("screen-reader-offered") {
 		return
 	}
-	i.screen.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
+	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
 }
 
 // hint has the model be told what the user says while it works.

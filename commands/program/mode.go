@@ -87,7 +87,7 @@ func (i *interactive) nextMode() string {
 		}
 	}
 	if said, err := i.mode(""); err == nil {
-		i.screen.Out.Line(output.Info, "%s", said)
+		i.screen.Console.Out.Line(output.Info, "%s", said)
 	}
 	return i.readyPrompt()
 }
@@ -98,7 +98,7 @@ func (i *interactive) readyPrompt() string {
 	switch {
 	case i.shellMode():
 		return output.Shell
-	case i.screen.Stable:
+	case i.screen.Console.Stable:
 		return output.Ready
 	}
 	return output.ReadyIn(string(i.policy.Mode()))

@@ -62,7 +62,7 @@ func (i *interactive) openScreen() error {
 // what on it.
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Out, Tally: i.count, Uncited: !i.settings.Cite, Thoughts: i.settings.Thinking == "full",
+	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.count, Uncited: !i.settings.Cite, Thoughts: i.settings.Thinking == "full",
 		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
 		Heard: i.lastHeard, Hook: func() string { return i.hooks.Running() },
 		Files: func() (int, bool) { return i.keeper.Files() }}
@@ -74,7 +74,7 @@ func (i *interactive) setUpScreen() {
 		return
 	}
 	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.environ(), i.launcher.Shell),
-		Terminal: i.screen.Out.Terminal(), Smart: i.screen.Mode.Smart,
+		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
 		Lookup: i.os.Lookup, Dir: i.paths.Cwd, ID: func() string { return i.journal.ID() }, Warn: func(text string) { i.notify(text) }}
 	if command := i.settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
@@ -82,20 +82,20 @@ func (i *interactive) setUpScreen() {
 			n.Command = []string{"cmd", "/c", command}
 		}
 	}
-	i.screen.Notifier = n
+	i.screen.Console.Notifier = n
 }
 
 // screenCommands returns what the slash commands may do to a screen.
 func screenCommands(s *repl.Screen) *commands.Screen {
 	return &commands.Screen{
 		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
-		Patch: s.ShowPatch,
+		Patch: s.Console.ShowPatch,
 		Asked: func(text string) {
 			for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
 				if line = output.EscapeLine(line); n == 0 {
-					s.Out.Line(output.You, "%s", line)
+					s.Console.Out.Line(output.You, "%s", line)
 				} else {
-					s.Out.Text("  " + line + "\n")
+					s.Console.Out.Text("  " + line + "\n")
 				}
 			}
 		},

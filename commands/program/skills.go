@@ -53,7 +53,7 @@ func (s *Session) offeredSkills(names []string) (list []prompt.Entry) {
 	if s.env.Skills == nil || !slices.Contains(names, tools.ActivateSkill) {
 		return nil
 	}
-	for _, one := range s.env.Skills.Skills() {
+	for _, one := range s.env.Skills.Library.Skills() {
 		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
 	}
 	return list
@@ -80,7 +80,7 @@ func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
 	if f.env.Skills == nil {
 		return nil
 	}
-	for _, one := range f.env.Skills.Skills() {
+	for _, one := range f.env.Skills.Library.Skills() {
 		name := skill.CommandName(one.Name)
 		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
@@ -133,8 +133,8 @@ func (s *Session) tellSkills() {
 	if s.env.Skills == nil {
 		return
 	}
-	s.env.Skills.All()
-	for _, note := range s.env.Skills.Notes() {
+	s.env.Skills.Library.All()
+	for _, note := range s.env.Skills.Library.Notes() {
 		s.notify(note)
 	}
 }

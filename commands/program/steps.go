@@ -76,13 +76,13 @@ func (f *front) recall(next input.Processor) input.Processor {
 // shellStep is the step for the commands that the user runs.
 func (i *interactive) shellStep() *input.Shell {
 	return &input.Shell{
-		Notify: func(text string) { i.screen.Out.Line(output.Info, "%s", text) },
+		Notify: func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
 			i.memory.Contents()
 			return i.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
-			out := i.screen.Out
+			out := i.screen.Console.Out
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
 				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
@@ -100,16 +100,16 @@ func (i *interactive) shellStep() *input.Shell {
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.paths.Cwd, Free: true}
-	lent := isTerminal(i.os.Stdout) && !i.screen.Away() &&
+	lent := isTerminal(i.os.Stdout) && !i.screen.Console.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
 			o = i.launcher.Run(ctx, own)
 		})
 	if lent {
-		i.screen.Tell(o.Output)
+		i.screen.Console.Tell(o.Output)
 	} else {
-		c.Output = i.screen.Out.Text
+		c.Output = i.screen.Console.Out.Text
 		o = i.launcher.Run(ctx, c)
 	}
 	return o

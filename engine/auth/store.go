@@ -17,7 +17,7 @@ const (
 
 // NewProviderStore returns the Store of the key of another provider than Google.
 func NewProviderStore(dir string, getenv func(string) string, provider string) *Store {
-	return &Store{Vault: NewVault(dir, getenv), entry: provider + "-api-key"}
+	return &Store{vault: NewVault(dir, getenv), entry: provider + "-api-key"}
 }
 
 // Key returns the key that is stored and where it was, empty if none is.
@@ -26,7 +26,7 @@ func (s *Store) Key(ctx context.Context) (key, from string, err error) { return 
 // A Store keeps the user's key: in the keyring of the system, or in a file
 // where there is none. The Gemini CLI's key is the same one.
 type Store struct {
-	Vault
+	vault Vault
 	entry string // in the keyring and in the file
 	mark  string // a file that is there if a key is in the keyring; may be empty
 }
@@ -34,7 +34,7 @@ type Store struct {
 // NewStore returns the Store whose file is in dir, the user's own directory.
 // It opens nothing. Unless getenv says otherwise, the keyring comes first.
 func NewStore(dir string, getenv func(string) string) *Store {
-	s := &Store{Vault: NewVault(dir, getenv), entry: entry}
+	s := &Store{vault: NewVault(dir, getenv), entry: entry}
 	if dir != "" {
 		s.mark = filepath.Join(dir, "gemline", "key-in-keyring")
 	}
@@ -43,7 +43,7 @@ func NewStore(dir string, getenv func(string) string) *Store {
 
 // load returns the key and where it was, empty if none is stored.
 func (s *Store) load(ctx context.Context) (key, from string, err error) {
-	value, from, err := s.Get(ctx, service, s.entry, func(value string) bool { return unwrap(value) != "" })
+	value, from, err := s.vault.Get(ctx, service, s.entry, func(value string) bool { return unwrap(value) != "" })
 	return unwrap(value), from, err
 }
 
@@ -52,7 +52,7 @@ func (s *Store) load(ctx context.Context) (key, from string, err error) {
 // the Gemini CLI chooses it in the settings.
 func (s *Store) May(c Choice) bool {
 	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	return is(s.file.Path) || s.ring != nil && (c.From != "" || is(s.mark))
+	return is(s.vault.file.Path) || s.vault.ring != nil && (c.From != "" || is(s.mark))
 }
 
 // marked notes that there is a key in the keyring, or that there is none. What
@@ -83,7 +83,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 	if err := checkKey(key); err != nil {
 		return "", err
 	}
-	where, err = s.Set(ctx, service, s.entry, wrap(s.entry, key, time.Now()), filed)
+	where, err = s.vault.Set(ctx, service, s.entry, wrap(s.entry, key, time.Now()), filed)
 	if where == inRing {
 		s.marked(true)
 	}
@@ -92,10 +92,10 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 
 // Remove forgets the key, and returns where it was.
 func (s *Store) Remove(ctx context.Context) (from []string, err error) {
-	if s.ring != nil {
+	if s.vault.ring != nil {
 		s.marked(false)
 	}
-	return s.Delete(ctx, service, s.entry)
+	return s.vault.Delete(ctx, service, s.entry)
 }
 
 // A token is how the Gemini CLI writes a key down.

@@ -61,7 +61,7 @@ func (r *ring) DeleteAll(string) error { return r.do() }
 const secret = "AIza-secret_0123"
 
 func stored(t *testing.T, r keyring.Keyring) *Store {
-	return &Store{Vault: Vault{file: fileOf(filepath.Join(t.TempDir(), ".gemini", FileName), "host", "user"), ring: r, waited: patience}}
+	return &Store{vault: Vault{file: fileOf(filepath.Join(t.TempDir(), ".gemini", FileName), "host", "user"), ring: r, waited: patience}}
 }
 
 // TestStore keeps a key and forgets it, wherever it can be kept.
@@ -82,7 +82,7 @@ func TestStore(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := stored(t, nil)
 			if c.ring != nil {
-				s.ring = c.ring()
+				s.vault.ring = c.ring()
 			}
 			if key, from, err := s.load(t.Context()); key+from != "" || err != nil {
 				t.Fatalf("loaded %q from %q, %v", key, from, err)
@@ -205,34 +205,34 @@ func TestFormat(t *testing.T) {
 // TestOthersKept changes one value of a file and leaves the others.
 func TestOthersKept(t *testing.T) {
 	s := stored(t, nil)
-	if err := s.file.Set(t.Context(), "gemini-cli-oauth", "srv", "token"); err != nil {
+	if err := s.vault.file.Set(t.Context(), "gemini-cli-oauth", "srv", "token"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(s.file.Path, 0o644); err != nil { // as others may have made it
+	if err := os.Chmod(s.vault.file.Path, 0o644); err != nil { // as others may have made it
 		t.Fatal(err)
 	}
 	if _, err := s.Save(t.Context(), secret, true); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(s.file.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(s.vault.file.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if info, err := os.Stat(filepath.Dir(s.file.Path)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(filepath.Dir(s.vault.file.Path)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if b, _ := os.ReadFile(s.file.Path); strings.Contains(string(b), secret) {
+	if b, _ := os.ReadFile(s.vault.file.Path); strings.Contains(string(b), secret) {
 		t.Error("the key stands in the file as it is")
 	}
 	if _, err := s.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.file.Get("gemini-cli-oauth", "srv"); v != "token" || err != nil {
+	if v, err := s.vault.file.Get("gemini-cli-oauth", "srv"); v != "token" || err != nil {
 		t.Errorf("the other value: %q, %v", v, err)
 	}
-	if _, err := s.file.Delete(t.Context(), "gemini-cli-oauth", "srv"); err != nil {
+	if _, err := s.vault.file.Delete(t.Context(), "gemini-cli-oauth", "srv"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(s.file.Path); !os.IsNotExist(err) {
+	if _, err := os.Stat(s.vault.file.Path); !os.IsNotExist(err) {
 		t.Errorf("an empty file is left: %v", err)
 	}
 }
@@ -248,10 +248,10 @@ func TestUnreadable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := stored(t, nil)
-			if err := os.MkdirAll(filepath.Dir(s.file.Path), 0o700); err != nil {
+			if err := os.MkdirAll(filepath.Dir(s.vault.file.Path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(s.file.Path, []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(s.vault.file.Path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			_, _, loading := s.load(t.Context())
@@ -259,11 +259,11 @@ func TestUnreadable(t *testing.T) {
 			_, removing := s.Remove(t.Context())
 			for _, err := range []error{loading, saving, removing} {
 				var e *Error
-				if !errors.As(err, &e) || !strings.Contains(e.Message, s.file.Path) || !strings.Contains(e.Advice, "left as it is") {
+				if !errors.As(err, &e) || !strings.Contains(e.Message, s.vault.file.Path) || !strings.Contains(e.Advice, "left as it is") {
 					t.Errorf("error %v", err)
 				}
 			}
-			if b, _ := os.ReadFile(s.file.Path); string(b) != text {
+			if b, _ := os.ReadFile(s.vault.file.Path); string(b) != text {
 				t.Errorf("it was changed to %q", b)
 			}
 		})
@@ -274,7 +274,7 @@ func TestUnreadable(t *testing.T) {
 func TestLink(t *testing.T) {
 	s := stored(t, nil)
 	real := filepath.Join(t.TempDir(), "real")
-	if err := errors.Join(os.WriteFile(real, nil, 0o600), os.MkdirAll(filepath.Dir(s.file.Path), 0o700), os.Symlink(real, s.file.Path)); err != nil {
+	if err := errors.Join(os.WriteFile(real, nil, 0o600), os.MkdirAll(filepath.Dir(s.vault.file.Path), 0o700), os.Symlink(real, s.vault.file.Path)); err != nil {
 		t.Skip(err)
 	}
 	if _, err := s.Save(t.Context(), secret, true); err != nil {
@@ -283,14 +283,14 @@ func TestLink(t *testing.T) {
 	if b, err := os.ReadFile(real); len(b) == 0 || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
-	if info, err := os.Lstat(s.file.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+	if info, err := os.Lstat(s.vault.file.Path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("%v, %v", info, err)
 	}
 }
 
 // TestManyWriters stores many values at once and loses none.
 func TestManyWriters(t *testing.T) {
-	f := stored(t, nil).file
+	f := stored(t, nil).vault.file
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

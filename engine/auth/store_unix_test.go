@@ -28,7 +28,7 @@ func TestPlaces(t *testing.T) {
 		"below a file": {"/dev/null/x/" + FileName, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Store{Vault: Vault{file: fileOf(c.path, "host", "user"), waited: patience}}
+			s := &Store{vault: Vault{file: fileOf(c.path, "host", "user"), waited: patience}}
 			var e *Error
 			if _, err := s.Save(t.Context(), secret, true); !errors.As(err, &e) || !strings.Contains(e.Message, c.want) {
 				t.Errorf("error %v, want %q", err, c.want)

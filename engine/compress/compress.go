@@ -146,14 +146,14 @@ func (c *Compressor) growth(limit int) int {
 
 // A Command is an [engine.Context] that compresses the conversation at once.
 type Command struct {
-	*Compressor
-	Keep string // what is to be kept above all, in the user's words
-	Err  error  // why it stays as it is
+	Compressor *Compressor
+	Keep       string // what is to be kept above all, in the user's words
+	Err        error  // why it stays as it is
 }
 
 // Fit implements [engine.Context].
 func (m *Command) Fit(ctx context.Context, s engine.Sending) (short engine.Shorter) {
-	short, m.Err = m.compress(ctx, s, Manual, m.Keep)
+	short, m.Err = m.Compressor.compress(ctx, s, Manual, m.Keep)
 	if short.Said != nil && m.Err == ErrNothing {
 		m.Err = nil
 	}

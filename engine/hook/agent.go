@@ -36,7 +36,7 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			p := prompt{Hooks: h, run: run, yield: yield}
+			p := prompt{hooks: h, run: run, yield: yield}
 			h.stop("")
 			err := p.say(ctx, parts)
 			var e *end
@@ -70,7 +70,7 @@ func (h *Hooks) ending() error {
 
 // A prompt is one thing that the user says, until it is answered.
 type prompt struct {
-	*Hooks
+	hooks *Hooks
 	run   engine.Run
 	yield func(engine.Event, error) bool
 	left  bool // the consumer has left
@@ -80,7 +80,7 @@ type prompt struct {
 
 // tell yields what hooks have to say. It reports whether the consumer is still there.
 func (p *prompt) tell() bool {
-	for _, n := range p.Notices() {
+	for _, n := range p.hooks.Notices() {
 		p.left = p.left || !p.yield(n, nil)
 	}
 	return !p.left
@@ -98,10 +98,10 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		if err := p.ask(ctx, parts); err != nil || p.left {
 			return err
 		}
-		after := p.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()},
+		after := p.hooks.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()},
 			{"stop_hook_active", returns > 0}})
-		if after.Specific["clearContext"] == true && (after.Stop || after.Decision == block) && p.cfg.Clear != nil {
-			if err := p.cfg.Clear(); err != nil {
+		if after.Specific["clearContext"] == true && (after.Stop || after.Decision == block) && p.hooks.cfg.Clear != nil {
+			if err := p.hooks.cfg.Clear(); err != nil {
 				return err
 			}
 		}
@@ -113,10 +113,10 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		case after.Decision != block:
 			return nil
 		case returns == mostReturns:
-			p.warn("hooks have sent the agent back %d times; the answer stays as it is", mostReturns)
+			p.hooks.warn("hooks have sent the agent back %d times; the answer stays as it is", mostReturns)
 			return nil
 		}
-		p.warn("Agent execution blocked: %s", after.Why())
+		p.hooks.warn("Agent execution blocked: %s", after.Why())
 		parts = []*genai.Part{{Text: engine.Aside(after.Why())}} // which is none of the user's words
 		if !p.tell() {
 			return nil
@@ -127,9 +127,9 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 // before returns what is said in place of parts, which the user has said. What hooks
 // send the agent back with is no such prompt.
 func (p *prompt) before(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-	a := p.fire(ctx, BeforeAgent, "", fields{{"prompt", p.text}})
-	if a.Stop && p.cfg.Add != nil {
-		if err := p.cfg.Add(ctx, parts...); err != nil {
+	a := p.hooks.fire(ctx, BeforeAgent, "", fields{{"prompt", p.text}})
+	if a.Stop && p.hooks.cfg.Add != nil {
+		if err := p.hooks.cfg.Add(ctx, parts...); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +151,7 @@ func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 		if !p.tell() {
 			return nil
 		}
-		if end := p.ending(); err != nil && end != nil {
+		if end := p.hooks.ending(); err != nil && end != nil {
 			return end
 		}
 		if err != nil {
@@ -163,7 +163,7 @@ func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 			return nil
 		}
 	}
-	return p.ending()
+	return p.hooks.ending()
 }
 
 // A reply collects the text of the answers to a prompt.

@@ -32,7 +32,7 @@ func (h *Hooks) Tools(ts engine.Toolset, policy engine.Policy) engine.Toolset {
 
 // observed are tools whose calls hooks see.
 type observed struct {
-	*Hooks
+	hooks  *Hooks
 	tools  engine.Toolset
 	policy engine.Policy
 }
@@ -42,17 +42,17 @@ type observed struct {
 func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
-		if err := o.ending(); err != nil {
+		if err := o.hooks.ending(); err != nil {
 			return engine.Call{}, &engine.CallError{Type: stopExecution, Message: err.Error()}
 		}
 		if args == nil {
 			args = map[string]any{}
 		}
 		in := toolInput(t, args, original)
-		before := o.fire(ctx, BeforeTool, t.Name(), in)
+		before := o.hooks.fire(ctx, BeforeTool, t.Name(), in)
 		switch {
 		case before.Stop:
-			return titled(ctx, prepare, args), o.halt(before)
+			return titled(ctx, prepare, args), o.hooks.halt(before)
 		case before.Decision == block:
 			return titled(ctx, prepare, args), &engine.CallError{Type: engine.PolicyViolation,
 				Message: "Tool execution blocked: " + before.Why(),
@@ -134,11 +134,11 @@ func (o observed) after(
 	ctx context.Context, host engine.Host, r ran, original string, tails int,
 ) (engine.Result, error) {
 	in := append(r.in, field{"tool_response", toolResponse(r.res, r.err)})
-	after := o.fire(ctx, AfterTool, r.tool.Name(), in)
+	after := o.hooks.fire(ctx, AfterTool, r.tool.Name(), in)
 	none := engine.Result{Changes: r.res.Changes}
 	switch {
 	case after.Stop:
-		return none, o.halt(after)
+		return none, o.hooks.halt(after)
 	case after.Decision == block:
 		return none, &engine.CallError{Type: engine.ExecutionFailed, Message: after.Why(),
 			Display: text.OneLine("Tool result blocked: "+after.Why(), longest)}
@@ -148,11 +148,11 @@ func (o observed) after(
 		tc := tailCall{}
 		tc.name, _ = next["name"].(string)
 		tc.args, _ = next["args"].(map[string]any)
-		tc.id = fmt.Sprintf("%s__tail_%d", tc.name, o.tails.Add(1))
+		tc.id = fmt.Sprintf("%s__tail_%d", tc.name, o.hooks.tails.Add(1))
 		return o.replace(ctx, host, r, tc, original, tails-1)
 	}
 	if next != nil {
-		o.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
+		o.hooks.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
 	}
 	if more := after.context(); more != "" {
 		return appended(r.res, r.err, more)

@@ -62,8 +62,8 @@ func (g GuardedFiles) roots() []string {
 }
 
 type guard struct {
-	*Policy
-	files GuardedFiles
+	policy *Policy
+	files  GuardedFiles
 }
 
 // A guardedApprover does not offer what the guard would not honour, and puts no
@@ -90,14 +90,22 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	}
 	answer, err := a.Approver.Approve(ctx, q)
 	if yes, ok := answer.(engine.Allowed); ok && err == nil && yes.Scope != engine.Once {
-		err = a.guard.Learn(yes.Grant, yes.Scope)
+		err = a.guard.policy.Learn(yes.Grant, yes.Scope)
 	}
 	return answer, err
 }
 
+// Offers implements [engine.Policy].
+func (g guard) Offers(t engine.Tool) bool { return g.policy.Offers(t) }
+
+// Learn implements [engine.Policy].
+func (g guard) Learn(grant engine.Grant, scope engine.Scope) error {
+	return g.policy.Learn(grant, scope)
+}
+
 // Judge implements [engine.Policy].
 func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
-	verdict, reason := g.files.Explain(g.Policy, q).verdict()
+	verdict, reason := g.files.Explain(g.policy, q).verdict()
 	if verdict == engine.Allow && q.Intent.Ask != "" {
 		verdict = engine.Ask
 	}
@@ -131,7 +139,7 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 // protects reports whether the file at path is guarded. A plan that is written in plan
 // mode is by its own name only, not by that of the folder.
 func (g guard) protects(path string) bool {
-	if g.Mode() == Plan && g.Plans != nil && g.Plans(path) {
+	if g.policy.Mode() == Plan && g.policy.Plans != nil && g.policy.Plans(path) {
 		return g.files.isProtectedName(filepath.Base(path))
 	}
 	return g.files.protects(path)

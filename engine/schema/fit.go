@@ -38,7 +38,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	if len(problems) == 0 {
 		return args, "", ""
 	}
-	f := fitter{j: &judge{Schema: s, known: map[pair]verdict{}, left: s.effort}}
+	f := fitter{j: &judge{schema: s, known: map[pair]verdict{}, left: s.effort}}
 	fitted, isObject := f.fit(s.root, n, 0).(map[string]any)
 	if !isObject || f.j.over() {
 		fitted = args

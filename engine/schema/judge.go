@@ -18,10 +18,10 @@ const (
 
 // A judge decides whether values fit.
 type judge struct {
-	*Schema
-	known map[pair]verdict
-	left  int // of the effort; below zero it has given up, and nothing it says counts
-	depth int
+	schema *Schema
+	known  map[pair]verdict
+	left   int // of the effort; below zero it has given up, and nothing it says counts
+	depth  int
 }
 
 // over reports whether j has given up.
@@ -49,7 +49,7 @@ type finding struct {
 
 // judge returns what about the value does not fit.
 func (s *Schema) judge(n *node) (problems []*Problem) {
-	j := &judge{Schema: s, known: map[pair]verdict{}, left: s.effort}
+	j := &judge{schema: s, known: map[pair]verdict{}, left: s.effort}
 	v := j.verdictOf(s.root, n)
 	if j.over() {
 		return []*Problem{n.problem("takes too long to hold to this schema")}
@@ -105,12 +105,12 @@ func (j *judge) judgeKeywords(s *subschema, n *node) (wrong []finding) {
 // decide is verdictOf, for the first time.
 func (j *judge) decide(s *subschema, n *node) verdict {
 	v := verdict{}
-	if j.unevaluated {
+	if j.schema.unevaluated {
 		v.seen = map[*node]bool{}
 	}
 	if s.ref != nil {
 		j.hold(&v, s.ref, n)
-		if j.draft07 {
+		if j.schema.draft07 {
 			return v
 		}
 	}

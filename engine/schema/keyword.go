@@ -108,7 +108,7 @@ func (j *judge) twice(n *node) bool {
 
 // matches reports whether text matches a pattern of the schema.
 func (j *judge) matches(pattern, text string) bool {
-	p := j.patterns[pattern]
+	p := j.schema.patterns[pattern]
 	if j.left -= 1 + len(text)*p.size/250; j.over() {
 		return false
 	}

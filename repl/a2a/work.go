@@ -253,11 +253,11 @@ func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 }
 
 // telling is the [report.Reporter] of a turn.
-type telling struct{ *turn }
+type telling struct{ turn *turn }
 
 func (telling) Begin(report.Init)           {}
 func (telling) Finish(report.Outcome) error { return nil }
-func (u telling) Event(ev engine.Event)     { u.event(ev) }
+func (u telling) Event(ev engine.Event)     { u.turn.event(ev) }
 
 // event tells of what happens.
 func (u *turn) event(ev engine.Event) {

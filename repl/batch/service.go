@@ -77,25 +77,25 @@ type group struct {
 
 // A client leaves the items of a batch to the service.
 type client struct {
-	*runner
+	runner *runner
 	groups map[string]*group // what is gathered, by model
 }
 
 // work leaves the items to the service and waits for the answers. An item that
 // needs no model is answered at once.
 func (c *client) work(ctx context.Context, first read) error {
-	waiting := c.state.waiting()
-	for got := first; c.open; {
-		c.sums.items++
+	waiting := c.runner.state.waiting()
+	for got := first; c.runner.open; {
+		c.runner.sums.items++
 		if err := c.gather(ctx, got.Item, waiting); err != nil {
 			return err
 		}
 		select {
-		case got = <-c.reading:
+		case got = <-c.runner.reading:
 			if errors.Is(got.err, io.EOF) {
-				c.open = false
+				c.runner.open = false
 			} else if got.err != nil {
-				c.open, c.failure = false, got.err
+				c.runner.open, c.runner.failure = false, got.err
 				return got.err
 			}
 		case <-ctx.Done():
@@ -107,8 +107,8 @@ func (c *client) work(ctx context.Context, first read) error {
 			return err
 		}
 	}
-	for i := 0; i < len(c.state.jobs); i++ { // there may come more
-		if err := c.await(ctx, c.state.jobs[i]); err != nil {
+	for i := 0; i < len(c.runner.state.jobs); i++ { // there may come more
+		if err := c.await(ctx, c.runner.state.jobs[i]); err != nil {
 			return err
 		}
 	}
@@ -118,10 +118,10 @@ func (c *client) work(ctx context.Context, first read) error {
 // gather has an item printed if it is done, waits for it if it is in a job, and
 // adds it to the group of its model otherwise.
 func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) error {
-	e, known := c.known(it)
+	e, known := c.runner.known(it)
 	if known {
-		c.sums.before++
-		c.ended(it.Index, e)
+		c.runner.sums.before++
+		c.runner.ended(it.Index, e)
 		return nil
 	}
 	if t := waiting[it.Index]; t != nil && t.Hash == e.hash {
@@ -130,7 +130,7 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 	}
 	req, end := c.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
 	if req == nil {
-		c.keep(end)
+		c.runner.keep(end)
 		return cmp.Or(ctx.Err(), end.end)
 	}
 	g := c.groups[req.Model]
@@ -162,9 +162,9 @@ func weight(req *engine.Request) int {
 func (c *client) submit(ctx context.Context, g *group) error {
 	j := &job{Title: "gemline " + uuid.NewString(), Tasks: g.tasks}
 	c.note(j)
-	c.state.jobs = append(c.state.jobs, j)
+	c.runner.state.jobs = append(c.runner.state.jobs, j)
 	for attempt := 1; ; attempt++ {
-		name, err := c.Service.Submit(ctx, j.Title, g.requests)
+		name, err := c.runner.Config.Service.Submit(ctx, j.Title, g.requests)
 		if err == nil {
 			c.taken(j, name)
 			return nil
@@ -172,7 +172,7 @@ func (c *client) submit(ctx context.Context, g *group) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if c.Refused != nil && c.Refused(err) {
+		if c.runner.Config.Refused != nil && c.runner.Config.Refused(err) {
 			return err
 		}
 		if refused(err) {
@@ -198,13 +198,13 @@ func (c *client) submit(ctx context.Context, g *group) error {
 func (c *client) taken(j *job, name string) {
 	j.Name = name
 	c.note(&job{Title: j.Title, Name: name})
-	c.tell("%s sent to the server as %s", text.Count(len(j.Tasks), "item"), name)
+	c.runner.tell("%s sent to the server as %s", text.Count(len(j.Tasks), "item"), name)
 }
 
 // note keeps what is known of a job.
 func (c *client) note(j *job) {
-	if err := c.state.addJob(j); err != nil {
-		c.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
+	if err := c.runner.state.addJob(j); err != nil {
+		c.runner.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
 	}
 }
 
@@ -221,7 +221,7 @@ func refused(err error) bool {
 // seek finds a job by its title, however long the server is away.
 func (c *client) seek(ctx context.Context, title string) (name string, err error) {
 	for attempt := 1; ; attempt++ {
-		name, err = c.Service.Find(ctx, title)
+		name, err = c.runner.Config.Service.Find(ctx, title)
 		if err == nil || ctx.Err() != nil || refused(err) || attempt == tries {
 			return name, err
 		}
@@ -234,7 +234,7 @@ func (c *client) seek(ctx context.Context, title string) (name string, err error
 // again waits before something is tried again that went wrong.
 func (c *client) again(ctx context.Context, attempt int, err error) error {
 	d := min(firstLook<<attempt, lastLook)
-	c.tell("%v; asking again in %v", err, d)
+	c.runner.tell("%v; asking again in %v", err, d)
 	return sleep(ctx, d)
 }
 
@@ -266,7 +266,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 	}
 	state, delay, failures := "", firstLook, 0
 	for {
-		now, err := c.Service.Look(ctx, j.Name)
+		now, err := c.runner.Config.Service.Look(ctx, j.Name)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -285,7 +285,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 		}
 		if failures = 0; now.State != state {
 			state = now.State
-			c.tell("%s is %s", j.Name, state)
+			c.runner.tell("%s is %s", j.Name, state)
 		}
 		if err := sleep(ctx, delay); err != nil {
 			return err
@@ -335,11 +335,11 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 					Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
 			}
 		}
-		e := c.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})
+		e := c.runner.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})
 		if t.item = nil; e.cut {
 			return cmp.Or(ctx.Err(), e.end)
 		}
-		c.keep(e)
+		c.runner.keep(e)
 	}
 	return nil
 }
@@ -356,7 +356,7 @@ var errCaptured = errors.New("the request is left to the server")
 // capture returns the request that an item makes, or how it ended without one.
 func (c *client) capture(ctx context.Context, it Item, e entry) (*engine.Request, ending) {
 	g := &capture{}
-	end := c.answer(ctx, it, e, g)
+	end := c.runner.answer(ctx, it, e, g)
 	return g.request, end
 }
 

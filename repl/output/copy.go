@@ -16,7 +16,7 @@ const (
 // CopyTo has everything that is shown from here on also go to another terminal by
 // [Writer.Copy], without styles, and without the line ends that are made for the width of
 // this one. Prompts do not, nor does what [Writer.Terminal] is written.
-func (w *Writer) CopyTo(to func([]byte)) { w.line.copying, w.copyTo = true, to }
+func (w *Writer) CopyTo(to func([]byte)) { w.gate.line.copying, w.copyTo = true, to }
 
 // Copied returns a message as it stands in a copy.
 func Copied(l Label, text string) []byte {

@@ -159,7 +159,7 @@ func TestRandomMessages(t *testing.T) {
 				m.fresh()
 			case 8:
 				did = append(did, "Text "+s)
-				held := len(w.line.head) > 0
+				held := len(w.gate.line.head) > 0
 				w.Text(s)
 				m.write(s)
 				if !held && bytes.Contains(b.Bytes()[at:], []byte("\x1b[")) {

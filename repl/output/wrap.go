@@ -30,7 +30,7 @@ const (
 // A wrap breaks lines between words. It holds back the word that is written,
 // and what stands between it and the one before.
 type wrap struct {
-	*line
+	line  *line
 	on    bool // a call of Prose is going on
 	width int  // of the terminal; 0 for no end
 	flow  Flow // of what is taken in
@@ -62,23 +62,23 @@ func (w *Writer) prose(width int, spans ...Span) {
 	if width < narrowest {
 		width = 0
 	}
-	w.wrap.on, w.wrap.width = true, width
+	w.gate.wrap.on, w.gate.wrap.width = true, width
 	for _, s := range spans {
-		w.wrap.flow, w.wrap.hang = s.Flow, s.Hang
-		w.style = s.Style
-		w.take([]byte(s.Text))
+		w.gate.wrap.flow, w.gate.wrap.hang = s.Flow, s.Hang
+		w.gate.style = s.Style
+		w.gate.take([]byte(s.Text))
 	}
-	w.wrap.on = false
-	w.style = Normal
+	w.gate.wrap.on = false
+	w.gate.style = Normal
 }
 
 // Width returns how many columns s takes when it is shown.
 func (w *Writer) Width(s string) int {
 	var b bytes.Buffer
-	m := New(&b, Options{ASCII: w.ascii})
-	m.line.atStart = false
+	m := New(&b, Options{ASCII: w.gate.ascii})
+	m.gate.line.atStart = false
 	m.Text(s)
-	m.settle()
+	m.gate.settle()
 	m.flush()
 	return displaywidth.Bytes(b.Bytes())
 }
@@ -91,7 +91,7 @@ func (f *wrap) lay(s Style, b []byte) {
 	}
 	if f.flow == Exact {
 		f.joinProse()
-		f.place(s, b)
+		f.line.place(s, b)
 		return
 	}
 	for len(b) > 0 {
@@ -179,8 +179,8 @@ func (f *wrap) grow(b []byte, cells int) {
 	f.word.add(f.style, b)
 	f.cells += cells
 	room := f.width - len(f.margin)
-	if f.blank {
-		room = f.width - f.col - f.gap()
+	if f.line.blank {
+		room = f.width - f.line.col - f.gap()
 	}
 	if f.begun || f.width == 0 || f.cells > room {
 		f.release()
@@ -189,13 +189,13 @@ func (f *wrap) grow(b []byte, cells int) {
 
 // gap returns how wide the blanks before the word are.
 func (f *wrap) gap() int {
-	at := f.col
+	at := f.line.col
 	for _, c := range f.blanks.text {
 		if at++; c == '\t' {
 			at += 7 - (at-1)%8
 		}
 	}
-	return at - f.col
+	return at - f.line.col
 }
 
 // release writes what there is of the word, on another line if it does not fit
@@ -204,20 +204,20 @@ func (f *wrap) release() {
 	if len(f.word.text) == 0 {
 		return
 	}
-	if gap := f.gap(); !f.begun && f.width > 0 && !f.blank && f.col+gap+f.cells > f.width {
-		f.settleHead()
-		f.copy(f.blanks.text)
-		f.turn()
-		f.place(Normal, []byte(f.margin))
-		f.col = len(f.margin)
+	if gap := f.gap(); !f.begun && f.width > 0 && !f.line.blank && f.line.col+gap+f.cells > f.width {
+		f.line.settleHead()
+		f.line.copy(f.blanks.text)
+		f.line.turn()
+		f.line.place(Normal, []byte(f.margin))
+		f.line.col = len(f.margin)
 	} else {
-		f.placeText(f.blanks)
-		f.col += gap
+		f.line.placeText(f.blanks)
+		f.line.col += gap
 	}
 	f.blanks.clear()
-	f.begun, f.blank = true, false
-	f.placeText(f.word)
-	f.col += f.cells
+	f.begun, f.line.blank = true, false
+	f.line.placeText(f.word)
+	f.line.col += f.cells
 	f.word.clear()
 	f.cells = 0
 }
@@ -245,7 +245,7 @@ func (f *wrap) endProse() {
 // something else.
 func (f *wrap) joinProse() {
 	f.endWord()
-	f.col += f.gap()
-	f.placeText(f.blanks)
+	f.line.col += f.gap()
+	f.line.placeText(f.blanks)
 	f.blanks.clear()
 }

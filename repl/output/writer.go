@@ -28,7 +28,7 @@ type Options struct {
 //
 // The first failed write is remembered, and nothing is written after it.
 type Writer struct {
-	gate
+	gate    gate
 	w       io.Writer
 	marks   bool
 	words   Words
@@ -40,9 +40,9 @@ type Writer struct {
 // New returns a Writer to w, whose cursor is at the start of a line.
 func New(w io.Writer, o Options) *Writer {
 	m := &Writer{w: w, marks: o.Marks, words: o.Words}
-	m.ascii = o.ASCII
-	m.line = line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}
-	m.wrap.line = &m.line
+	m.gate.ascii = o.ASCII
+	m.gate.line = line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}
+	m.gate.wrap.line = &m.gate.line
 	return m
 }
 
@@ -51,7 +51,7 @@ func New(w io.Writer, o Options) *Writer {
 func (w *Writer) Wrap(columns func() int) { w.columns = columns }
 
 // Adopt goes on in another mode.
-func (w *Writer) Adopt(m Mode) { w.line.styles, w.marks = wrappings(m.Color), m.Marks }
+func (w *Writer) Adopt(m Mode) { w.gate.line.styles, w.marks = wrappings(m.Color), m.Marks }
 
 // Word returns what a label is called.
 func (w *Writer) Word(l Label) string { return w.words.word(l) }
@@ -62,9 +62,9 @@ func (w *Writer) Mark(m Mark) {
 	if !w.marks {
 		return
 	}
-	w.noticeTouch()
-	w.settle()
-	w.line.out = append(w.line.out, m.Sequence()...)
+	w.gate.noticeTouch()
+	w.gate.settle()
+	w.gate.line.out = append(w.gate.line.out, m.Sequence()...)
 	w.flush()
 }
 
@@ -73,13 +73,13 @@ func (w *Writer) Err() error { return w.err }
 
 // Write writes outside text. It fails only when the stream does.
 func (w *Writer) Write(p []byte) (int, error) {
-	w.take(p)
+	w.gate.take(p)
 	return len(p), w.flush()
 }
 
 // Text writes outside text.
 func (w *Writer) Text(s string) {
-	w.take([]byte(s))
+	w.gate.take([]byte(s))
 	w.flush()
 }
 
@@ -98,19 +98,19 @@ type Span struct {
 // or when the write is over.
 func (w *Writer) Spans(spans ...Span) {
 	for _, s := range spans {
-		w.style = s.Style
-		w.take([]byte(s.Text))
+		w.gate.style = s.Style
+		w.gate.take([]byte(s.Text))
 	}
-	w.style = Normal
+	w.gate.style = Normal
 	w.flush()
 }
 
 // Fresh brings the cursor to the start of a line, if it is not there.
 func (w *Writer) Fresh() {
-	w.noticeTouch()
-	w.settle()
-	if !w.line.atStart {
-		w.line.newline()
+	w.gate.noticeTouch()
+	w.gate.settle()
+	if !w.gate.line.atStart {
+		w.gate.line.newline()
 	}
 	w.flush()
 }
@@ -123,12 +123,12 @@ func (w *Writer) Begin(l Label) {
 }
 
 func (w *Writer) begin(l Label) {
-	ws := w.line.styles[labelStyle(l)]
-	w.line.out = append(w.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
-	w.line.copy([]byte(copiedLabel + string(l) + copiedText))
-	w.line.atStart = false
-	w.line.before = ' '
-	w.line.col, w.line.blank = displaywidth.String(w.words.word(l))+2, false
+	ws := w.gate.line.styles[labelStyle(l)]
+	w.gate.line.out = append(w.gate.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
+	w.gate.line.copy([]byte(copiedLabel + string(l) + copiedText))
+	w.gate.line.atStart = false
+	w.gate.line.before = ' '
+	w.gate.line.col, w.gate.line.blank = displaywidth.String(w.words.word(l))+2, false
 }
 
 // labelStyle returns how a label looks.
@@ -173,7 +173,7 @@ func (w *Writer) Line(l Label, format string, args ...any) {
 	if w.columns != nil {
 		w.prose(w.columns(), w.coded(text, args)...)
 	} else {
-		w.take([]byte(text))
+		w.gate.take([]byte(text))
 	}
 	w.Fresh()
 }
@@ -212,12 +212,12 @@ func (b paragraphs) Paragraphs(text string) error { return b.w.Paragraphs(text) 
 // Styled writes one line of outside text in a style.
 func (w *Writer) Styled(s Style, line string) {
 	w.Fresh()
-	w.style = s
-	w.take([]byte(line))
-	w.settle()
-	w.style = Normal
-	if !w.line.atStart || line == "" {
-		w.line.newline()
+	w.gate.style = s
+	w.gate.take([]byte(line))
+	w.gate.settle()
+	w.gate.style = Normal
+	if !w.gate.line.atStart || line == "" {
+		w.gate.line.newline()
 	}
 	w.flush()
 }
@@ -264,28 +264,28 @@ func (w *Writer) Head(question string) (last string) {
 // cursor behind it.
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
-	if w.ascii {
+	if w.gate.ascii {
 		s = toASCII(s)
 	}
-	w.line.out = append(w.line.out, s...)
-	w.line.atStart = s == ""
+	w.gate.line.out = append(w.gate.line.out, s...)
+	w.gate.line.atStart = s == ""
 	w.flush()
 }
 
 // Entered tells the Writer that the user's Enter has brought the cursor to the
 // start of a line.
 func (w *Writer) Entered() {
-	w.settle()
+	w.gate.settle()
 	w.flush()
-	w.touched.Store(false)
-	w.line.atStart = true
-	w.line.before = '\n'
-	w.line.col, w.line.blank = 0, true
+	w.gate.touched.Store(false)
+	w.gate.line.atStart = true
+	w.gate.line.before = '\n'
+	w.gate.line.col, w.gate.line.blank = 0, true
 }
 
 // Touched tells the Writer that something else may have moved the cursor. It
 // alone may be called on any goroutine.
-func (w *Writer) Touched() { w.touched.Store(true) }
+func (w *Writer) Touched() { w.gate.touched.Store(true) }
 
 // Terminal returns the stream without the gate, for the line editor, which
 // writes nothing that it has not passed through [Escape].
@@ -294,25 +294,25 @@ func (w *Writer) Terminal() io.Writer { return direct{w} }
 type direct struct{ w *Writer }
 
 func (d direct) Write(p []byte) (int, error) {
-	d.w.line.out = append(d.w.line.out, p...)
+	d.w.gate.line.out = append(d.w.gate.line.out, p...)
 	return len(p), d.w.flush()
 }
 
 func (w *Writer) flush() error {
-	w.line.endStyle()
-	if len(w.line.copied) > 0 {
-		w.copyTo(w.line.copied)
-		w.line.copied = w.line.copied[:0]
+	w.gate.line.endStyle()
+	if len(w.gate.line.copied) > 0 {
+		w.copyTo(w.gate.line.copied)
+		w.gate.line.copied = w.gate.line.copied[:0]
 	}
-	if len(w.line.out) == 0 {
+	if len(w.gate.line.out) == 0 {
 		return w.err
 	}
 	if w.err == nil {
-		_, w.err = w.w.Write(w.line.out)
+		_, w.err = w.w.Write(w.gate.line.out)
 	}
-	w.line.out = w.line.out[:0]
-	if cap(w.line.out) > 1<<20 {
-		w.line.out = nil
+	w.gate.line.out = w.gate.line.out[:0]
+	if cap(w.gate.line.out) > 1<<20 {
+		w.gate.line.out = nil
 	}
 	return w.err
 }

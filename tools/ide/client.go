@@ -95,7 +95,7 @@ type Client struct {
 // A link is a connection.
 type link struct {
 	companion
-	*rpc.Conn
+	conn *rpc.Conn
 
 	// Guarded by the Client.
 	said   json.RawMessage // what the editor has open, as it came last
@@ -159,7 +159,7 @@ func (c *Client) begin() <-chan struct{} {
 		if c.state != Connecting || c.ended != ended { // it was closed meanwhile
 			c.mu.Unlock()
 			if l != nil {
-				l.Close()
+				l.conn.Close()
 			}
 			return
 		}
@@ -215,12 +215,12 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 		return nil, err
 	}
 	l := &link{companion: to}
-	l.Conn = rpc.New(stream, rpc.Handler{Request: answer,
+	l.conn = rpc.New(stream, rpc.Handler{Request: answer,
 		Notify: func(method protocol.MCPMethod, params json.RawMessage) { c.notified(l, method, params) }})
 	var said protocol.InitializeResult
 	hello := protocol.InitializeParams{ProtocolVersion: protocol.ProtocolVersion20250618,
 		ClientInfo: protocol.Implementation{Name: "gemline", Version: c.cfg.Version}}
-	err = l.Call(ctx, protocol.MethodInitialize, hello, &said)
+	err = l.conn.Call(ctx, protocol.MethodInitialize, hello, &said)
 	if err == nil && !slices.Contains(protocol.LegacyProtocolVersions(), said.ProtocolVersion) {
 		err = errors.New("what answers is no companion")
 	}
@@ -228,10 +228,10 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 		if s, ok := stream.(rpc.Beginner); ok {
 			s.Begun(said.ProtocolVersion)
 		}
-		err = l.Notify(ctx, protocol.MethodNotificationInitialized, nil)
+		err = l.conn.Notify(ctx, protocol.MethodNotificationInitialized, nil)
 	}
 	if err != nil {
-		l.Close()
+		l.conn.Close()
 		if to.program != nil && errors.Is(err, io.EOF) {
 			err = errors.New(to.program[0] + " has ended")
 		}
@@ -240,8 +240,8 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 	go func() {
 		select {
 		case <-lost:
-			l.Close()
-		case <-l.Done():
+			l.conn.Close()
+		case <-l.conn.Done():
 		}
 	}()
 	return l, nil
@@ -289,7 +289,7 @@ func (r reaching) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // watch waits for the end of a connection, and tells of it.
 func (c *Client) watch(l *link) {
-	<-l.Done()
+	<-l.conn.Done()
 	c.mu.Lock()
 	mine := c.to == l
 	if mine {
@@ -318,7 +318,7 @@ func (c *Client) Close() {
 	}
 	if l != nil {
 		ended = make(chan struct{})
-		go func() { defer close(ended); l.Close(); c.http.CloseIdleConnections() }()
+		go func() { defer close(ended); l.conn.Close(); c.http.CloseIdleConnections() }()
 	}
 	if ended != nil {
 		select {

@@ -149,7 +149,7 @@ func (d *diff) call(ctx context.Context, name string, args map[string]any) (said
 		Content []struct{ Text string }
 		IsError bool
 	}
-	if err := d.to.Call(ctx, protocol.MethodToolsCall,
+	if err := d.to.conn.Call(ctx, protocol.MethodToolsCall,
 		map[string]any{"name": name, "arguments": args}, &r); err != nil {
 		return "", err
 	}

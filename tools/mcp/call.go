@@ -79,7 +79,7 @@ func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et e
 	var result callResult
 	answered := make(chan error, 1)
 	go func() {
-		answered <- c.Call(ctx, protocol.MethodToolsCall,
+		answered <- c.conn.Call(ctx, protocol.MethodToolsCall,
 			protocol.CallToolParams{Name: t.Name, Arguments: args,
 				Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
 	}()
@@ -118,7 +118,7 @@ func (l *link) failed(ctx context.Context, c *peer, err error) error {
 		return ctx.Err()
 	}
 	select {
-	case <-c.Done():
+	case <-c.conn.Done():
 		err = c.ended(err)
 	default:
 	}

@@ -37,7 +37,7 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // as good as that. Else it has said what is wrong, and ends because nobody wants it any more.
 func (p *peer) lost(err error) bool {
 	select {
-	case <-p.Done():
+	case <-p.conn.Done():
 		return true
 	default:
 	}

@@ -59,7 +59,7 @@ type link struct {
 // A peer is a connection to a server. Once it is over, ended says why, for the error that it
 // ended with.
 type peer struct {
-	*rpc.Conn
+	conn    *rpc.Conn
 	ended   func(error) error
 	watched map[string]bool // by address, whether a change is to be told; guarded by the link
 }
@@ -246,7 +246,7 @@ func (l *link) connect(ctx context.Context) (used bool, err error) {
 			return false, err
 		}
 	}
-	defer c.Close()
+	defer c.conn.Close()
 	return true, l.stay(ctx, c)
 }
 
@@ -265,9 +265,9 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 		l.mu.Unlock()
 	}
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended, map[string]bool{}}
-	if err = l.begin(ctx, c.Conn, stream, w.name); err != nil {
+	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
-		if c.Close(); lost {
+		if c.conn.Close(); lost {
 			err = ended(err)
 		}
 		return nil, err
@@ -338,16 +338,16 @@ func (l *link) stay(ctx context.Context, c *peer) error {
 	}()
 	for pace := (relisting{}); ; {
 		select {
-		case <-c.Done():
-			return c.ended(c.Err())
+		case <-c.conn.Done():
+			return c.ended(c.conn.Err())
 		case <-ctx.Done():
 			return nil
 		case <-l.restart:
 			l.again() // for who waits for it next
 			return nil
 		case <-l.changed:
-			pace.wait(ctx, c.Conn)
-			l.readAgain(ctx, c.Conn)
+			pace.wait(ctx, c.conn)
+			l.readAgain(ctx, c.conn)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 		} `json:"messages"`
 	}
 	wanted := protocol.GetPromptParams{Name: p.Name, Arguments: arguments}
-	if err := c.Call(ctx, protocol.MethodPromptsGet, wanted, &got); err != nil {
+	if err := c.conn.Call(ctx, protocol.MethodPromptsGet, wanted, &got); err != nil {
 		return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
 	}
 	rd := reading{tool: clean(p.Name, longestName)}
@@ -151,7 +151,7 @@ func (s *Set) complete(ctx context.Context, server string, ref any, argument, be
 	ctx, cancel := context.WithTimeout(ctx, courtesy)
 	defer cancel()
 	var got protocol.CompleteResult
-	c.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
+	c.conn.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
 		Argument: protocol.CompleteArgument{Name: argument, Value: begins},
 		Context:  protocol.CompleteContext{Arguments: others}}, &got)
 	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.EscapeLine(v) != v })

@@ -133,7 +133,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	var got struct {
 		Contents []json.RawMessage `json:"contents"`
 	}
-	if err := c.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
+	if err := c.conn.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
 		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string

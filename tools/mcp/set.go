@@ -168,7 +168,7 @@ func (s *Set) tellRoots() {
 			go func() {
 				ctx, cancel := context.WithTimeout(s.ctx, courtesy)
 				defer cancel()
-				c.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil)
+				c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil)
 			}()
 		}
 	}

@@ -28,7 +28,7 @@ func (l *link) watch(c *peer, uri string) {
 	go func() {
 		ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
 		defer cancel()
-		c.Call(ctx, protocol.MethodResourcesSubscribe, protocol.SubscribeParams{URI: uri}, nil) // or it is not known
+		c.conn.Call(ctx, protocol.MethodResourcesSubscribe, protocol.SubscribeParams{URI: uri}, nil) // or it is not known
 	}()
 }
 

@@ -95,7 +95,7 @@ type walker struct {
 }
 
 type pending struct {
-	Place
+	place   Place
 	path    string // as the walk names it
 	scope   *scope // of the directory above, unless it is the first
 	first   bool
@@ -134,7 +134,7 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 		if o.Rules != nil {
 			rules = *o.Rules
 		}
-		wk := &walker{o: o, todo: []pending{{Place: at, path: dir, scope: w.scopeOf(dir, rules), first: true}}}
+		wk := &walker{o: o, todo: []pending{{place: at, path: dir, scope: w.scopeOf(dir, rules), first: true}}}
 		wk.wake.L = &wk.mu
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
@@ -235,8 +235,8 @@ func (wk *walker) next() (pending, bool) {
 // read returns what p holds and which directories are to be read next.
 func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 	b := batch{dir: p.path}
-	found, err := p.list()
-	if b.err = p.blame(err); found == nil {
+	found, err := p.place.list()
+	if b.err = p.place.blame(err); found == nil {
 		return b, nil
 	}
 	s := p.scope
@@ -266,14 +266,14 @@ func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 			continue
 		}
 		if isDir && (!ignored || wk.o.Under) {
-			dirs = append(dirs, pending{Place: p.below(name), path: path, scope: s, ignored: ignored})
+			dirs = append(dirs, pending{place: p.place.below(name), path: path, scope: s, ignored: ignored})
 		}
 		if isDir && !wk.o.Dirs || wk.o.Keep != nil && !wk.o.Keep(path, e.Type()) {
 			continue
 		}
 		entry := Entry{Path: path, Type: e.Type(), Ignored: ignored}
 		if wk.o.Info {
-			entry.Info, _ = p.below(name).lstat()
+			entry.Info, _ = p.place.below(name).lstat()
 		}
 		b.entries = append(b.entries, entry)
 	}

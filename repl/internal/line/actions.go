@@ -42,7 +42,7 @@ func (e *editor) draw() {
 func (e *editor) press(op rune) {
 	switch {
 	case op == opShow:
-		e.aside(func() { e.deferred.show() })
+		e.aside(func() { e.terminal.deferred.show() })
 		return
 	case e.recall.searching && e.searchOp(op):
 		return
@@ -115,14 +115,14 @@ func (e *editor) searchOp(op rune) bool {
 // again behind it.
 func (e *editor) aside(write func()) {
 	e.screen.leave()
-	e.Out.Entered()
+	e.terminal.Config.Out.Entered()
 	write()
-	e.Out.Fresh()
+	e.terminal.Config.Out.Fresh()
 }
 
 // raw takes the terminal back.
 func (e *editor) raw() {
-	e.src.raw()
+	e.terminal.src.raw()
 	e.bracket(pasteOn)
 }
 
@@ -131,18 +131,18 @@ func (e *editor) lend(use func()) {
 	e.in.activate(false)
 	defer e.in.activate(true)
 	e.bracket(pasteOff)
-	e.src.modes.restore()
+	e.terminal.src.modes.restore()
 	defer e.raw()
 	use()
 }
 
 // nextMode goes on in another mode of the session, which the prompt shows.
 func (e *editor) nextMode() {
-	if e.Config.NextMode == nil || e.asking {
+	if e.terminal.Config.NextMode == nil || e.asking {
 		return
 	}
 	var prompt string
-	e.aside(func() { prompt = e.Config.NextMode() })
+	e.aside(func() { prompt = e.terminal.Config.NextMode() })
 	if e.prompt != More {
 		e.prompt = output.Escape(prompt)
 	}
@@ -150,17 +150,17 @@ func (e *editor) nextMode() {
 
 // compose opens the line in the user's editor.
 func (e *editor) compose() {
-	if e.Config.Edit == nil || e.asking {
+	if e.terminal.Config.Edit == nil || e.asking {
 		return
 	}
 	var text string
 	var err error
 	e.aside(func() {
 		e.lend(func() {
-			text, err = e.Config.Edit(context.WithoutCancel(e.ctx), draft, e.pastes.expand(string(e.buf.text)))
+			text, err = e.terminal.Config.Edit(context.WithoutCancel(e.ctx), draft, e.pastes.expand(string(e.buf.text)))
 		})
 		if err != nil && e.ctx.Err() == nil {
-			e.Out.Line(output.Failure, "%v", err)
+			e.terminal.Config.Out.Line(output.Failure, "%v", err)
 		}
 	})
 	if err == nil {
@@ -171,16 +171,16 @@ func (e *editor) compose() {
 
 // stop stops the program, if it is one that can go on.
 func (e *editor) stop() {
-	if e.jobs == nil {
+	if e.terminal.jobs == nil {
 		return
 	}
-	e.aside(func() { e.lend(func() { e.jobs.stop() }) })
+	e.aside(func() { e.lend(func() { e.terminal.jobs.stop() }) })
 }
 
 // stopping is called when a signal is to stop the program. While a line is
 // typed that is done as if Ctrl-Z were pressed.
 func (e *editor) stopping() bool {
-	if !e.reading.Load() {
+	if !e.terminal.reading.Load() {
 		return false
 	}
 	e.in.inject(string(opStop))
@@ -190,23 +190,23 @@ func (e *editor) stopping() bool {
 // resumed is called when the program goes on after a stop that took it
 // unawares.
 func (e *editor) resumed() {
-	if e.reading.Load() {
+	if e.terminal.reading.Load() {
 		e.in.inject(string(opResume))
 		return
 	}
-	e.src.hideEcho()
+	e.terminal.src.hideEcho()
 }
 
 // complete completes what stands before the cursor; asked twice in a row, it
 // shows what there is to choose from.
 func (e *editor) complete() {
-	if e.Config.Complete == nil || e.asking {
+	if e.terminal.Config.Complete == nil || e.asking {
 		return
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, completeWithin)
 	defer cancel()
 	start, insert, list := completion(e.buf.text, e.buf.pos, func(line string, at int) (int, []Candidate) {
-		return e.Config.Complete(ctx, line, at)
+		return e.terminal.Config.Complete(ctx, line, at)
 	})
 	if len(list) == 0 {
 		if insert != nil {
@@ -220,7 +220,7 @@ func (e *editor) complete() {
 	_, rows := e.size()
 	e.aside(func() {
 		for _, l := range listed(list, rows) {
-			e.Out.Text(plainText(l) + "\n")
+			e.terminal.Config.Out.Text(plainText(l) + "\n")
 		}
 	})
 }

@@ -14,12 +14,12 @@ import (
 
 // cooked reads what the terminal's own line discipline, or a pipe, hands out.
 type cooked struct {
-	*terminal
-	buf  []byte
-	kept string // see [Reader.Stopped]: what Enter alone sends
-	over bool   // the end of the input was typed behind buf
-	open bool   // nothing was typed before the prompt was shown
-	end  error  // what ended the input, nil before
+	terminal *terminal
+	buf      []byte
+	kept     string // see [Reader.Stopped]: what Enter alone sends
+	over     bool   // the end of the input was typed behind buf
+	open     bool   // nothing was typed before the prompt was shown
+	end      error  // what ended the input, nil before
 }
 
 func newCooked(t *terminal) *cooked {
@@ -32,11 +32,11 @@ func newCooked(t *terminal) *cooked {
 
 // resumed is called when the program goes on after a stop.
 func (c *cooked) resumed() {
-	if c.reading.Load() {
-		c.src.resume()
+	if c.terminal.reading.Load() {
+		c.terminal.src.resume()
 		return
 	}
-	c.src.hideEcho()
+	c.terminal.src.hideEcho()
 }
 
 // forget drops what was read and not returned.
@@ -69,23 +69,23 @@ func (c *cooked) line(ctx context.Context, prompt string, answer bool) (string, 
 }
 
 func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, error) {
-	c.src.awaitForeground(c.jobs)
-	c.typeAhead(c.src.typeAhead())
-	c.deferred.show()
+	c.terminal.src.awaitForeground(c.terminal.jobs)
+	c.typeAhead(c.terminal.src.typeAhead())
+	c.terminal.deferred.show()
 	c.showUnsent()
 	if !answer {
 		c.showOffered()
 	}
-	c.src.expect()
-	c.open = len(c.buf) == 0 && !c.over && !c.src.waiting()
-	c.reading.Store(true)
+	c.terminal.src.expect()
+	c.open = len(c.buf) == 0 && !c.over && !c.terminal.src.waiting()
+	c.terminal.reading.Store(true)
 	defer func() {
-		c.reading.Store(false)
-		c.src.hideEcho()
-		c.deferred.show()
+		c.terminal.reading.Store(false)
+		c.terminal.src.hideEcho()
+		c.terminal.deferred.show()
 	}()
-	c.Out.Prompt(prompt)
-	if c.src.terminal() && len(c.buf) > 0 && !c.Echoed && c.src.echoes() {
+	c.terminal.Config.Out.Prompt(prompt)
+	if c.terminal.src.terminal() && len(c.buf) > 0 && !c.terminal.Config.Echoed && c.terminal.src.echoes() {
 		if s, whole := c.typedAhead(); whole {
 			return s, nil
 		}
@@ -99,22 +99,22 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 
 // showOffered shows what can't be put into the next line.
 func (c *cooked) showOffered() {
-	if text := clean([]byte(c.offered)); text != "" {
-		c.offered = ""
-		c.Out.Line(output.Info, "what you had asked, to be sent again or changed:")
-		c.Out.Text(text)
-		c.Out.Fresh()
+	if text := clean([]byte(c.terminal.offered)); text != "" {
+		c.terminal.offered = ""
+		c.terminal.Config.Out.Line(output.Info, "what you had asked, to be sent again or changed:")
+		c.terminal.Config.Out.Text(text)
+		c.terminal.Config.Out.Fresh()
 	}
 }
 
 // showUnsent shows what was typed before the user stopped something, instead of
 // returning it. Whole lines of that are kept.
 func (c *cooked) showUnsent() {
-	by := c.stopped
-	if by == "" || !c.src.terminal() || c.Single {
+	by := c.terminal.stopped
+	if by == "" || !c.terminal.src.terminal() || c.terminal.Config.Single {
 		return
 	}
-	c.stopped = ""
+	c.terminal.stopped = ""
 	entered := bytes.HasSuffix(c.buf, []byte("\n"))
 	if by == stoppedByError && !bytes.Contains(c.buf, []byte("\n")) {
 		return
@@ -128,12 +128,12 @@ func (c *cooked) showUnsent() {
 		c.kept, how = text, "; Enter alone sends it"
 	}
 	if !strings.Contains(text, "\n") {
-		c.Out.Line(output.Info, "typed before the %s and not sent%s: %s", by, how, text)
+		c.terminal.Config.Out.Line(output.Info, "typed before the %s and not sent%s: %s", by, how, text)
 		return
 	}
-	c.Out.Line(output.Info, "typed before the %s and not sent, %d lines%s:", by, strings.Count(text, "\n")+1, how)
-	c.Out.Text(text)
-	c.Out.Fresh()
+	c.terminal.Config.Out.Line(output.Info, "typed before the %s and not sent, %d lines%s:", by, strings.Count(text, "\n")+1, how)
+	c.terminal.Config.Out.Text(text)
+	c.terminal.Config.Out.Fresh()
 }
 
 // stoppedByError is what something was stopped by that half a line survives.
@@ -157,9 +157,9 @@ func (c *cooked) typeAhead(typed []byte) {
 func (c *cooked) typedAhead() (s string, whole bool) {
 	line, rest, whole := bytes.Cut(c.buf, []byte("\n"))
 	s = c.entered(line)
-	if c.Out.Text(s); whole {
+	if c.terminal.Config.Out.Text(s); whole {
 		c.buf = rest
-		c.Out.Text("\n")
+		c.terminal.Config.Out.Text("\n")
 	}
 	return s, whole
 }
@@ -171,8 +171,8 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		if i := bytes.IndexByte(c.buf[seen:], '\n'); i >= 0 {
 			s := c.entered(c.buf[:seen+i])
 			c.buf = c.buf[seen+i+1:]
-			if c.Echoed || c.src.echoes() {
-				c.Out.Entered()
+			if c.terminal.Config.Echoed || c.terminal.src.echoes() {
+				c.terminal.Config.Out.Entered()
 			}
 			return s, nil
 		}
@@ -180,15 +180,15 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		if c.end != nil {
 			return c.lastLine()
 		}
-		b, err := c.src.read(ctx)
-		if c.src.terminal() && longestLine > 0 && len(b) > longestLine {
+		b, err := c.terminal.src.read(ctx)
+		if c.terminal.src.terminal() && longestLine > 0 && len(b) > longestLine {
 			return "", c.dropLong(ctx)
 		}
 		if err == errResumed {
 			c.reprompt(prompt)
 			continue
 		}
-		if c.src.terminal() && bytes.ContainsAny(b, "\r\x03\x04") && !c.src.lines() {
+		if c.terminal.src.terminal() && bytes.ContainsAny(b, "\r\x03\x04") && !c.terminal.src.lines() {
 			if b, err = rawLine(b); err != nil {
 				return "", err
 			}
@@ -198,8 +198,8 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		case err == nil:
 		case ctx.Err() != nil:
 			if context.Cause(ctx) == ErrElsewhere {
-				c.src.typedUnseen()
-			} else if c.src.terminal() { // the terminal has dropped what it held, so do we
+				c.terminal.src.typedUnseen()
+			} else if c.terminal.src.terminal() { // the terminal has dropped what it held, so do we
 				c.buf = nil
 			}
 			return "", context.Cause(ctx)
@@ -211,7 +211,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 
 // entered returns a line as it was meant.
 func (c *cooked) entered(b []byte) string {
-	if !c.src.terminal() {
+	if !c.terminal.src.terminal() {
 		return clean(b)
 	}
 	return typedText(b)
@@ -220,9 +220,9 @@ func (c *cooked) entered(b []byte) string {
 // reprompt shows the prompt once more, after a stop. What was typed behind it and
 // not read the terminal has forgotten, and so do we.
 func (c *cooked) reprompt(prompt string) {
-	c.Out.Entered()
-	c.Out.Prompt(prompt)
-	c.Out.Text(clean(c.buf))
+	c.terminal.Config.Out.Entered()
+	c.terminal.Config.Out.Prompt(prompt)
+	c.terminal.Config.Out.Text(clean(c.buf))
 }
 
 // rawLine reads keys as a terminal would whose line editing somebody has
@@ -240,15 +240,15 @@ func rawLine(b []byte) ([]byte, error) {
 // dropLong says that the terminal has cut a line. What was pasted with it goes,
 // too, or it would be taken for something of its own.
 func (c *cooked) dropLong(ctx context.Context) error {
-	for canTimeOut && !c.Single {
-		if b, err := c.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
-			c.src.drop()
+	for canTimeOut && !c.terminal.Config.Single {
+		if b, err := c.terminal.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
+			c.terminal.src.drop()
 			break
 		}
 	}
 	c.buf = nil
-	c.Out.Entered()
-	c.Out.Line(output.Warning, "%s", tooLong())
+	c.terminal.Config.Out.Entered()
+	c.terminal.Config.Out.Line(output.Warning, "%s", tooLong())
 	return ErrCleared
 }
 
@@ -263,7 +263,7 @@ func tooLong() string {
 func (c *cooked) lastLine() (string, error) {
 	b, ended := c.buf, errors.Is(c.end, io.EOF)
 	c.buf = nil
-	if c.src.terminal() {
+	if c.terminal.src.terminal() {
 		c.end = nil // a terminal goes on after Ctrl-D
 		return "", io.EOF
 	}

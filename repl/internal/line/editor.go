@@ -15,10 +15,10 @@ import (
 // While Read waits, keys are handled on readline's goroutine, and everything
 // below belongs to that one, unless it says something else.
 type editor struct {
-	*terminal
-	in     *keys
-	screen *screen
-	rl     *readline.Instance
+	terminal *terminal
+	in       *keys
+	screen   *screen
+	rl       *readline.Instance
 
 	left   bool // readline has ended and must not be asked again
 	asking bool // the line is the answer to a question
@@ -66,7 +66,7 @@ func newEditor(t *terminal) (*editor, error) {
 
 // size returns how wide and how high the screen is, as far as it knows.
 func (e *editor) size() (width, height int) {
-	w, h, err := term.GetSize(int(e.Screen.Fd()))
+	w, h, err := term.GetSize(int(e.terminal.Config.Screen.Fd()))
 	if err != nil || w <= 0 {
 		w = 80
 	}
@@ -91,8 +91,8 @@ const (
 
 // bracket switches marks around pastes on or off, on a terminal that may know them.
 func (e *editor) bracket(sequence string) {
-	if e.Marks {
-		io.WriteString(e.Out.Terminal(), sequence)
+	if e.terminal.Config.Marks {
+		io.WriteString(e.terminal.Config.Out.Terminal(), sequence)
 	}
 }
 
@@ -105,28 +105,28 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	if err := ctx.Err(); err != nil {
 		return "", context.Cause(ctx)
 	}
-	e.src.awaitForeground(e.jobs)
-	e.deferred.show()
-	e.useVi = e.Vi != nil && e.Vi()
+	e.terminal.src.awaitForeground(e.terminal.jobs)
+	e.terminal.deferred.show()
+	e.useVi = e.terminal.Config.Vi != nil && e.terminal.Config.Vi()
 	e.in.setVi(e.useVi)
-	e.in.typed(e.src.typeAhead())
-	if e.stopped != "" && (e.stopped != stoppedByError || e.in.entered()) {
+	e.in.typed(e.terminal.src.typeAhead())
+	if e.terminal.stopped != "" && (e.terminal.stopped != stoppedByError || e.in.entered()) {
 		e.in.inject(e.pastes.fold(e.in.unsent()))
 	}
-	e.stopped = ""
-	if e.offered != "" && !answer {
-		e.in.inject(e.pastes.fold(e.offered))
-		e.offered = ""
+	e.terminal.stopped = ""
+	if e.terminal.offered != "" && !answer {
+		e.in.inject(e.pastes.fold(e.terminal.offered))
+		e.terminal.offered = ""
 	}
-	e.in.expectBurst(!e.Single && !e.asking && !e.src.waiting())
-	e.Out.Fresh()
-	restore, err := e.src.raw()
+	e.in.expectBurst(!e.terminal.Config.Single && !e.asking && !e.terminal.src.waiting())
+	e.terminal.Config.Out.Fresh()
+	restore, err := e.terminal.src.raw()
 	if err != nil {
 		e.left = true
 		return "", io.EOF // the terminal is gone
 	}
-	defer e.deferred.show()
-	defer e.src.hideEcho()
+	defer e.terminal.deferred.show()
+	defer e.terminal.src.hideEcho()
 	defer restore()
 	e.bracket(pasteOn)
 	defer e.bracket(pasteOff)
@@ -142,9 +142,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		close(cut)
 	})
 	e.in.activate(true)
-	e.reading.Store(true)
+	e.terminal.reading.Store(true)
 	s, err := e.rl.Readline()
-	e.reading.Store(false)
+	e.terminal.reading.Store(false)
 	e.in.activate(false)
 	if !stop() {
 		<-cut
@@ -157,9 +157,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	case !e.left:
 		e.screen.end("")
 	}
-	e.Out.Entered()
+	e.terminal.Config.Out.Entered()
 	if context.Cause(ctx) == ErrElsewhere && !answer {
-		e.offered = e.pastes.expand(s)
+		e.terminal.offered = e.pastes.expand(s)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -172,7 +172,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		return "", err
 	}
 	defer e.pastes.clear()
-	e.inserted = append(e.inserted, e.pastes.within(s)...)
+	e.terminal.inserted = append(e.terminal.inserted, e.pastes.within(s)...)
 	return e.pastes.expand(s), nil
 }
 
@@ -181,10 +181,10 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 	e.ctx, e.prompt, e.last = ctx, prompt, 0
 	e.buf.reset()
 	e.vi.insertMode()
-	if e.recall.begin(e.History); e.asking { // an arrow key must not answer
+	if e.recall.begin(e.terminal.Config.History); e.asking { // an arrow key must not answer
 		e.recall.begin(nil)
 	}
-	e.screen.marked = e.Marks && !e.asking && prompt != More
+	e.screen.marked = e.terminal.Config.Marks && !e.asking && prompt != More
 	e.draw()
 }
 

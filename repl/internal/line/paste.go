@@ -43,11 +43,11 @@ func collectBurst(first string, next func(within time.Duration) (line string, ok
 // pasted returns first and the lines that were pasted with it, and says how
 // many these are. What was typed before the prompt was there is no paste.
 func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
-	if !canTimeOut || !c.src.terminal() || c.Single || !c.open {
+	if !canTimeOut || !c.terminal.src.terminal() || c.terminal.Config.Single || !c.open {
 		return []string{first}, nil
 	}
-	c.reading.Store(true)
-	defer c.reading.Store(false)
+	c.terminal.reading.Store(true)
+	defer c.terminal.reading.Store(false)
 	lines, err := collectBurst(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 		lines = lines[:len(lines)-1]
 	}
 	if n := len(lines); n > 1 {
-		c.Out.Line(output.Info, "%d lines pasted, sent as one", n)
+		c.terminal.Config.Out.Line(output.Info, "%d lines pasted, sent as one", n)
 	}
 	return lines, nil
 }
@@ -65,7 +65,7 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 // whose end is missing it waits for that.
 func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, ok bool, err error) {
 	if bytes.IndexByte(c.buf, '\n') < 0 {
-		b, err := c.src.readWithin(ctx, within)
+		b, err := c.terminal.src.readWithin(ctx, within)
 		switch {
 		case ctx.Err() != nil:
 			c.buf = nil
@@ -81,8 +81,8 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 		}
 		c.buf = append(c.buf, b...)
 	}
-	if len(c.buf) == 0 && c.src.lines() { // the terminal keeps half a line to itself
-		c.typeAhead(c.src.pending())
+	if len(c.buf) == 0 && c.terminal.src.lines() { // the terminal keeps half a line to itself
+		c.typeAhead(c.terminal.src.pending())
 	}
 	if len(c.buf) == 0 {
 		return "", false, nil
