@@ -171,6 +171,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*discoveryError](configEnd, nil),
 	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
+	as[*limit.UnpricedError](inputEnd, nil),
 	as[*limit.PricesError](configEnd, nil),
 	as[*preset.Error](configEnd, nil),
 	as[*policy.FileError](configEnd, nil),

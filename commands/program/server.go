@@ -8,6 +8,7 @@ import (
 	"log"
 	"log/slog"
 	"math"
+	"net/url"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/model/provider"
 	"gemline/engine/model/route"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -87,7 +89,10 @@ func (p *Project) newBudget() error {
 	}
 	p.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
 	cfg := limit.Config{Tokens: p.flags.MaxTokens, Cost: p.flags.MaxCost, Calls: p.flags.MaxToolCalls,
-		Price:  func(model string) (limit.Price, bool) { price, ok := prices()[model]; return price, ok },
+		Price: func(name string) (limit.Price, bool) {
+			price, ok := prices()[name]
+			return price, ok || p.access == preset.ByAssist || p.free(name)
+		},
 		Resume: p.resume}
 	if p.flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
@@ -176,6 +181,17 @@ func (p *Project) asksOthers() bool {
 	}
 	provider, _ := catalog.Provider(presets.Chat(p.settings.Model, false).Model)
 	return provider != ""
+}
+
+// free reports whether a model of another provider runs on this machine, where it costs nothing.
+func (p *Project) free(name string) bool {
+	provider, _ := catalog.Provider(name)
+	if provider == "" || p.providers == nil {
+		return false
+	}
+	found, err := p.providers.Providers.Named(provider)
+	u, perr := url.Parse(found.BaseURL)
+	return err == nil && perr == nil && text.Loopback(u.Hostname())
 }
 
 // newProviders has models of other providers be asked, too. Where the user wants such a one,

@@ -29,7 +29,6 @@ type Budget struct {
 	tokens  int
 	cost    float64
 	calls   int
-	warned  map[string]bool // models without a price
 	last    told
 	longest int           // answer so far, in tokens
 	short   int           // the most by which a prompt had more tokens than was guessed
@@ -45,9 +44,23 @@ type told struct {
 	prompt   int // tokens
 }
 
+// An UnpricedError is of a request that is not made, since money is limited and nobody knows
+// what the model costs.
+type UnpricedError struct{ Model string }
+
+// Error implements error.
+func (e *UnpricedError) Error() string {
+	return "no price is known for " + e.Model + ", so --max-cost can't limit what it costs"
+}
+
+// Hint says what to do.
+func (e *UnpricedError) Hint() string {
+	return "give its price in ~/.gemini/prices.toml (gemline help limits), or limit it by --max-tokens"
+}
+
 // New returns a Budget of which nothing is spent.
 func New(cfg Config) *Budget {
-	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), warned: map[string]bool{}, freed: make(chan struct{})}
+	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), freed: make(chan struct{})}
 }
 
 // Renew has everything left again, for a conversation that begins.
@@ -83,10 +96,6 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 			return
 		}
 		p, err := m.budget.admit(ctx, req)
-		if p.unpriced && req.Notify != nil {
-			req.Notify(engine.Notice{Text: "no price is known for " + req.Model +
-				": --max-cost does not hold for it; --max-tokens does"})
-		}
 		if err != nil {
 			yield(nil, err)
 			return
@@ -175,9 +184,8 @@ func (a *attempt) reached() bool {
 }
 
 // room returns how long the answer to req may be beside what is held for
-// others, or why req is not made. A pass learns whether the user is to be told
-// that money does not count.
-func (b *Budget) room(req *engine.Request, held share, p *pass) (most bound, err error) {
+// others, or why req is not made.
+func (b *Budget) room(req *engine.Request, held share) (most bound, err error) {
 	prompt := b.least(req)
 	most.tokens = math.MaxInt32
 	if b.cfg.Tokens > 0 {
@@ -188,9 +196,7 @@ func (b *Budget) room(req *engine.Request, held share, p *pass) (most bound, err
 	if b.cfg.Cost > 0 {
 		price, known := b.price(req.Model)
 		if !known {
-			p.unpriced = p.unpriced || !b.warned[req.Model]
-			b.warned[req.Model] = true
-			return most, nil
+			return most, &UnpricedError{Model: req.Model}
 		}
 		dear, err := b.byCost(price, prompt, held.cost)
 		if err != nil || dear.tokens < most.tokens {

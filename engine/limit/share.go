@@ -23,9 +23,8 @@ type share struct {
 
 // A pass lets a request be made.
 type pass struct {
-	bound    bound
-	share    share
-	unpriced bool // the user is to be told that money does not count
+	bound bound
+	share share
 }
 
 // admit waits until a request may be made, and keeps its share until
@@ -61,7 +60,7 @@ func (b *Budget) admit(ctx context.Context, req *engine.Request) (p pass, err er
 func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admitted bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.bound, err = b.room(req, share{}, p); err != nil {
+	if p.bound, err = b.room(req, share{}); err != nil {
 		return nil, false, err
 	}
 	p.share = b.share(req)
@@ -69,7 +68,7 @@ func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admit
 		if !b.covers(p.share) {
 			return b.freed, false, nil
 		}
-		if p.bound, err = b.room(req, b.held, p); err != nil {
+		if p.bound, err = b.room(req, b.held); err != nil {
 			return b.freed, false, nil // those under way leave nothing
 		}
 	}
