@@ -21,7 +21,7 @@ import (
 // How many types are still over a limit. Each number may only fall; who brings it to five names
 // those in the place of the number, with a reason each.
 const (
-	stillEmbed     = 40 // get more than three methods from a struct of ours that they embed
+	stillEmbed     = 38 // get more than three methods from a struct of ours that they embed
 	stillFields    = 38 // have more than 15 fields
 	stillMethodful = 41 // have more than 25 methods, inherited ones included
 )

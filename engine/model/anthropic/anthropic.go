@@ -99,7 +99,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 		if err != nil {
 			return err
 		}
-		s := &stream{Answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
+		s := &stream{answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
 		for range mostPauses {
 			body, err := text.JSON(r, "")
 			if err != nil {
@@ -117,13 +117,13 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 			}
 			r.Messages = append(r.Messages, message{"assistant", []block{{Type: "text", Text: s.said.String()}}})
 		}
-		return s.End(genai.FinishReasonMaxTokens)
+		return s.answer.End(genai.FinishReasonMaxTokens)
 	})
 }
 
 // A stream is an answer as it comes in.
 type stream struct {
-	*protocol.Answer
+	answer *protocol.Answer
 	from   *model.Answer
 	formed bool // the arguments of the one call are the answer
 	reason string
@@ -204,7 +204,7 @@ func (s *stream) event(data []byte) error {
 
 // message takes in a message, which may be the beginning of one.
 func (s *stream) message(e event) error {
-	s.Model(e.Model)
+	s.answer.Model(e.Model)
 	s.count(e.Usage)
 	s.reason = e.StopReason
 	for i, p := range e.Content {
@@ -231,14 +231,14 @@ func (s *stream) block(index int, p piece) error {
 	switch p.Type {
 	case "tool_use":
 		if !s.formed {
-			s.Call(index, p.ID, p.Name, "")
+			s.answer.Call(index, p.ID, p.Name, "")
 		}
 		if len(p.Input) > 0 && string(p.Input) != "{}" {
 			return s.delta(index, piece{PartialJSON: string(p.Input)})
 		}
 		return nil
 	case "redacted_thinking":
-		return s.Sign(redacted + p.Data)
+		return s.answer.Sign(redacted + p.Data)
 	}
 	return s.delta(index, p)
 }
@@ -253,29 +253,29 @@ const (
 func (s *stream) delta(index int, p piece) error {
 	if p.PartialJSON != "" {
 		if s.formed {
-			return s.Text(p.PartialJSON)
+			return s.answer.Text(p.PartialJSON)
 		}
 		if s.kinds[index] == "tool_use" {
-			s.Call(index, "", "", p.PartialJSON)
+			s.answer.Call(index, "", "", p.PartialJSON)
 		}
 		return nil
 	}
-	if err := s.Thought(p.Thinking); err != nil {
+	if err := s.answer.Thought(p.Thinking); err != nil {
 		return err
 	}
 	if p.Signature != "" {
-		if err := s.Sign(signed + p.Signature); err != nil {
+		if err := s.answer.Sign(signed + p.Signature); err != nil {
 			return err
 		}
 	}
 	s.said.WriteString(p.Text)
-	return s.Text(p.Text)
+	return s.answer.Text(p.Text)
 }
 
 // end ends the answer.
 func (s *stream) end() error {
 	if u := s.usage; u.Input+u.Read+u.Creation+u.Output > 0 {
-		s.Usage(u.Input+u.Read+u.Creation, u.Read, u.Output, u.Details.Thinking)
+		s.answer.Usage(u.Input+u.Read+u.Creation, u.Read, u.Output, u.Details.Thinking)
 	}
 	switch s.reason {
 	case "":
@@ -283,9 +283,9 @@ func (s *stream) end() error {
 	case "pause_turn":
 		return nil
 	case "refusal":
-		return s.Refused("")
+		return s.answer.Refused("")
 	case "max_tokens", "model_context_window_exceeded":
-		return s.End(genai.FinishReasonMaxTokens)
+		return s.answer.End(genai.FinishReasonMaxTokens)
 	}
-	return s.End(genai.FinishReasonStop)
+	return s.answer.End(genai.FinishReasonStop)
 }

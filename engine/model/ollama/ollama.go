@@ -102,7 +102,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 			return err
 		}
 		return g.client.Ask(ctx, req, http.MethodPost, "api/chat", body, func(a *model.Answer) error {
-			s := stream{Answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
+			s := stream{answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
 			if err := a.Lines(s.line); err != nil {
 				return err
 			}
@@ -196,9 +196,9 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) {
 
 // A stream is an answer as it comes in.
 type stream struct {
-	*protocol.Answer
-	from *model.Answer
-	over bool
+	answer *protocol.Answer
+	from   *model.Answer
+	over   bool
 }
 
 // line takes in a piece of the answer.
@@ -230,25 +230,25 @@ func (s *stream) line(data []byte) error {
 	if s.over {
 		return nil
 	}
-	s.Model(c.Model)
-	if err := s.Thought(c.Message.Thinking); err != nil {
+	s.answer.Model(c.Model)
+	if err := s.answer.Thought(c.Message.Thinking); err != nil {
 		return err
 	}
-	if err := s.Text(c.Message.Content); err != nil {
+	if err := s.answer.Text(c.Message.Content); err != nil {
 		return err
 	}
 	for _, call := range c.Message.ToolCalls {
-		s.New(call.ID, call.Function.Name, string(call.Function.Arguments))
+		s.answer.New(call.ID, call.Function.Name, string(call.Function.Arguments))
 	}
 	if !c.Done {
 		return nil
 	}
 	s.over = true
 	if c.Prompt+c.Output > 0 {
-		s.Usage(c.Prompt, 0, c.Output, 0)
+		s.answer.Usage(c.Prompt, 0, c.Output, 0)
 	}
 	if c.Reason == "length" {
-		return s.End(genai.FinishReasonMaxTokens)
+		return s.answer.End(genai.FinishReasonMaxTokens)
 	}
-	return s.End(genai.FinishReasonStop)
+	return s.answer.End(genai.FinishReasonStop)
 }

@@ -104,7 +104,7 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 		return err
 	}
 	return g.client.Ask(ctx, req, http.MethodPost, "chat/completions", body, func(a *model.Answer) error {
-		s := stream{Answer: protocol.NewAnswer(req, g.provider.Name, r.tools, emit), from: a, thoughts: g.provider.Thoughts}
+		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, r.tools, emit), from: a, thoughts: g.provider.Thoughts}
 		done, err := a.Stream(s.event)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 
 // A stream is an answer as it comes in.
 type stream struct {
-	*protocol.Answer
+	answer   *protocol.Answer
 	from     *model.Answer
 	thoughts string            // the field that thoughts go back in
 	details  []json.RawMessage // of thoughts
@@ -215,13 +215,13 @@ func (s *stream) event(data []byte) error {
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return s.from.Fault(c.Error)
 	}
-	s.Model(c.Model)
+	s.answer.Model(c.Model)
 	if u := c.Usage; u != nil {
 		output := u.CompletionTokens
 		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart
 			output += r
 		}
-		s.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
+		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 { // which was not asked for
@@ -244,7 +244,7 @@ func (s *stream) event(data []byte) error {
 func (s *stream) delta(d delta) error {
 	s.details = append(s.details, d.ReasoningDetails...)
 	s.refusal += d.Refusal
-	if err := s.Thought(cmp.Or(d.ReasoningContent, d.Reasoning, d.Content.thought)); err != nil {
+	if err := s.answer.Thought(cmp.Or(d.ReasoningContent, d.Reasoning, d.Content.thought)); err != nil {
 		return err
 	}
 	if d.Content.said != "" || len(d.ToolCalls) > 0 {
@@ -252,7 +252,7 @@ func (s *stream) delta(d delta) error {
 			return err
 		}
 	}
-	if err := s.Text(d.Content.said); err != nil {
+	if err := s.answer.Text(d.Content.said); err != nil {
 		return err
 	}
 	for i, c := range d.ToolCalls {
@@ -262,17 +262,17 @@ func (s *stream) delta(d delta) error {
 		} else if s.whole {
 			index = i
 		}
-		s.Call(index, c.ID, c.Function.Name, string(c.Function.Arguments))
+		s.answer.Call(index, c.ID, c.Function.Name, string(c.Function.Arguments))
 	}
 	return nil
 }
 
 // sign ends a thought that goes back in words.
 func (s *stream) sign() error {
-	if s.thoughts != reasoningContent || !s.Thinking() {
+	if s.thoughts != reasoningContent || !s.answer.Thinking() {
 		return nil
 	}
-	return s.Sign("")
+	return s.answer.Sign("")
 }
 
 // end ends the answer. Done says that the server has said that it is whole.
@@ -285,18 +285,18 @@ func (s *stream) end(done bool) error {
 		if err != nil {
 			return err
 		}
-		if err := s.Sign(string(own)); err != nil {
+		if err := s.answer.Sign(string(own)); err != nil {
 			return err
 		}
 	}
 	if s.refusal != "" {
-		return s.Refused(s.refusal)
+		return s.answer.Refused(s.refusal)
 	}
 	switch s.finish {
 	case "length":
-		return s.End(genai.FinishReasonMaxTokens)
+		return s.answer.End(genai.FinishReasonMaxTokens)
 	case "content_filter":
-		return s.End(genai.FinishReasonSafety)
+		return s.answer.End(genai.FinishReasonSafety)
 	case "error":
 		return s.from.Broken()
 	case "":
@@ -304,5 +304,5 @@ func (s *stream) end(done bool) error {
 			return s.from.Broken()
 		}
 	}
-	return s.End(genai.FinishReasonStop)
+	return s.answer.End(genai.FinishReasonStop)
 }
