@@ -312,6 +312,9 @@ func TestValuesAreData(t *testing.T) {
 			t.Errorf("%s %s: %q, %v", c.command, c.args, s.Args, s.Err)
 		}
 	}
+	for _, args := range []any{[]any{}, []any{1, nil}, nil, "x"} {
+		Server{Name: "s", Said: map[string]any{"command": "x", "args": args}}.Filled(lookup) // of a file that means something else
+	}
 	for _, c := range []struct {
 		name, value string
 		ok          bool

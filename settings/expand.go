@@ -87,7 +87,10 @@ func (f *filler) arguments(path []string, command string, args []any) error {
 		if !program.Plain(put) && (texts[i] || !program.Plain(around(written[i]))) {
 			return codeError(written[i])
 		}
-		if _, ok := args[max(i-1, 0)].(string); ok && i > 0 {
+		if i == 0 { // the command
+			continue
+		}
+		if _, ok := args[i-1].(string); ok {
 			args[i-1] = words[i]
 		}
 	}
