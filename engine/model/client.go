@@ -203,7 +203,7 @@ func Chunks(ctx context.Context, hear func(emit func(*genai.GenerateContentRespo
 // or the mark [DONE], which is told. An answer that is one JSON document is one event; a web
 // page is an error.
 func (a *Answer) Stream(each func(data []byte) error) (done bool, err error) {
-	return a.read((*eventReader).next, each)
+	return a.read((*eventReader).next, true, each)
 }
 
 // Lines reads a stream that has a JSON document a line.
@@ -218,11 +218,12 @@ func (a *Answer) Lines(each func(data []byte) error) error {
 				return line, err
 			}
 		}
-	}, each)
+	}, false, each)
 	return err
 }
 
-func (a *Answer) read(next func(*eventReader) ([]byte, error), each func([]byte) error) (done bool, err error) {
+// read reads a stream of what next finds, or one document in its place where that may be.
+func (a *Answer) read(next func(*eventReader) ([]byte, error), whole bool, each func([]byte) error) (done bool, err error) {
 	events, n := newEventReader(a.x), 0
 	trace := a.c.log.Enabled(a.x.ctx, Trace)
 	defer func() { a.c.log.DebugContext(a.x.ctx, "answer over", "events", n, "took", time.Since(a.x.start)) }()
@@ -237,7 +238,7 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), each func([]byte)
 			return false, err
 		}
 		return false, a.c.failure(a.x.resp, page)
-	case first == '{' && !strings.Contains(a.x.resp.Header.Get("Content-Type"), "ndjson"):
+	case first == '{' && whole:
 		document, err := events.all()
 		if err != nil {
 			return false, err

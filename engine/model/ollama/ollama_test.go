@@ -137,6 +137,8 @@ func TestAnswer(t *testing.T) {
 		{"a call as text", lines(`{"message":{"content":"{\"name\":\"f\","}}`, `{"message":{"content":"\"arguments\":{}}"}}`, done), `[f:{}] STOP 10+6`},
 		{"too long", lines(`{"message":{"content":"a"},"done":true,"done_reason":"length"}`), "a MAX_TOKENS 0+0"},
 		{"one document", et.Whole(`{"message":{"content":"a"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":2}`), "a STOP 1+2"},
+		{"lines that a proxy calls otherwise", et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"application/json"}},
+			Pieces: []string{`{"message":{"content":"a"}}` + "\n" + done + "\n"}}}, "a STOP 10+6"},
 		{"cut off", lines(`{"message":{"content":"a"}}`), "a error: the answer of HOST broke off"},
 		{"an error", lines(`{"message":{"content":"a"}}`, `{"error":"out of memory"}`), "a error: out of memory (500)"},
 		{"no such model", et.Reply{Wire: &et.Wire{Status: 404, Body: `{"error":"model 'm' not found"}`}}, " error: model m: model 'm' not found (404)"},
