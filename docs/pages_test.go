@@ -144,28 +144,6 @@ func asked(t *testing.T) (code string, names []string) {
 	return code, names
 }
 
-// Of all variables that gemline asks for, a project's .env file sets those that the page
-// lists.
-func TestProjectsVariables(t *testing.T) {
-	page, _ := docs.Find("configuration")
-	_, after, _ := strings.Cut(page.Text, "For gemline itself it sets ")
-	listed, _, ok := strings.Cut(after, " and nothing else")
-	if !ok {
-		t.Fatal("the page lists no variables")
-	}
-	_, names := asked(t)
-	environment, _ := docs.Find("environment")
-	for _, m := range regexp.MustCompile("`([A-Z][A-Z0-9_]{2,})").FindAllStringSubmatch(environment.Text, -1) {
-		names = append(names, m[1])
-	}
-	for _, name := range names {
-		d := settings.DotEnv{Project: map[string]settings.EnvValue{name: {Value: "x"}}}
-		if _, sets := d.Lookup(name); sets != strings.Contains(listed, "`"+name+"`") {
-			t.Errorf("a project's .env sets %s for gemline: %v; the page lists %s", name, sets, listed)
-		}
-	}
-}
-
 // Every variable that the code asks for by name is on the page, and the page
 // has no other.
 func TestEnvironmentPage(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,7 +32,8 @@ const (
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	var embed, fields, methods []string
-	for _, pkg := range typesOf(t) {
+	for _, u := range unitsOf(t) {
+		pkg := u.types
 		for _, name := range pkg.Scope().Names() {
 			named, ok := pkg.Scope().Lookup(name).Type().(*types.Named)
 			if _, is := pkg.Scope().Lookup(name).(*types.TypeName); !is || !ok {
@@ -82,47 +84,61 @@ func inherited(f *types.Var) int {
 	return types.NewMethodSet(types.NewPointer(named)).Len()
 }
 
-// typesOf returns the packages that the program is made of.
-func typesOf(t *testing.T) (list []*types.Package) {
+// A unit is a package that the program is made of, with what each of its expressions means.
+type unit struct {
+	types *types.Package
+	files []*ast.File
+	info  types.Info
+}
+
+// unitsOf returns the packages of the program, ordered by path.
+func unitsOf(t *testing.T) []unit {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", ".").Output()
+	list, err := units()
 	if err != nil {
 		t.Fatal(err)
 	}
-	type unit struct {
+	return list
+}
+
+var units = sync.OnceValues(func() (list []unit, err error) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", ".").Output()
+	if err != nil {
+		return nil, err
+	}
+	type listed struct {
 		ImportPath, Dir, Export string
 		GoFiles                 []string
 	}
 	exports := map[string]string{}
-	var ours []unit
+	var ours []listed
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var u unit
-		if err := dec.Decode(&u); errors.Is(err, io.EOF) {
+		var l listed
+		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		if exports[u.ImportPath] = u.Export; strings.HasPrefix(u.ImportPath, "gemline") {
-			ours = append(ours, u)
+		if exports[l.ImportPath] = l.Export; strings.HasPrefix(l.ImportPath, "gemline") {
+			ours = append(ours, l)
 		}
 	}
 	fset := token.NewFileSet()
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, u := range ours {
-		var files []*ast.File
-		for _, name := range u.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(u.Dir, name), nil, parser.SkipObjectResolution)
+	for _, l := range ours {
+		u := unit{info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
+		for _, name := range l.GoFiles {
+			file, err := parser.ParseFile(fset, filepath.Join(l.Dir, name), nil, parser.SkipObjectResolution)
 			if err != nil {
-				t.Fatal(err)
+				return nil, err
 			}
-			files = append(files, file)
+			u.files = append(u.files, file)
 		}
-		pkg, err := (&types.Config{Importer: imports}).Check(u.ImportPath, fset, files, nil)
-		if err != nil {
-			t.Fatal(err)
+		if u.types, err = (&types.Config{Importer: imports}).Check(l.ImportPath, fset, u.files, &u.info); err != nil {
+			return nil, err
 		}
-		list = append(list, pkg)
+		list = append(list, u)
 	}
-	slices.SortFunc(list, func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) })
-	return list
-}
+	slices.SortFunc(list, func(a, b unit) int { return strings.Compare(a.types.Path(), b.types.Path()) })
+	return list, nil
+})

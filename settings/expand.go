@@ -110,18 +110,18 @@ func (e codeError) Error() string {
 	return fmt.Sprintf("has a variable whose value could be run as code in %.100q; let the program read its environment", string(e))
 }
 
-// unfilled says which values of a project hold a variable that the user's environment
-// sets: a project's text is not filled in.
-func (c *checker) unfilled(lookup func(string) (string, bool), path []string, tree map[string]any) {
+// unfilled says which values of a project hold a variable that is set: a project's text is
+// not filled in.
+func (c *checker) unfilled(set func(string) bool, path []string, tree map[string]any) {
 	for name, v := range sorted(tree) {
 		at := below(path, name)
 		switch v := v.(type) {
 		case map[string]any:
 			if name != "mcpServers" {
-				c.unfilled(lookup, at, v)
+				c.unfilled(set, at, v)
 			}
 		case string:
-			if out, _ := expandText(v, lookup, nil); out != v && !isProgram(at) {
+			if out, _ := expandText(v, func(name string) (string, bool) { return "", set(name) }, nil); out != v && !isProgram(at) {
 				c.wrong(at, shown(JoinKey(at))+" stays as it is written: a project's values are not filled in")
 			}
 		}

@@ -78,7 +78,7 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 		f := filler{checker: &c, lookup: lookup, own: l.Own}
 		f.tree(nil, tree)
 	} else {
-		c.unfilled(lookup, nil, tree)
+		c.unfilled(func(name string) bool { _, ok := lookup(name); return ok }, nil, tree)
 	}
 	l.moves = migrate(tree)
 	l.doc.Tree = nil // it is no longer what the file says
