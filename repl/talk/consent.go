@@ -55,11 +55,11 @@ type (
 	}
 )
 
-// Trust asks the client whether a folder may bring what it holds, before the conversation
-// begins or in a turn. Its error is [ErrGone] if nobody answers.
+// Trust asks the client whether a folder may bring what it holds, and run what it wants to,
+// before the conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
 func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
-	f.Wishes = nil // which are asked about by themselves
-	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path)}
+	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
+		Wishes: wishItems(f.Path, f.Wishes)}
 	for i, b := range f.Brings {
 		r.Brings = append(r.Brings, broughtLine{output.EscapeLine(b), i < len(f.Caution) && f.Caution[i]})
 	}
@@ -70,7 +70,16 @@ func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.E
 // begins or in a turn. If nobody answers, it may not be this time.
 func (c *Conversation) Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error) {
 	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
-		Folder: output.EscapeLine(folder)}
+		Folder: output.EscapeLine(folder), Wishes: wishItems(folder, wishes)}
+	answer, err := consult(ctx, c, r, question.ConsentOptions(wishes))
+	if errors.Is(err, ErrGone) {
+		return question.NotThisTime, nil
+	}
+	return answer, err
+}
+
+// wishItems returns what a folder wants to run, each with the files that run for it.
+func wishItems(folder string, wishes []question.Wish) (list []wishItem) {
 	for _, w := range wishes {
 		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command),
 			Only: output.EscapeLine(w.Only)}
@@ -81,13 +90,9 @@ func (c *Conversation) Consent(ctx context.Context, folder string, wishes []ques
 			}
 			item.Files = append(item.Files, f)
 		}
-		r.Wishes = append(r.Wishes, item)
+		list = append(list, item)
 	}
-	answer, err := consult(ctx, c, r, question.ConsentOptions(wishes))
-	if errors.Is(err, ErrGone) {
-		return question.NotThisTime, nil
-	}
-	return answer, err
+	return list
 }
 
 // consult puts a question about a folder to the client, and returns what it says.

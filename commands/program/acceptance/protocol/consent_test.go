@@ -44,7 +44,11 @@ func TestTalkConsent(t *testing.T) {
 	c := askTrust(t, dir, s)
 	r := c.Next()
 	pt.Check(t, r, "type", "consent_request", "about", "folder", "title", "do you trust this folder? "+dir+" brings:", "decisions/0/decision", "trust",
-		"decisions/1/decision", "trust_parent", "decisions/2/decision", "never", "decisions/3/decision", "not_now")
+		"decisions/0/text", "trust "+dir+", and run what it wants to confined",
+		"decisions/1/decision", "trust_parent", "decisions/2/decision", "never", "decisions/3/decision", "trust_unconfined",
+		"decisions/4/decision", "trust_only", "decisions/5/decision", "not_now",
+		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
+		"wishes/1/title", "MCP server desk", "wishes/1/files/0/lines", 30, "wishes/2/title", "agent theirs", "wishes/2/agent", true)
 	if brings := fmt.Sprint(r["brings"]); !strings.Contains(brings, "sh desk.sh") || !strings.Contains(brings, "theirs") {
 		t.Error(brings)
 	}
@@ -53,17 +57,11 @@ func TestTalkConsent(t *testing.T) {
 	c.Want("error", "line", 2, "id", "consent-0", "message", `line 2: no question "consent-0" is open`)
 	c.Decide(r, "allow")
 	c.Want("error", "line", 3, "id", r["id"], "message",
-		`line 3: the decision "allow" was not offered, only trust, trust_parent, never, not_now; the question is still open`)
+		`line 3: the decision "allow" was not offered, only trust, trust_parent, never, trust_unconfined, trust_only, not_now; the question is still open`)
 	c.Decide(r, "trust")
-	r = c.Want("consent_request", "about", "commands", "title", "this project brings 1 agent and wants to run 2 commands, which nobody has agreed to so far: "+dir,
-		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
-		"wishes/1/title", "MCP server desk", "wishes/1/files/0/lines", 30, "wishes/2/title", "agent theirs", "wishes/2/agent", true,
-		"decisions/0/decision", "agree", "decisions/0/text", "run them confined",
-		"decisions/1/decision", "unconfined", "decisions/2/decision", "never", "decisions/3/decision", "not_now")
-	c.Decide(r, "agree")
-	c.Decide(r, "agree") // once is enough
+	c.Decide(r, "trust") // once is enough
 	c.Want("init")
-	c.Want("error", "line", 6, "id", r["id"])
+	c.Want("error", "line", 5, "id", r["id"])
 	r = c.Want("approval_request", "title", "call look of the MCP server desk")
 	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow"})
 	c.Want("tool_result", "status", "success")
