@@ -37,16 +37,16 @@ const (
 // callable returns the agents that the model is told of. What is wrong with others is
 // told with the next event, once.
 func (s *Session) callable() []agent.Definition {
-	list, _ := s.agents().list()
+	list, _ := s.opts.agents().list()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
-	s.agentsOnce.Do(func() {
-		for _, line := range s.agents().problems() {
-			s.told.add(engine.Notice{Text: line})
+	s.project.agentsOnce.Do(func() {
+		for _, line := range s.opts.agents().problems() {
+			s.project.told.add(engine.Notice{Text: line})
 		}
 		if n > len(list) {
-			s.told.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+			s.project.told.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
 		}
 	})
 	for i, d := range list {
@@ -60,21 +60,21 @@ func (s *Session) callable() []agent.Definition {
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
-	cfg.Agents = func() []agent.Definition { list, _ := s.agents().list(); return list }
+	cfg.Agents = func() []agent.Definition { list, _ := s.opts.agents().list(); return list }
 	if s.env.Distill.Most <= 0 { // else that cuts
 		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }
 	}
-	return s.env.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.secrets))
+	return s.env.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.secrets))
 }
 
 // beginAgent begins the conversation of an agent. It shares with the conversation that has
 // called it what judges calls, what keeps files, and what the user has granted. What is
 // said, the list of things to do and the record are its own.
 func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
-	file := journal.New(journal.Config{Dir: s.store.Chats(), ID: t.ID, ProjectHash: s.store.Hash,
+	file := journal.New(journal.Config{Dir: s.project.store.Chats(), ID: t.ID, ProjectHash: s.project.store.Hash,
 		Parent: s.journal.ID()})
 	sync := func() error {
-		if !s.settings.SyncSession {
+		if !s.opts.settings.SyncSession {
 			return nil
 		}
 		return file.Sync()
@@ -91,7 +91,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		env.Gives = gives(judge)
 	}
 	servers := s.serversOf(t.Agent)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.servers), env.Skills), sync)
+	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.project.servers), env.Skills), sync)
 	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -102,23 +102,23 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.presets.TokenLimit, Context: s.newCompressor(),
+		TokenLimit: s.project.server.presets.TokenLimit, Context: s.newCompressor(),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
-	if s.store.Temp != "" && !s.Trial {
-		cfg.Journal = wrap.Journal(file, s.secrets.Text)
+	if s.project.store.Temp != "" && !s.Trial {
+		cfg.Journal = wrap.Journal(file, s.opts.secrets.Text)
 	}
 	e = engine.New(cfg)
 	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		if servers != nil {
 			servers.Start()
-			if late := servers.Wait(ctx, time.Duration(s.settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
-				s.told.add(engine.Notice{Text: t.Agent.Name +
+			if late := servers.Wait(ctx, time.Duration(s.opts.settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
+				s.project.told.add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
 					text.EscapeLine(text.List(late))})
 			}
 		}
-		run := s.Project.budget.Watch(router.Run(e, e.Run))
+		run := s.project.budget.Watch(router.Run(e, e.Run))
 		if s.budget != nil {
 			run = s.budget.Watch(run)
 		}
@@ -126,7 +126,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	return &agent.Conversation{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
-			file.SetSummary(s.secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
+			file.SetSummary(s.opts.secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}
 		file.Close()
 		servers.Close()
@@ -140,7 +140,7 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	set := &serverSet{start: s.startedBy}
+	set := &serverSet{start: s.opts.startedBy}
 	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
@@ -149,24 +149,24 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 		if d.Given[m.Name] != nil {
 			continue
 		}
-		switch x, brings := s.bringing(d); {
+		switch x, brings := s.opts.bringing(d); {
 		case brings:
-			m = s.brought(x, m)
+			m = s.opts.brought(x, m)
 		case d.Source == agentOfProject: // whose variables are filled in by what it may see
 			m.Scope = settings.Workspace
 		default:
 			m.Scope = settings.User
-			m = m.Filled(s.lookup)
+			m = m.Filled(s.opts.lookup)
 		}
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	s.blockServers(set)
+	s.opts.blockServers(set)
 	for _, m := range set.list {
 		m.tell(s.notify)
 	}
-	rights := s.agents().rights(d)
-	return s.connected(set.list, func(m mcpServer) consent.Rights {
+	rights := s.opts.agents().rights(d)
+	return s.project.connected(set.list, func(m mcpServer) consent.Rights {
 		if m.projects() {
 			return rights
 		}
@@ -190,14 +190,14 @@ func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
 // another vendor and no alias of the user's.
 func (s *Session) agentModel(t *agent.Task) string {
 	own := t.Agent.Model
-	if agent.OtherVendor(own) && agent.OtherVendor(s.presets.Purpose(own).Model) {
-		s.vendorOnce.Do(func() {
-			s.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+	if agent.OtherVendor(own) && agent.OtherVendor(s.project.server.presets.Purpose(own).Model) {
+		s.project.vendorOnce.Do(func() {
+			s.project.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
 				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, longestName))})
 		})
 		own = ""
 	}
-	return cmp.Or(own, s.presets.Kin(t.Agent.Class, t.Model))
+	return cmp.Or(own, s.project.server.presets.Kin(t.Agent.Class, t.Model))
 }
 
 // agentPrompt is what an agent is told before its task.
@@ -218,7 +218,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.os.Version, "activeModel": model,
+		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.os.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}
 	return cfg
@@ -248,13 +248,13 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 		return input.Target{}, nil
 	}
 	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
-	list, _ := c.session.agents().list()
+	list, _ := c.session.project.opts.agents().list()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
 	if i >= 0 && list[i].Off == "" {
 		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
 			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
 	}
-	if _, err := c.session.workspace.Lstat(filepath.Join(c.session.paths.Cwd, name)); err == nil {
+	if _, err := c.session.project.workspace.Lstat(filepath.Join(c.session.project.opts.paths.Cwd, name)); err == nil {
 		return input.Target{}, nil // a file is meant
 	}
 	if i >= 0 {

@@ -35,9 +35,9 @@ type remoteAgents struct {
 }
 
 type remoteAgent struct {
-	*remote.Client
-	about string // what its card says
-	asked bool   // the card is read, or was
+	client *remote.Client
+	about  string // what its card says
+	asked  bool   // the card is read, or was
 }
 
 // Close ends what is still read.
@@ -68,12 +68,12 @@ func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
 			maps.Copy(s.remote.places, s.past.Elsewhere)
 		}
 	}
-	a := &remoteAgent{Client: remote.New(remote.Config{
-		Server: *d.Remote, Limit: d.Time, Own: s.agents().own(d), Private: s.settings.PrivateAgents,
+	a := &remoteAgent{client: remote.New(remote.Config{
+		Server: *d.Remote, Limit: d.Time, Own: s.opts.agents().own(d), Private: s.opts.settings.PrivateAgents,
 		From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) },
-		Direct: s.remoteTransport(), Web: webConfig(s.Options), Google: s.googleToken,
+		Direct: s.opts.remoteTransport(), Web: webConfig(s.opts), Google: s.googleToken,
 		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
-		Know:  func(secret string) { s.secrets.Know("credentials of an agent", secret) }})}
+		Know:  func(secret string) { s.opts.secrets.Know("credentials of an agent", secret) }})}
 	s.remote.clients[key] = a
 	return a
 }
@@ -95,7 +95,7 @@ func (s *Session) recordPlaces(ev engine.Event) error {
 	}
 	s.remote.mu.Lock()
 	defer s.remote.mu.Unlock()
-	if !s.remote.moved || s.store.Temp == "" || s.Trial {
+	if !s.remote.moved || s.project.store.Temp == "" || s.Trial {
 		return nil
 	}
 	s.remote.moved = false
@@ -103,7 +103,7 @@ func (s *Session) recordPlaces(ev engine.Event) error {
 }
 
 // askRemote is the [agent.Config.Remote] of the conversation.
-func (s *Session) askRemote(d agent.Definition) agent.Asker { return s.remoteAgent(d) }
+func (s *Session) askRemote(d agent.Definition) agent.Asker { return s.remoteAgent(d).client }
 
 // aboutRemote returns what an agent is for whose definition does not say it. Its card does,
 // which is read meanwhile.
@@ -120,7 +120,7 @@ func (s *Session) aboutRemote(d agent.Definition) string {
 		}
 		s.remote.stop = stop
 		s.remote.looking.Go(func() {
-			about, _ := a.Describe(ctx) // what is wrong is told when it is called
+			about, _ := a.client.Describe(ctx) // what is wrong is told when it is called
 			s.remote.mu.Lock()
 			defer s.remote.mu.Unlock()
 			a.about = about
@@ -135,13 +135,13 @@ func (s *Session) aboutRemote(d agent.Definition) string {
 // agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
 // project's sees no secrets, and runs nothing unconfined, if the user has not said so.
 func (s *Session) agentValue(ctx context.Context, d agent.Definition, said string) (string, error) {
-	rights, own, rest := s.agents().rights(d), s.agents().own(d), said[1:]
+	rights, own, rest := s.opts.agents().rights(d), s.opts.agents().own(d), said[1:]
 	if said[0] != '$' {
 		return s.agentOutput(ctx, rest, own || d.Source == agentOfProject && rights == consent.All)
 	}
-	look := s.lookup
+	look := s.opts.lookup
 	if !own {
-		look = s.seenBy(rights)
+		look = s.project.seenBy(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil
@@ -152,7 +152,7 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 // agentOutput returns what a command of an agent's definition writes.
 func (s *Session) agentOutput(ctx context.Context, command string, free bool) (string, error) {
 	const patience = time.Minute
-	o := s.launcher.Run(ctx, launch.Command{Text: command, Dir: s.paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
+	o := s.project.launcher.Run(ctx, launch.Command{Text: command, Dir: s.opts.paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
 	switch v := strings.TrimSpace(o.Output); {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -171,9 +171,9 @@ func (s *Session) agentOutput(ctx context.Context, command string, free bool) (s
 
 // googleToken returns a token of the user's Google account for an agent of Google's.
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
-	account := auth.NewAccount(s.getenv, runtime.GOOS)
-	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.secrets.Know,
-		Client: &http.Client{Transport: s.remoteTransport()}}
+	account := auth.NewAccount(s.opts.getenv, runtime.GOOS)
+	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.secrets.Know,
+		Client: &http.Client{Transport: s.opts.remoteTransport()}}
 	if len(scopes) == 0 {
 		src.Scopes = []string{google.Platform}
 	}
@@ -193,7 +193,7 @@ func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	s.secrets.Know("access token", token.Secret)
+	s.opts.secrets.Know("access token", token.Secret)
 	if token.Until.IsZero() {
 		token.Until = time.Now().Add(time.Hour) // none is for ever
 	}

@@ -25,7 +25,7 @@ import (
 
 // An agentSet is the agents of a directory, and which of them may be called.
 type agentSet struct {
-	*Options
+	opts    *Options
 	library agent.Library
 
 	mu       sync.Mutex
@@ -37,7 +37,7 @@ type agentSet struct {
 
 // findAgents returns the agents. No file is read yet.
 func (o *Options) findAgents() *agentSet {
-	a := &agentSet{Options: o, switched: map[string]bool{}}
+	a := &agentSet{opts: o, switched: map[string]bool{}}
 	a.library.Sources = a.sources
 	return a
 }
@@ -53,11 +53,11 @@ func (o *Options) agents() *agentSet {
 // sources are where agents are looked for, the strongest first. Whatever brings agents is
 // one of them.
 func (a *agentSet) sources() (list []agent.Source) {
-	if dir := a.paths.Workspace("agents"); a.brings(dir) {
+	if dir := a.opts.paths.Workspace("agents"); a.opts.brings(dir) {
 		list = append(list, agent.Source{Name: agentOfProject, Dir: dir, Within: true})
 	}
-	list = append(list, agent.Source{Name: agentOfUser, Dir: a.paths.User("agents")})
-	for _, x := range a.active() {
+	list = append(list, agent.Source{Name: agentOfUser, Dir: a.opts.paths.User("agents")})
+	for _, x := range a.opts.active() {
 		list = append(list, cli.AgentsOf(x))
 	}
 	return list
@@ -72,16 +72,16 @@ const (
 // list returns the agents, as the settings have them, and
 // what is wrong with others.
 func (a *agentSet) list() (list []agent.Definition, wrong []error) {
-	if !a.settings.Agents {
+	if !a.opts.settings.Agents {
 		return nil, nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list, wrong = a.library.Find(agent.BuiltIn()...)
-	if err := a.agreed.kept(); err != nil {
+	if err := a.opts.agreed.kept(); err != nil {
 		wrong = append(wrong, err)
 	}
-	over, own := overrides(a.settings), overrides(a.userSettings)
+	over, own := overrides(a.opts.settings), overrides(a.opts.userSettings)
 	for i := range list {
 		d := &list[i]
 		on, err := overridden(d, over[d.Name])
@@ -184,7 +184,7 @@ func (a *agentSet) fingerprint(d agent.Definition) string {
 // started returns what the servers of an agent start, with the fingerprint of the agent.
 func (a *agentSet) started(d agent.Definition) (all consent.Started, print string) {
 	for _, m := range settings.ServersIn(d.Servers, nil) {
-		s := a.startedBy(m)
+		s := a.opts.startedBy(m)
 		all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
 		all.Unsure = cmp.Or(all.Unsure, s.Unsure)
 	}
@@ -194,8 +194,8 @@ func (a *agentSet) started(d agent.Definition) (all consent.Started, print strin
 // unagreed says why an agent of the project can't be called, "" if it can.
 func (a *agentSet) unagreed(d agent.Definition) string {
 	print := a.fingerprint(d)
-	switch rights := a.agreed.rights(print); {
-	case rights == "" && !a.agreedByFlag(print):
+	switch rights := a.opts.agreed.rights(print); {
+	case rights == "" && !a.opts.agreedByFlag(print):
 		return notAgreed
 	case rights == consent.None:
 		return "you do not want this project's agent"
@@ -224,12 +224,12 @@ func (a *agentSet) rights(d agent.Definition) consent.Rights {
 	if d.Source != agentOfProject {
 		return consent.All
 	}
-	return a.agreed.of(a.started(d))
+	return a.opts.agreed.of(a.started(d))
 }
 
 // own reports whether an agent is the user's: an extension may have any name.
 func (a *agentSet) own(d agent.Definition) bool {
-	return d.Source == agentOfUser && filepath.Dir(d.File) == a.paths.User("agents")
+	return d.Source == agentOfUser && filepath.Dir(d.File) == a.opts.paths.User("agents")
 }
 
 // problems says what keeps agents from being called that are set up, a line each.
@@ -259,7 +259,7 @@ func (a *agentSet) Reload(ctx context.Context) error {
 	if a.ask == nil {
 		return nil
 	}
-	return a.consent(ctx, a.ask, a.wishes(), a.tell)
+	return a.opts.consent(ctx, a.ask, a.wishes(), a.tell)
 }
 
 // Turn implements [cli.Agents].

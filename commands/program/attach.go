@@ -20,13 +20,13 @@ func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
 // share lets other terminals reach the session.
 func (i *interactive) share() {
-	if i.store.Temp == "" || i.Trial {
+	if i.front.run.store.Temp == "" || i.front.session.Trial {
 		return
 	}
-	folder := i.paths.Cwd
-	i.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.store.Temp),
+	folder := i.opts.paths.Cwd
+	i.front.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.front.run.store.Temp),
 		Info: func() attach.Info {
-			return attach.Info{ID: i.run.status.session.Load().journal.ID(), Folder: folder, PID: os.Getpid()}
+			return attach.Info{ID: i.front.run.status.session.Load().journal.ID(), Folder: folder, PID: os.Getpid()}
 		},
 		Interrupt: func() {
 			select {
@@ -34,23 +34,23 @@ func (i *interactive) share() {
 			default:
 			}
 		},
-		Warn: func(text string) { i.screen.Show(func() { i.notify(text) }) },
+		Warn: func(text string) { i.screen.Show(func() { i.front.notify(text) }) },
 	})
-	i.screen.Console.Remote, i.screen.Console.Detach = i.hub, i.detach
-	i.screen.Console.Out.CopyTo(i.hub.Print)
+	i.screen.Console.Remote, i.screen.Console.Detach = i.front.hub, i.detach
+	i.screen.Console.Out.CopyTo(i.front.hub.Print)
 }
 
 // detach has the session go on without its terminal.
 func (i *interactive) detach() error {
 	return i.screen.Detach(repl.Leaving{
-		Files: slices.DeleteFunc([]*os.File{i.os.Stdin, i.os.Stdout, i.os.Stderr},
+		Files: slices.DeleteFunc([]*os.File{i.opts.os.Stdin, i.opts.os.Stdout, i.opts.os.Stderr},
 			func(f *os.File) bool { return !isTerminal(f) }),
 		Say: func(shell bool) {
 			how := ""
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.journal.ID()))
+			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.front.session.journal.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})
@@ -58,31 +58,31 @@ func (i *interactive) detach() error {
 
 // unshare ends that.
 func (i *interactive) unshare() {
-	if i.hub != nil {
-		i.hub.Close()
+	if i.front.hub != nil {
+		i.front.hub.Close()
 	}
 }
 
 // attach shows a live session at the terminal of a sub-command.
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
-	mode := output.Decide(r.terminal().signs())
-	out := output.New(r.os.Stdout, output.Options{Color: mode.Color, ASCII: r.settings.ASCII || output.OnlyASCII(r.os.Lookup)})
+	mode := output.Decide(r.opts.terminal().signs())
+	out := output.New(r.opts.os.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.settings.ASCII || output.OnlyASCII(r.opts.os.Lookup)})
 	if mode.Smart {
-		out.Wrap(r.terminal().columns)
+		out.Wrap(r.opts.terminal().columns)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	_, echoed := r.os.Lookup("INSIDE_EMACS")
+	_, echoed := r.opts.os.Lookup("INSIDE_EMACS")
 	const stdin = "/proc/self/fd/0"
 	name := disk.Follow(stdin)
 	if name == stdin {
 		name = "its name is not known here"
 	}
-	keys, _ := readKeymap(r.paths) // what is wrong with it the session tells
+	keys, _ := readKeymap(r.opts.paths) // what is wrong with it the session tells
 	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: r.os.Stdin, Screen: r.os.Stdout, Smart: mode.Smart,
-			Echoed: echoed, NoEcho: r.flags.NoEcho, Jobs: true, Keymap: keys}}
+		Lines: repl.LinesConfig{In: r.opts.os.Stdin, Screen: r.opts.os.Stdout, Smart: mode.Smart,
+			Echoed: echoed, NoEcho: r.opts.flags.NoEcho, Jobs: true, Keymap: keys}}
 	return t.Show(ctx, c)
 }
 

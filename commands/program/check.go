@@ -34,26 +34,26 @@ func (o *Options) openCheck() []wish {
 // loadCheck finds the command that checks the work: the user's, where the project has one
 // that nobody has agreed to, which is said.
 func (p *Project) loadCheck() {
-	p.check = p.settings.Check
-	w := p.projectCheck()
-	if p.check == "" && p.flags.CheckRounds != nil {
-		p.notify("--check-rounds does nothing: neither --check nor the setting check names a command")
+	p.check = p.opts.settings.Check
+	w := p.opts.projectCheck()
+	if p.check == "" && p.opts.flags.CheckRounds != nil {
+		p.status.notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
 	if w.Command == "" {
 		return
 	}
-	if err := p.agreed.kept(); err != nil {
-		p.notify(err.Error())
+	if err := p.opts.agreed.kept(); err != nil {
+		p.status.notify(err.Error())
 	}
-	switch said := p.agreed.rights(w.print); {
+	switch said := p.opts.agreed.rights(w.print); {
 	case said == consent.Confined || said == consent.All:
-	case said == "" && p.agreedByFlag(w.print):
+	case said == "" && p.opts.agreedByFlag(w.print):
 	case said == "":
-		p.notify("the check of this project does not run, since nobody has agreed to it: " +
+		p.status.notify("the check of this project does not run, since nobody has agreed to it: " +
 			text.OneLine(w.Command, longestName) + howAgreed)
 		fallthrough
 	default:
-		p.check = p.userSettings.Check
+		p.check = p.opts.userSettings.Check
 	}
 }
 
@@ -63,10 +63,10 @@ func (s *Session) checked() check.Config {
 		return check.Config{}
 	}
 	mends := 3
-	if n := s.flags.CheckRounds; n != nil {
+	if n := s.opts.flags.CheckRounds; n != nil {
 		mends = *n
 	}
-	return check.Config{Command: s.check, Mends: mends,
+	return check.Config{Command: s.project.check, Mends: mends,
 		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
-		Run:  func(ctx context.Context) (engine.Result, int, error) { return s.env.Check(ctx, s.check) }}
+		Run:  func(ctx context.Context) (engine.Result, int, error) { return s.env.Check(ctx, s.project.check) }}
 }

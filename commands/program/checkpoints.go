@@ -14,15 +14,15 @@ import (
 
 // newKeeper makes what keeps the states of files.
 func (s *Session) newKeeper() *checkpoint.Keeper {
-	cfg := checkpoint.Config{Dir: s.store.History(), Workspace: s.workspace, Ledger: s.ledger,
-		Except: s.unkept(), Session: s.journal.ID,
-		Hide: s.secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
+	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.ledger,
+		Except: s.opts.unkept(), Session: s.journal.ID,
+		Hide: s.opts.secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
 	switch {
-	case !s.settings.Checkpoints:
+	case !s.opts.settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"
 	case s.Scratch != "":
 		cfg.Dir = s.Scratch
-	case s.Trial, s.overlay != nil, s.flags.DryRun:
+	case s.Trial, s.project.overlay != nil, s.opts.flags.DryRun:
 		cfg.Off = "nothing is changed by this run"
 	}
 	k := checkpoint.New(cfg)
@@ -68,16 +68,16 @@ func (o *Options) unkept() []string {
 
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	cfg := checkpoint.Config{Ledger: s.ledger, Except: s.unkept(),
-		Session: func() string { return session }, Hide: s.secrets.Text, Notify: s.notify}
+	cfg := checkpoint.Config{Ledger: s.opts.ledger, Except: s.opts.unkept(),
+		Session: func() string { return session }, Hide: s.opts.secrets.Text, Notify: s.run.notify}
 	temp := ""
-	if known, ok := s.paths.Known(); ok {
+	if known, ok := s.opts.paths.Known(); ok {
 		cfg.Dir, temp = known.History(), known.Temp
 	}
-	if s.trust.State < trust.Unneeded {
-		s.settings.Confine()
+	if s.opts.trust.State < trust.Unneeded {
+		s.opts.settings.Confine()
 	}
-	if cfg.Workspace, err = newWorkspace(s.Options, temp, nil, s.notify); err != nil {
+	if cfg.Workspace, err = newWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
 		return nil, nil, nil, err
 	}
 	k = checkpoint.New(cfg)
@@ -86,9 +86,9 @@ func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(stri
 
 // Keeper implements [cli.Project].
 func (h sessionProject) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	if session == h.f.journal.ID() || session == "" {
-		return h.f.keeper, h.f.workspace.Rel, func() {}, nil
+	if session == h.f.session.journal.ID() || session == "" {
+		return h.f.session.keeper, h.f.session.project.workspace.Rel, func() {}, nil
 	}
-	k = h.f.keeper.For(session)
-	return k, h.f.workspace.Rel, k.Close, nil
+	k = h.f.session.keeper.For(session)
+	return k, h.f.session.project.workspace.Rel, k.Close, nil
 }

@@ -16,14 +16,14 @@ import (
 // newCompressor makes what keeps a conversation within the model's context.
 func (s *Session) newCompressor() *compress.Compressor {
 	var window compress.Window
-	if s.settings.ManageContext {
-		window = compress.Window{Most: s.settings.WindowMost, Stay: s.settings.WindowStay}
+	if s.opts.settings.ManageContext {
+		window = compress.Window{Most: s.opts.settings.WindowMost, Stay: s.opts.settings.WindowStay}
 	}
 	return compress.New(compress.Config{
-		Threshold: s.settings.Compression,
+		Threshold: s.opts.settings.Compression,
 		Window:    window,
-		Masking: compress.Masking{Protected: s.settings.MaskProtected, Least: s.settings.MaskLeast,
-			Latest: s.settings.MaskLatest},
+		Masking: compress.Masking{Protected: s.opts.settings.MaskProtected, Least: s.opts.settings.MaskLeast,
+			Latest: s.opts.settings.MaskLatest},
 		Keep:     s.env.Keep,
 		Ask:      s.summary,
 		Before:   func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
@@ -42,7 +42,7 @@ func (s *Session) summary(ctx context.Context, q compress.Question) (string, err
 func (s *Session) compress(ctx context.Context, keep string, show func(engine.Event)) error {
 	by := &compress.Command{Compressor: s.compressor, Keep: keep}
 	var err error
-	stopped := s.wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
+	stopped := s.project.status.wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
 		_, err = s.engine.Shorten(ctx, by, func(ev engine.Event) error {
 			s.recorder.Compression(ev)
 			s.noteSummary(ev)

@@ -26,9 +26,9 @@ import (
 // customs returns the commands that the user, the project and extensions bring. What
 // happens in a command that runs programs is told by show.
 func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
-	return &commands.Customs{Library: &f.Project.customs, Notify: func(text string) { f.Project.notify(text) },
+	return &commands.Customs{Library: &f.session.project.customs, Notify: func(text string) { f.session.project.status.notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
-		Narrow: func(name string, only custom.Only) { f.narrowed.Store(&narrowed{name, only}) },
+		Narrow: func(name string, only custom.Only) { f.session.narrowed.Store(&narrowed{name, only}) },
 		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
@@ -64,7 +64,7 @@ func (o *Options) commandDirs() (dirs []custom.Dir) {
 // output runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
 func (f *front) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
-	result, err := f.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
+	result, err := f.session.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
 	var failed *engine.CallError
 	switch {
 	case err == nil:
@@ -102,15 +102,15 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 		}
 		return nil, err
 	}
-	if !own && len(target.Names) == 1 && f.workspace.Private(target.Names[0]) {
-		result, err := f.engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
+	if !own && len(target.Names) == 1 && f.session.project.workspace.Private(target.Names[0]) {
+		result, err := f.session.engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
 		if err != nil {
 			return nil, input.Unsent(ctx, mark, told(err))
 		}
 		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
 	}
-	info, serr := f.workspace.Stat(target.Names[0])
-	dir, isDir := f.workspace.Rel(target.Names[0]), serr == nil && info.IsDir()
+	info, serr := f.session.project.workspace.Stat(target.Names[0])
+	dir, isDir := f.session.project.workspace.Rel(target.Names[0]), serr == nil && info.IsDir()
 	read, err := files.Read(ctx, target.Names)
 	if err != nil {
 		return nil, err

@@ -45,12 +45,12 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 
 // loadDiscovery finds the commands, unless the user was asked about them.
 func (p *Project) loadDiscovery() {
-	if p.discovery != nil {
+	if p.opts.discovery != nil {
 		return
 	}
 	var err error
-	if p.discovery, err = p.findDiscovery(); err != nil {
-		p.notify(err.Error())
+	if p.opts.discovery, err = p.opts.findDiscovery(); err != nil {
+		p.status.notify(err.Error())
 	}
 }
 
@@ -100,18 +100,18 @@ func (d *discovery) wishes() []wish {
 // discovered returns the tools that a command declares. It runs for the first
 // conversation that asks.
 func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
-	d := p.discovery
+	d := p.opts.discovery
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done || d.Command == "" {
 		return d.found, nil
 	}
 	if d.rights() == "" {
-		p.agreedByFlag(d.fingerprint())
+		p.opts.agreedByFlag(d.fingerprint())
 	}
 	switch d.rights() {
 	case "":
-		p.notify("the tools of this project are not offered, since nobody has agreed to what " +
+		p.status.notify("the tools of this project are not offered, since nobody has agreed to what " +
 			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
 	case consent.None:
 	default:

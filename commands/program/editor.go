@@ -32,16 +32,17 @@ import (
 
 // An editorServer is what an editor is served by.
 type editorServer struct {
-	*run
+	opts    *Options
+	run     *run
 	mu      sync.Mutex
 	gateway map[string]string // variables that the editor has given in the place of the environment's
 }
 
 // serveEditor is the agent of the editor at the standard streams.
 func (r *run) serveEditor(ctx context.Context) error {
-	e := &editorServer{run: r, gateway: map[string]string{}}
-	lookup := r.os.Lookup
-	r.os.Lookup = func(name string) (string, bool) {
+	e := &editorServer{opts: r.opts, run: r, gateway: map[string]string{}}
+	lookup := r.opts.os.Lookup
+	r.opts.os.Lookup = func(name string) (string, bool) {
 		e.mu.Lock()
 		v, ok := e.gateway[name]
 		e.mu.Unlock()
@@ -50,10 +51,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 		}
 		return lookup(name)
 	}
-	if isTerminal(r.os.Stdin) {
+	if isTerminal(r.opts.os.Stdin) {
 		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.os.Version, Methods: methods, Outcome: r.outcome, Clean: r.secrets.Text,
+	acp.Serve(ctx, acp.Config{Version: r.opts.os.Version, Methods: methods, Outcome: r.opts.outcome, Clean: r.opts.secrets.Text,
 		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
 	return context.Cause(ctx)
 }
@@ -62,10 +63,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 func (r *run) lines() rpc.Stream {
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
-		_, err := io.Copy(feed, r.os.Stdin)
+		_, err := io.Copy(feed, r.opts.os.Stdin)
 		feed.CloseWithError(err)
 	}()
-	return rpc.Lines(in, r.os.Stdout, in.Close)
+	return rpc.Lines(in, r.opts.os.Stdout, in.Close)
 }
 
 // methods are the ways to sign in that an editor offers its user.
@@ -100,19 +101,19 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 		e.gateway = given
 		e.mu.Unlock()
 	}
-	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.folder()); err != nil || l.Key == "" || m != auth.APIKey {
+	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.opts.folder()); err != nil || l.Key == "" || m != auth.APIKey {
 		return err
 	}
 	ask.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
-	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.folder())
+	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.opts.folder())
 }
 
 // list returns the sessions that were kept of a directory, or of all, the latest first.
 func (e *editorServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
-	stores := e.paths.All()
+	stores := e.opts.paths.All()
 	if dir != "" {
 		stores = nil
-		if s, known := project.New(e.paths.Home, e.os.getenv("GEMINI_CLI_HOME"), dir).Known(); known {
+		if s, known := project.New(e.opts.paths.Home, e.opts.os.getenv("GEMINI_CLI_HOME"), dir).Known(); known {
 			stores = []project.Store{s}
 		}
 	}
@@ -137,16 +138,16 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
 		return nil, &input.Error{Message: w.Dir + " is not a folder"}
 	}
-	o, err := e.In(w.Dir)
+	o, err := e.opts.In(w.Dir)
 	if err != nil {
 		return nil, err
 	}
 	o.editor, o.named = w.Editor, serversOf(w.Servers)
-	r := &run{Options: o, status: newStatus(), count: newTally(), broken: e.broken}
+	r := &run{opts: o, status: newStatus(), count: newTally(), broken: e.run.broken}
 	var known atomic.Bool // the session, to the editor
 	var early backlog
 	telling := func(tell func(string), info bool) func(string) {
-		return r.redacting(func(text string) {
+		return r.opts.redacting(func(text string) {
 			if known.Load() {
 				tell(text)
 			} else {
@@ -165,19 +166,19 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	}
 	known.Store(true)
 	for _, ev := range early.take() { // with the first answer
-		f.told.add(ev)
+		f.session.project.told.add(ev)
 	}
 	return e.conversation(f, w), nil
 }
 
 // open begins the conversation of f.
 func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
-	p, err := f.openProject()
+	p, err := f.run.openProject()
 	if err != nil {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	if find := p.setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
+	if find := p.server.setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
 		if _, err := find(ctx); err != nil {
 			return err
 		}
@@ -189,12 +190,12 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 			return err
 		}
 		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
-			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.paths.Cwd)}
+			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.opts.paths.Cwd)}
 		}
 		choice = journal.Choice{Resume: true, Which: w.Session}
 	}
 	approver := w.Approver
-	if f.flags.NoInput {
+	if f.opts.flags.NoInput {
 		approver = nil
 	}
 	if err := f.beginIn(ctx, p, choice, approver); err != nil {
@@ -203,7 +204,7 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 	for _, dir := range w.Directories {
 		p.add(dir)
 	}
-	f.addContext(ctx, f.first)
+	f.session.addContext(ctx, f.first)
 	return nil
 }
 
@@ -218,30 +219,30 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		journal.Choice) (*commands.Conversation, error) {
 		return nil, errEditorsSession
 	}
-	security, _ := f.settings.Merged["security"].(map[string]any)
+	security, _ := f.opts.settings.Merged["security"].(map[string]any)
 	permanent, _ := security["enablePermanentToolApproval"].(bool)
 	var hints *steer.Hints
-	if f.settings.Steering {
-		hints = &f.hints
+	if f.opts.settings.Steering {
+		hints = &f.session.hints
 	}
-	return &acp.Conversation{ID: f.journal.ID(), Hints: hints, Tally: f.count, Close: f.close,
+	return &acp.Conversation{ID: f.session.journal.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
-		History:   f.engine.History,
-		Shown:     func() map[string]string { return journal.Displays(f.journal.Path()) },
-		Title:     f.titleOf,
-		Kind:      f.kindOf,
+		History:   f.session.engine.History,
+		Shown:     func() map[string]string { return journal.Displays(f.session.journal.Path()) },
+		Title:     f.session.titleOf,
+		Kind:      f.session.kindOf,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
-		Permanent: permanent && !f.settings.NoAlways,
-		Mode: acp.Switch{Now: func() string { return string(f.policy.Mode()) },
-			All: f.modePositions,
-			Set: func(_ context.Context, id string) error { return f.setMode(policy.Mode(id)) }},
-		Model: acp.Switch{Turn: true, Now: f.router.Wanted, All: f.modelPositions,
+		Permanent: permanent && !f.opts.settings.NoAlways,
+		Mode: acp.Switch{Now: func() string { return string(f.session.policy.Mode()) },
+			All: f.session.modePositions,
+			Set: func(_ context.Context, id string) error { return f.session.setMode(policy.Mode(id)) }},
+		Model: acp.Switch{Turn: true, Now: f.session.router.Wanted, All: f.session.modelPositions,
 			Set: func(_ context.Context, id string) error {
 				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
 					return &input.Error{Message: fmt.Sprintf("%.100q is not the name of a model", id)}
 				}
-				f.choose(id)
+				f.session.choose(id)
 				return nil
 			}},
 	}
@@ -259,7 +260,7 @@ func (s *Session) modePositions() (all []acp.Position) {
 
 // modelPositions returns the models to choose from.
 func (s *Session) modelPositions() (all []acp.Position) {
-	for _, c := range s.presets.Choices() {
+	for _, c := range s.project.server.presets.Choices() {
 		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
 	}
 	if now := s.router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {

@@ -20,14 +20,14 @@ func TestEditorSignsIn(t *testing.T) {
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Lookup:  func(name string) (string, bool) { return home, name == "GEMINI_CLI_HOME" }})
 	if err == nil {
-		err = r.read(t.TempDir(), false)
+		err = r.opts.read(t.TempDir(), false)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.os.Stdin, r.os.Stdout = in, feed
+	r.opts.os.Stdin, r.opts.os.Stdout = in, feed
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveEditor(ctx) }()

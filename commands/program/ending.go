@@ -76,14 +76,14 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.os.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.opts.os.Stdout.Name() { // of what needs no run
 		err = unwritten(err)
 	}
 	o, left := r.ended(err), r.ended(signalled(syscall.SIGPIPE)).ExitCode
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = r.redactedOutcome(o)
+	o = r.opts.redactedOutcome(o)
 	o.Hurry = r.abandoned.Load()
 	werr := reporter.Finish(o)
 	switch {
@@ -92,7 +92,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(r.os.Stderr, "error: %v\n", unwritten(werr))
+		fmt.Fprintf(r.opts.os.Stderr, "error: %v\n", unwritten(werr))
 		return 1
 	}
 	return o.ExitCode
@@ -108,7 +108,7 @@ func (r *run) ended(err error) report.Outcome {
 	if err != signalled(syscall.SIGPIPE) {
 		return o
 	}
-	if r.flags.PipeOK {
+	if r.opts.flags.PipeOK {
 		o = report.Outcome{Reason: o.Reason}
 	}
 	o.Silent = true

@@ -72,10 +72,10 @@ func (o *Options) excluded(add func(from string, tools []string)) {
 
 // listExtensions prints which extensions there are.
 func (r *run) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := r.installed()
+	list, warnings := r.opts.installed()
 	for _, w := range warnings {
-		if !r.flags.Quiet {
-			fmt.Fprintln(r.os.Stderr, "warning: "+output.EscapeLine(w))
+		if !r.opts.flags.Quiet {
+			fmt.Fprintln(r.opts.os.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

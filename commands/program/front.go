@@ -31,42 +31,48 @@ import (
 // A front is a front end: it holds conversations, one after the other, with a
 // person or a program.
 type front struct {
-	*run
-	*Session              // once it has begun
-	notify   func(string) // tells what is odd but no error
-	first    string       // what hooks want the model to know before the first prompt
-	discard  bool         // the session is deleted when it is over
-	confirm  confirm      // asks in the name of a command; nil if nobody can be asked
-	closers  []func()
-	hub      *attach.Hub // by which other terminals reach a session at one; nil if they can't
+	opts    *Options
+	run     *run
+	session *Session     // once it has begun
+	notify  func(string) // tells what is odd but no error
+	first   string       // what hooks want the model to know before the first prompt
+	discard bool         // the session is deleted when it is over
+	confirm confirm      // asks in the name of a command; nil if nobody can be asked
+	closers []func()
+	hub     *attach.Hub // by which other terminals reach a session at one; nil if they can't
 }
 
 // newFront returns a front end that has begun no conversation yet.
-func newFront(r *run) *front { return &front{run: r, notify: r.notify} }
+func newFront(r *run) *front { return &front{opts: r.opts, run: r, notify: r.notify} }
+
+// frontOf returns a front end that holds a conversation which another one owns.
+func frontOf(r *run, s *Session) *front {
+	return &front{opts: r.opts, run: r, session: s, notify: s.notify}
+}
 
 // begin opens the project and begins the conversation that the command line names.
 func (f *front) begin(ctx context.Context, approver engine.Approver) error {
-	p, err := f.openProject()
+	p, err := f.run.openProject()
 	if err != nil {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.beginIn(ctx, p, f.chosen(), approver)
+	return f.beginIn(ctx, p, f.opts.chosen(), approver)
 }
 
 // beginIn begins a conversation in p.
 func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, approver engine.Approver) error {
-	s, err := p.Begin(ctx, Choice{Choice: c, Schema: f.schema, Tally: newTally(), Approver: f.count.Asking(approver)})
+	s, err := p.Begin(ctx, Choice{Choice: c, Schema: f.run.schema, Tally: newTally(), Approver: f.run.count.Asking(approver)})
 	if err != nil {
 		return err
 	}
 	f.hold(s)
 	f.confirm = confirming(approver)
-	f.closers = append(f.closers, f.prune, func() { f.Session.Close() }, func() {
+	f.closers = append(f.closers, f.prune, func() { f.session.Close() }, func() {
 		if !f.discard {
-			f.Session.summarize(ctx)
+			f.session.summarize(ctx)
 		}
-		f.Session.end(ctx, "exit")
+		f.session.end(ctx, "exit")
 	})
 	source := "startup"
 	if s.past != nil {
@@ -101,8 +107,8 @@ func confirming(asker engine.Approver) confirm {
 
 // hold has s be the conversation that the front end is about.
 func (f *front) hold(s *Session) {
-	f.Session = s
-	f.count.Begin(s.Tally)
+	f.session = s
+	f.run.count.Begin(s.Tally)
 	f.run.status.session.Store(s)
 	if hub := f.hub; hub != nil {
 		hub.Move()
@@ -118,26 +124,26 @@ func (f *front) close() {
 
 // say is the [engine.Run] of the conversation that is held.
 func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	return f.Session.Run(ctx, parts...)
+	return f.session.Run(ctx, parts...)
 }
 
 // commands returns what the slash commands may reach. They write to out, and tell by show
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
-	app := &commands.Deps{Conversation: f.conversation(), Out: out, Customs: f.customs(out, show),
-		Home: f.paths.Home, Elsewhere: f.Project.elsewhere,
+	app := &commands.Deps{Conversation: f.session.conversation(), Out: out, Customs: f.customs(out, show),
+		Home: f.opts.paths.Home, Elsewhere: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
-			return f.conversation(), err
+			return f.session.conversation(), err
 		},
-		Sessions: commands.Sessions{Dir: f.store.Chats(), Saved: saved.Store{Dir: f.store.Temp},
-			Auth: f.method, Clean: f.secrets.Text, Confirm: f.confirm,
+		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
+			Auth: f.session.project.server.method, Clean: f.opts.secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
-					_, err = fmt.Fprintln(out, f.past.Standing(time.Now()))
+					_, err = fmt.Fprintln(out, f.session.past.Standing(time.Now()))
 				}
-				return f.conversation(), err
+				return f.session.conversation(), err
 			}},
 		Page: func(name string) bool { _, ok := docs.Find(name); return ok },
 		Manage: func(ctx context.Context, args ...string) error {
@@ -146,13 +152,15 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				to = screen.Broken()
 			}
 			ask := &cli.Asker{Confirm: f.confirm}
-			servers := managedServers{Options: f.Options, status: f.run.status, held: f.servers,
-				open: func() (*launch.Launcher, *workspace.Workspace, error) { return f.launcher, f.workspace, nil }}
-			if screen := f.shown.Load(); screen != nil {
+			servers := managedServers{opts: f.opts, status: f.run.status, held: f.session.project.servers,
+				open: func() (*launch.Launcher, *workspace.Workspace, error) {
+					return f.session.project.launcher, f.session.project.workspace, nil
+				}}
+			if screen := f.run.shown.Load(); screen != nil {
 				if ask.Confirm = screen.Console.Confirm; !screen.Console.Left() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
-				ask.Browse, ask.Line = f.browse, func(ctx context.Context, question string) (string, error) {
+				ask.Browse, ask.Line = f.opts.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
 						screen.Console.Out.Fresh() // what follows is no answer
@@ -161,29 +169,29 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				}
 			}
 			return cli.Run(ctx, f.run.printer(to), ask, args,
-				append(f.things(sessionProject{f}), servers, f.Project.skills, cli.Attach(nil))...)
+				append(f.run.things(sessionProject{f}), servers, f.session.project.skills, cli.Attach(nil))...)
 		},
 		Confirm:  f.confirm,
-		Compress: func(ctx context.Context, keep string) error { return f.Session.compress(ctx, keep, show) },
-		Ran:      func(path []string, err error) { f.Session.recordCommand(path, err) },
+		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
+		Ran:      func(path []string, err error) { f.session.recordCommand(path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
-			return commands.Clipboard(ctx, f.os.getenv, shell.Own(f.os.Environ()), text)
+			return commands.Clipboard(ctx, f.opts.os.getenv, shell.Own(f.opts.os.Environ()), text)
 		},
 	}
-	if f.store.Temp != "" && !f.Trial {
+	if f.run.store.Temp != "" && !f.session.Trial {
 		app.Discard = func() { f.discard = true }
 	}
-	if f.setup.Fake == "" {
-		app.ServerModels = f.models
+	if f.session.project.server.setup.Fake == "" {
+		app.ServerModels = f.session.project.server.models
 	}
 	return app
 }
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	models := commands.Models{Presets: s.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
+	models := commands.Models{Presets: s.project.server.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
-		Workspace: s.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
 			return append(s.env.Todos.Lines(),
 				s.env.TaskLines()...)
@@ -195,18 +203,18 @@ func (s *Session) conversation() *commands.Conversation {
 // the directories as they are. Hooks are told why. Where that can't be, this one goes on as
 // it was.
 func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
-	next := f.Session.Choice
-	next.Choice, next.Directories = c, f.workspace.Roots()[1:]
-	next.Model, next.Policy, next.Tally = f.router.Wanted(), f.policy.As(f.policy.Unattended), newTally()
+	next := f.session.Choice
+	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]
+	next.Model, next.Policy, next.Tally = f.session.router.Wanted(), f.session.policy.As(f.session.policy.Unattended), newTally()
 	next.Policy.Forget()
-	s, err := f.Project.Begin(ctx, next)
+	s, err := f.session.project.Begin(ctx, next)
 	if err != nil {
 		return err
 	}
-	f.Session.summarize(ctx)
-	f.Session.end(ctx, reason)
-	f.Session.Close()
-	f.Project.budget.Renew()
+	f.session.summarize(ctx)
+	f.session.end(ctx, reason)
+	f.session.Close()
+	f.session.project.budget.Renew()
 	f.hold(s)
 	s.addContext(ctx, s.start(ctx, source))
 	return nil
@@ -226,14 +234,14 @@ func (s *Session) think(level string) {
 
 func (s *Session) about() []commands.Property {
 	return []commands.Property{
-		{Name: "version", Value: s.os.Version},
+		{Name: "version", Value: s.opts.os.Version},
 		{Name: "model", Value: s.router.Shown()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.journal.ID())},
 		{Name: "session file", Value: s.journal.Path()},
-		{Name: "directory", Value: s.paths.Cwd},
+		{Name: "directory", Value: s.opts.paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
-		{Name: "sandbox", Value: s.launcher.State().Name + ": " + s.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.environ(), s.launcher.Shell), ", "), "none")},
+		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.environ(), s.project.launcher.Shell), ", "), "none")},
 	}
 }

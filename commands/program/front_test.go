@@ -20,7 +20,7 @@ import (
 func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front, *front) {
 	t.Helper()
 	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFront(r)
-	if err := f.beginIn(t.Context(), p, f.chosen(), m); err != nil {
+	if err := f.beginIn(t.Context(), p, f.opts.chosen(), m); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)
@@ -40,7 +40,7 @@ func TestFrontEndInMemory(t *testing.T) {
 		return et.Says("", et.Call("1", "write_file", "file_path", name, "content", "text\n"))
 	}
 	touch := et.Says("", et.Call("1", "run_shell_command", "command", "touch made"))
-	p.generator = et.NewScript(write("a.txt"), et.Says("Written.").With(10, 5),
+	p.server.generator = et.NewScript(write("a.txt"), et.Says("Written.").With(10, 5),
 		write("b.txt"), et.Says("Not written."),
 		touch, et.Says("Made."), touch, et.Says("Made unasked."),
 		touch, et.Says("Made again."), et.Says("I remember."))
@@ -69,7 +69,7 @@ func TestFrontEndInMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if b, err := json.Marshal(f.engine.History()); err != nil || !strings.Contains(string(b), "not that one") {
+	if b, err := json.Marshal(f.session.engine.History()); err != nil || !strings.Contains(string(b), "not that one") {
 		t.Errorf("the model was not told why: %s, %v", b, err)
 	}
 	say("touch it", "Made.")
@@ -78,9 +78,9 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked()
 	say("/stats", "4 calls, 3 succeeded")
 
-	first := f.journal.ID()
+	first := f.session.journal.ID()
 	say("/clear", "A new session begins.")
-	if f.journal.ID() == first {
+	if f.session.journal.ID() == first {
 		t.Error("the conversation is the same")
 	}
 	say("/stats", "Models: none was asked yet.")

@@ -32,10 +32,10 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if i.unpaid {
+	if i.front.session.project.server.unpaid {
 		room -= around + len(keyless)
 	}
-	model := i.router.Shown()
+	model := i.front.session.router.Shown()
 	if model == preset.Default { // which is the name of an approval mode, too
 		model = "model " + model
 	}
@@ -48,19 +48,19 @@ func (i *interactive) greet() {
 		line = strings.TrimSuffix(line, "; type /help")
 	}
 	i.screen.Console.Out.Line(output.Info, "%s", line)
-	if i.unpaid {
+	if i.front.session.project.server.unpaid {
 		i.screen.Console.Out.Line(output.Warning, keyless)
 	}
 }
 
 // folder returns the folder that is worked in, as a person writes it.
 func (i *interactive) folder() string {
-	if home := i.paths.Home; home != "" {
-		if rest, ok := strings.CutPrefix(i.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+	if home := i.opts.paths.Home; home != "" {
+		if rest, ok := strings.CutPrefix(i.opts.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
 	}
-	return i.paths.Cwd
+	return i.opts.paths.Cwd
 }
 
 // greeting returns the line with which a session starts, in at most room bytes
@@ -90,20 +90,20 @@ func tail(path string, size int) string {
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if i.past == nil {
+	if i.front.session.past == nil {
 		return
 	}
-	defer func() { i.past = nil }()
-	said := journal.Turns(i.past.History)
-	out.Line(output.Info, "%s", output.EscapeLine(i.past.Standing(time.Now())))
+	defer func() { i.front.session.past = nil }()
+	said := journal.Turns(i.front.session.past.History)
+	out.Line(output.Info, "%s", output.EscapeLine(i.front.session.past.Standing(time.Now())))
 	if len(said) == 0 {
 		return
 	}
-	if plan, err := i.plan(); err == nil && plan.Path != "" {
+	if plan, err := i.front.session.plan(); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	i.listCut(ctx, out, "interrupted, outcome unknown", i.past.Interrupted)
-	i.listCut(ctx, out, "not run", i.past.Unbegun)
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.past.Interrupted)
+	i.listCut(ctx, out, "not run", i.front.session.past.Unbegun)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -111,8 +111,8 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.past.Interrupted)+len(i.past.Unbegun) == 0:
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.past.History[last.From:last.To]))
+	case len(i.front.session.past.Interrupted)+len(i.front.session.past.Unbegun) == 0:
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.front.session.past.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
@@ -127,7 +127,7 @@ func (i *interactive) listCut(ctx context.Context, out *output.Writer, what stri
 			out.Line(output.Warning, "and %s more (%s)", text.Count(len(calls)-most, "call"), what)
 			return
 		}
-		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.titleOf(ctx, fc)))
+		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.front.session.titleOf(ctx, fc)))
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 
 // A hookSet is the hooks that are set in a directory, and which of them run.
 type hookSet struct {
-	*Options
+	opts  *Options
 	list  []hook.Hook
 	wrong []hook.Problem
 
@@ -35,7 +35,7 @@ type hookSet struct {
 // findHooks returns the hooks that the files of settings and the extensions set. Those of
 // the project come last: no other hook is left out for being the same as one of them.
 func (o *Options) findHooks() *hookSet {
-	h := &hookSet{Options: o, switched: map[string]bool{}}
+	h := &hookSet{opts: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
 		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
@@ -81,7 +81,7 @@ func (h *hookSet) fingerprint(k hook.Hook) string {
 
 // startedBy returns what a hook starts, with its fingerprint.
 func (h *hookSet) startedBy(k hook.Hook) (s consent.Started, print string) {
-	s = h.started(h.paths.Cwd, k.Env, nil, k.Command)
+	s = h.opts.started(h.opts.paths.Cwd, k.Env, nil, k.Command)
 	env := variables(k.Env)
 	return s, s.Fingerprint(append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
@@ -93,7 +93,7 @@ func (h *hookSet) rights(k hook.Hook) consent.Rights {
 	if k.Source != hook.Project {
 		return consent.All
 	}
-	return h.agreed.of(h.startedBy(k))
+	return h.opts.agreed.of(h.startedBy(k))
 }
 
 // on reports whether a hook is switched on. A project switches off only its own.
@@ -103,9 +103,9 @@ func (h *hookSet) on(k hook.Hook) bool {
 	if on, ok := h.switched[k.ID()]; ok {
 		return on
 	}
-	said := []*settings.Settings{h.userSettings}
+	said := []*settings.Settings{h.opts.userSettings}
 	if k.Source == hook.Project {
-		said = append(said, h.settings)
+		said = append(said, h.opts.settings)
 	}
 	return !slices.ContainsFunc(said, func(s *settings.Settings) bool {
 		return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID())
@@ -147,25 +147,25 @@ func (o *Options) trustedByFlag() bool {
 // loadHooks finds the hooks of the project, and says which of them do not run. A run that
 // nobody watches ends if one of these could have kept something from happening in it.
 func (p *Project) loadHooks() error {
-	if p.hooks == nil { // else they were found when the user was asked about them
-		p.hooks = p.findHooks()
+	if p.opts.hooks == nil { // else they were found when the user was asked about them
+		p.opts.hooks = p.opts.findHooks()
 	}
-	h := p.hooks
-	watched := p.attended() && p.settings.ApprovalMode != "yolo"
+	h := p.opts.hooks
+	watched := p.opts.attended() && p.opts.settings.ApprovalMode != "yolo"
 	for _, w := range h.wrong {
-		if w.Event.Blocks() && !w.Runs && !watched && !p.flags.IgnoreUnsupported {
+		if w.Event.Blocks() && !w.Runs && !watched && !p.opts.flags.IgnoreUnsupported {
 			return &unusableHookError{w.Text}
 		}
-		p.notify(text.OneLine(w.Text, longestNotice))
+		p.status.notify(text.OneLine(w.Text, longestNotice))
 	}
 	var left []string
 	for _, k := range h.open() {
-		if !p.agreedByFlag(h.fingerprint(k)) {
+		if !p.opts.agreedByFlag(h.fingerprint(k)) {
 			left = append(left, text.OneLine(k.ID(), longestName))
 		}
 	}
 	if len(left) > 0 {
-		p.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
+		p.status.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
 			strings.Join(left, ", ") + howAgreed)
 	}
 	return nil
@@ -230,11 +230,11 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 		}
 		env := p.Env
 		if p.Hook.Source == hook.Project {
-			env = append(h.projectEnviron(), env...)
+			env = append(h.opts.projectEnviron(), env...)
 		}
-		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.paths.Cwd, Env: env, Input: string(p.Input),
+		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.paths.Cwd, Env: env, Input: string(p.Input),
 			Apart: true, Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
-		clean := h.secrets.Known
+		clean := h.opts.secrets.Known
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
 		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,
 			Late: o.Limit > 0, Err: o.Err}
@@ -261,12 +261,12 @@ func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.C
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
-	cfg := s.Project.hooks.config(s.launcher, func() hook.Session {
+	cfg := s.opts.hooks.config(s.project.launcher, func() hook.Session {
 		plans := ""
 		if s.env.Plans != nil { // which is made after the hooks
 			plans = s.env.Plans.Dir
 		}
-		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.paths.Cwd,
+		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.paths.Cwd,
 			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {
@@ -282,7 +282,7 @@ func (s *Session) newHooks() {
 // to know before the first prompt.
 func (s *Session) start(ctx context.Context, source string) string {
 	more := ""
-	s.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { more = s.hooks.Start(ctx, source) })
+	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { more = s.hooks.Start(ctx, source) })
 	s.tellNotices()
 	return more
 }
@@ -296,7 +296,7 @@ func (s *Session) end(ctx context.Context, reason string) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
 		defer cancel()
 	}
-	s.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { s.hooks.End(ctx, reason) })
+	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { s.hooks.End(ctx, reason) })
 	s.tellNotices()
 }
 
@@ -307,7 +307,7 @@ func (s *Session) forHook() string { return repl.ForHook(s.hooks.Running()) }
 func (s *Session) tellNotices() {
 	for _, n := range s.hooks.Notices() {
 		if n.Info {
-			s.tell(n.Text)
+			s.project.status.tell(n.Text)
 		} else {
 			s.notify(n.Text)
 		}
@@ -326,16 +326,16 @@ func (s *Session) addContext(ctx context.Context, more string) {
 
 // managedHooks are the hooks of a directory for sub-commands.
 type managedHooks struct {
-	*Options
+	opts     *Options
 	launcher func() (*launch.Launcher, error)
 }
 
 // set returns the hooks: those of the session, if one is held.
 func (m managedHooks) set() *hookSet {
-	if m.hooks == nil {
-		m.hooks = m.findHooks()
+	if m.opts.hooks == nil {
+		m.opts.hooks = m.opts.findHooks()
 	}
-	return m.hooks
+	return m.opts.hooks
 }
 
 // List implements [cli.Hooks].
@@ -357,9 +357,9 @@ func (m managedHooks) Try(
 		return nil, err
 	}
 	if l.Roots == nil { // nothing is worked in
-		l.Roots = func() []string { return []string{m.paths.Cwd} }
+		l.Roots = func() []string { return []string{m.opts.paths.Cwd} }
 	}
-	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.paths.Cwd}
+	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.opts.paths.Cwd}
 	cfg := m.set().config(l, func() hook.Session { return session })
 	calls := hook.New(cfg).Try(ctx, e, subject, input)
 	return calls, ctx.Err()

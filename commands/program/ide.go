@@ -24,26 +24,28 @@ const ideKey = "ide.enabled"
 // newCompanion returns the connection to the editor that the terminal belongs to, which
 // does nothing yet.
 func (i *interactive) newCompanion() *ide.Client {
-	return ide.New(ide.Config{Version: i.os.Version,
-		Place: ide.Place{Lookup: i.os.Lookup, Temp: os.TempDir(), Cwd: i.paths.Cwd},
+	return ide.New(ide.Config{Version: i.opts.os.Version,
+		Place: ide.Place{Lookup: i.opts.os.Lookup, Temp: os.TempDir(), Cwd: i.opts.paths.Cwd},
 		Hidden: func(path string) bool {
-			return i.workspace.Private(path) || i.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
+			return i.front.session.project.workspace.Private(path) || i.front.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
 		},
 		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
-			p, err := i.launcher.Open(launch.Command{Argv: argv, Free: true, Vars: launch.Usual})
+			p, err := i.front.session.project.launcher.Open(launch.Command{Argv: argv, Free: true, Vars: launch.Usual})
 			if err != nil {
 				return nil, err
 			}
 			return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), nil
 		},
-		Note: func(text string) *genai.Part { return engine.Note(i.secrets.Known(text)) },
-		Tell: func(said string) { i.screen.Show(func() { i.tell(text.EscapeLine(said)) }) }})
+		Note: func(text string) *genai.Part { return engine.Note(i.opts.secrets.Known(text)) },
+		Tell: func(said string) {
+			i.screen.Show(func() { i.front.session.project.status.tell(text.EscapeLine(said)) })
+		}})
 }
 
 // startCompanion begins to connect to the editor while the user types, where there is one
 // and the user wants that.
 func (i *interactive) startCompanion() {
-	if i.settings.IDE && i.companion.Wanted() {
+	if i.opts.settings.IDE && i.companion.Wanted() {
 		i.companion.Start()
 	}
 }
@@ -52,19 +54,19 @@ func (i *interactive) startCompanion() {
 func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		i.updates.begin(ctx, i)
-		if news := i.companion.News(i.engine.History()); news != nil {
-			if err := i.engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
+		if news := i.companion.News(i.front.session.engine.History()); news != nil {
+			if err := i.front.session.engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
 				return
 			}
 		}
-		i.say(ctx, parts...)(yield)
+		i.front.say(ctx, parts...)(yield)
 	}
 }
 
 // editorCommand carries out /ide.
 func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, string) (string, error) {
 	set := func(ctx context.Context, value string) error {
-		if i.paths.Home == "" { // it holds for this session
+		if i.opts.paths.Home == "" { // it holds for this session
 			return nil
 		}
 		return app.Manage(ctx, "config", "set", "--holds", "--", ideKey, value)
@@ -118,7 +120,7 @@ func (i *interactive) editorStatus() (lines []string) {
 		}
 	}
 	for _, f := range st.Files {
-		line := "open: " + text.EscapeLine(i.workspace.Rel(f.Path))
+		line := "open: " + text.EscapeLine(i.front.session.project.workspace.Rel(f.Path))
 		if f.Active {
 			line += ", where you are"
 		}

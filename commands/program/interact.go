@@ -24,7 +24,8 @@ import (
 
 // An interactive front end holds a session at a terminal.
 type interactive struct {
-	*front
+	opts       *Options
+	front      *front
 	screen     *repl.Screen
 	interrupts chan os.Signal // Ctrl-C that the editor does not see
 	typed      *input.Shell   // the commands that the user types
@@ -35,16 +36,16 @@ type interactive struct {
 
 // interact holds a session at a terminal.
 func (r *run) interact(ctx context.Context) error {
-	i := &interactive{front: newFront(r)}
+	i := &interactive{opts: r.opts, front: newFront(r)}
 	i.typed = i.shellStep()
 	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
 	if err := i.openScreen(); err != nil {
 		return err
 	}
-	i.shown.Store(i.screen)
+	i.front.run.shown.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
-	if i.screen.Mode.Smart && i.settings.Layout != "plain" { // questions come before the session
-		out.Wrap(i.terminal().width)
+	if i.screen.Mode.Smart && i.opts.settings.Layout != "plain" { // questions come before the session
+		out.Wrap(i.opts.terminal().width)
 	}
 	defer i.screen.Close()
 	interrupts := make(chan os.Signal, 1)
@@ -52,14 +53,14 @@ func (r *run) interact(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console.Interrupts, r.status.wait = interrupts, console.Wait
-	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.paths.Home}
-	r.status.warn = r.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
-	r.status.tell = r.redacting(func(text string) { out.Line(output.Info, "%s", text) })
-	defer i.close()
+	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.paths.Home}
+	r.status.warn = r.opts.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.status.tell = r.opts.redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	defer i.front.close()
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	i.agents().ask, i.agents().tell = console.Consent, i.notify
+	i.opts.agents().ask, i.opts.agents().tell = console.Consent, i.front.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
 	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
@@ -72,21 +73,21 @@ func (r *run) interact(ctx context.Context) error {
 	i.complete = i.completion(app).Complete
 	i.offer()
 	i.welcome(ctx, out, app.Screen)
-	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.outcome,
+	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.opts.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
 			i.typed.Step, // !ls: run, nothing sent
-			commands.LoneWord(func() []*genai.Content { return i.engine.History() }), // help: /help
+			commands.LoneWord(func() []*genai.Content { return i.front.session.engine.History() }), // help: /help
 			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
-			i.references,               // @main.go: the file's text
-			i.recall,
+			i.front.references,         // @main.go: the file's text
+			i.front.recall,
 		),
 		Run: i.sayBeside,
 	}
-	if i.settings.Steering {
-		loop.Steering = &repl.Steering{Hint: func(text string) { i.hint(text) },
-			Late: func() []string { return i.late() }}
+	if i.opts.settings.Steering {
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.front.session.hint(text) },
+			Late: func() []string { return i.front.session.late() }}
 	}
 	return i.talk(ctx, loop)
 }
@@ -94,15 +95,15 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = i.permit(i.screen.Console), screenCommands(i.screen)
-	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.summarizeListed(ctx, list) }
+	app.Permit, app.Screen = i.front.run.permit(i.screen.Console), screenCommands(i.screen)
+	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Console.Confirm, i.screen.Console.Number
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
-		err := i.replace(ctx, c, "other", "resume")
+		err := i.front.replace(ctx, c, "other", "resume")
 		if err == nil {
 			i.welcome(ctx, i.screen.Console.Out, app.Screen)
 		}
-		return i.conversation(), err
+		return i.front.session.conversation(), err
 	}
 	app.Detach = i.detach
 	app.Confirm, app.Prefill = i.screen.Console.Confirm, i.screen.Offer
@@ -110,7 +111,7 @@ func (i *interactive) commands() *commands.Deps {
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
-			return commands.TmuxBuffer(ctx, shell.Own(i.os.Environ()), text)
+			return commands.TmuxBuffer(ctx, shell.Own(i.opts.os.Environ()), text)
 		}
 		return i.screen.Copy(ctx, text, tmux, desktop)
 	}
@@ -120,52 +121,52 @@ func (i *interactive) commands() *commands.Deps {
 // begin begins the conversation and greets its user. What is told meanwhile
 // stands below that.
 func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
-	warn := i.run.status.warn
+	warn := i.front.run.status.warn
 	var early []string
-	i.run.status.warn = func(text string) { early = append(early, text) }
+	i.front.run.status.warn = func(text string) { early = append(early, text) }
 	err := i.front.begin(ctx, asker)
-	i.run.status.warn = warn
+	i.front.run.status.warn = warn
 	if err == nil {
-		i.addContext(ctx, i.first)
+		i.front.session.addContext(ctx, i.front.first)
 		i.setUpScreen()
 		i.greet()
 		i.startServers()
 		i.startCompanion()
 	}
 	for _, text := range early {
-		i.notify(text)
+		i.front.notify(text)
 	}
 	return err
 }
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.flags.Text(), i.charsets(), i.notify); text != "" {
+	if text := input.Words(i.opts.flags.Text(), i.opts.charsets(), i.front.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.os.Stdin) && !r.Console.Left() {
+	if !isTerminal(i.opts.os.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if left := i.leftRunning(); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
-	if missing := i.saver.Missing(); missing != "" && !i.discard {
+	if missing := i.front.session.saver.Missing(); missing != "" && !i.front.discard {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
-	if len(journal.Turns(i.engine.History())) > 0 && i.journal.Kept() && !i.discard {
-		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.goOn()))
+	if len(journal.Turns(i.front.session.engine.History())) > 0 && i.front.session.journal.Kept() && !i.front.discard {
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.front.session.goOn()))
 	}
-	i.tellTree(i.run.status.tell)
+	i.front.run.tellTree(i.front.run.status.tell)
 	return err
 }
 
 // leftRunning says what still runs in the background and ends with the session, "" if nothing does.
 func (i *interactive) leftRunning() string {
 	var names []string
-	for _, j := range i.launcher.Jobs.List() {
+	for _, j := range i.front.session.project.launcher.Jobs.List() {
 		if j.Running {
 			names = append(names, fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longestCommand), j.PID))
 		}
@@ -182,8 +183,8 @@ const longestCommand = 60
 // offer says how screen reader mode is for good, once, if the command line switches it on.
 func (i *interactive) offer() {
 	const key = "ui.accessibility.screenReader"
-	on := i.flags.ScreenReader
-	if on == nil || !*on || i.screen.Console.Stable || i.settings.Says(key) || !i.paths.Once("screen-reader-offered") {
+	on := i.opts.flags.ScreenReader
+	if on == nil || !*on || i.screen.Console.Stable || i.opts.settings.Says(key) || !i.opts.paths.Once("screen-reader-offered") {
 		return
 	}
 	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)

@@ -32,10 +32,10 @@ func readKeymap(p project.Paths) (keymap.Map, []string) {
 // readKeys reads which keys the user has given another meaning. Where the terminal edits the
 // line by itself, that has none, which is said once.
 func (i *interactive) readKeys(edits bool) keymap.Map {
-	m, problems := readKeymap(i.paths)
-	i.warnings = append(i.warnings, problems...)
-	if !edits && !m.Empty() && i.paths.Once("keybindings-idle-told") {
-		i.warnings = append(i.warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
+	m, problems := readKeymap(i.opts.paths)
+	i.opts.warnings = append(i.opts.warnings, problems...)
+	if !edits && !m.Empty() && i.opts.paths.Once("keybindings-idle-told") {
+		i.opts.warnings = append(i.opts.warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
 	}
 	return m
 }

@@ -26,9 +26,9 @@ func (o *Options) logins() oauth.Config {
 
 // managedServers are the servers of a directory for sub-commands.
 type managedServers struct {
-	*Options
-	*status
-	held *mcp.Set // those of the session, nil if none is held
+	opts   *Options
+	status *status
+	held   *mcp.Set // those of the session, nil if none is held
 
 	// open returns what programs are started by, and what is worked in.
 	open func() (*launch.Launcher, *workspace.Workspace, error)
@@ -36,10 +36,10 @@ type managedServers struct {
 
 // set returns the servers that are set up.
 func (m managedServers) set() *serverSet {
-	if m.served == nil {
-		m.served = m.findServers(m.notify)
+	if m.opts.served == nil {
+		m.opts.served = m.opts.findServers(m.status.notify)
 	}
-	return m.served
+	return m.opts.served
 }
 
 // Status implements [cli.Servers].
@@ -47,7 +47,7 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 	if m.held != nil {
 		return m.held.Status(), nil
 	}
-	p := &Project{Options: m.Options, status: m.status, tellServers: func(string) {}} // what fails is in the Status
+	p := &Project{opts: m.opts, status: m.status, tellServers: func(string) {}} // what fails is in the Status
 	only := *m.set()
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
@@ -63,10 +63,10 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 			return nil, err
 		}
 	}
-	all := m.served
-	m.served = &only
+	all := m.opts.served
+	m.opts.served = &only
 	p.newServers()
-	m.served = all
+	m.opts.served = all
 	defer p.servers.Close()
 	if most > 0 && p.servers != nil {
 		p.servers.Start()
@@ -86,14 +86,14 @@ func (m managedServers) Login(name string) (*oauth.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			p := &Project{Options: m.Options, launcher: l}
+			p := &Project{opts: m.opts, launcher: l}
 			s = p.filled(s, m.set().rights(s))
 		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil
 		}
-		return oauth.NewClient(m.logins(), o)
+		return oauth.NewClient(m.opts.logins(), o)
 	}
 	return nil, nil
 }

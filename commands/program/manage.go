@@ -26,15 +26,15 @@ import (
 
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter report.Reporter, args []string) error {
-	r.status.warn = r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	r.status.warn = r.opts.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newInspection(r)
 	defer s.Close()
-	at := r.terminal()
-	out := r.printer(r.os.Stdout)
-	out.Page, out.Err, out.JSON = at.pager(), r.os.Stderr, r.flags.Format() == "json"
-	ask := &cli.Asker{In: r.os.Stdin, Err: r.os.Stderr, Browse: r.browse}
+	at := r.opts.terminal()
+	out := r.printer(r.opts.os.Stdout)
+	out.Page, out.Err, out.JSON = at.pager(), r.opts.os.Stderr, r.opts.flags.Format() == "json"
+	ask := &cli.Asker{In: r.opts.os.Stdin, Err: r.opts.os.Stderr, Browse: r.opts.browse}
 	var show cli.Attach
-	servers := managedServers{Options: r.Options, status: r.status,
+	servers := managedServers{opts: r.opts, status: r.status,
 		open: func() (*launch.Launcher, *workspace.Workspace, error) {
 			v, err := s.seen()
 			if err != nil {
@@ -49,8 +49,8 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 			return &at, v.workspace, nil
 		}}
 	switch {
-	case !isTerminal(r.os.Stdin):
-	case r.flags.NoInput:
+	case !isTerminal(r.opts.os.Stdin):
+	case r.opts.flags.NoInput:
 		ask.In = strings.NewReader("")
 	default:
 		ask.Secret = at.password
@@ -61,18 +61,18 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 
 // printer returns where sub-commands print.
 func (r *run) printer(out io.Writer) *cli.Output {
-	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.os.Stdout), Width: r.terminal().columns()}
+	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.os.Stdout), Width: r.opts.terminal().columns()}
 }
 
 // things returns what sub-commands take, wherever they are called.
 func (r *run) things(p cli.Project) []any {
-	return []any{p, r.folder(), managedHooks{r.Options, p.Launcher}, r.skillLibrary(), r.agents(),
-		cli.Extensions(r.installed), cli.Transport(r.remoteTransport), cli.Builtin(builtinTools),
-		cli.Clean(r.secrets.Text), cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date),
-		&cli.Host{Environ: shell.Own(r.os.Environ()), Editor: r.terminal().editor(),
-			Clipboard: func() string { return commands.ClipboardProgram(r.os.getenv) }},
+	return []any{p, r.opts.folder(), managedHooks{r.opts, p.Launcher}, r.opts.skillLibrary(), r.opts.agents(),
+		cli.Extensions(r.opts.installed), cli.Transport(r.opts.remoteTransport), cli.Builtin(builtinTools),
+		cli.Clean(r.opts.secrets.Text), cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date),
+		&cli.Host{Environ: shell.Own(r.opts.os.Environ()), Editor: r.opts.terminal().editor(),
+			Clipboard: func() string { return commands.ClipboardProgram(r.opts.os.getenv) }},
 		cli.API(func() (model.Options, error) {
-			a, err := findAccount(r.Options, r.notify)
+			a, err := findAccount(r.opts, r.notify)
 			return a.API, err
 		})}
 }
@@ -91,7 +91,8 @@ func (o *Options) folder() *cli.Folder {
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and
 // what can't be had is an error of those alone that want it.
 type inspection struct {
-	*run
+	opts     *Options
+	run      *run
 	launcher func() (*launch.Launcher, error)
 	seen     func() (findings, error)
 	wrong    func() []cli.Problem
@@ -101,9 +102,9 @@ type inspection struct {
 // newInspection returns an inspection that has looked at nothing yet. It may be asked for
 // several things at once.
 func newInspection(r *run) *inspection {
-	s := &inspection{run: r}
+	s := &inspection{opts: r.opts, run: r}
 	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
-		l, err := newLauncher(r.Options)
+		l, err := newLauncher(r.opts)
 		s.made.Store(l)
 		return l, err
 	})
@@ -127,20 +128,20 @@ type findings struct {
 
 // look finds the rules of a run.
 func (s *inspection) look() (v findings, err error) {
-	if s.trust.State < trust.Unneeded {
-		s.settings.Confine()
+	if s.opts.trust.State < trust.Unneeded {
+		s.opts.settings.Confine()
 	}
-	if v.workspace, err = newWorkspace(s.Options, s.paths.Expected().Temp, nil, s.notify); err != nil {
+	if v.workspace, err = newWorkspace(s.opts, s.opts.paths.Expected().Temp, nil, s.run.notify); err != nil {
 		return v, err
 	}
 	for _, w := range v.workspace.Complaints() {
-		s.notify(w)
+		s.run.notify(w)
 	}
 	l, err := s.launcher()
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	v.policy, err = (rulebook{s.Options, l, s.notify, s.notify}).policy(!s.interactive)
+	v.policy, err = (rulebook{s.opts, l, s.run.notify, s.run.notify}).policy(!s.opts.interactive)
 	return v, err
 }
 
@@ -155,9 +156,9 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	if _, err := s.seen(); err != nil { // which says what is wrong with the rules
 		return nil, err
 	}
-	o := *s.Options
+	o := *s.opts
 	o.interactive, o.agentSet = !headless, nil
-	p, err := openTrial(&o, s.paths.Expected())
+	p, err := openTrial(&o, s.opts.paths.Expected())
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	}
 	if p.servers != nil {
 		p.servers.Start()
-		p.servers.Wait(ctx, time.Duration(p.settings.ConnectSeconds)*time.Second)
+		p.servers.Wait(ctx, time.Duration(p.opts.settings.ConnectSeconds)*time.Second)
 	}
 	return &cli.Trial{Tools: t.tools, Policy: t.policy, Offers: t.judge.Offers, Explain: t.explain,
 		Close: func() { t.Close(); p.Close() }}, nil
@@ -200,11 +201,11 @@ func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() 
 type sessionProject struct{ f *front }
 
 // Rules implements [cli.Project].
-func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.policy, nil }
+func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.policy, nil }
 
 // Trial implements [cli.Project] by the conversation itself.
 func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, error) {
-	s := h.f.Session
+	s := h.f.session
 	t := &cli.Trial{Tools: s.tools, Policy: s.policy, Offers: s.judge.Offers, Explain: s.explain, Close: func() {}}
 	if headless != s.policy.Unattended {
 		t.Policy = s.policy.As(headless)
@@ -214,4 +215,6 @@ func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, err
 }
 
 // Launcher implements [cli.Project].
-func (h sessionProject) Launcher() (*launch.Launcher, error) { return h.f.launcher, nil }
+func (h sessionProject) Launcher() (*launch.Launcher, error) {
+	return h.f.session.project.launcher, nil
+}

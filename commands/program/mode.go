@@ -80,13 +80,13 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.P
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
 func (i *interactive) nextMode() string {
-	at := slices.Index(cycle, i.policy.Mode())
+	at := slices.Index(cycle, i.front.session.policy.Mode())
 	for n := range cycle {
-		if i.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+		if i.front.session.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := i.mode(""); err == nil {
+	if said, err := i.front.session.mode(""); err == nil {
 		i.screen.Console.Out.Line(output.Info, "%s", said)
 	}
 	return i.readyPrompt()
@@ -101,5 +101,5 @@ func (i *interactive) readyPrompt() string {
 	case i.screen.Console.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(i.policy.Mode()))
+	return output.ReadyIn(string(i.front.session.policy.Mode()))
 }

@@ -40,25 +40,25 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	f.awaitServers(ctx) // whose prompts are commands
+	f.session.project.awaitServers(ctx) // whose prompts are commands
 	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
 	})
 	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
-	ask := f.Session.prompted()                 // a schema has it asked again
-	if f.Schema == nil {                        // which knows better what is missing
+	ask := f.session.prompted()                 // a schema has it asked again
+	if f.session.Schema == nil {                // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	ask = report.Waiting(ask, f.lastHeard, reporter.Event)
-	runner := &report.Once{Model: f.router.Shown(), Reporter: reporter, Tally: count,
-		Session: f.journal.ID(), Now: time.Now, FailOnDeny: f.flags.FailOnDeny,
-		NoRestart: f.flags.Stream == "token" && !f.flags.AllowRestart && f.text(f.Schema) && !isTerminal(f.os.Stdout),
-		Ask:       ask, Schema: f.Schema, Expand: input.Chain(commands.Step(app), f.references)}
+	ask = report.Waiting(ask, f.session.project.lastHeard, reporter.Event)
+	runner := &report.Once{Model: f.session.router.Shown(), Reporter: reporter, Tally: count,
+		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.flags.FailOnDeny,
+		NoRestart: f.opts.flags.Stream == "token" && !f.opts.flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.os.Stdout),
+		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
-	if dir := f.rehearsal.Elsewhere(); dir != "" {
+	if dir := f.session.rehearsal.Elsewhere(); dir != "" {
 		f.notify(fmt.Sprintf("the patch edits files outside of this directory: apply it in %s", dir))
 	}
 	return nil
@@ -67,24 +67,24 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 // approver returns who decides in a run without a session. With --ask-tty it is the
 // user at the terminal, wherever the streams lead; else it is nobody, which is nil.
 func (f *front) approver(ctx context.Context) (engine.Approver, error) {
-	if !f.flags.AskTTY {
+	if !f.opts.flags.AskTTY {
 		return nil, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
-	out := output.New(tty, output.Options{ASCII: f.settings.ASCII || output.OnlyASCII(f.os.Lookup)})
-	console := &repl.Console{Out: out, Stable: f.flags.PromptFormat == "stable",
-		Spoken: output.Decide(f.terminal().signs()).Asked,
-		Shared: isTerminal(f.os.Stdout) || isTerminal(f.os.Stderr)}
+	out := output.New(tty, output.Options{ASCII: f.opts.settings.ASCII || output.OnlyASCII(f.opts.os.Lookup)})
+	console := &repl.Console{Out: out, Stable: f.opts.flags.PromptFormat == "stable",
+		Spoken: output.Decide(f.opts.terminal().signs()).Asked,
+		Shared: isTerminal(f.opts.os.Stdout) || isTerminal(f.opts.os.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err
 	}
 	f.closers = append(f.closers, func() { screen.Close(); tty.Close() })
-	f.shown.Store(screen)
-	return &repl.Asker{Console: console}, f.enter(ctx, console)
+	f.run.shown.Store(screen)
+	return &repl.Asker{Console: console}, f.run.enter(ctx, console)
 }
 
 // attended reports whether anybody is there to ask.
@@ -106,44 +106,44 @@ func (r *run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Conversation{Config: talk.Config{In: r.os.Stdin, Stream: r.stream, Tally: r.count,
-		Now: time.Now, Outcome: r.outcome, Nobody: asker,
-		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.Session.hints }, Always: r.settings.Steering},
-		FailOnDeny: r.flags.FailOnDeny, Session: func() string { return f.journal.ID() }}}
+	t := &talk.Conversation{Config: talk.Config{In: r.opts.os.Stdin, Stream: r.stream, Tally: r.count,
+		Now: time.Now, Outcome: r.opts.outcome, Nobody: asker,
+		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.settings.Steering},
+		FailOnDeny: r.opts.flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
 	if asker == nil {
-		t.Nobody = &question.Headless{FailOnAsk: r.flags.FailOnAsk,
-			Flags: func(q engine.Proposal) string { return f.allowing(q) }}
-		if !r.flags.NoInput {
+		t.Nobody = &question.Headless{FailOnAsk: r.opts.flags.FailOnAsk,
+			Flags: func(q engine.Proposal) string { return f.session.allowing(q) }}
+		if !r.opts.flags.NoInput {
 			asker = t
 		}
 	}
-	r.status.warn = r.redacting(t.Notify)
-	r.status.tell = r.redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
-	if r.flags.AskTrust {
+	r.status.warn = r.opts.redacting(t.Notify)
+	r.status.tell = r.opts.redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
+	if r.opts.flags.AskTrust {
 		if err := r.enter(ctx, t); err != nil {
 			return err
 		}
-		f.agents().ask, f.agents().tell = t.Consent, f.notify
+		f.opts.agents().ask, f.opts.agents().tell = t.Consent, f.notify
 	}
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
-	f.addContext(ctx, f.first)
+	f.session.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
-	if r.flags.AskTrust {
+	if r.opts.flags.AskTrust {
 		app.Permit = r.permit(t)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
-	return t.Serve(ctx, report.Init{Model: f.router.Shown()})
+	return t.Serve(ctx, report.Init{Model: f.session.router.Shown()})
 }
 
 // piped returns the prompt of the command line and of standard input.
 func (r *run) piped(ctx context.Context) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(r.flags.Text(), r.charsets(), r.notify)}
-	in := input.Stdin{Terminal: isTerminal(r.os.Stdin), Force: r.flags.Stdin || r.flags.Dash(),
-		Forbid: r.flags.NoStdin, Prompt: p.Text != ""}
-	info, err := r.os.Stdin.Stat()
+	p := report.Prompt{Text: input.Words(r.opts.flags.Text(), r.opts.charsets(), r.notify)}
+	in := input.Stdin{Terminal: isTerminal(r.opts.os.Stdin), Force: r.opts.flags.Stdin || r.opts.flags.Dash(),
+		Forbid: r.opts.flags.NoStdin, Prompt: p.Text != ""}
+	info, err := r.opts.os.Stdin.Stat()
 	if err != nil {
 		in.Closed = true
 	} else {
@@ -152,11 +152,11 @@ func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	if !in.Wanted() {
 		return p, nil
 	}
-	b, err := input.ReadAll(ctx, r.os.Stdin, input.MaxStdin, r.notify)
+	b, err := input.ReadAll(ctx, r.opts.os.Stdin, input.MaxStdin, r.notify)
 	if err != nil {
 		return p, err
 	}
-	d, err := input.Decode(b, r.charsets(), r.notify)
+	d, err := input.Decode(b, r.opts.charsets(), r.notify)
 	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }

@@ -14,7 +14,7 @@ import (
 // places says where things are that commands must not read, and where what they
 // share is kept.
 type places struct {
-	project.Paths
+	paths   project.Paths
 	env     func(string) string // a variable of the process
 	getenv  func(string) string // the same, or else one of the .env file
 	keyFile string              // of the command line
@@ -25,12 +25,12 @@ func (o *Options) places() places { return places{o.paths, o.os.getenv, o.getenv
 
 // place returns the path that a word of the user's means.
 func (p places) place(path string) string {
-	return disk.Absolute(path, p.Cwd, p.Home)
+	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
 // hooks returns where the user keeps what git makes hooks of new repositories.
 func (p places) hooks() (dir string) {
-	home := p.Home
+	home := p.paths.Home
 	if home == "" {
 		return "" // what lies here may be the project's
 	}
@@ -44,7 +44,7 @@ func (p places) hooks() (dir string) {
 
 // hidden returns what commands can't read.
 func (p places) hidden() []string {
-	list := append(secret.Files(p.Home, p.User(), p.env), secret.Held(p.Home, p.env)...)
+	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.Held(p.paths.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, p.place(path))
@@ -56,7 +56,7 @@ func (p places) hidden() []string {
 // keptSecret returns what may hold secrets, also where the home directory leads.
 func (p places) keptSecret() []string {
 	list := p.hidden()
-	if real := disk.Follow(p.Home); real != p.Home {
+	if real := disk.Follow(p.paths.Home); real != p.paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
 	}
 	return list
@@ -65,7 +65,7 @@ func (p places) keptSecret() []string {
 // caches returns the directory of the caches that confined commands of this
 // directory have, "" if there is no place for it. They are not those of the
 // user: what a command puts into a cache is run by whoever takes it out.
-func (p places) caches() string { return below(p.cache(), project.Hash(p.Folder(""))) }
+func (p places) caches() string { return below(p.cache(), project.Hash(p.paths.Folder(""))) }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
@@ -77,7 +77,7 @@ func (p places) temp() string { return below(p.cache(), "tmp") }
 
 // found returns where it is kept what confines commands, which these can't write to; ""
 // if there is no place for it.
-func (p places) found() string { return p.User("gemline", "confinement.json") }
+func (p places) found() string { return p.paths.User("gemline", "confinement.json") }
 
 // goCache returns where the user's go command keeps what it has compiled, ""
 // if there is no place for it.
@@ -93,7 +93,7 @@ func (p places) userCaches() string {
 	if dir := p.env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	return below(p.Home, ".cache")
+	return below(p.paths.Home, ".cache")
 }
 
 // below returns the path of a name in a directory, "" if there is no directory.

@@ -17,14 +17,14 @@ import (
 // newPlans returns the plans of the conversation, nil if none are kept.
 func (s *Session) newPlans() *tools.Plans {
 	dir := s.planDir()
-	if dir == "" || !s.settings.PlanMode {
+	if dir == "" || !s.opts.settings.PlanMode {
 		return nil
 	}
 	made := ""
-	if s.store.Temp != "" && !s.Trial {
-		made = filepath.Join(s.store.Temp, "plans.txt")
+	if s.project.store.Temp != "" && !s.Trial {
+		made = filepath.Join(s.project.store.Temp, "plans.txt")
 	}
-	return &tools.Plans{Workspace: s.workspace, Dir: dir, Made: made, Attended: s.Approver != nil,
+	return &tools.Plans{Workspace: s.project.workspace, Dir: dir, Made: made, Attended: s.Approver != nil,
 		Planning: func() bool { return s.policy.Mode() == policy.Plan },
 		Enter:    func() error { return s.setMode(policy.Plan) },
 		Leave:    s.leavePlanMode,
@@ -41,16 +41,16 @@ func (s *Session) newPlans() *tools.Plans {
 // or of the first extension that names one, which lies in the project, or else one of the
 // session's own.
 func (s *Session) planDir() string {
-	dir, whose := s.settings.PlanDir, "general.plan.directory"
+	dir, whose := s.opts.settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		for _, x := range slices.Backward(s.active()) {
+		for _, x := range slices.Backward(s.opts.active()) {
 			if x.PlanDir != "" {
 				dir, whose = x.PlanDir, "plan.directory of the extension "+x.Name
 			}
 		}
 	}
 	if dir != "" {
-		root := s.workspace.Roots()[0]
+		root := s.project.workspace.Roots()[0]
 		at := filepath.Join(root, dir)
 		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !s.keepsState(at) && disk.Follow(at) == at {
 			return at
@@ -58,7 +58,7 @@ func (s *Session) planDir() string {
 		s.notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
 			"plans are kept with the session", whose, text.EscapeLine(dir)))
 	}
-	if temp := s.workspace.Temp(); temp != "" {
+	if temp := s.project.workspace.Temp(); temp != "" {
 		return filepath.Join(temp, s.journal.ID(), "plans")
 	}
 	return ""
@@ -85,8 +85,8 @@ func holdsPlans(dir string) bool {
 // the user's home.
 func (s *Session) keepsState(dir string) bool {
 	return slices.ContainsFunc([]string{"tmp", "history", "gemline"}, func(name string) bool {
-		own := s.paths.User(name)
-		return s.paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
+		own := s.opts.paths.User(name)
+		return s.opts.paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
 	})
 }
 

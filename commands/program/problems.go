@@ -17,11 +17,13 @@ func (s *inspection) findWrong() []cli.Problem {
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	return append(failed("sandbox", err), problems(s.Options, l)...)
+	return append(failed("sandbox", err), problems(s.opts, l)...)
 }
 
 // Problems implements [cli.Project].
-func (h sessionProject) Problems() []cli.Problem { return problems(h.f.Options, h.f.launcher) }
+func (h sessionProject) Problems() []cli.Problem {
+	return problems(h.f.opts, h.f.session.project.launcher)
+}
 
 // problems returns what a run would say about the files of a directory, by the readers of a
 // run.

@@ -79,7 +79,7 @@ func (p Process) getenv(name string) string {
 
 // A run is one start of the program.
 type run struct {
-	*Options
+	opts      *Options
 	status    *status
 	store     project.Store        // where what is kept of the directory is
 	json      *os.File             // of --json-fd, nil without
@@ -102,18 +102,18 @@ func Run(p Process) (code int) {
 	r, command, err := newRun(p)
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
-	defer r.ledger.Close()
-	r.interactive = err == nil && r.serving == nil &&
-		r.flags.Interactive(isTerminal(r.os.Stdin), isTerminal(r.os.Stdout), r.os.getenv)
+	defer r.opts.ledger.Close()
+	r.opts.interactive = err == nil && r.opts.serving == nil &&
+		r.opts.flags.Interactive(isTerminal(r.opts.os.Stdin), isTerminal(r.opts.os.Stdout), r.opts.os.getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(r.flags.Timeout); d > 0 && !r.severalAnswers() && r.flags.Batch == "" {
+	if d := time.Duration(r.opts.flags.Timeout); d > 0 && !r.opts.severalAnswers() && r.opts.flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.reporter(managed, stop) })
-	defer listen(ctx, stop, r.interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
+	defer listen(ctx, stop, r.opts.interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
 		r.abandoned.Store(true)
@@ -121,8 +121,8 @@ func Run(p Process) (code int) {
 	})()
 	defer func() {
 		if v := recover(); v != nil {
-			if r.flags.Debug {
-				fmt.Fprintln(r.os.Stderr, r.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
+			if r.opts.flags.Debug {
+				fmt.Fprintln(r.opts.os.Stderr, r.opts.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
 			code = r.finish(ctx, reporter(), &crash{value: v, goOn: r.status.kept()})
 		}
@@ -132,13 +132,13 @@ func Run(p Process) (code int) {
 	}
 	switch {
 	case err != nil:
-		r.readHere(managed) // which format do the settings say?
-	case !r.flags.Version && !r.flags.Help:
-		err = r.readHere(managed)
+		r.opts.readHere(managed) // which format do the settings say?
+	case !r.opts.flags.Version && !r.opts.flags.Help:
+		err = r.opts.readHere(managed)
 	}
 	switch {
 	case err != nil:
-	case r.flags.Version || r.flags.Help || r.flags.ListSessions || r.flags.ListExtensions:
+	case r.opts.flags.Version || r.opts.flags.Help || r.opts.flags.ListSessions || r.opts.flags.ListExtensions:
 		if err = r.printInfo(); err == nil {
 			return 0
 		}
@@ -200,9 +200,9 @@ func newRun(p Process) (r *run, command []string, err error) {
 		line = flags.Wanted(args)
 	}
 	o := &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default(), serving: serving}
-	r = &run{Options: o, status: newStatus(), count: newTally()}
+	r = &run{opts: o, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
-	r.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
+	r.opts.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := line.JSONFd; fd != nil && command == nil {
 		var ferr error
 		if r.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
@@ -216,12 +216,12 @@ func newRun(p Process) (r *run, command []string, err error) {
 // be, and where it goes.
 func (r *run) prepareOutput(managed bool) (err error) {
 	if !managed {
-		if r.schema, err = outputSchema(r.flags); err != nil {
+		if r.schema, err = outputSchema(r.opts.flags); err != nil {
 			return err
 		}
 	}
-	if name := r.flags.Output; name != "" && name != "-" && r.runs(managed) {
-		if r.output, err = report.NewDestination(name, r.os.Stdout, r.ledger); err != nil {
+	if name := r.opts.flags.Output; name != "" && name != "-" && r.runs(managed) {
+		if r.output, err = report.NewDestination(name, r.opts.os.Stdout, r.opts.ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 		return nil
@@ -238,31 +238,31 @@ func (r *run) prepareOutput(managed bool) (err error) {
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
-		Out: r.os.Stdout, Err: r.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.flags.Quiet, Raw: r.flags.RawOutput, Uncited: r.settings != nil && !r.settings.Cite,
-		RunInfo: report.RunInfo{Version: r.os.Version, Dir: func() string { return r.paths.Cwd },
+		Out: r.opts.os.Stdout, Err: r.opts.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.flags.Quiet, Raw: r.opts.flags.RawOutput, Uncited: r.opts.settings != nil && !r.opts.settings.Cite,
+		RunInfo: report.RunInfo{Version: r.opts.os.Version, Dir: func() string { return r.opts.paths.Cwd },
 			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
-	if managed || r.serving != nil || r.flags.ACP { // standard output is for what was asked for
+	if managed || r.opts.serving != nil || r.opts.flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)
 	}
-	if r.flags.Batch != "" && r.flags.Format() != "text" {
+	if r.opts.flags.Batch != "" && r.opts.flags.Format() != "text" {
 		return batch.Ending(report.New("stream-json", out)) // a line, like those of the items
 	}
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
 	}
-	out.Live = r.flags.Stream == "token" || r.output == nil && !r.flags.Quiet && isTerminal(r.os.Stdout)
-	if r.flags.Patch || r.flags.DryRun {
+	out.Live = r.opts.flags.Stream == "token" || r.output == nil && !r.opts.flags.Quiet && isTerminal(r.opts.os.Stdout)
+	if r.opts.flags.Patch || r.opts.flags.DryRun {
 		out.Collected = r.status.collected
 	}
 	if r.json != nil {
 		out.JSON = r.json
 	}
-	format := cmp.Or(r.flags.Format(), r.settings.Format)
-	if r.flags.Talks() && format == "stream-json" {
+	format := cmp.Or(r.opts.flags.Format(), r.opts.settings.Format)
+	if r.opts.flags.Talks() && format == "stream-json" {
 		r.stream = report.NewStream(out)
 		return r.stream
 	}
@@ -272,14 +272,14 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 // runs reports whether the program answers a prompt, rather than telling
 // something about itself.
 func (r *run) runs(managed bool) bool {
-	f := r.flags
+	f := r.opts.flags
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
 // text reports whether the answer, as text, is what the run prints.
 func (r *run) text(d *report.OutputSchema) bool {
-	f := r.flags
-	asText := r.json != nil || cmp.Or(f.Format(), r.settings.Format, "text") == "text"
+	f := r.opts.flags
+	asText := r.json != nil || cmp.Or(f.Format(), r.opts.settings.Format, "text") == "text"
 	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
@@ -301,72 +301,72 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 // printInfo prints what needs no run.
 func (r *run) printInfo() error {
 	switch {
-	case r.flags.Version:
-		return cli.ReadBuild(r.os.Version, r.os.Commit, r.os.Date).Print(r.os.Stdout, r.flags.Format() == "json")
-	case r.flags.Help:
-		return flags.Help(r.os.Stdout, cli.Commands())
+	case r.opts.flags.Version:
+		return cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date).Print(r.opts.os.Stdout, r.opts.flags.Format() == "json")
+	case r.opts.flags.Help:
+		return flags.Help(r.opts.os.Stdout, cli.Commands())
 	}
-	asJSON := r.settings.Format == "json" || r.settings.Format == "stream-json"
+	asJSON := r.opts.settings.Format == "json" || r.opts.settings.Format == "stream-json"
 	var list bytes.Buffer
 	var err error
-	if r.flags.ListExtensions {
+	if r.opts.flags.ListExtensions {
 		err = r.listExtensions(&list, asJSON)
 	} else {
-		project, _ := r.paths.Register(context.Background())
+		project, _ := r.opts.paths.Register(context.Background())
 		err = journal.Print(&list, project.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = r.opts.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
 }
 
 // openProject opens the directory to work in, with the settings of the command line.
 func (r *run) openProject() (*Project, error) {
-	p, err := Open(r.Options, r.status, r.store)
+	p, err := Open(r.opts, r.status, r.store)
 	if err == nil {
-		r.count.Cost = p.cost
+		r.count.Cost = p.server.cost
 	}
 	return p, err
 }
 
 // start does what the user wants.
 func (r *run) start(ctx context.Context, reporter report.Reporter) error {
-	r.ledger.Sweep()
+	r.opts.ledger.Sweep()
 	var perr error
-	r.store, perr = r.paths.Register(ctx)
-	if r.flags.PromptInteractive != "" && !r.interactive {
+	r.store, perr = r.opts.paths.Register(ctx)
+	if r.opts.flags.PromptInteractive != "" && !r.opts.interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
 	told := func(info bool) func(string) {
-		return r.redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
+		return r.opts.redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
 	}
 	r.status.warn, r.status.tell = told(false), told(true)
-	if r.flags.Batch != "" { // standard output is for its items
-		r.status.warn, r.status.tell = batch.Notes(r.os.Stderr, "warning: ",
-			r.flags.Quiet), batch.Notes(r.os.Stderr, "info: ", r.flags.Quiet)
+	if r.opts.flags.Batch != "" { // standard output is for its items
+		r.status.warn, r.status.tell = batch.Notes(r.opts.os.Stderr, "warning: ",
+			r.opts.flags.Quiet), batch.Notes(r.opts.os.Stderr, "info: ", r.opts.flags.Quiet)
 	}
-	if r.interactive {
+	if r.opts.interactive {
 		return r.interact(ctx)
 	}
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.consulted() { // else a question comes first
+	if !r.opts.consulted() { // else a question comes first
 		if err := r.checkOut(ctx); err != nil {
 			return err
 		}
 	}
 	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
-	case r.serving != nil:
+	case r.opts.serving != nil:
 		return r.served(ctx)
-	case r.flags.ACP:
+	case r.opts.flags.ACP:
 		return r.serveEditor(ctx)
-	case r.flags.Talks():
+	case r.opts.flags.Talks():
 		return r.serve(ctx)
-	case r.flags.Batch != "":
+	case r.opts.flags.Batch != "":
 		return r.batch(ctx)
 	}
 	return r.once(ctx, reporter)

@@ -36,8 +36,8 @@ import (
 // server. It is complete when [Open] returns it, and safe for several Sessions at
 // once.
 type Project struct {
-	*Options
-	*status
+	opts         *Options
+	status       *status
 	store        project.Store // where its sessions are kept
 	workspace    *workspace.Workspace
 	complain     func()             // says once what is wrong with its ignore files
@@ -59,8 +59,8 @@ type Project struct {
 	policy       *policy.Policy      // as it is when a conversation begins
 	budget       *limit.Budget       // of all conversations together
 	telemetry    *telemetry.Provider // nil if nothing is recorded
-	server
-	closers []func()
+	server       server
+	closers      []func()
 }
 
 // Open makes the owners of what is worked with, in the order in which they need
@@ -80,8 +80,8 @@ func openTrial(o *Options, store project.Store) (*Project, error) {
 
 // newProject returns a project that has opened nothing yet.
 func newProject(o *Options, told *status, store project.Store) *Project {
-	p := &Project{Options: o, status: told, store: store}
-	p.agents() // which conversations share
+	p := &Project{opts: o, status: told, store: store}
+	p.opts.agents() // which conversations share
 	p.customs.Dirs, p.skills = o.commandDirs, o.skillLibrary()
 	return p
 }
@@ -106,12 +106,12 @@ func (p *Project) Close() {
 
 // loadRules finds out what commands are held by and what calls are judged by.
 func (p *Project) loadRules() error {
-	l, err := newLauncher(p.Options) // before the warnings, since what is wrong may be refused
-	for _, w := range p.warnings {
-		p.notify(w)
+	l, err := newLauncher(p.opts) // before the warnings, since what is wrong may be refused
+	for _, w := range p.opts.warnings {
+		p.status.notify(w)
 	}
-	if wide := p.wide(); wide != "" && (p.settings.WarnHome || !p.paths.AtHome()) {
-		p.notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
+	if wide := p.opts.wide(); wide != "" && (p.opts.settings.WarnHome || !p.opts.paths.AtHome()) {
+		p.status.notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
 	p.distrust()
 	p.forbidPlanMode()
@@ -127,45 +127,45 @@ func (p *Project) loadRules() error {
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)
 	l.Before = sync.OnceFunc(func() {
-		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.paths.Once("sandbox-told-"+runtime.GOOS)) {
-			p.notify(text)
+		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.opts.paths.Once("sandbox-told-"+runtime.GOOS)) {
+			p.status.notify(text)
 		}
 	})
 	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
 		l.Before()
 	}
-	if format := cmp.Or(p.flags.Format(), p.settings.Format, "text"); format != "text" || p.flags.JSONFd != nil {
+	if format := cmp.Or(p.opts.flags.Format(), p.opts.settings.Format, "text"); format != "text" || p.opts.flags.JSONFd != nil {
 		// The records say what confines commands: that may have to be tried, while the
 		// rest begins.
 		tried := make(chan struct{})
 		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.policy, err = p.rulebook(l).policy(!p.answered())
+	p.policy, err = p.rulebook(l).policy(!p.opts.answered())
 	return err
 }
 
 // rulebook returns where the rules are, for commands that l starts.
 func (p *Project) rulebook(l *launch.Launcher) rulebook {
-	return rulebook{p.Options, l, p.notify, func(text string) { p.tell(text) }}
+	return rulebook{p.opts, l, p.status.notify, func(text string) { p.status.tell(text) }}
 }
 
 // distrust holds a session in a folder that is not trusted to asking.
 func (p *Project) distrust() {
-	if p.trust.State >= trust.Unneeded {
+	if p.opts.trust.State >= trust.Unneeded {
 		return
 	}
-	if len(p.trust.Brings) > 0 {
-		p.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
+	if len(p.opts.trust.Brings) > 0 {
+		p.status.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
 	}
-	if p.settings.Confine() {
-		p.notify("this folder is not trusted: the approval mode is default")
+	if p.opts.settings.Confine() {
+		p.status.notify("this folder is not trusted: the approval mode is default")
 	}
 }
 
 // trusting says how a folder is trusted after all.
 func (p *Project) trusting() string {
-	if p.interactive || p.flags.AskTrust {
+	if p.opts.interactive || p.opts.flags.AskTrust {
 		return "/permissions trust asks again"
 	}
 	return "gemline trust add trusts it"
@@ -173,31 +173,31 @@ func (p *Project) trusting() string {
 
 // forbidPlanMode has a session that may not use plan mode begin in another one.
 func (p *Project) forbidPlanMode() {
-	if p.settings.ApprovalMode == string(policy.Plan) && !p.settings.PlanMode {
-		p.settings.ApprovalMode = string(policy.Default)
-		p.notify("general.plan.enabled in the settings switches plan mode off: the approval mode is default")
+	if p.opts.settings.ApprovalMode == string(policy.Plan) && !p.opts.settings.PlanMode {
+		p.opts.settings.ApprovalMode = string(policy.Default)
+		p.status.notify("general.plan.enabled in the settings switches plan mode off: the approval mode is default")
 	}
 }
 
 // openWorkspace makes the workspace and what commands run in.
 func (p *Project) openWorkspace() (err error) {
-	if p.flags.Patch || p.flags.DryRun {
+	if p.opts.flags.Patch || p.opts.flags.DryRun {
 		p.overlay = &workspace.Overlay{}
 	}
-	if p.workspace, err = newWorkspace(p.Options, p.store.Temp, p.overlay, p.notify); err != nil {
+	if p.workspace, err = newWorkspace(p.opts, p.store.Temp, p.overlay, p.status.notify); err != nil {
 		return err
 	}
 	p.complain = sync.OnceFunc(func() {
 		for _, w := range p.workspace.Complaints() {
-			p.notify(w)
+			p.status.notify(w)
 		}
 	})
-	p.web = newFetcher(p.Options)
+	p.web = newFetcher(p.opts)
 	p.newServers()
-	jobs := shell.NewJobs(p.paths.User("tmp", "background-processes"))
-	jobs.Secrets = p.secrets
+	jobs := shell.NewJobs(p.opts.paths.User("tmp", "background-processes"))
+	jobs.Secrets = p.opts.secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.environ(), p.launcher.Shell)) })
+	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.opts.environ(), p.launcher.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.servers.Close)
 	return nil
 }
@@ -229,8 +229,8 @@ func (o *Options) globalContext() string { return o.paths.User(memory.DefaultNam
 
 // add has a directory worked in.
 func (p *Project) add(dir string) {
-	if err := addDirectory(p.Options, p.workspace, dir); err != nil {
-		p.notify(err.Error())
+	if err := addDirectory(p.opts, p.workspace, dir); err != nil {
+		p.status.notify(err.Error())
 	}
 }
 

@@ -130,7 +130,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := report.New(format, r)
-	s := &run{Options: &Options{flags: &flags.Set{}}, status: newStatus()}
+	s := &run{opts: &Options{flags: &flags.Set{}}, status: newStatus()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

@@ -16,19 +16,19 @@ import (
 // prune deletes the session that is over, if the user wants that, and then those that the
 // settings do not want to be kept. It says what it has deleted.
 func (f *front) prune() {
-	shelf := cli.Shelf(f.store)
+	shelf := cli.Shelf(f.run.store)
 	if f.discard {
-		switch err := shelf.Remove(f.journal.ID()); {
+		switch err := shelf.Remove(f.session.journal.ID()); {
 		case err == nil:
-			f.tell("the session is deleted")
+			f.session.project.status.tell("the session is deleted")
 		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
 			f.notify(fmt.Sprintf("the session is not deleted: %v", err))
 		}
 	}
-	if !f.settings.Retention || f.store.Temp == "" {
+	if !f.opts.settings.Retention || f.run.store.Temp == "" {
 		return
 	}
-	r, err := cli.Retention(f.settings)
+	r, err := cli.Retention(f.opts.settings)
 	if err != nil {
 		f.notify(fmt.Sprintf("no session is deleted: %v", err))
 		return
@@ -36,15 +36,15 @@ func (f *front) prune() {
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
 		old := slices.DeleteFunc(r.Expired(sessions, time.Now()),
-			func(s journal.Session) bool { return s.ID == f.journal.ID() })
+			func(s journal.Session) bool { return s.ID == f.session.journal.ID() })
 		var strays []string
-		if strays, err = cli.Strays(f.store, sessions, r); err == nil {
-			err = cli.Forget(f.store, strays)
+		if strays, err = cli.Strays(f.run.store, sessions, r); err == nil {
+			err = cli.Forget(f.run.store, strays)
 		}
 		gone, perr := shelf.Prune(old)
 		err = cmp.Or(err, perr)
 		if old = gone; len(old) > 0 {
-			f.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
+			f.session.project.status.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
 		}
 	}
 	if err != nil {

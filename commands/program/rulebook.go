@@ -18,7 +18,7 @@ import (
 // A rulebook finds the rules that hold in a directory: those that come with the
 // program, those of files, and what the settings and the command line say.
 type rulebook struct {
-	*Options
+	opts     *Options
 	launcher *launch.Launcher
 	warn     func(string)
 	tell     func(string) // of what is no warning
@@ -27,8 +27,8 @@ type rulebook struct {
 // policy returns what judges calls by the rules. A file that is not one of rules is
 // an error, since nobody knows what it would deny.
 func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
-	if b.loadError != nil {
-		return nil, b.loadError
+	if b.opts.loadError != nil {
+		return nil, b.opts.loadError
 	}
 	all, warnings, err := policy.Load(b.files())
 	for _, w := range warnings {
@@ -38,7 +38,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		return nil, err
 	}
 	all = append(all, b.listed(unattended)...)
-	if given := b.flags.AllowedTools; len(given) > 0 {
+	if given := b.opts.flags.AllowedTools; len(given) > 0 {
 		more, wrong := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
 		for _, w := range wrong {
 			b.warn(w)
@@ -49,10 +49,10 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		all = append(all, more...)
 	}
 	all = append(all, policy.Network(b.launcher.Offline, b.launcher.Asked)...)
-	if b.settings.NoAlways {
+	if b.opts.settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}
-	p := policy.New(policy.Mode(b.settings.ApprovalMode), all...)
+	p := policy.New(policy.Mode(b.opts.settings.ApprovalMode), all...)
 	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.launcher.Contained
 	return p, nil
 }
@@ -60,12 +60,12 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 // store returns where "always" is kept: nowhere, if the user's own rules are
 // not those that hold.
 func (b rulebook) store() policy.Store {
-	if b.paths.Home == "" || len(b.flags.Policy)+len(b.userSettings.PolicyPaths) > 0 {
+	if b.opts.paths.Home == "" || len(b.opts.flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
 	}
-	here := b.paths.Folder("")
-	return policy.Store{User: b.paths.User("policies", "auto-saved.toml"),
-		Project: b.paths.User("policies", "projects", project.Hash(here)+".toml"),
+	here := b.opts.paths.Folder("")
+	return policy.Store{User: b.opts.paths.User("policies", "auto-saved.toml"),
+		Project: b.opts.paths.User("policies", "projects", project.Hash(here)+".toml"),
 		About:   "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
@@ -95,13 +95,13 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
-		if key != "tools.allowed" || len(b.flags.AllowedTools) == 0 {
-			say(policy.User, key, b.userSettings.Said(key))
+		if key != "tools.allowed" || len(b.opts.flags.AllowedTools) == 0 {
+			say(policy.User, key, b.opts.userSettings.Said(key))
 		}
-		say(policy.Project, key, slices.DeleteFunc(b.settings.Said(key),
+		say(policy.Project, key, slices.DeleteFunc(b.opts.settings.Said(key),
 			func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
-	b.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
+	b.opts.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
 	return all
 }
@@ -111,7 +111,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 // have meant another one.
 func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
-	for _, server := range b.settings.Servers() {
+	for _, server := range b.opts.settings.Servers() {
 		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
 			continue
 		}
@@ -119,12 +119,12 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 		if server.Trusted {
 			l.Trusted = []string{server.Name}
 		}
-		if unattended && b.userSettings.On("mcp.autoAllowInHeadless") {
+		if unattended && b.opts.userSettings.On("mcp.autoAllowInHeadless") {
 			l.Unasked = []string{server.Name}
 		}
 		add(server.File, l)
 	}
-	for _, one := range b.userSettings.Said("mcp.allowed") {
+	for _, one := range b.opts.userSettings.Said("mcp.allowed") {
 		add(one.File, policy.Lists{Line: one.Line,
 			Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
 	}
@@ -132,9 +132,9 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 
 // files returns where rules are looked for.
 func (b rulebook) files() []policy.Source {
-	system := policy.Source{Path: settings.SystemPolicies(b.os.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
+	system := policy.Source{Path: settings.SystemPolicies(b.opts.os.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
 	list := []policy.Source{system}
-	admin := append(append([]string{}, b.flags.AdminPolicy...), b.userSettings.AdminPolicyPaths...)
+	admin := append(append([]string{}, b.opts.flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
 			b.warn("this machine's administrator has policy files in " + system.Path +
@@ -143,20 +143,20 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: b.opts.places().place(path), Tier: policy.Admin, Must: true})
 	}
-	user := b.flags.Policy
+	user := b.opts.flags.Policy
 	if len(user) == 0 {
-		user = b.userSettings.PolicyPaths
+		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: b.places().place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: b.opts.places().place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
-		list = append(list, policy.Source{Path: b.paths.User("policies"), Tier: policy.User},
+		list = append(list, policy.Source{Path: b.opts.paths.User("policies"), Tier: policy.User},
 			policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
-	if dir := b.paths.Workspace("policies"); b.brings(dir) {
+	if dir := b.opts.paths.Workspace("policies"); b.opts.brings(dir) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
 	return append(list, b.extensionRules()...)
@@ -165,10 +165,10 @@ func (b rulebook) files() []policy.Source {
 // extensionRules returns where the rules of extensions are. They can only
 // narrow, so a project that switches an extension off keeps its rules.
 func (b rulebook) extensionRules() (list []policy.Source) {
-	if !b.userSettings.Extensions {
+	if !b.opts.userSettings.Extensions {
 		return nil
 	}
-	for _, dir := range extension.Policies(b.extensions(b.userSettings)) {
+	for _, dir := range extension.Policies(b.opts.extensions(b.opts.userSettings)) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list

@@ -18,65 +18,65 @@ import (
 
 // openScreen decides how the terminal is written to and read from.
 func (i *interactive) openScreen() error {
-	at := i.terminal()
+	at := i.opts.terminal()
 	signs := at.signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
-	stable := i.flags.PromptFormat == "stable"
+	stable := i.opts.flags.PromptFormat == "stable"
 	if stable {
 		best = output.Mode{Cause: "--prompt-format stable"}
 		if !mode.Asked {
 			mode = best
 		}
 	}
-	words, err := output.Rename(i.settings.Labels())
+	words, err := output.Rename(i.opts.settings.Labels())
 	if err != nil {
-		i.warnings = append(i.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+		i.opts.warnings = append(i.opts.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
-	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.settings.OnHangup == "detach"}
-	out := output.New(&repl.ScreenFile{File: i.os.Stdout, Console: console},
-		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.settings.ASCII || output.OnlyASCII(i.os.Lookup), Words: words})
-	_, echoed := i.os.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: i.os.Stdin, Out: out, Screen: i.os.Stdout, Smart: mode.Smart,
+	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.opts.settings.OnHangup == "detach"}
+	out := output.New(&repl.ScreenFile{File: i.opts.os.Stdout, Console: console},
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.settings.ASCII || output.OnlyASCII(i.opts.os.Lookup), Words: words})
+	_, echoed := i.opts.os.Lookup("INSIDE_EMACS")
+	config := repl.LinesConfig{In: i.opts.os.Stdin, Out: out, Screen: i.opts.os.Stdout, Smart: mode.Smart,
 		Marks: mode.Marks, Echoed: echoed,
-		NoEcho: i.flags.NoEcho, Single: stable || i.settings.PasteLines == "single", Jobs: true,
+		NoEcho: i.opts.flags.NoEcho, Single: stable || i.opts.settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
-	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.os.Stdin))
+	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.opts.os.Stdin))
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
 	console.Out = out
-	if isTerminal(i.os.Stdin) {
-		console.Gone = func() bool { return !isTerminal(i.os.Stdin) }
+	if isTerminal(i.opts.os.Stdin) {
+		console.Gone = func() bool { return !isTerminal(i.opts.os.Stdin) }
 	}
 	config.NextMode = i.nextMode
-	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.os.Lookup}
-	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.notify(text) }) })
+	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.os.Lookup}
+	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.front.notify(text) }) })
 	return i.screen.Open()
 }
 
 // setUpScreen adds what the screen has once the settings are known, and who shows
 // what on it.
 func (i *interactive) setUpScreen() {
-	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.settings.Stream, i.settings.Detail, i.settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.count, Uncited: !i.settings.Cite, Thoughts: i.settings.Thinking == "full",
-		Kind:  func(name string) engine.Kind { return engine.KindOf(i.tools, name) },
-		Heard: i.lastHeard, Hook: func() string { return i.hooks.Running() },
-		Files: func() (int, bool) { return i.keeper.Files() }}
-	if i.settings.Layout != "plain" {
-		i.screen.Columns = i.terminal().width
+	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.settings.Stream, i.opts.settings.Detail, i.opts.settings.Vi
+	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.settings.Cite, Thoughts: i.opts.settings.Thinking == "full",
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools, name) },
+		Heard: i.front.session.project.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
+		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
+	if i.opts.settings.Layout != "plain" {
+		i.screen.Columns = i.opts.terminal().width
 	}
 	i.screen.Begin()
-	if !i.settings.Notifications && i.settings.NotifyCommand == "" {
+	if !i.opts.settings.Notifications && i.opts.settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.settings.NotifyMethod, Environ: shell.Environment(i.environ(), i.launcher.Shell),
+	n := &repl.Notifier{Method: i.opts.settings.NotifyMethod, Environ: shell.Environment(i.opts.environ(), i.front.session.project.launcher.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.os.Lookup, Dir: i.paths.Cwd, ID: func() string { return i.journal.ID() }, Warn: func(text string) { i.notify(text) }}
-	if command := i.settings.NotifyCommand; command != "" {
+		Lookup: i.opts.os.Lookup, Dir: i.opts.paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
+	if command := i.opts.settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
 			n.Command = []string{"cmd", "/c", command}
@@ -115,10 +115,10 @@ func (i *interactive) shellMode() bool { return i.typed.Mode() }
 // history is what was typed before, prompts and commands each in its file.
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
-		c := repl.HistoryConfig{Secrets: i.secrets,
-			Session: func() string { return i.journal.ID() }, Now: time.Now, Warn: warn}
-		if i.store.Temp != "" {
-			c.Path = filepath.Join(i.store.Temp, name)
+		c := repl.HistoryConfig{Secrets: i.opts.secrets,
+			Session: func() string { return i.front.session.journal.ID() }, Now: time.Now, Warn: warn}
+		if i.front.run.store.Temp != "" {
+			c.Path = filepath.Join(i.front.run.store.Temp, name)
 		}
 		return c
 	}
@@ -128,17 +128,17 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 
 // completion says what the Tab key may make of a line.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
-	names := input.Names{Workspace: i.workspace, Fuzzy: i.settings.FuzzySearch}
+	names := input.Names{Workspace: i.front.session.project.workspace, Fuzzy: i.opts.settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range i.presets.Choices() {
+		for _, c := range i.front.session.project.server.presets.Choices() {
 			names = append(names, c.Name)
 		}
 		return names
 	}
 	hooks := func(on bool) func(context.Context) []string {
-		return func(context.Context) []string { return i.Project.hooks.ids(on) }
+		return func(context.Context) []string { return i.opts.hooks.ids(on) }
 	}
-	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.completeResource,
+	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.front.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
 			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
 }

@@ -64,7 +64,7 @@ func (r *run) served(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	if r.serving.A2A {
+	if r.opts.serving.A2A {
 		return r.serveA2A(ctx, p)
 	}
 	return r.serveIn(ctx, p)
@@ -72,15 +72,15 @@ func (r *run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
-	cfg := mcp.Config{Version: r.os.Version, Dir: p.paths.Cwd, Outcome: r.outcome, Clean: r.secrets.Text,
+	cfg := mcp.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Outcome: r.opts.outcome, Clean: r.opts.secrets.Text,
 		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.os.Version,
-					Dir: func() string { return p.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
+				RunInfo: report.RunInfo{Version: r.opts.os.Version,
+					Dir: func() string { return p.opts.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
-	if r.serving.HTTP {
-		return serve.HTTP(ctx, r.os.Stdout, r.serving.Port, "/mcp",
+	if r.opts.serving.HTTP {
+		return serve.HTTP(ctx, r.opts.os.Stdout, r.opts.serving.Port, "/mcp",
 			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 				mux := http.NewServeMux()
 				mux.Handle("/mcp", serve.Keyed(at.Token,
@@ -88,7 +88,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 				return mux, nil
 			})
 	}
-	if isTerminal(r.os.Stdin) {
+	if isTerminal(r.opts.os.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
 	mcp.Serve(ctx, cfg, r.lines())
@@ -98,12 +98,12 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 // converse begins a conversation for a client.
 func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Conversation, error) {
 	count := newTally()
-	if r.flags.NoInput {
+	if r.opts.flags.NoInput {
 		w.Approver = nil
 	}
 	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count,
 		Approver: count.Asking(w.Approver),
-		Notify:   r.redacting(w.Notify)})
+		Notify:   r.opts.redacting(w.Notify)})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count,
-			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.flags.FailOnDeny,
+			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.opts.flags.FailOnDeny,
 			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
@@ -140,7 +140,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 		return true, s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
-	if r.settings.Steering {
+	if r.opts.settings.Steering {
 		c.Hint, c.Late = s.hint, func() string { return strings.Join(s.late(), "\n") }
 	}
 	c.Close = func() {
@@ -191,7 +191,7 @@ func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, ar
 			}
 		}
 	})
-	run = s.keeper.Run(s.Project.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
+	run = s.keeper.Run(s.project.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err

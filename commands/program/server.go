@@ -75,34 +75,34 @@ func (p *Project) newBudget() error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(p.paths.User("prices.toml"), p.os.Today)
+		return limit.LoadPrices(p.opts.paths.User("prices.toml"), p.opts.os.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
 		if err != nil {
-			told.Do(func() { p.notify(err.Error()) })
+			told.Do(func() { p.status.notify(err.Error()) })
 		}
-		if p.access == preset.ByAssist { // which is not paid by tokens
+		if p.server.access == preset.ByAssist { // which is not paid by tokens
 			return nil
 		}
 		return ps
 	}
-	p.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
-	cfg := limit.Config{Tokens: p.flags.MaxTokens, Cost: p.flags.MaxCost, Calls: p.flags.MaxToolCalls,
+	p.server.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
+	cfg := limit.Config{Tokens: p.opts.flags.MaxTokens, Cost: p.opts.flags.MaxCost, Calls: p.opts.flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
-			return price, ok || p.access == preset.ByAssist || p.free(name)
+			return price, ok || p.server.access == preset.ByAssist || p.free(name)
 		},
-		Resume: p.resume}
-	if p.flags.Batch != "" { // time and calls are each item's own
+		Resume: p.status.resume}
+	if p.opts.flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if p.severalAnswers() {
-		cfg.Time = time.Duration(p.flags.Timeout)
+	if p.opts.severalAnswers() {
+		cfg.Time = time.Duration(p.opts.flags.Timeout)
 	}
 	p.budget = limit.New(cfg)
-	if cfg.Cost > 0 || p.flags.JSONFd != nil || p.flags.Batch != "" ||
-		cmp.Or(p.flags.Format(), p.settings.Format) != "text" {
+	if cfg.Cost > 0 || p.opts.flags.JSONFd != nil || p.opts.flags.Batch != "" ||
+		cmp.Or(p.opts.flags.Format(), p.opts.settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
@@ -115,37 +115,37 @@ const waiting = 10 * time.Minute
 // retries says how often, and for how long, a request is tried: at most so often, if that
 // is not 0.
 func (p *Project) retries(most int) model.RetryOptions {
-	o := model.RetryOptions{Attempts: p.settings.MaxAttempts, Budget: waiting}
+	o := model.RetryOptions{Attempts: p.opts.settings.MaxAttempts, Budget: waiting}
 	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
 		o.Attempts = most
 	}
-	if d := time.Duration(p.flags.Timeout); d > 0 {
+	if d := time.Duration(p.opts.flags.Timeout); d > 0 {
 		o.Budget = min(waiting, d)
 	}
 	return o
 }
 
 // lastHeard returns when something last came from the model's server.
-func (p *Project) lastHeard() time.Time { return time.Unix(0, p.heard.Load()) }
+func (p *Project) lastHeard() time.Time { return time.Unix(0, p.server.heard.Load()) }
 
 // newGenerator makes the generator of single attempts: the API or a recording, and what
 // wraps it.
 func (p *Project) newGenerator() error {
-	setup := model.Setup{Fake: p.flags.FakeResponses, Strict: true, Record: p.flags.RecordResponses,
+	setup := model.Setup{Fake: p.opts.flags.FakeResponses, Strict: true, Record: p.opts.flags.RecordResponses,
 		Meter: p.budget.Generator}
-	if p.flags.FakeNonStrict != "" {
-		setup.Fake, setup.Strict = p.flags.FakeNonStrict, false
+	if p.opts.flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = p.opts.flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
-		account, err := findAccount(p.Options, p.notify)
+		account, err := findAccount(p.opts, p.status.notify)
 		if err != nil && !p.asksOthers() {
 			return err
 		}
 		setup.Closed = err
-		account.API.Heard = func() { p.heard.Store(time.Now().UnixNano()) }
-		setup.API, p.access, p.method, p.unpaid = account.API, account.access, account.method, account.unpaid
+		account.API.Heard = func() { p.server.heard.Store(time.Now().UnixNano()) }
+		setup.API, p.server.access, p.server.method, p.server.unpaid = account.API, account.access, account.method, account.unpaid
 	}
-	if p.flags.Debug {
+	if p.opts.flags.Debug {
 		l, err := p.debugLog()
 		if err != nil {
 			return err
@@ -155,11 +155,11 @@ func (p *Project) newGenerator() error {
 	if err := p.newPresets(); err != nil {
 		return err
 	}
-	setup.API.Presets = p.presets
+	setup.API.Presets = p.server.presets
 	if err := p.newProviders(&setup); err != nil {
 		return err
 	}
-	p.setup = setup
+	p.server.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return &input.Error{Message: err.Error(), Err: err}
@@ -167,29 +167,29 @@ func (p *Project) newGenerator() error {
 	if err != nil {
 		return err
 	}
-	p.generator, p.closers = g, append(p.closers, stop)
+	p.server.generator, p.closers = g, append(p.closers, stop)
 	return nil
 }
 
 // asksOthers reports whether the user wants a model of another provider than Google. An alias
 // may stand for it.
 func (p *Project) asksOthers() bool {
-	presets := p.presets
+	presets := p.server.presets
 	if presets == nil {
-		configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
+		configs, _ := p.opts.settings.Merged["modelConfigs"].(map[string]any)
 		presets, _ = preset.New(preset.ByKey, configs) // what is wrong with it, newPresets says
 	}
-	provider, _ := catalog.Provider(presets.Chat(p.settings.Model, false).Model)
+	provider, _ := catalog.Provider(presets.Chat(p.opts.settings.Model, false).Model)
 	return provider != ""
 }
 
 // free reports whether a model of another provider runs on this machine, where it costs nothing.
 func (p *Project) free(name string) bool {
 	provider, _ := catalog.Provider(name)
-	if provider == "" || p.providers == nil {
+	if provider == "" || p.server.providers == nil {
 		return false
 	}
-	found, err := p.providers.Providers.Named(provider)
+	found, err := p.server.providers.Providers.Named(provider)
 	u, perr := url.Parse(found.BaseURL)
 	return err == nil && perr == nil && text.Loopback(u.Hostname())
 }
@@ -197,33 +197,33 @@ func (p *Project) free(name string) bool {
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
 func (p *Project) newProviders(setup *model.Setup) error {
-	custom, _ := p.settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, p.getenv)
+	custom, _ := p.opts.settings.Merged["providers"].(map[string]any)
+	list, err := model.NewProviders(custom, p.opts.getenv)
 	if err != nil {
 		return err
 	}
 	common := setup.API
-	p.providers = &provider.Set{Providers: list, Presets: p.presets, Getenv: p.getenv, Paths: setup.API.Vertex,
-		Common: model.Options{Idle: common.Idle, Secrets: p.secrets, Version: p.os.Version, Heard: common.Heard,
-			Proxy: model.ProxyFrom(p.getenv), CAs: model.CAsFrom(p.getenv), Logger: common.Logger},
+	p.server.providers = &provider.Set{Providers: list, Presets: p.server.presets, Getenv: p.opts.getenv, Paths: setup.API.Vertex,
+		Common: model.Options{Idle: common.Idle, Secrets: p.opts.secrets, Version: p.opts.os.Version, Heard: common.Heard,
+			Proxy: model.ProxyFrom(p.opts.getenv), CAs: model.CAsFrom(p.opts.getenv), Logger: common.Logger},
 		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(p.paths.User(), p.getenv, name).Key(ctx)
+			key, _, err := auth.NewProviderStore(p.opts.paths.User(), p.opts.getenv, name).Key(ctx)
 			return key, err
 		}}
-	setup.Providers = p.providers.Generator
-	p.unpaid = p.unpaid && !p.asksOthers()
-	p.closers = append(p.closers, func() { p.providers.Close() })
+	setup.Providers = p.server.providers.Generator
+	p.server.unpaid = p.server.unpaid && !p.asksOthers()
+	p.closers = append(p.closers, func() { p.server.providers.Close() })
 	return nil
 }
 
 // newPresets reads which models there are, and what they are asked with.
 func (p *Project) newPresets() error {
-	configs, _ := p.settings.Merged["modelConfigs"].(map[string]any)
-	presets, err := preset.New(p.access, configs)
+	configs, _ := p.opts.settings.Merged["modelConfigs"].(map[string]any)
+	presets, err := preset.New(p.server.access, configs)
 	if err != nil {
 		return err
 	}
-	presets.Today, presets.Roles, p.presets = p.os.Today, p.settings.Roles(), presets
+	presets.Today, presets.Roles, p.server.presets = p.opts.os.Today, p.opts.settings.Roles(), presets
 	return nil
 }
 
@@ -274,8 +274,8 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 
 // debugLog returns the log of -d, which takes what libraries log, too.
 func (p *Project) debugLog() (*slog.Logger, error) {
-	w := p.os.Stderr
-	if name := p.os.getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+	w := p.opts.os.Stderr
+	if name := p.opts.os.getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
@@ -283,10 +283,10 @@ func (p *Project) debugLog() (*slog.Logger, error) {
 		p.closers = append(p.closers, func() { f.Close() })
 		w = f
 	}
-	log.SetOutput(redactingWriter{w, p.secrets})
-	p.os.Stray(w)
+	log.SetOutput(redactingWriter{w, p.opts.secrets})
+	p.opts.os.Stray(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
-		ReplaceAttr: redactedAttr(p.secrets)})), nil
+		ReplaceAttr: redactedAttr(p.opts.secrets)})), nil
 }
 
 // searching is a policy that offers the search of Google's server only where Google is asked:
@@ -299,7 +299,7 @@ type searching struct {
 // Offers implements [engine.Policy].
 func (w searching) Offers(t engine.Tool) bool {
 	if t.Name() == "google_web_search" {
-		asked := w.session.presets.Beside("web-search", w.session.modelName())[0].Model
+		asked := w.session.project.server.presets.Beside("web-search", w.session.modelName())[0].Model
 		if provider, _ := catalog.Provider(asked); provider != "" {
 			return false
 		}

@@ -329,11 +329,11 @@ func startable(r consent.Rights) error {
 func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
 		m.Server = m.Filled(p.seenBy(rights))
-		m.Env = merged(p.projectVars(), m.Env)
+		m.Env = merged(p.opts.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
-		m.tell(p.notify)
+		m.tell(p.status.notify)
 	}
 	return m
 }
@@ -368,8 +368,8 @@ func (p *Project) described(m mcpServer) mcp.Server {
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
-	if s.Dir = p.paths.Folder(s.Dir); m.Dir == "" {
-		s.Dir = p.paths.Cwd
+	if s.Dir = p.opts.paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = p.opts.paths.Cwd
 	}
 	return s
 }
@@ -397,14 +397,14 @@ func (m mcpServer) login(url string) oauth.Server {
 // seenBy returns the variables that what a project says may have filled in: none of
 // gemline's own credentials, and without the user's consent no secrets.
 func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(p.os.Environ())
+	env := shell.Own(p.opts.os.Environ())
 	if r != consent.All {
 		sealed := p.launcher.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(p.os.Environ(), sealed)
+		env = shell.Inherited(p.opts.os.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(p.projectEnviron(), env...)
+		env = append(p.opts.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
@@ -434,7 +434,7 @@ func (p *Project) noteServer(text string) {
 
 // logServer writes what a server says into the debug log.
 func (p *Project) logServer(server, said string) {
-	if l := p.setup.Logger; l != nil {
+	if l := p.server.setup.Logger; l != nil {
 		l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
 	}
 }
@@ -446,7 +446,7 @@ func (p *Project) keepServer(server, said string) (path string) {
 		return ""
 	}
 	path = filepath.Join(p.store.Temp, "mcp", url.PathEscape(server)+".log")
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.secrets.Text(said)), 0o600) != nil {
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.opts.secrets.Text(said)), 0o600) != nil {
 		return ""
 	}
 	return path
@@ -476,7 +476,7 @@ func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Samp
 			if q.Most > 0 && q.Most <= most {
 				cfg.MaxOutputTokens = int32(q.Most + thoughts)
 			}
-			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.presets.Chat(model, false).Model).Ignores, "temperature") {
+			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.project.server.presets.Chat(model, false).Model).Ignores, "temperature") {
 				cfg.Temperature = new(float32(q.Temperature))
 			}
 			cfg.StopSequences = q.Stop
@@ -484,6 +484,6 @@ func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Samp
 	if err != nil {
 		return a, err
 	}
-	return mcp.Answer{Text: oneshot.Words(c), Model: s.presets.Purpose(model).Model,
+	return mcp.Answer{Text: oneshot.Words(c), Model: s.project.server.presets.Purpose(model).Model,
 		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }

@@ -16,10 +16,10 @@ import (
 
 // newServers makes the set of servers, which are connected to later.
 func (p *Project) newServers() {
-	if p.Options.served == nil { // else they were found when the user was asked about them
-		p.Options.served = p.findServers(p.notify)
+	if p.opts.served == nil { // else they were found when the user was asked about them
+		p.opts.served = p.opts.findServers(p.status.notify)
 	}
-	set := p.Options.served
+	set := p.opts.served
 	if len(set.list) == 0 {
 		return
 	}
@@ -28,12 +28,12 @@ func (p *Project) newServers() {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !p.agreedByFlag(set.fingerprint(m)) {
+		if !p.opts.agreedByFlag(set.fingerprint(m)) {
 			open = append(open, text.EscapeLine(m.Name))
 		}
 	}
 	if len(open) > 0 && p.tellServers == nil { // else they are listed with it
-		p.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+		p.status.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
 			strings.Join(open, ", ") + howAgreed)
 	}
 	p.servers = p.connected(set.list, set.rights)
@@ -41,21 +41,21 @@ func (p *Project) newServers() {
 
 // connected returns a set of servers, each with the rights that it has at the moment.
 func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: p.launcher, Version: p.os.Version, Roots: p.workspace.Roots,
+	cfg := mcp.Config{Launcher: p.launcher, Version: p.opts.os.Version, Roots: p.workspace.Roots,
 		Notify: p.noteServer}
-	logins := sync.OnceValue(p.logins) // when the first remote server is connected to
-	var remote map[string]oauth.Server // by name
+	logins := sync.OnceValue(p.opts.logins) // when the first remote server is connected to
+	var remote map[string]oauth.Server      // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Seen = &mcp.Seen{Path: p.paths.User("gemline", "mcp-tools.json"),
+	cfg.Seen = &mcp.Seen{Path: p.opts.paths.User("gemline", "mcp-tools.json"),
 		Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
-	if p.flags.Debug {
+	if p.opts.flags.Debug {
 		cfg.Log = p.logServer
 	}
 	cfg.Keep = p.keepServer
 	for _, m := range list {
 		filled := p.filled(m, rights(m))
 		s := p.described(filled)
-		if p.serving != nil && isServing(s.Command) {
+		if p.opts.serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
@@ -75,11 +75,11 @@ func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rig
 
 // startServers begins to connect to servers while the user types.
 func (i *interactive) startServers() {
-	if i.servers == nil {
+	if i.front.session.project.servers == nil {
 		return
 	}
-	i.Project.tellServers = func(text string) { i.screen.Show(func() { i.notify(text) }) }
-	i.servers.Start()
+	i.front.session.project.tellServers = func(text string) { i.screen.Show(func() { i.front.notify(text) }) }
+	i.front.session.project.servers.Start()
 }
 
 // patience is how long servers are waited for before that is told.
@@ -92,9 +92,9 @@ func (p *Project) awaitServers(ctx context.Context) {
 		return
 	}
 	p.servers.Start()
-	p.waitOnce.Do(func() { p.waitUntil = time.Now().Add(time.Duration(p.settings.ConnectSeconds) * time.Second) })
+	p.waitOnce.Do(func() { p.waitUntil = time.Now().Add(time.Duration(p.opts.settings.ConnectSeconds) * time.Second) })
 	wait := max(0, time.Until(p.waitUntil))
-	if p.interactive {
+	if p.opts.interactive {
 		wait = 0
 	}
 	late := p.servers.Wait(ctx, min(wait, patience))
@@ -105,7 +105,7 @@ func (p *Project) awaitServers(ctx context.Context) {
 	}
 	p.lateOnce.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			p.told.add(engine.Notice{Info: p.interactive,
+			p.told.add(engine.Notice{Info: p.opts.interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.EscapeLine(strings.Join(late, ", "))})
 		}

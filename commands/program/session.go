@@ -58,7 +58,8 @@ type Choice struct {
 // A Session is one conversation in a Project: what is said and recorded, what was
 // granted and what it may spend.
 type Session struct {
-	*Project
+	opts    *Options
+	project *Project
 	Choice
 	journal    *journal.File
 	saver      *journal.Saver        // writes it; nil if nothing is recorded
@@ -91,7 +92,7 @@ type Session struct {
 // Begin returns a conversation that can be asked: a new one, or one that is gone
 // on with.
 func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
-	s := &Session{Project: p, Choice: c, policy: c.Policy}
+	s := &Session{opts: p.opts, project: p, Choice: c, policy: c.Policy}
 	if s.policy == nil {
 		s.policy = p.policy.As(c.Approver == nil)
 	}
@@ -103,7 +104,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s.newHooks()
 	s.newGenerator()
 	if s.Generator == nil {
-		s.found, err = s.discovered(ctx)
+		s.found, err = s.project.discovered(ctx)
 	}
 	asker := s.newTools()
 	err = cmp.Or(err, s.checkMode(), s.useSchema())
@@ -137,34 +138,34 @@ func (s *Session) notify(text string) {
 		s.Notify(text)
 		return
 	}
-	s.Project.notify(text)
+	s.project.status.notify(text)
 }
 
 // open finds the conversation that is gone on with, or begins another. The
 // directories that it was about are worked in again.
 func (s *Session) open() ([]*genai.Content, error) {
-	o, err := journal.Open(journal.Config{Dir: s.store.Chats(), ProjectHash: s.store.Hash,
+	o, err := journal.Open(journal.Config{Dir: s.project.store.Chats(), ProjectHash: s.project.store.Hash,
 		Directories: s.Directories}, s.Choice.Choice)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
 	for _, c := range o.History {
-		wrap.Content(c, func(text string) string { s.secrets.Recall(text); return text })
+		wrap.Content(c, func(text string) string { s.opts.secrets.Recall(text); return text })
 	}
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a new one")
 	}
 	s.journal, s.past, s.copyOf = o.File, o.From, o.CopyOf
 	for _, dir := range o.Directories {
-		s.add(dir)
+		s.project.add(dir)
 	}
-	s.complain()
-	if dirs := s.workspace.Roots()[1:]; len(dirs) > 0 {
+	s.project.complain()
+	if dirs := s.project.workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := s.journal.SetDirectories(dirs); err != nil {
 			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
 		}
 	}
-	if o.Copy && s.store.Temp != "" && !s.Trial { // which the user has asked for
+	if o.Copy && s.project.store.Temp != "" && !s.Trial { // which the user has asked for
 		if err := s.journal.Keep(); err != nil {
 			s.notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
@@ -175,7 +176,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 // newGenerator makes what answers. Hooks see every attempt of a request, and the records
 // hold what is sent after these.
 func (s *Session) newGenerator() {
-	attempt := s.recorder.Generator(s.Project.generator)
+	attempt := s.recorder.Generator(s.project.server.generator)
 	if s.Generator != nil {
 		attempt = s.Generator
 	}
@@ -187,10 +188,10 @@ func (s *Session) newGenerator() {
 	}
 	s.attempt = s.hooks.Generator(attempt)
 	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
-		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.presets, Attempts: s.settings.MaxAttempts,
-			Health: &s.health, Model: s.modelName}
+		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.server.presets, Attempts: s.opts.settings.MaxAttempts,
+			Health: &s.project.server.health, Model: s.modelName}
 	}
-	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.settings.Model), s.Approver)
+	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.opts.settings.Model), s.Approver)
 	if s.generator = s.attempt; s.Generator == nil {
 		s.generator = s.routed(s.router)
 	}
@@ -199,29 +200,29 @@ func (s *Session) newGenerator() {
 // routed returns what asks the models that a router decides on.
 func (s *Session) routed(r *route.Router) engine.Generator {
 	return r.Generator(func(most int) engine.Generator {
-		return s.recorder.Retries(model.Retry(s.attempt, s.retries(most)))
+		return s.recorder.Retries(model.Retry(s.attempt, s.project.retries(most)))
 	})
 }
 
 // newRouter makes what decides which model answers, where a model is wanted. Nothing is
 // asked about a prompt that is a trial, or whose answer is there.
 func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Presets: s.presets, Thinking: cmp.Or(s.Choice.Thinking, s.settings.ThinkLevel),
-		Small:  cmp.Or(s.settings.Unscored, unscored(approver)) == "smaller",
-		Health: &s.health, Action: route.Action(s.settings.Fallback), Approver: approver}
+	cfg := route.Config{Model: wanted, Presets: s.project.server.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.settings.ThinkLevel),
+		Small:  cmp.Or(s.opts.settings.Unscored, unscored(approver)) == "smaller",
+		Health: &s.project.server.health, Action: route.Action(s.opts.settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
 	}
-	if s.settings.Routing && !s.Trial && s.Generator == nil {
+	if s.opts.settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
 	}
-	if s.setup.Fake == "" {
-		cfg.List = s.models
+	if s.project.server.setup.Fake == "" {
+		cfg.List = s.project.server.models
 	}
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
 		m := route.Mode{Planning: mode == policy.Plan, Planned: s.env.Plans.Approved() != "", Yolo: mode == policy.Yolo}
-		if !s.settings.PlanRouting {
+		if !s.opts.settings.PlanRouting {
 			m.Planning, m.Planned = false, false
 		}
 		return m
@@ -241,7 +242,7 @@ func unscored(approver engine.Approver) string {
 // checkInstructions finds out whether the system instruction can be had: a file of the
 // user's that can't be used is no accident.
 func (s *Session) checkInstructions() error {
-	if s.getenv("GEMINI_SYSTEM_MD")+s.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+	if s.opts.getenv("GEMINI_SYSTEM_MD")+s.opts.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
 		return nil
 	}
 	if _, err := prompt.System(s.prompt()); err != nil {
@@ -253,7 +254,7 @@ func (s *Session) checkInstructions() error {
 // collected returns what a run would have done that changes nothing.
 func (s *Session) collected() report.Collected {
 	c := report.Collected{Patch: s.rehearsal.Patch()}
-	if !s.flags.DryRun {
+	if !s.opts.flags.DryRun {
 		return c
 	}
 	c.Planned = []report.Planned{}
@@ -265,10 +266,10 @@ func (s *Session) collected() report.Collected {
 
 // goOn returns the command that goes on with the session, "" if there is none.
 func (s *Session) goOn() string {
-	if s.store.Temp == "" {
+	if s.project.store.Temp == "" {
 		return ""
 	}
-	return s.inTree() + "gemline --resume " + text.ShortID(s.journal.ID())
+	return s.opts.inTree() + "gemline --resume " + text.ShortID(s.journal.ID())
 }
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
@@ -281,18 +282,18 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
 	run := s.hints.Run(s.engine, s.telling(s.journal.Begun(media.Keep(s.engine.Run, s.engine.History, s.outputs))))
-	if !s.settings.SkipNextSpeaker {
+	if !s.opts.settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}
 	run = s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(run))))
-	run = s.Project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
+	run = s.project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
 	run = s.keeper.Run(run)
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			s.awaitServers(ctx)
+			s.project.awaitServers(ctx)
 			s.tellSkills()
 			defer s.narrowed.Store(nil)
 			s.rereading(journal.Synced(s.saver.Run(run), s.sync))(ctx, parts...)(yield)
@@ -308,9 +309,9 @@ func (s *Session) telling(run engine.Run) engine.Run {
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
 				if err := s.recordPlaces(ev); err != nil {
-					s.told.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+					s.project.told.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 				}
-				for _, next := range append(s.beside.take(), s.told.take()...) {
+				for _, next := range append(s.beside.take(), s.project.told.take()...) {
 					if !yield(next, nil) {
 						return
 					}
@@ -326,7 +327,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 // rereading returns a run after which the context files are read again, if one was made by
 // it where they are looked for, as /init has it. Where no prompt follows, they are not.
 func (s *Session) rereading(run engine.Run) engine.Run {
-	if !s.answered() {
+	if !s.opts.answered() {
 		return run
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -356,7 +357,7 @@ func (s *Session) rereading(run engine.Run) engine.Run {
 func (s *Session) newContext(changes []engine.Change) string {
 	for _, c := range changes {
 		dir, name := filepath.Split(c.Path)
-		if c.Made && slices.Contains(s.workspace.Roots(), filepath.Clean(dir)) &&
+		if c.Made && slices.Contains(s.project.workspace.Roots(), filepath.Clean(dir)) &&
 			slices.Contains(s.memory.Names(), name) {
 			return name
 		}
@@ -389,7 +390,7 @@ func (b *backlog) take() []engine.Event {
 // else is said; 0 is no limit.
 func (s *Session) turns() int {
 	const most = 200
-	if s.attended() || s.MaxTurns != 0 || s.flags.MaxTurns != 0 || s.settings.Says("model.maxSessionTurns") {
+	if s.opts.attended() || s.MaxTurns != 0 || s.opts.flags.MaxTurns != 0 || s.opts.settings.Says("model.maxSessionTurns") {
 		return 0
 	}
 	return most
@@ -397,7 +398,7 @@ func (s *Session) turns() int {
 
 // sync has the disk keep the session, unless the settings leave that to the system.
 func (s *Session) sync() error {
-	if !s.settings.SyncSession {
+	if !s.opts.settings.SyncSession {
 		return nil
 	}
 	return s.journal.Sync()
@@ -405,7 +406,7 @@ func (s *Session) sync() error {
 
 // guarded returns the files that are not edited like others.
 func (s *Session) guarded() policy.GuardedFiles {
-	return guardedFiles(s.Options, s.workspace.Roots, s.store.Temp, s.memory.Names())
+	return guardedFiles(s.opts, s.project.workspace.Roots, s.project.store.Temp, s.memory.Names())
 }
 
 // useSchema has the generator ask for what the answer must hold.

@@ -32,8 +32,8 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Tools:      s.hooks.Tools(s.tools, judge),
 		Policy:     judge,
 		Approver:   asker,
-		MaxTurns:   cmp.Or(s.MaxTurns, s.settings.MaxTurns),
-		TokenLimit: s.presets.TokenLimit,
+		MaxTurns:   cmp.Or(s.MaxTurns, s.opts.settings.MaxTurns),
+		TokenLimit: s.project.server.presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {
@@ -44,12 +44,12 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
-	if s.store.Temp != "" && !s.Trial {
-		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.told.add(n) })
-		cfg.Journal = wrap.Journal(s.saver, s.secrets.Text)
+	if s.project.store.Temp != "" && !s.Trial {
+		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.told.add(n) })
+		cfg.Journal = wrap.Journal(s.saver, s.opts.secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
-	if !s.settings.NoLoopCheck {
+	if !s.opts.settings.NoLoopCheck {
 		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
 	}
 	s.env.Todos.Restore(past)
@@ -72,31 +72,31 @@ func (s *Session) prompt() prompt.Config {
 	cfg := prompt.Config{
 		Interactive: s.Approver != nil,
 		Mode:        string(s.policy.Mode()),
-		Git:         prompt.InRepository(s.paths.Cwd),
-		GlobalFile:  s.globalContext(),
+		Git:         prompt.InRepository(s.opts.paths.Cwd),
+		GlobalFile:  s.opts.globalContext(),
 		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.getenv),
+		Disabled:    prompt.Disabled(s.opts.getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    s.systemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.systemMD("GEMINI_WRITE_SYSTEM_MD"),
-		Home:   s.paths.Home,
+		SystemMD:    s.opts.systemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.opts.systemMD("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.opts.paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
-		Now: time.Now(), OS: runtime.GOOS, Temp: s.store.Temp, Roots: s.workspace.Roots(),
-		Tree: s.settings.Tree, Ignored: s.workspace.Ignored,
+		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
+		Tree: s.opts.settings.Tree, Ignored: s.project.workspace.Ignored,
 	}
 	for _, d := range s.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
 			Description: text.OneLine(d.Description, longestAbout)})
 	}
-	for _, i := range s.servers.Instructions() {
+	for _, i := range s.project.servers.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
 	if p := s.env.Plans; p != nil {
 		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
 	}
-	if s.launcher.Sandbox != nil {
+	if s.project.launcher.Sandbox != nil {
 		cfg.Sandbox = "sandbox"
 		if runtime.GOOS == "darwin" {
-			cfg.Sandbox = s.launcher.State().Name
+			cfg.Sandbox = s.project.launcher.State().Name
 		}
 	}
 	for _, t := range s.tools.Tools() {

@@ -45,7 +45,7 @@ func open(t *testing.T, r *run, warn func(string)) *Project {
 
 func openIn(t *testing.T, r *run, dir string, warn func(string)) *Project {
 	t.Helper()
-	o, err := r.In(dir)
+	o, err := r.opts.In(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestSideBySide(t *testing.T) {
 	for range 2 {
 		p := open(t, r, func(string) {})
 		for _, name := range []string{"a.txt", "b.txt"} {
-			p.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.paths.Cwd+"\n")), et.Says("Done."))
+			p.server.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.opts.paths.Cwd+"\n")), et.Says("Done."))
 			s, err := p.Begin(t.Context(), Choice{Tally: &tally.Tally{}})
 			if err != nil {
 				t.Fatal(err)
@@ -91,8 +91,8 @@ func TestSideBySide(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				b, err := os.ReadFile(filepath.Join(p.paths.Cwd, name))
-				if wrote := err == nil; wrote != (name == "a.txt") || wrote && strings.TrimSpace(string(b)) != p.paths.Cwd {
+				b, err := os.ReadFile(filepath.Join(p.opts.paths.Cwd, name))
+				if wrote := err == nil; wrote != (name == "a.txt") || wrote && strings.TrimSpace(string(b)) != p.opts.paths.Cwd {
 					t.Errorf("%s: %q, %v", name, b, err)
 				}
 				if n := len(s.engine.History()); n != 5 { // the opening, the question, a call, its answer, the end
@@ -127,15 +127,15 @@ func TestLateTools(t *testing.T) {
 			}
 			write(t, rules, "[[rule]]\ntoolName = 'mcp_late_*'\ndecision = 'deny'\npriority = 100\ndenyMessage = 'not this server'\n")
 			p := open(t, start(t, args...), func(string) {})
-			p.trust.State = trust.Trusted
-			p.secrets.Know("API key", secret)
-			write(t, filepath.Join(p.paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
+			p.opts.trust.State = trust.Trusted
+			p.opts.secrets.Know("API key", secret)
+			write(t, filepath.Join(p.opts.paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
 
 			ran := map[string]bool{}
 			tool := func(name, server string, kind engine.Kind) engine.Tool {
 				return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Server: server, Kind: kind,
 					Prepare: func(context.Context, map[string]any) (engine.Call, error) {
-						return engine.Call{Intent: engine.Intent{Title: name, Paths: []string{filepath.Join(p.paths.Cwd, "sub")}},
+						return engine.Call{Intent: engine.Intent{Title: name, Paths: []string{filepath.Join(p.opts.paths.Cwd, "sub")}},
 							Run: func(context.Context, engine.Host) (engine.Result, error) {
 								ran[name] = true
 								return engine.Result{Text: "the key is " + secret}, nil
@@ -151,9 +151,9 @@ func TestLateTools(t *testing.T) {
 			}}
 			script := et.NewScript(et.Says("", et.Call("1", "read_file")), et.Says("", et.Call("2", "send")),
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
-			p.generator = script
+			p.server.generator = script
 
-			s := &Session{Project: p, Choice: Choice{Tally: &tally.Tally{}}, policy: p.policy}
+			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}}, policy: p.policy}
 			past, err := s.open()
 			if err != nil {
 				t.Fatal(err)
@@ -228,15 +228,15 @@ func TestHooks(t *testing.T) {
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.paths.Home = home
-	if got, want := r.places().hooks(), filepath.Join(home, "template", "hooks"); got != want {
+	r.opts.paths.Home = home
+	if got, want := r.opts.places().hooks(), filepath.Join(home, "template", "hooks"); got != want {
 		t.Errorf("got %q, not %q", got, want)
 	}
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.paths.Home = ""
-	if got := r.places().hooks(); got != "" {
+	r.opts.paths.Home = ""
+	if got := r.opts.places().hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
 	}
 }
@@ -245,7 +245,7 @@ func TestHooks(t *testing.T) {
 // that only the conversation brings which is gone on with.
 func TestComplaintsOfAResumedSession(t *testing.T) {
 	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
-	user := filepath.Join(r.os.getenv("GEMINI_CLI_HOME"), ".gemini")
+	user := filepath.Join(r.opts.os.getenv("GEMINI_CLI_HOME"), ".gemini")
 	here, more := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
 		filepath.Join(user, "settings.json"): `{"context": {"fileFiltering": {"customIgnoreFilePaths": ["hide.me"]}}}`,
@@ -256,13 +256,13 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 	for _, resumed := range []bool{false, true} {
 		var told []string
 		p := openIn(t, r, here, func(text string) { told = append(told, text) })
-		p.generator = et.NewScript(et.Says("Hello."))
+		p.server.generator = et.NewScript(et.Says("Hello."))
 		s, err := p.Begin(t.Context(), Choice{Choice: journal.Choice{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !resumed {
-			s.add(more)
+			s.project.add(more)
 			if err := s.journal.SetDirectories([]string{more}); err != nil {
 				t.Fatal(err)
 			}

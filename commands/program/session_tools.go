@@ -17,68 +17,68 @@ import (
 
 // outputs returns the directory of files that belong to the session, "" if there is none.
 func (s *Session) outputs() string {
-	if s.store.Temp == "" {
+	if s.project.store.Temp == "" {
 		return ""
 	}
-	return filepath.Join(s.store.Temp, "tool-outputs", "session-"+s.journal.ID())
+	return filepath.Join(s.project.store.Temp, "tool-outputs", "session-"+s.journal.ID())
 }
 
 // newTools makes the tools, the memory and who judges calls, and returns who is asked
 // about them.
 func (s *Session) newTools() (asker engine.Approver) {
-	s.Tally.Cost = s.cost
-	launcher := *s.launcher
+	s.Tally.Cost = s.project.server.cost
+	launcher := *s.project.launcher
 	s.env = tools.Env{
-		Workspace: s.workspace,
+		Workspace: s.project.workspace,
 		Launcher:  &launcher,
-		Secrets:   s.secrets,
-		Kept:      s.tellWithheld,
-		Threshold: s.settings.Threshold,
-		Ripgrep:   s.settings.Ripgrep,
+		Secrets:   s.opts.secrets,
+		Kept:      s.project.tellWithheld,
+		Threshold: s.opts.settings.Threshold,
+		Ripgrep:   s.opts.settings.Ripgrep,
 		Model:     s.modelName,
-		Topics:    s.settings.Topics,
-		Summaries: s.settings.Summaries(),
-		Correct:   !s.settings.NoCorrection,
+		Topics:    s.opts.settings.Topics,
+		Summaries: s.opts.settings.Summaries(),
+		Correct:   !s.opts.settings.NoCorrection,
 		Tell:      s.beside.add,
-		Web:       s.web, Direct: s.settings.DirectWeb,
+		Web:       s.project.web, Direct: s.opts.settings.DirectWeb,
 		Asker:    s.asker,
 		Answered: s.Approver != nil,
 	}
-	if s.settings.ManageContext {
-		s.env.Distill = tools.Distillation{Most: s.settings.DistillTo, SumUp: s.settings.DistillSumUp}
+	if s.opts.settings.ManageContext {
+		s.env.Distill = tools.Distillation{Most: s.opts.settings.DistillTo, SumUp: s.opts.settings.DistillSumUp}
 	}
-	if s.settings.WriteTodos {
+	if s.opts.settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
 	}
-	if s.store.Temp != "" {
+	if s.project.store.Temp != "" {
 		s.env.Outputs = s.outputs
 	}
-	if s.settings.Tracker && s.store.Temp != "" {
-		s.env.Tasks = func() string { return filepath.Join(s.store.Temp, s.journal.ID(), "tracker") }
+	if s.opts.settings.Tracker && s.project.store.Temp != "" {
+		s.env.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
 	}
 	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
 		s.policy.Plans = s.env.Plans.Is
 	}
 	s.newSkills()
-	s.memory = newMemory(s.Options, s.workspace, s.store.Temp, s.notify)
+	s.memory = newMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
 	s.keeper = s.newKeeper()
 	plain := func(text string) bool { return output.Visible(text) == text }
-	s.rehearsal = tools.Rehearse(s.workspace, s.overlay, s.flags.DryRun, plain)
+	s.rehearsal = tools.Rehearse(s.project.workspace, s.project.overlay, s.opts.flags.DryRun, plain)
 	approver := s.Approver
 	if approver == nil {
-		approver = &question.Headless{FailOnAsk: s.flags.FailOnAsk, Flags: s.allowing}
+		approver = &question.Headless{FailOnAsk: s.opts.flags.FailOnAsk, Flags: s.allowing}
 	}
-	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.settings.NoAlways), s.guarded())
+	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.opts.settings.NoAlways), s.guarded())
 	s.judge = searching{taking{narrowing{calling{guarded, s}, s}, s}, s}
-	if s.launcher.Sandbox != nil {
+	if s.project.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
-		s.env.Denied, s.policy.Masked = s.denied, s.launcher.Masked
+		s.env.Denied, s.policy.Masked = s.denied, s.project.launcher.Masked
 		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
 		s.env.Uncovered = s.keeper.Uncovered
 		s.env.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.servers), s.env.Skills), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.project.servers), s.env.Skills), s.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
 	return asker
@@ -98,7 +98,7 @@ func (s *Session) denied() (list []tools.Denied) {
 	if len(rules) == 0 {
 		return nil
 	}
-	for i, m := range s.launcher.Masks(policy.Programs(rules)) {
+	for i, m := range s.project.launcher.Masks(policy.Programs(rules)) {
 		list = append(list, tools.Denied{Mask: m, Reason: rules[i].Reason()})
 	}
 	return list
@@ -113,6 +113,6 @@ func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) 
 // wrapped returns the tools of ts as they work in a conversation, whenever they come.
 // Its record is on the disk after sync.
 func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
-	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.secrets))
+	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.opts.secrets))
 	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
 }

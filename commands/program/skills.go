@@ -42,8 +42,8 @@ func (o *Options) skillDirs() (dirs []skill.Dir) {
 
 // newSkills makes the skills of the conversation, nil if there are to be none.
 func (s *Session) newSkills() {
-	if s.settings.Skills && s.Generator == nil {
-		s.env.Skills = &tools.Skills{Library: s.Project.skills, Lend: s.workspace.Lend}
+	if s.opts.settings.Skills && s.Generator == nil {
+		s.env.Skills = &tools.Skills{Library: s.project.skills, Lend: s.project.workspace.Lend}
 	}
 }
 
@@ -77,21 +77,21 @@ func (c calling) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, 
 // skillCommands returns the skills, as commands. What happens when one is activated is told
 // by show.
 func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
-	if f.env.Skills == nil {
+	if f.session.env.Skills == nil {
 		return nil
 	}
-	for _, one := range f.env.Skills.Library.Skills() {
+	for _, one := range f.session.env.Skills.Library.Skills() {
 		name := skill.CommandName(one.Name)
 		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
-				defer f.env.Skills.Call(one.Name)()
-				result, err := f.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
+				defer f.session.env.Skills.Call(one.Name)()
+				result, err := f.session.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
 					return nil, input.Unsent(ctx, "/"+name, told(err))
 				}
-				f.memory.Contents() // before the history has something
-				if err := f.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
+				f.session.memory.Contents() // before the history has something
+				if err := f.session.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
 					return nil, err
 				}
 				if args == "" {
@@ -114,7 +114,7 @@ func (p *Project) elsewhere(name string) string {
 			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
 		}
 	}
-	list, _ := p.installed() // what is wrong with one is told where it is used
+	list, _ := p.opts.installed() // what is wrong with one is told where it is used
 	for _, x := range list {
 		if x.Active {
 			continue

@@ -23,7 +23,7 @@ func TestLastWordWhileOpening(t *testing.T) {
 			}
 		}
 	})
-	o, err := r.In(t.TempDir())
+	o, err := r.opts.In(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,10 @@ import (
 // references is the step that reads what @NAME refers to.
 func (f *front) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
-		return []input.Source{called{f.Session}, resources{f.servers, f.notify}, f.files()}
+		return []input.Source{called{f.session}, resources{f.session.project.servers, f.notify}, f.files()}
 	}
 	rs := input.References{Sources: sources, Notify: f.notify}
-	if screen := f.shown.Load(); screen != nil {
+	if screen := f.run.shown.Load(); screen != nil {
 		rs.Pasted = screen.Pasted
 	}
 	return rs.Step(next)
@@ -31,17 +31,17 @@ func (f *front) references(next input.Processor) input.Processor {
 
 // files has what @PATH refers to.
 func (f *front) files() input.Files {
-	return input.Files{Workspace: f.workspace, Notify: f.notify, Search: f.settings.FileSearch,
+	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := tools.ReadMany(ctx, f.workspace, f.secrets, paths, f.memory.Discover)
+			parts, skipped, err := tools.ReadMany(ctx, f.session.project.workspace, f.opts.secrets, paths, f.session.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
 					f.notify(sk.Reason)
 					continue
 				}
-				f.notify(fmt.Sprintf("%s is not read: %s", f.workspace.Rel(sk.Path), sk.Reason))
+				f.notify(fmt.Sprintf("%s is not read: %s", f.session.project.workspace.Rel(sk.Path), sk.Reason))
 			}
-			if said := attached(parts); said != "" && f.interactive {
+			if said := attached(parts); said != "" && f.opts.interactive {
 				f.run.status.tell(said)
 			}
 			return parts, err
@@ -68,7 +68,7 @@ func attached(parts []*genai.Part) string {
 // needs them.
 func (f *front) recall(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-		f.memory.Contents()
+		f.session.memory.Contents()
 		return next(ctx, parts)
 	}
 }
@@ -78,8 +78,8 @@ func (i *interactive) shellStep() *input.Shell {
 	return &input.Shell{
 		Notify: func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
-			i.memory.Contents()
-			return i.engine.Add(ctx, parts...)
+			i.front.session.memory.Contents()
+			return i.front.session.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
 			out := i.screen.Console.Out
@@ -99,18 +99,18 @@ func (i *interactive) shellStep() *input.Shell {
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
-	c := launch.Command{Text: command, Dir: i.paths.Cwd, Free: true}
-	lent := isTerminal(i.os.Stdout) && !i.screen.Console.Away() &&
+	c := launch.Command{Text: command, Dir: i.opts.paths.Cwd, Free: true}
+	lent := isTerminal(i.opts.os.Stdout) && !i.screen.Console.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
-			o = i.launcher.Run(ctx, own)
+			o = i.front.session.project.launcher.Run(ctx, own)
 		})
 	if lent {
 		i.screen.Console.Tell(o.Output)
 	} else {
 		c.Output = i.screen.Console.Out.Text
-		o = i.launcher.Run(ctx, c)
+		o = i.front.session.project.launcher.Run(ctx, c)
 	}
 	return o
 }
@@ -118,7 +118,7 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
-	return i.output(ctx, command, i.show)
+	return i.front.output(ctx, command, i.show)
 }
 
 // show prints what happens in a call that is no part of an answer.

@@ -38,14 +38,14 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 	for _, t := range turns {
 		fmt.Fprintf(&b, "User: %s\n\nModel: %s\n\n", text.Shorten(t.Question, length), text.Shorten(t.Answer, length))
 	}
-	s.wait(ctx, func() string { return "summing up the session" }, func(ctx context.Context, _ func(func())) {
+	s.project.status.wait(ctx, func() string { return "summing up the session" }, func(ctx context.Context, _ func(func())) {
 		ctx, cancel := context.WithTimeout(ctx, forSummary)
 		defer cancel()
 		said, err := s.asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default", System: summaryInstruction,
-			Contents: []*genai.Content{genai.NewContentFromText(s.secrets.Text(b.String()), genai.RoleUser)},
+			Contents: []*genai.Content{genai.NewContentFromText(s.opts.secrets.Text(b.String()), genai.RoleUser)},
 			Tell:     func(ev engine.Event) { s.Tally.Observe(ev, time.Now()) }})
 		if err == nil {
-			line = s.secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
+			line = s.opts.secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
 		}
 	})
 	return line
@@ -55,7 +55,7 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 // nobody has said so.
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
-	if !s.interactive || s.Trial || s.Generator != nil || s.store.Temp == "" || ctx.Err() != nil ||
+	if !s.opts.interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
 		s.journal.Titled() || len(turns) < summedUp {
 		return
 	}

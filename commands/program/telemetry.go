@@ -36,25 +36,25 @@ func (p *Project) newTelemetry() error {
 	var targets []telemetry.Target
 	add := func(t telemetry.Target, err error) {
 		if err != nil {
-			p.notify(fmt.Sprintf("%s: %v", t.Trouble, err))
+			p.status.notify(fmt.Sprintf("%s: %v", t.Trouble, err))
 		} else if t.Exporter != nil {
 			targets = append(targets, t)
 		}
 	}
-	if p.settings.Telemetry {
+	if p.opts.settings.Telemetry {
 		add(p.telemetryTarget())
 	}
-	if name := p.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
+	if name := p.opts.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
 		add(p.activityTarget(name))
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.os.Version,
-		Clean: p.secrets.Text})
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.opts.os.Version,
+		Clean: p.opts.secrets.Text})
 	p.closers = append(p.closers, func() {
 		for _, text := range p.telemetry.Close() {
-			p.notify(text)
+			p.status.notify(text)
 		}
 	})
 	return nil
@@ -69,17 +69,17 @@ const (
 
 // telemetryTarget returns where the settings send records to, the file before all else.
 func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
-	s := p.settings
+	s := p.opts.settings
 	t = telemetry.Target{Prompts: p.recordsPrompts(), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
 	switch {
 	case s.TelemetryAuth && s.TelemetryCollector:
 		return t, errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
 	case s.TelemetryOutfile != "":
-		name := p.paths.Folder(s.TelemetryOutfile)
+		name := p.opts.paths.Folder(s.TelemetryOutfile)
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
 		t.Exporter, err = opened(outfile.Open(name))
 		return t, err
-	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.getenv("DO_NOT_TRACK"))):
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.opts.getenv("DO_NOT_TRACK"))):
 		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
 	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
 		return t, errors.New("gemline does not send to Google Cloud itself; " +
@@ -87,14 +87,14 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
-	for name, value := range pairs(p.getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+	for name, value := range pairs(p.opts.getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
-		p.secrets.Know("telemetry header", value)
+		p.opts.secrets.Know("telemetry header", value)
 	}
-	proxies := model.ProxyFrom(p.getenv)
+	proxies := model.ProxyFrom(p.opts.getenv)
 	cfg := otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
 		Proxy: proxies.ProxyFunc()}
-	if names := model.CAsFrom(p.getenv); len(names) > 0 {
+	if names := model.CAsFrom(p.opts.getenv); len(names) > 0 {
 		cfg.CAs = func() *x509.CertPool {
 			pool, _ := model.Trust(names) // what can't be read is told with the first request
 			return pool
@@ -112,8 +112,8 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 // recordsPrompts reports whether records hold what is said. They do in a file, which
 // stays on the machine, and elsewhere if the user says so.
 func (p *Project) recordsPrompts() bool {
-	s := p.settings
-	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+	s := p.opts.settings
+	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.opts.getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
 	return s.TelemetryPrompts && said
 }
 
@@ -132,7 +132,7 @@ func (p *Project) activityTarget(name string) (telemetry.Target, error) {
 		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
 	}
 	var err error
-	t.Exporter, err = opened(outfile.OpenLines(p.paths.Folder(name)))
+	t.Exporter, err = opened(outfile.OpenLines(p.opts.paths.Folder(name)))
 	return t, err
 }
 
@@ -141,8 +141,8 @@ func (p *Project) activityTarget(name string) (telemetry.Target, error) {
 func (p *Project) resource() []slog.Attr {
 	host, _ := os.Hostname()
 	attrs := []slog.Attr{
-		slog.String("service.name", cmp.Or(p.getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
-		slog.String("service.version", p.os.Version),
+		slog.String("service.name", cmp.Or(p.opts.getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
+		slog.String("service.version", p.opts.os.Version),
 		slog.String("telemetry.distro.name", "gemline"),
 		slog.String("host.name", host),
 		slog.String("host.arch", runtime.GOARCH),
@@ -151,14 +151,14 @@ func (p *Project) resource() []slog.Attr {
 		slog.String("process.runtime.name", "go"),
 		slog.String("process.runtime.version", runtime.Version()),
 	}
-	if surface := p.getenv("GEMINI_CLI_SURFACE"); surface != "" {
+	if surface := p.opts.getenv("GEMINI_CLI_SURFACE"); surface != "" {
 		attrs = append(attrs, slog.String("surface", surface))
 	}
-	if project := cmp.Or(p.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
-		p.settings.TelemetryTarget == "gcp" {
+	if project := cmp.Or(p.opts.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.opts.getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
+		p.opts.settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
-	for key, value := range pairs(p.getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+	for key, value := range pairs(p.opts.getenv("OTEL_RESOURCE_ATTRIBUTES")) {
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}
@@ -182,38 +182,38 @@ func pairs(list string) func(yield func(key, value string) bool) {
 
 // record begins the records of the session.
 func (s *Session) record() {
-	if s.telemetry == nil || s.Trial {
+	if s.project.telemetry == nil || s.Trial {
 		return
 	}
-	s.recorder = s.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
-		Attrs: []slog.Attr{slog.String("installation.id", s.installation()),
-			slog.Bool("interactive", s.interactive), slog.String("auth_type", s.method)},
-		Model: s.provider(),
+	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
+		Attrs: []slog.Attr{slog.String("installation.id", s.opts.installation()),
+			slog.Bool("interactive", s.opts.interactive), slog.String("auth_type", s.project.server.method)},
+		Model: s.project.server.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)
 			return class, outcome(err).HTTP
 		}})
-	servers := s.settings.Servers()
+	servers := s.opts.settings.Servers()
 	names := make([]string, len(servers))
 	for i, server := range servers {
 		names[i] = server.Name
 	}
 	var extensions []string
-	for _, x := range s.active() {
+	for _, x := range s.opts.active() {
 		extensions = append(extensions, x.Name)
 	}
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
-		slog.String("model", s.model(s.Choice.Model, s.settings.Model)),
-		slog.Bool("sandbox_enabled", s.launcher.Sandbox != nil),
-		slog.String("core_tools_enabled", strings.Join(s.settings.CoreTools, ",")),
+		slog.String("model", s.project.server.model(s.Choice.Model, s.opts.settings.Model)),
+		slog.Bool("sandbox_enabled", s.project.launcher.Sandbox != nil),
+		slog.String("core_tools_enabled", strings.Join(s.opts.settings.CoreTools, ",")),
 		slog.String("approval_mode", string(s.policy.Mode())),
-		slog.Bool("api_key_enabled", s.method == "gemini-api-key"),
-		slog.Bool("vertex_ai_enabled", s.method == "vertex-ai"),
-		slog.Bool("log_user_prompts_enabled", s.recordsPrompts()),
-		slog.Bool("file_filtering_respect_git_ignore", s.settings.RespectGit),
-		slog.Bool("debug_mode", s.flags.Debug),
+		slog.Bool("api_key_enabled", s.project.server.method == "gemini-api-key"),
+		slog.Bool("vertex_ai_enabled", s.project.server.method == "vertex-ai"),
+		slog.Bool("log_user_prompts_enabled", s.project.recordsPrompts()),
+		slog.Bool("file_filtering_respect_git_ignore", s.opts.settings.RespectGit),
+		slog.Bool("debug_mode", s.opts.flags.Debug),
 		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),
-		slog.String("output_format", cmp.Or(s.flags.Format(), s.settings.Format)),
+		slog.String("output_format", cmp.Or(s.opts.flags.Format(), s.opts.settings.Format)),
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
 }

@@ -28,40 +28,40 @@ func (r *run) enter(ctx context.Context, user consenter) error {
 	if err := r.checkOut(ctx); err != nil {
 		return err
 	}
-	if r.tree != "" {
+	if r.opts.tree != "" {
 		if err := r.askTrust(ctx, user); err != nil {
 			return err
 		}
 	}
-	if r.trust.State == trust.Unknown {
+	if r.opts.trust.State == trust.Unknown {
 		return nil
 	}
-	return r.agree(ctx, user, r.notify)
+	return r.opts.agree(ctx, user, r.notify)
 }
 
 // askTrust asks about the folder, if nobody has decided about it.
 func (r *run) askTrust(ctx context.Context, user consenter) error {
-	if r.trust.State != trust.Unknown {
+	if r.opts.trust.State != trust.Unknown {
 		return nil
 	}
 	wishes := r.foreseen()
-	state, said, err := r.decide(ctx, user, r.trust, wishes)
+	state, said, err := r.decide(ctx, user, r.opts.trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
-		return r.trust.Refuse()
+		return r.opts.trust.Refuse()
 	}
 	if err != nil || state != trust.Trusted {
 		return err
 	}
-	r.trust.State = trust.Trusted
+	r.opts.trust.State = trust.Trusted
 	if said.Both {
-		r.keep(ctx, wishes, said.Commands, r.notify)
+		r.opts.keep(ctx, wishes, said.Commands, r.notify)
 	}
-	return r.load(true)
+	return r.opts.load(true)
 }
 
 // foreseen returns what the folder would want to run if it was trusted.
 func (r *run) foreseen() []wish {
-	o := *r.Options
+	o := *r.opts
 	o.trust.State = trust.Trusted
 	o.agreed = o.newAgreements()
 	if o.load(true) != nil { // which is said when it is read in earnest
@@ -72,7 +72,7 @@ func (r *run) foreseen() []wish {
 
 // decide asks about a folder, and keeps the answer.
 func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
-	f := question.Folder{Path: t.Folder, Home: r.paths.Home}
+	f := question.Folder{Path: t.Folder, Home: r.opts.paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
@@ -86,7 +86,7 @@ func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes
 	}
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
 		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
-	if _, err := trust.Folders(r.paths, r.lookup).Remember(ctx, t.Folder, rule); err != nil {
+	if _, err := trust.Folders(r.opts.paths, r.opts.lookup).Remember(ctx, t.Folder, rule); err != nil {
 		r.notify(unkept(err))
 	}
 	if rule == trust.Deny {
@@ -101,16 +101,16 @@ func unkept(err error) string { return fmt.Sprintf("the decision was not saved: 
 // permit returns what asks about a folder in the middle of a session.
 func (r *run) permit(user consenter) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
-		paths := project.Paths{Home: r.paths.Home, Cwd: r.paths.Folder(folder)}
+		paths := project.Paths{Home: r.opts.paths.Home, Cwd: r.opts.paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		so, err := trust.Decide(paths, r.settings, r.flags, r.lookup)
+		so, err := trust.Decide(paths, r.opts.settings, r.opts.flags, r.opts.lookup)
 		if err != nil {
 			return "", err
 		}
 		state, _, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State,
-			Brings: trust.Survey(paths, r.settings)}, nil)
+			Brings: trust.Survey(paths, r.opts.settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

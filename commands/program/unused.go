@@ -11,9 +11,9 @@ func (o *Options) unused() []settings.Unused {
 
 // tellUnused says what is set up and not in use yet.
 func (p *Project) tellUnused() {
-	unused := p.Options.unused()
+	unused := p.opts.unused()
 	p.status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
-		p.notify("not in use yet: " + line + "; gemline doctor says more")
+		p.status.notify("not in use yet: " + line + "; gemline doctor says more")
 	}
 }

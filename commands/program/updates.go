@@ -23,15 +23,15 @@ type updates struct {
 // begin begins them, once. What becomes of them is told as it comes.
 func (u *updates) begin(ctx context.Context, i *interactive) {
 	u.once.Do(func() {
-		if !slices.ContainsFunc(i.active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
+		if !slices.ContainsFunc(i.opts.active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
 		u.cancel = cancel
 		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
-			i.screen.Show(func() { i.run.status.tell(text) })
+			i.screen.Show(func() { i.front.run.status.tell(text) })
 		}}
-		things := i.things(sessionProject{i.front})
+		things := i.front.run.things(sessionProject{i.front})
 		u.done.Go(func() {
 			defer u.panic.Catch()
 			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, things...)

@@ -16,25 +16,25 @@ import (
 // after the user was asked whether the folder is trusted, and before anything of it is
 // used but its settings.
 func (r *run) checkOut(ctx context.Context) error {
-	if !r.flags.Worktree.Set || r.tree != "" {
+	if !r.opts.flags.Worktree.Set || r.opts.tree != "" {
 		return nil
 	}
-	name := r.flags.Worktree.Value
+	name := r.opts.flags.Worktree.Value
 	switch err := worktree.CheckName(name); {
 	case name != "" && err != nil:
 		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
-	case r.trust.State < trust.Unneeded:
+	case r.opts.trust.State < trust.Unneeded:
 		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it",
 			Advice: "gemline trust add trusts it"}
-	case !r.settings.Worktrees:
+	case !r.opts.settings.Worktrees:
 		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
 	}
-	l, err := newLauncher(r.Options)
+	l, err := newLauncher(r.opts)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	repository, err := worktree.Open(r.paths.Cwd, l)
+	repository, err := worktree.Open(r.opts.paths.Cwd, l)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func (r *run) checkOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.move(t.Path); err != nil {
+	if err := r.opts.move(t.Path); err != nil {
 		return errors.Join(err, repository.Remove(ctx, t, false))
 	}
-	r.tree = t.Name
+	r.opts.tree = t.Name
 	r.status.tell(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
-	r.store, err = r.paths.Register(ctx)
+	r.store, err = r.opts.paths.Register(ctx)
 	if err != nil {
 		r.notify(err.Error())
 	}
@@ -71,11 +71,11 @@ func (o *Options) inTree() string {
 
 // tellTree says what becomes of the worktree that the run has made.
 func (r *run) tellTree(tell func(string)) {
-	if r.tree == "" {
+	if r.opts.tree == "" {
 		return
 	}
-	if s := r.status.session.Load(); s != nil && !r.interactive && s.goOn() != "" {
+	if s := r.status.session.Load(); s != nil && !r.opts.interactive && s.goOn() != "" {
 		tell("go on with " + s.goOn())
 	}
-	tell("the worktree stays; gemline worktree remove " + r.tree + " removes it")
+	tell("the worktree stays; gemline worktree remove " + r.opts.tree + " removes it")
 }
