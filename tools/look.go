@@ -24,6 +24,8 @@ type looker struct {
 	dirs []string // where the next command may run
 	git  gitUse
 
+	listed []string // what the line shows the names of, outside of the project
+
 	// What was found out about programs, by their names, and about the
 	// repositories of directories: a line has the same ones again and again.
 	programs, repositories map[string]string
@@ -72,6 +74,9 @@ func (c *shellCall) lookOver() {
 	}
 	if !c.looks {
 		return
+	}
+	if len(c.read.Reads) == 0 && !slices.ContainsFunc(c.read.Commands, l.opens) {
+		c.listed = l.listed
 	}
 	c.git = l.git
 	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
@@ -130,15 +135,56 @@ func (l *looker) command(c engine.Command) string {
 			return "git: " + why
 		}
 	}
-	for _, w := range c.Argv[1:] {
-		if why := l.names(w, name == "git"); why != "" {
-			return name + ": " + why
+	if out, ok := l.lists(c.Argv[1:]); ok && p.Is(program.Names) {
+		l.listed = append(l.listed, out...)
+	} else {
+		for _, w := range c.Argv[1:] {
+			if why := l.names(w, name == "git"); why != "" {
+				return name + ": " + why
+			}
 		}
 	}
 	if script.Builtin(name) && (name != "time" || words[1] == script.Timed) || l.c.env.image() {
 		return ""
 	}
 	return once(l.programs, name, l.installed)
+}
+
+// lists returns the directories and files outside of the project that are named by words of
+// a program that shows names alone. It is not ok if the words say more.
+func (l *looker) lists(words []engine.Word) (out []string, ok bool) {
+	home := l.c.env.variable("HOME")
+	for _, w := range words {
+		word := w.Text
+		if rest, is := strings.CutPrefix(word, "~"); is && !w.Known && home != "" && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$*?[{`") {
+			word, w.Known = home+rest, true
+		}
+		if !w.Known || strings.HasPrefix(word, "-") && strings.ContainsAny(word, "/=") {
+			return nil, false
+		}
+		for _, dir := range l.dirs {
+			at := l.at(dir, word)
+			real := disk.Follow(at)
+			switch _, err := os.Lstat(at); {
+			case err != nil || l.inside(real) || public(real):
+				if l.path(at, word) != "" {
+					return nil, false
+				}
+			case secret.Path(at) || secret.Path(real) || slices.Contains([]string{"/", "/tmp", "/var/tmp"}, real) || disk.InsideAny([]string{"/dev", "/proc", "/run", "/sys"}, real):
+				return nil, false
+			default:
+				out = append(out, real)
+			}
+		}
+	}
+	return out, true
+}
+
+// opens reports whether a command may read what is in files that its words do not name.
+func (l *looker) opens(c engine.Command) bool {
+	name, _ := c.Program()
+	return name != "cd" && !program.Find(name).Is(program.Names) &&
+		(!l.beside(c) || slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }))
 }
 
 // imports says what keeps an interpreter from running only what comes with it: it

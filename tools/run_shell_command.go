@@ -92,6 +92,7 @@ type shellCall struct {
 	rights  engine.Rights // beyond what all commands have
 	looks   bool          // it is held to looking
 	follows bool          // what it looks at goes on and on
+	listed  []string      // what it shows the names of then, outside of the project
 	git     gitUse        // what it does with git then
 	known   *known        // what was found out for others
 	unasked bool          // it was judged as what can be taken back

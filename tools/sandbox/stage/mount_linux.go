@@ -220,7 +220,9 @@ func (in *innerStage) visible() []string {
 	var all []string
 	for _, path := range wanted {
 		real, err := follow(path)
-		below := func(dir string) bool { return real != dir && inside(dir, real) }
+		below := func(dir string) bool {
+			return inside(dir, real) && (real != dir || s.Look && slices.Contains(s.ReadOnly, real))
+		}
 		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue
 		}

@@ -107,7 +107,7 @@ func (p *Program) line(l string, words []string) error {
 		p.facts, p.Writes = append(p.facts, Writes), strings.Join(rest, " ")
 	case words[0] == "dials" && len(rest) > 0:
 		p.facts, p.dials = append(p.facts, Dials), append(p.dials, rest[1:]...)
-	case words[0] == "looks" && len(rest) > 1:
+	case words[0] == "looks" && len(rest) > 1 && rest[0] == "at":
 		p.facts, p.looks = append(p.facts, Looks), append(p.looks, rest[1:]...)
 	case words[0] == "lists" && len(rest) > 1:
 		p.facts, p.lists = append(p.facts, Lists), append(p.lists, rest[1:]...)

@@ -14,6 +14,7 @@ const (
 	Lists       Fact = "lists"       // it looks, and shows of a repository what is listed and not what is in files; one that looks, too, does so with some options
 	Records     Fact = "records"     // it adds to a repository, and loses nothing that is in it
 	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
+	Names       Fact = "names"       // it shows names, sizes and modes of files, never what is in them
 	Dials       Fact = "dials"       // it wants a network
 	Gets        Fact = "gets"        // it gets what it runs from the network, if the project does not have it
 	Removes     Fact = "removes"     // it takes away what its operands name
@@ -32,7 +33,7 @@ const (
 	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
 )
 
-var facts = []Fact{Looks, Lists, Records, Reads, Dials, Gets, Removes, Changes, Writes, Broad, Commands,
+var facts = []Fact{Looks, Lists, Records, Reads, Names, Dials, Gets, Removes, Changes, Writes, Broad, Commands,
 	Runner, Launches, Starts, Shell, Interpreter, Language, Away, Many, GNU}
 
 // lasting are the facts that are true of every version of a program.
