@@ -280,12 +280,12 @@ func hint(err error) string {
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.here.choose(d.out) // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Proxy: model.ProxyFrom(d.here.getenv),
-		CAs: model.CAsFrom(d.here.getenv)}
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Network: model.NetworkFrom(d.here.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		return worse(failing, hint(err), "%s", err)
 	}
-	for _, path := range o.CAs {
+	cas := o.Network.CAs
+	for _, path := range cas {
 		f, err := os.Open(path)
 		if err != nil {
 			return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
@@ -293,14 +293,14 @@ func (d *doctor) checkNetwork() finding {
 		}
 		f.Close()
 	}
-	slices.Sort(o.CAs)
-	o.CAs = slices.Compact(o.CAs) // two variables may name one file
+	slices.Sort(cas)
+	cas = slices.Compact(cas) // two variables may name one file
 	said := "no proxy"
-	if p := cmp.Or(o.Proxy.HTTPSProxy, o.Proxy.HTTPProxy); p != "" {
+	if p := cmp.Or(o.Network.Proxy.HTTPSProxy, o.Network.Proxy.HTTPProxy); p != "" {
 		said = "proxy " + withoutPassword(p)
 	}
-	if len(o.CAs) > 0 {
-		said += ", more certificates: " + strings.Join(o.CAs, ", ")
+	if len(cas) > 0 {
+		said += ", more certificates: " + strings.Join(cas, ", ")
 	}
 	if address := c.Address(); address != "" {
 		said += ", address " + address

@@ -71,7 +71,7 @@ func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
 	a := &remoteAgent{client: remote.New(remote.Config{
 		Server: *d.Remote, Limit: d.Time, Own: s.opts.agents().own(d), Private: s.opts.settings.PrivateAgents,
 		From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) },
-		Direct: s.opts.remoteTransport(), Web: webConfig(s.opts), Google: s.googleToken,
+		Direct: s.opts.network().Transport(), Web: webConfig(s.opts), Google: s.googleToken,
 		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
 		Know:  func(secret string) { s.opts.secrets.Know("credentials of an agent", secret) }})}
 	s.remote.clients[key] = a
@@ -173,7 +173,7 @@ func (s *Session) agentOutput(ctx context.Context, command string, free bool) (s
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
 	account := auth.NewAccount(s.opts.getenv, runtime.GOOS)
 	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.secrets.Know,
-		Client: &http.Client{Transport: s.opts.remoteTransport()}}
+		Client: &http.Client{Transport: s.opts.network().Transport()}}
 	if len(scopes) == 0 {
 		src.Scopes = []string{google.Platform}
 	}

@@ -19,7 +19,7 @@ import (
 // logins returns what all log-ins to servers share.
 func (o *Options) logins() oauth.Config {
 	account := auth.NewAccount(o.getenv, runtime.GOOS)
-	return oauth.Config{Transport: o.remoteTransport(), Web: webConfig(o),
+	return oauth.Config{Transport: o.network().Transport(), Web: webConfig(o),
 		Store: oauth.NewStore(o.paths.User(), o.getenv),
 		Know:  o.secrets.Know, Getenv: o.getenv, Account: account.Read, Metadata: account.Host}
 }

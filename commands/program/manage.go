@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ func (r *run) printer(out io.Writer) *cli.Output {
 // things returns what sub-commands take, wherever they are called.
 func (r *run) things(p cli.Project) []any {
 	return []any{p, r.opts.folder(), managedHooks{r.opts, p.Launcher}, r.opts.skillLibrary(), r.opts.agents(),
-		cli.Extensions(r.opts.installed), cli.Transport(r.opts.remoteTransport), cli.Builtin(builtinTools),
+		cli.Extensions(r.opts.installed), cli.Transport(func() http.RoundTripper { return r.opts.network().Transport() }), cli.Builtin(builtinTools),
 		cli.Clean(r.opts.secrets.Text), cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date),
 		&cli.Host{Environ: shell.Own(r.opts.os.Environ()), Editor: r.opts.terminal().editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(r.opts.os.getenv) }},

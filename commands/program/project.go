@@ -2,11 +2,9 @@ package program
 
 import (
 	"cmp"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -192,7 +190,7 @@ func (p *Project) openWorkspace() (err error) {
 			p.status.notify(w)
 		}
 	})
-	p.web = newFetcher(p.opts)
+	p.web = web.New(webConfig(p.opts))
 	p.newServers()
 	jobs := shell.NewJobs(p.opts.paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.opts.secrets
@@ -309,20 +307,11 @@ func newMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 	return memory.New(cfg)
 }
 
-// newFetcher makes what fetches pages: by the user's proxy, if there is one, and
-// with the certificates that the API is trusted by.
-func newFetcher(o *Options) *web.Fetcher { return web.New(webConfig(o)) }
+// network returns how all servers are reached: by the user's proxy, if there is one.
+func (o *Options) network() model.Network { return model.NetworkFrom(o.getenv) }
 
 // webConfig says how the public web is reached.
 func webConfig(o *Options) web.Config {
-	proxies := model.ProxyFrom(o.getenv)
-	cfg := web.Config{UserAgent: "gemline/" + cmp.Or(o.os.Version, "0"),
-		Proxy: func(u *url.URL) (*url.URL, error) { return proxies.ProxyFunc()(u) }}
-	if names := model.CAsFrom(o.getenv); len(names) > 0 {
-		cfg.CAs = func() (*x509.CertPool, error) {
-			pool, _ := model.Trust(names) // what can't be read is told with the first request
-			return pool, nil
-		}
-	}
-	return cfg
+	n := o.network()
+	return web.Config{UserAgent: "gemline/" + cmp.Or(o.os.Version, "0"), Proxy: n.ProxyFor, CAs: n.Pool}
 }

@@ -205,7 +205,7 @@ func (p *Project) newProviders(setup *model.Setup) error {
 	common := setup.API
 	p.server.providers = &provider.Set{Providers: list, Presets: p.server.presets, Getenv: p.opts.getenv, Paths: setup.API.Vertex,
 		Common: model.Options{Idle: common.Idle, Secrets: p.opts.secrets, Version: p.opts.os.Version, Heard: common.Heard,
-			Proxy: model.ProxyFrom(p.opts.getenv), CAs: model.CAsFrom(p.opts.getenv), Logger: common.Logger},
+			Network: p.opts.network(), Logger: common.Logger},
 		FindKey: func(ctx context.Context, name string) (string, error) {
 			key, _, err := auth.NewProviderStore(p.opts.paths.User(), p.opts.getenv, name).Key(ctx)
 			return key, err
@@ -257,7 +257,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
 		Secrets: o.secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.os.Version,
-		Proxy: model.ProxyFrom(o.getenv), CAs: model.CAsFrom(o.getenv)}
+		Network: o.network()}
 	if c.Account != nil {
 		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host
 	}

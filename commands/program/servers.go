@@ -3,12 +3,10 @@ package program
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,7 +17,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/policy"
@@ -407,19 +404,6 @@ func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
 		env = append(p.opts.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
-}
-
-// remoteTransport returns what carries requests to remote servers: by the user's proxy, and
-// with the certificates that the API is trusted by.
-func (o *Options) remoteTransport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	proxies := model.ProxyFrom(o.getenv)
-	if names := model.CAsFrom(o.getenv); len(names) > 0 {
-		pool, _ := model.Trust(names) // what can't be read is told with the first request to the API
-		t.TLSClientConfig = &tls.Config{RootCAs: pool}
-	}
-	t.Proxy = func(r *http.Request) (*url.URL, error) { return proxies.ProxyFunc()(r.URL) }
-	return t
 }
 
 // noteServer tells something of a server: with the next event, or at the terminal when that

@@ -2,7 +2,6 @@ package program
 
 import (
 	"cmp"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/hook"
-	"gemline/engine/model"
 	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
@@ -91,16 +89,9 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 		headers[name] = value
 		p.opts.secrets.Know("telemetry header", value)
 	}
-	proxies := model.ProxyFrom(p.opts.getenv)
-	cfg := otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
-		Proxy: proxies.ProxyFunc()}
-	if names := model.CAsFrom(p.opts.getenv); len(names) > 0 {
-		cfg.CAs = func() *x509.CertPool {
-			pool, _ := model.Trust(names) // what can't be read is told with the first request
-			return pool
-		}
-	}
-	c, err := otlp.New(cfg)
+	n := p.opts.network()
+	c, err := otlp.New(otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
+		Proxy: n.ProxyFor, CAs: n.Pool})
 	if err != nil {
 		t.Trouble += ": telemetry.otlpEndpoint"
 		return t, err

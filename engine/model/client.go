@@ -44,7 +44,7 @@ type dialect struct {
 
 // newClient returns a Client of the server at base. It makes no connection.
 func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
-	if err := checkProxy(o.Proxy); err != nil {
+	if err := checkProxy(o.Network.Proxy); err != nil {
 		return nil, err
 	}
 	if o.Heard == nil {

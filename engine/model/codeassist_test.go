@@ -350,7 +350,7 @@ func TestAssistProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	ts := tokens(t) // on this machine, where no proxy stands between
-	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(ts.User("")), Proxy: model.ProxyFrom(func(name string) string {
+	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(ts.User("")), Network: model.NetworkFrom(func(name string) string {
 		if name == "HTTPS_PROXY" {
 			return proxy.URL
 		}

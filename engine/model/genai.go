@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -78,12 +77,8 @@ type Options struct {
 	// program, and what it runs in, "terminal" if empty.
 	Version, Surface string
 
-	// Proxy says which proxy to use; see [ProxyFrom].
-	Proxy httpproxy.Config
-
-	// CAs names files and directories with certificates, in PEM, to trust
-	// beside those of the system.
-	CAs []string
+	// Network is how the server is reached; see [NetworkFrom].
+	Network Network
 
 	// Connect is the longest time a connection may take, 30 seconds if 0;
 	// Idle the longest time the server may be silent: 5 minutes if 0, or
@@ -101,7 +96,7 @@ type Options struct {
 	// level of [Trace] about every event of a stream.
 	Logger *slog.Logger
 
-	// Transport replaces the network, if not nil. Proxy, CAs and Connect
+	// Transport replaces the network, if not nil. Network and Connect
 	// are its own affair then.
 	Transport http.RoundTripper
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"gemline/engine/text"
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
@@ -32,7 +33,7 @@ func network(o Options) (*http.Transport, *roots) {
 	if connect == 0 {
 		connect = 30 * time.Second
 	}
-	proxy := o.Proxy.ProxyFunc()
+	proxy := o.Network.Proxy.ProxyFunc()
 	t := &http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
@@ -45,10 +46,10 @@ func network(o Options) (*http.Transport, *roots) {
 		// Finds out that the connection has died while the machine slept.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}
-	if len(o.CAs) == 0 {
+	if len(o.Network.CAs) == 0 {
 		return t, nil
 	}
-	r := trusting(o.CAs)
+	r := trusting(o.Network.CAs)
 	t.TLSClientConfig = &tls.Config{RootCAs: r.pool}
 	t.Proxy = func(req *http.Request) (*url.URL, error) {
 		via, err := proxy(req.URL)
@@ -81,7 +82,7 @@ type roots struct {
 func trusting(names []string) *roots {
 	r := &roots{pool: x509.NewCertPool()}
 	r.fill = sync.OnceValue(func() error {
-		pool, err := Trust(names)
+		pool, err := trust(names)
 		*r.pool = *pool
 		return err
 	})
@@ -99,9 +100,9 @@ func (r *roots) doubts() string {
 	return ""
 }
 
-// Trust returns the system's certificates and those in the named files and
+// trust returns the system's certificates and those in the named files and
 // directories. What can't be read is left out and told of.
-func Trust(names []string) (*x509.CertPool, error) {
+func trust(names []string) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
@@ -236,11 +237,22 @@ func checkProxy(c httpproxy.Config) error {
 	return nil
 }
 
-// ProxyFrom returns the proxy that an environment asks for: the first of
+// A Network is how servers are reached: by which proxy, and which certificates are
+// trusted. Every client is made from one. The zero value has no proxy and trusts whom the
+// system trusts.
+type Network struct {
+	Proxy httpproxy.Config
+
+	// CAs names files and directories with certificates, in PEM, to trust
+	// beside those of the system.
+	CAs []string
+}
+
+// NetworkFrom returns the network that an environment asks for. Its proxy is the first of
 // HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, ALL_PROXY and all_proxy, whatever is
 // asked for through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
 // their http://; desktops write socks:// for socks5://.
-func ProxyFrom(getenv func(string) string) httpproxy.Config {
+func NetworkFrom(getenv func(string) string) (n Network) {
 	first := func(names ...string) string {
 		for _, name := range names {
 			if v := strings.TrimSpace(getenv(name)); v != "" {
@@ -253,24 +265,37 @@ func ProxyFrom(getenv func(string) string) httpproxy.Config {
 	if rest, ok := strings.CutPrefix(proxy, "socks://"); ok {
 		proxy = "socks5://" + rest
 	}
-	return httpproxy.Config{HTTPSProxy: proxy, HTTPProxy: proxy, NoProxy: first("NO_PROXY", "no_proxy")}
+	n.Proxy = httpproxy.Config{HTTPSProxy: proxy, HTTPProxy: proxy, NoProxy: first("NO_PROXY", "no_proxy")}
+	dirs := filepath.SplitList(getenv("SSL_CERT_DIR"))
+	for _, name := range append([]string{getenv("SSL_CERT_FILE"), getenv("NODE_EXTRA_CA_CERTS")}, dirs...) {
+		if name != "" {
+			n.CAs = append(n.CAs, name)
+		}
+	}
+	return n
 }
 
-// CAsFrom returns the files and directories with certificates that an
-// environment names.
-func CAsFrom(getenv func(string) string) []string {
-	var names []string
-	for _, list := range []string{getenv("SSL_CERT_FILE"), getenv("NODE_EXTRA_CA_CERTS")} {
-		if list != "" {
-			names = append(names, list)
-		}
+// ProxyFor returns the proxy for an address, nil if there is none.
+func (n Network) ProxyFor(u *url.URL) (*url.URL, error) { return n.Proxy.ProxyFunc()(u) }
+
+// Pool returns the certificates to trust, nil for the system's. What can't be read is left
+// out: a request to the model's server tells of it.
+func (n Network) Pool() *x509.CertPool {
+	if len(n.CAs) == 0 {
+		return nil
 	}
-	for _, dir := range filepath.SplitList(getenv("SSL_CERT_DIR")) {
-		if dir != "" {
-			names = append(names, dir)
-		}
+	pool, _ := trust(n.CAs)
+	return pool
+}
+
+// Transport returns what carries requests to other servers than the model's.
+func (n Network) Transport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	if pool := n.Pool(); pool != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}
-	return names
+	t.Proxy = func(r *http.Request) (*url.URL, error) { return n.ProxyFor(r.URL) }
+	return t
 }
 
 func headerValue(s string) bool { return httpguts.ValidHeaderFieldValue(s) }

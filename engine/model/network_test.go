@@ -22,7 +22,7 @@ import (
 	"gemline/engine/model"
 )
 
-func TestProxyFrom(t *testing.T) {
+func TestNetworkFrom(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		env  map[string]string
@@ -40,21 +40,21 @@ func TestProxyFrom(t *testing.T) {
 		{"a desktop's", map[string]string{"all_proxy": "socks://e:1080/"}, httpproxy.Config{HTTPSProxy: "socks5://e:1080/", HTTPProxy: "socks5://e:1080/"}},
 		{"last", map[string]string{"http_proxy": " d "}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
 	} {
-		got := model.ProxyFrom(func(k string) string { return c.env[k] })
+		got := model.NetworkFrom(func(k string) string { return c.env[k] }).Proxy
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
 }
 
-func TestCAsFrom(t *testing.T) {
+func TestCertificatesFrom(t *testing.T) {
 	list := "a" + string(filepath.ListSeparator) + "b" + string(filepath.ListSeparator)
 	env := map[string]string{"SSL_CERT_FILE": "f", "SSL_CERT_DIR": list, "NODE_EXTRA_CA_CERTS": "n"}
-	got := model.CAsFrom(func(k string) string { return env[k] })
+	got := model.NetworkFrom(func(k string) string { return env[k] }).CAs
 	if d := cmp.Diff([]string{"f", "n", "a", "b"}, got); d != "" {
 		t.Error(d)
 	}
-	if got := model.CAsFrom(func(string) string { return "" }); got != nil {
+	if got := model.NetworkFrom(func(string) string { return "" }).CAs; got != nil {
 		t.Errorf("got %q from nothing", got)
 	}
 }
@@ -91,7 +91,7 @@ func TestCertificates(t *testing.T) {
 		{"no certificate", []string{other}, "no certificate in PEM form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, CAs: c.cas})
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, Network: model.Network{CAs: c.cas}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	dial := func(o model.Options) *model.Genai {
-		o.APIKey, o.BaseURL, o.CAs = key, s.URL, []string{cert}
+		o.APIKey, o.BaseURL, o.Network.CAs = key, s.URL, []string{cert}
 		g, err := model.NewGenai(o)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func TestProxy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			status, asked = c.status, nil
 			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: "https://api.invalid",
-				Proxy: model.ProxyFrom(func(string) string { return c.proxy }), CAs: nil})
+				Network: model.Network{Proxy: model.NetworkFrom(func(string) string { return c.proxy }).Proxy}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func TestCertificatesAreReadOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			times := opened(t, ca)
-			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: c.url, CAs: []string{ca}, Proxy: c.proxy})
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: c.url, Network: model.Network{CAs: []string{ca}, Proxy: c.proxy}})
 			if err != nil {
 				t.Fatal(err)
 			}

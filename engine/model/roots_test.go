@@ -20,7 +20,7 @@ func TestRootsAreReadWhenNeeded(t *testing.T) {
 	if err := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	transport, r := network(Options{CAs: []string{cert}})
+	transport, r := network(Options{Network: Network{CAs: []string{cert}}})
 	for _, c := range []struct {
 		url  string
 		read bool

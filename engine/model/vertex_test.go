@@ -377,7 +377,7 @@ func TestTokenProxy(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	defer proxy.Close()
-	through := model.ProxyFrom(func(string) string { return proxy.URL })
+	through := model.NetworkFrom(func(string) string { return proxy.URL }).Proxy
 	through.NoProxy = ""
 	user := bytes.Replace(ts.User(""), []byte(ts.URL), []byte("https://tokens.invalid"), 1)
 	for _, c := range []struct {
@@ -389,7 +389,7 @@ func TestTokenProxy(t *testing.T) {
 		{"machine", model.Options{Account: account(nil), Metadata: ts.Host()}, "CONNECT api.invalid:443"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.opts.Vertex, c.opts.Project, c.opts.Location, c.opts.Proxy, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
+			c.opts.Vertex, c.opts.Project, c.opts.Location, c.opts.Network.Proxy, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
 			g, err := model.NewGenai(c.opts)
 			if err != nil {
 				t.Fatal(err)

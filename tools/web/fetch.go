@@ -43,9 +43,9 @@ type Config struct {
 	// public addresses from here; to where they lead from there, it sees.
 	Proxy func(*url.URL) (*url.URL, error)
 
-	// CAs are trusted in place of the system's certificates, if not nil. It
-	// is called when the first page is fetched.
-	CAs func() (*x509.CertPool, error)
+	// CAs returns whose certificates are trusted, nil for whom the system trusts. It is
+	// called for the first page.
+	CAs func() *x509.CertPool
 
 	// Patience is how long a server may take to begin its answer, 0 for 10 s.
 	Patience time.Duration
@@ -61,7 +61,7 @@ type Config struct {
 // A Fetcher fetches pages. It is safe for concurrent use.
 type Fetcher struct {
 	cfg  Config
-	open func() (transports, error)
+	open func() transports
 
 	mu   sync.Mutex
 	sent map[string][]time.Time // when hosts were asked
@@ -78,7 +78,7 @@ func New(cfg Config) *Fetcher {
 		}
 	}
 	f := &Fetcher{cfg: cfg, sent: map[string][]time.Time{}}
-	f.open = sync.OnceValues(f.transports)
+	f.open = sync.OnceValue(f.transports)
 	return f
 }
 
@@ -86,7 +86,7 @@ func New(cfg Config) *Fetcher {
 // leaves that to a proxy.
 type transports struct{ direct, proxied *http.Transport }
 
-func (f *Fetcher) transports() (transports, error) {
+func (f *Fetcher) transports() transports {
 	bare := func() *http.Transport {
 		return &http.Transport{
 			TLSHandshakeTimeout:    firstByte,
@@ -101,13 +101,10 @@ func (f *Fetcher) transports() (transports, error) {
 	proxied.DialContext = (&net.Dialer{Timeout: firstByte}).DialContext
 	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Proxy(r.URL) }
 	if f.cfg.CAs != nil {
-		pool, err := f.cfg.CAs()
-		if err != nil {
-			return transports{}, err
-		}
+		pool := f.cfg.CAs()
 		direct.TLSClientConfig, proxied.TLSClientConfig = &tls.Config{RootCAs: pool}, &tls.Config{RootCAs: pool}
 	}
-	return transports{direct, proxied}, nil
+	return transports{direct, proxied}
 }
 
 // dial connects to one of a host's addresses that may be connected to.
@@ -281,10 +278,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 // RoundTrip implements [http.RoundTripper] for requests of any kind to the public web: to
 // another address none is made, with a [Blocked] error.
 func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
-	open, err := f.open()
-	if err != nil {
-		return nil, err
-	}
+	open := f.open()
 	proxy, err := f.cfg.Proxy(req.URL)
 	if err != nil {
 		return nil, err

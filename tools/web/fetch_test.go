@@ -244,7 +244,7 @@ func TestSlowly(t *testing.T) {
 		})
 		f := New(Config{})
 		direct := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return client, nil }}
-		f.open = func() (transports, error) { return transports{direct: direct}, nil }
+		f.open = func() transports { return transports{direct: direct} }
 		start := time.Now()
 		_, err := f.Fetch(t.Context(), &url.URL{Scheme: "http", Host: "11.11.11.11"})
 		if err == nil || !strings.Contains(err.Error(), "30s") || time.Since(start) != mostTime {

@@ -233,7 +233,7 @@ func client(r *runner) (*model.Genai, error) {
 		key = r.variable("GOOGLE_API_KEY")
 	}
 	return model.NewGenai(model.Options{APIKey: key, BaseURL: r.variable("GOOGLE_GEMINI_BASE_URL"),
-		Proxy: model.ProxyFrom(r.variable), CAs: model.CAsFrom(r.variable)})
+		Network: model.NetworkFrom(r.variable)})
 }
 
 func count(ctx context.Context, r *runner) error {
