@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -10,30 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/tools/toolstest"
 )
-
-// A desk is a host whose user gives one answer.
-type desk struct {
-	answer engine.Answer
-	err    error
-	asked  []engine.Proposal
-}
-
-func (d *desk) Emit(engine.Event) {}
-
-func (d *desk) Approve(_ context.Context, p engine.Proposal) (engine.Answer, error) {
-	d.asked = append(d.asked, p)
-	return d.answer, d.err
-}
-
-func prepare(t *testing.T, tool engine.Tool, args string) (engine.Call, error) {
-	t.Helper()
-	var m map[string]any
-	if err := json.Unmarshal([]byte(args), &m); err != nil {
-		t.Fatal(err)
-	}
-	return tool.Prepare(t.Context(), m)
-}
 
 const threeQuestions = `{"questions":[
 	{"question":"Which database?\\n\\nBoth are installed.","header":"Database","type":"choice",
@@ -61,13 +38,13 @@ func TestAskUser(t *testing.T) {
 		{"left", engine.Refused{}, left, "left", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			call, err := prepare(t, askUser(), threeQuestions)
+			call, err := toolstest.Prepare(t, askUser(), threeQuestions)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &desk{answer: test.answer}
+			d := &toolstest.Desk{Answer: test.answer}
 			if test.err == left {
-				d.err = left
+				d.Err = left
 			}
 			r, err := call.Run(t.Context(), d)
 			if (err != nil) != (test.err != nil) {
@@ -79,8 +56,8 @@ func TestAskUser(t *testing.T) {
 			if r.Text != test.text || r.Display != test.display {
 				t.Errorf("the model reads %q, the user %q", r.Text, r.Display)
 			}
-			if len(d.asked) != 1 || d.asked[0].Tool.Name() != "ask_user" {
-				t.Fatalf("asked %v", d.asked)
+			if len(d.Asked) != 1 || d.Asked[0].Tool.Name() != "ask_user" {
+				t.Fatalf("asked %v", d.Asked)
 			}
 			want := []engine.Question{
 				{Header: "Database", Text: "Which database?\n\nBoth are installed.", Multi: true,
@@ -88,7 +65,7 @@ func TestAskUser(t *testing.T) {
 				{Header: "Name", Text: "What is it called?", Kind: engine.FreeText, Hint: "my-app"},
 				{Text: "Now?", Kind: engine.YesNo},
 			}
-			if diff := cmp.Diff(want, d.asked[0].Intent.Questions); diff != "" {
+			if diff := cmp.Diff(want, d.Asked[0].Intent.Questions); diff != "" {
 				t.Error(diff)
 			}
 			if got := call.Intent.Title; got != "ask the user, 3 questions" {
@@ -131,8 +108,8 @@ func TestQuestionsThatCanNotBeAsked(t *testing.T) {
 		{"as long as can be", text(long[1:], "h", ""), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := prepare(t, askUser(), test.args)
-			if got := message(err); got != test.err {
+			_, err := toolstest.Prepare(t, askUser(), test.args)
+			if got := toolstest.Message(err); got != test.err {
 				t.Errorf("got %q; want %q", got, test.err)
 			}
 			if err != nil && engine.ErrorType(err) != engine.InvalidToolParams {
@@ -140,13 +117,6 @@ func TestQuestionsThatCanNotBeAsked(t *testing.T) {
 			}
 		})
 	}
-}
-
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // Whatever the model sends, what is asked can be shown and answered.

@@ -11,6 +11,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
+	"gemline/tools/toolstest"
 	"gemline/tools/workspace"
 )
 
@@ -71,7 +72,7 @@ func TestCorrectedEdit(t *testing.T) {
 			if test.asked > 0 && (call.Args["old_string"] != "return 1" || len(told) == 0) {
 				t.Errorf("the call has %v; told is %v", call.Args, told)
 			}
-			if _, err := call.Run(t.Context(), &desk{}); err != nil {
+			if _, err := call.Run(t.Context(), &toolstest.Desk{}); err != nil {
 				t.Fatal(err)
 			}
 			if b, _ := os.ReadFile(path); string(b) != test.holds {

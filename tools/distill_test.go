@@ -13,6 +13,7 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/tools/toolkit"
+	"gemline/tools/toolstest"
 )
 
 // A long output keeps its beginning and its end, the whole is in a file, and of a very
@@ -41,11 +42,11 @@ func TestDistilled(t *testing.T) {
 			tool := toolkit.Define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {
 				return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) { return engine.Result{Text: all}, nil }}, nil
 			})
-			call, err := prepare(t, env.Distilled(engine.Tools{tool}).Tools()[0], `{}`)
+			call, err := toolstest.Prepare(t, env.Distilled(engine.Tools{tool}).Tools()[0], `{}`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := call.Run(t.Context(), &desk{})
+			r, err := call.Run(t.Context(), &toolstest.Desk{})
 			if err != nil || (r.Text == all) != test.whole || (r.Cut.Of == 0) != test.whole {
 				t.Fatalf("%.200q, cut %+v, %v", r.Text, r.Cut, err)
 			}

@@ -100,10 +100,7 @@ type Env struct {
 	// Plans are the plans of the session; nil offers no tools for them.
 	Plans *Plans
 
-	// Web fetches pages for web_fetch; nil offers no such tool. Direct has
-	// it return a page as it is, without the help of a model.
-	Web    *web.Fetcher
-	Direct bool
+	Web web.Tools
 
 	// Asker asks a model something beside the conversation.
 	Asker *oneshot.Asker

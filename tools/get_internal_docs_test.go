@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"gemline/tools/toolstest"
 	"strings"
 	"testing"
 )
@@ -13,16 +14,16 @@ func TestGetInternalDocs(t *testing.T) {
 		`{"path":"hooks.md"}`:      "# Hooks",
 		`{"path":"docs/hooks.md"}`: "# Hooks",
 	} {
-		call, err := prepare(t, getInternalDocs(), args)
+		call, err := toolstest.Prepare(t, getInternalDocs(), args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := call.Run(t.Context(), &desk{}); err != nil || !strings.HasPrefix(r.Text, want) {
+		if r, err := call.Run(t.Context(), &toolstest.Desk{}); err != nil || !strings.HasPrefix(r.Text, want) {
 			t.Errorf("%s: %.80q, %v", args, r.Text, err)
 		}
 	}
 	for _, path := range []string{"nope", "../tools/doc/glob.md", "/etc/passwd"} {
-		if _, err := prepare(t, getInternalDocs(), `{"path":"`+path+`"}`); err == nil || !strings.Contains(err.Error(), "- hooks.md: ") {
+		if _, err := toolstest.Prepare(t, getInternalDocs(), `{"path":"`+path+`"}`); err == nil || !strings.Contains(err.Error(), "- hooks.md: ") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

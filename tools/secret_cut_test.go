@@ -7,6 +7,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/redact"
+	"gemline/tools/toolstest"
 )
 
 // A secret is taken out before a line is cut within it, or lines are left out
@@ -28,7 +29,7 @@ func TestSecretsCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := c.Run(t.Context(), &listener{})
+			r, err := c.Run(t.Context(), &toolstest.Desk{})
 			if err != nil {
 				t.Fatal(err)
 			}

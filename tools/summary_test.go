@@ -12,6 +12,7 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/tools/toolkit"
+	"gemline/tools/toolstest"
 )
 
 // A long output is summed up, with what gemline itself says of it and the way to the
@@ -41,11 +42,11 @@ func TestSummary(t *testing.T) {
 					return engine.Result{Text: test.text}, test.err
 				}}, nil
 			}))
-			call, err := prepare(t, tool, `{}`)
+			call, err := toolstest.Prepare(t, tool, `{}`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := call.Run(t.Context(), &desk{})
+			r, err := call.Run(t.Context(), &toolstest.Desk{})
 			if !strings.HasPrefix(r.Text, test.want) || (err == nil) != (test.err == nil) {
 				t.Errorf("%.200q, %v", r.Text, err)
 			}
@@ -62,8 +63,8 @@ func TestSummary(t *testing.T) {
 	}
 	script := et.NewScript(et.Reply{Err: errors.New("down")})
 	env := Env{Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
-	l := &listener{}
-	if got := env.sum(t.Context(), l, "x", long, 700); got != long || len(l.events) == 0 {
-		t.Errorf("without an answer: %.100q, told %v", got, l.events)
+	l := &toolstest.Desk{}
+	if got := env.sum(t.Context(), l, "x", long, 700); got != long || len(l.Events) == 0 {
+		t.Errorf("without an answer: %.100q, told %v", got, l.Events)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gemline/engine"
+	"gemline/tools/toolstest"
 )
 
 // A taskDesk calls the tools of one tracker.
@@ -28,11 +29,11 @@ func newTaskDesk(t *testing.T) *taskDesk {
 // call returns what the model reads: the text, or the error.
 func (d *taskDesk) call(name, args string) string {
 	d.t.Helper()
-	call, err := prepare(d.t, d.tools[name], args)
+	call, err := toolstest.Prepare(d.t, d.tools[name], args)
 	if err != nil {
 		return err.Error()
 	}
-	r, err := call.Run(d.t.Context(), &desk{})
+	r, err := call.Run(d.t.Context(), &toolstest.Desk{})
 	if err != nil {
 		return err.Error()
 	}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"gemline/tools/toolstest"
 	"testing"
 )
 
@@ -15,16 +16,16 @@ func TestUpdateTopic(t *testing.T) {
 		{`{"title":"the docs","strategic_intent":"write them"}`, "topic: the docs",
 			"Current topic: \"the docs\"\nTopic summary: ...\n\nStrategic Intent: write them"},
 	} {
-		call, err := prepare(t, tool, test.args)
+		call, err := toolstest.Prepare(t, tool, test.args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := call.Run(t.Context(), &desk{})
+		r, err := call.Run(t.Context(), &toolstest.Desk{})
 		if err != nil || call.Intent.Title != test.title || r.Text != test.text {
 			t.Errorf("%s: %q, %q, %v", test.args, call.Intent.Title, r.Text, err)
 		}
 	}
-	if _, err := prepare(t, tool, `{"strategic_intent":" "}`); err == nil {
+	if _, err := toolstest.Prepare(t, tool, `{"strategic_intent":" "}`); err == nil {
 		t.Error("an empty intent is taken")
 	}
 }

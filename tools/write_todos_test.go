@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/tools/toolstest"
 )
 
 const fiveTodos = `{"todos":[{"description":"read","status":"completed"},{"description":"write\nit","status":"in_progress"},
@@ -34,11 +35,11 @@ func TestWriteTodos(t *testing.T) {
 		{"cleared", `{"todos":[]}`, "todo list, cleared", "Successfully cleared the todo list.", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			call, err := prepare(t, tool, test.args)
+			call, err := toolstest.Prepare(t, tool, test.args)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := call.Run(t.Context(), &desk{})
+			r, err := call.Run(t.Context(), &toolstest.Desk{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,8 +74,8 @@ func TestTodosThatCanNotBe(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list := &Todos{}
-			_, err := prepare(t, writeTodos(Env{Todos: list}), test.args)
-			if got := message(err); got != test.err {
+			_, err := toolstest.Prepare(t, writeTodos(Env{Todos: list}), test.args)
+			if got := toolstest.Message(err); got != test.err {
 				t.Errorf("got %q; want %q", got, test.err)
 			}
 			if list.Lines() != nil {
@@ -117,14 +118,14 @@ func TestTodosSideBySide(t *testing.T) {
 		var wg sync.WaitGroup
 		var calls []engine.Call
 		for _, name := range []string{"a", "b", "c", "d"} {
-			call, err := prepare(t, tool, `{"todos":[{"description":"`+name+`","status":"pending"}]}`)
+			call, err := toolstest.Prepare(t, tool, `{"todos":[{"description":"`+name+`","status":"pending"}]}`)
 			if err != nil {
 				t.Fatal(err)
 			}
 			calls = append(calls, call)
 		}
 		for _, call := range calls {
-			wg.Go(func() { call.Run(t.Context(), &desk{}) })
+			wg.Go(func() { call.Run(t.Context(), &toolstest.Desk{}) })
 		}
 		wg.Wait()
 		if got := list.Lines(); len(got) != 2 || got[1] != "1 pending: d" {

@@ -84,6 +84,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	env := s.env
 	env.Topics, env.Tell, env.Model = false, t.Tell, func() string { return e.Model() }
 	env.Asker = s.asker.For(env.Model)
+	env.Web.Asker = env.Asker
 	if env.Todos != nil {
 		env.Todos = &tools.Todos{}
 	}

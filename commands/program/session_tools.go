@@ -13,6 +13,7 @@ import (
 	"gemline/repl/question"
 	"gemline/tools"
 	"gemline/tools/mcp"
+	"gemline/tools/web"
 )
 
 // outputs returns the directory of files that belong to the session, "" if there is none.
@@ -40,9 +41,9 @@ func (s *Session) newTools() (asker engine.Approver) {
 		Summaries: s.opts.settings.Summaries(),
 		Correct:   !s.opts.settings.NoCorrection,
 		Tell:      s.beside.add,
-		Web:       s.project.web, Direct: s.opts.settings.DirectWeb,
-		Asker:    s.asker,
-		Answered: s.Approver != nil,
+		Web:       web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.settings.DirectWeb},
+		Asker:     s.asker,
+		Answered:  s.Approver != nil,
 	}
 	if s.opts.settings.ManageContext {
 		s.env.Distill = tools.Distillation{Most: s.opts.settings.DistillTo, SumUp: s.opts.settings.DistillSumUp}

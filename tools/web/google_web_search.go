@@ -1,4 +1,4 @@
-package tools
+package web
 
 import (
 	"context"
@@ -27,9 +27,9 @@ type googleWebSearchArgs struct {
 // searchFailed is the class of its failures.
 const searchFailed = "web_search_failed"
 
-// googleWebSearch returns the tool that has the model's server search the web.
+// GoogleWebSearch returns google_web_search, which has the model's server search the web.
 // Nothing is fetched from here, so it takes no right of the network.
-func googleWebSearch(env Env) engine.Tool {
+func (ts Tools) GoogleWebSearch() engine.Tool {
 	t := toolkit.Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
 		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {
 			query := strings.TrimSpace(a.Query)
@@ -38,16 +38,16 @@ func googleWebSearch(env Env) engine.Tool {
 			}
 			return engine.Call{Intent: engine.Intent{Title: "search the web for " + text.Name(query)},
 				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-					return searchWeb(ctx, env, host, query)
+					return ts.search(ctx, host, query)
 				}}, nil
 		})
-	t.When = func() bool { return env.Web != nil }
+	t.When = func() bool { return ts.Fetcher != nil }
 	return t
 }
 
-// searchWeb asks a model that searches what it finds.
-func searchWeb(ctx context.Context, env Env, host engine.Host, query string) (engine.Result, error) {
-	answer, err := env.oneShot(ctx, host, "web-search", query)
+// search asks a model that searches what it finds.
+func (ts Tools) search(ctx context.Context, host engine.Host, query string) (engine.Result, error) {
+	answer, err := ts.ask(ctx, host, "web-search", query)
 	if ctx.Err() != nil {
 		return engine.Result{}, ctx.Err()
 	}

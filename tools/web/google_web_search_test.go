@@ -1,4 +1,4 @@
-package tools
+package web
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"gemline/engine"
 	et "gemline/engine/enginetest"
+	"gemline/tools/toolstest"
 )
 
 // The server searches and answers in words; the marks of the sources stand after
@@ -20,20 +21,20 @@ func TestGoogleWebSearch(t *testing.T) {
 		reply         et.Reply
 		text, display string
 	}{
-		{"with sources", " which colour ", candidate(t, answer).With(11, 5),
+		{"with sources", " which colour ", grounded(t, answer).With(11, 5),
 			"Web search results for \"which colour\":\n\n<untrusted_context>\nGrün, says A.[1] Red, says B.[2]\n\nSources:\n[1] A (https://a.test)\n[2] B (https://b.test)\n</untrusted_context>", "answered from 2 sources"},
-		{"without", "x", candidate(t, `{"content":{"parts":[{"text":"I know it."}]}}`),
+		{"without", "x", grounded(t, `{"content":{"parts":[{"text":"I know it."}]}}`),
 			"Web search results for \"x\":\n\n<untrusted_context>\nI know it.\n</untrusted_context>", "answered from 0 sources"},
-		{"no words", "x", candidate(t, `{"content":{"parts":[{"text":" "}]}}`), `No search results or information found for query: "x"`, "found nothing"},
-		{"no message", "x", candidate(t, `{}`), `No search results or information found for query: "x"`, "found nothing"},
+		{"no words", "x", grounded(t, `{"content":{"parts":[{"text":" "}]}}`), `No search results or information found for query: "x"`, "found nothing"},
+		{"no message", "x", grounded(t, `{}`), `No search results or information found for query: "x"`, "found nothing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			env, script, _ := webEnv(t, noPages, test.reply)
-			call, err := googleWebSearch(env).Prepare(t.Context(), map[string]any{"query": test.query})
+			ts, script, _ := newTools(t, noPages, test.reply)
+			call, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": test.query})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := call.Run(t.Context(), &listener{})
+			r, err := call.Run(t.Context(), &toolstest.Desk{})
 			if err != nil || r.Text != test.text || r.Display != test.display {
 				t.Errorf("got %q, shown %q, %v", r.Text, r.Display, err)
 			}
@@ -50,15 +51,15 @@ func TestGoogleWebSearch(t *testing.T) {
 
 // What goes wrong is told with the query; nothing is searched for no words.
 func TestGoogleWebSearchFails(t *testing.T) {
-	env, _, _ := webEnv(t, noPages, et.Reply{Err: errors.New("no quota")})
-	if _, err := googleWebSearch(env).Prepare(t.Context(), map[string]any{"query": " \n"}); err == nil || err.Error() != "The 'query' parameter cannot be empty." {
+	ts, _, _ := newTools(t, noPages, et.Reply{Err: errors.New("no quota")})
+	if _, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": " \n"}); err == nil || err.Error() != "The 'query' parameter cannot be empty." {
 		t.Errorf("no words: %v", err)
 	}
-	call, err := googleWebSearch(env).Prepare(t.Context(), map[string]any{"query": "x"})
+	call, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = call.Run(t.Context(), &listener{})
+	_, err = call.Run(t.Context(), &toolstest.Desk{})
 	var ce *engine.CallError
 	if !errors.As(err, &ce) || ce.Type != searchFailed || ce.Message != `Error: Error during web search for query "x": no quota` {
 		t.Errorf("a failed search: %#v", err)
