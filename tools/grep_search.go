@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"gemline/engine"
+	"gemline/engine/charset"
 	"gemline/engine/redact"
 	"gemline/engine/text"
 	"gemline/tools/toolkit"
@@ -311,7 +312,8 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	}
 	// What is ignored is left to us: rg may see more than we do, not less.
 	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude",
-		"--no-messages", "--files-with-matches", "--null", "--crlf", "--hidden"}
+		"--no-messages", "--files-with-matches", "--null", "--crlf", "--hidden",
+		"--text", "--regexp", `(?-u)[\x00\x80-\xff]`} // what may be in another encoding is left to us, too
 	if !g.args.Exact {
 		args = append(args, "--ignore-case")
 	}
@@ -323,10 +325,11 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 			}
 		}
 	}
+	pattern := ecma(g.args.Pattern)
 	if g.args.Fixed {
-		args = append(args, "--fixed-strings")
+		pattern = regexp.QuoteMeta(g.args.Pattern)
 	}
-	cmd := exec.CommandContext(ctx, rg, append(args, "--regexp", ecma(g.args.Pattern), "--", g.path)...)
+	cmd := exec.CommandContext(ctx, rg, append(args, "--regexp", pattern, "--", g.path)...)
 	cmd.Env = []string{"LC_ALL=C.UTF-8"}
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
@@ -434,7 +437,7 @@ func (a grepArgs) around(n int) (before, after int) {
 // lines writes the matches in one file, with the lines around them.
 func (g *grep) lines(out *strings.Builder, matches []workspace.Match, before, after int) {
 	put := func(n int, mark, line string) {
-		line, cut := text.First(g.secrets.Known(strings.ToValidUTF8(line, "\ufffd")), maxLineChars)
+		line, cut := text.First(g.secrets.Known(strings.ToValidUTF8(charset.Readable(line), "\ufffd")), maxLineChars)
 		if cut {
 			line += cutMark
 		}
@@ -467,8 +470,8 @@ func (g *grep) allLines(path string) []string {
 	if err != nil {
 		return nil
 	}
-	text, f, err := g.ws.Decode(path, b)
-	if err != nil || !strings.HasPrefix(f.Charset, "utf-16") {
+	text, _, err := g.ws.Decode(path, b)
+	if err != nil {
 		text = string(b) // as it was searched
 	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

@@ -2,8 +2,11 @@ package charset
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -77,6 +80,29 @@ func (f Format) Part(b []byte) string {
 		return text
 	}
 	return string([]rune(string(b))) // each byte that means nothing is marked
+}
+
+// Wide reports whether every character has two bytes or more, so that NUL bytes are text.
+func (f Format) Wide() bool { return width(f.Charset) > 1 }
+
+// Reader returns the text that r has in the format, with its byte order mark. What means
+// nothing is marked.
+func (f Format) Reader(r io.Reader) io.Reader {
+	enc, err := encodingOf(f.Charset)
+	if err != nil {
+		return r
+	}
+	return enc.NewDecoder().Reader(r)
+}
+
+// Marked reports whether b begins with a byte order mark of another charset than UTF-8.
+func Marked(b []byte) bool {
+	for _, mark := range marks {
+		if bytes.HasPrefix(b, []byte(mark.bytes)) {
+			return true
+		}
+	}
+	return false
 }
 
 // invalid returns where the first bad byte of text is, or -1.
@@ -193,10 +219,16 @@ var marks = []struct{ charset, bytes string }{
 }
 
 // guessUTF16 decodes UTF-16 without a byte order mark: one byte of most
-// characters is 0, always on the same side.
+// characters is 0, always on the same side, or they are all of one script.
 func guessUTF16(b []byte) (text, charset string, ok bool) {
 	if len(b)%2 != 0 {
 		return "", "", false
+	}
+	for _, charset := range []string{"utf-16le", "utf-16be"} {
+		text, exact, ok := decodeAs(b, charset)
+		if ok && exact && oneScript(text) {
+			return text, charset, true
+		}
 	}
 	var even, odd int
 	for i, c := range b[:min(len(b), 4096)] {
@@ -218,6 +250,40 @@ func guessUTF16(b []byte) (text, charset string, ok bool) {
 	}
 	text, exact, _ := decodeAs(b, charset)
 	return text, charset, exact && controls([]byte(text[:min(len(text), 4096)])) == 0
+}
+
+// oneScript reports whether text, which was decoded from UTF-16, has words of one script and
+// lines or blanks between them. What is no text has characters of many.
+func oneScript(text string) bool {
+	blanks, letters, seen := 0, 0, ""
+	for i, r := range text {
+		if i > 4096 {
+			break
+		}
+		script := ""
+		switch {
+		case r == ' ' || r == '\n' || r == '\r' || r == '\t':
+			blanks++
+		case r < ' ' || r == 0x7f || unicode.Is(unicode.Cc, r):
+			return false
+		case r < 0x250 || 0x2000 <= r && r < 0x2c00 || 0x3000 <= r && r < 0x3040 || 0xff00 <= r && r < 0xfff0 || 0x1f000 <= r && r < 0x1fb00:
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && (r < 0x3400 || r >= 0x4e00):
+			script = "Han"
+		case unicode.Is(unicode.Hangul, r):
+			script = "Hangul"
+		case r < 0x2000 && unicode.IsGraphic(r):
+			script = fmt.Sprintf("%x", r>>8) // the blocks of alphabets
+		default:
+			return false
+		}
+		if script != "" {
+			if letters++; seen != "" && seen != script && (seen != "Hangul" || script != "Han") {
+				return false
+			}
+			seen = cmp.Or(seen, script)
+		}
+	}
+	return blanks > 0 && letters > 2*blanks/3
 }
 
 // controls counts the bytes of b that texts seldom hold.

@@ -5,6 +5,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"gemline/engine/charset"
 )
 
 // A grepper searches one file after the other with the same memory.
@@ -15,6 +18,8 @@ type grepper struct {
 	buf  []byte
 	fold []byte
 	next []int // where each literal comes next
+
+	charset string // of the file, "" as long as nothing asks for it
 }
 
 const (
@@ -25,6 +30,7 @@ const (
 // file returns the lines of the file at path that match. A file that is not
 // text has none.
 func (g *grepper) file(path string) []Match {
+	g.charset = ""
 	p := g.from.reached(path)
 	if n := p.w.over.known(p.real); n != nil {
 		return g.written(path, n.now)
@@ -37,10 +43,11 @@ func (g *grepper) file(path string) []Match {
 		return nil
 	}
 	defer f.Close()
+	var in io.Reader = f
 	var found []Match
 	line := 1 // of the beginning of buf
 	have := 0
-	for {
+	for begun := false; ; {
 		select {
 		case <-g.done:
 			return found
@@ -52,7 +59,7 @@ func (g *grepper) file(path string) []Match {
 			}
 			g.buf = append(make([]byte, 0, 2*cap(g.buf)+chunk), g.buf[:have]...)
 		}
-		n, err := f.Read(g.buf[have:cap(g.buf)])
+		n, err := in.Read(g.buf[have:cap(g.buf)])
 		have += n
 		if size -= int64(n); size == 0 && err == nil {
 			err = io.EOF // as the next read would say
@@ -61,8 +68,13 @@ func (g *grepper) file(path string) []Match {
 			return found
 		}
 		b := g.buf[:have]
-		if line == 1 && len(found) == 0 && utf16Mark(b) {
-			return g.wide(p, path)
+		if !begun {
+			begun = true
+			if format, ok := g.wide(path, b); ok {
+				in = format.Reader(io.MultiReader(bytes.NewReader(bytes.Clone(b)), f))
+				g.charset, size, have = "utf-8", -1, 0
+				continue
+			}
 		}
 		if bytes.IndexByte(b[have-n:], 0) >= 0 {
 			return found // not text, at least from here on
@@ -84,13 +96,43 @@ func (g *grepper) file(path string) []Match {
 
 // written returns the lines of b, which is not on the disk, that match.
 func (g *grepper) written(path string, b []byte) []Match {
-	if utf16Mark(b) {
-		return g.decoded(path, b)
-	}
-	if bytes.IndexByte(b, 0) >= 0 { // not text
+	text, _, err := g.from.w.Decode(path, b)
+	if err != nil { // not text
 		return nil
 	}
-	return g.lines(path, b, 1, nil)
+	g.charset = "utf-8"
+	return g.lines(path, []byte(text), 1, nil)
+}
+
+// wide returns the format of a text whose characters have two or four bytes; b is its
+// beginning.
+func (g *grepper) wide(path string, b []byte) (charset.Format, bool) {
+	if !charset.Marked(b) && bytes.IndexByte(b, 0) < 0 {
+		return charset.Format{}, false
+	}
+	for _, cut := range []int{0, 2} { // which may part a pair of surrogates
+		_, format, err := g.from.w.Decode(path, b[:max(0, len(b)&^3-cut)])
+		if err == nil && format.Wide() {
+			return format, true
+		}
+	}
+	return charset.Format{}, false
+}
+
+// foreign reports whether the file at path is in another charset than UTF-8, as far as b tells,
+// which are lines of it.
+func (g *grepper) foreign(path string, b []byte) bool {
+	if g.charset == "" && !utf8.Valid(b) {
+		g.charset = "utf-8"
+		if _, format, err := g.from.w.Decode(path, b); err == nil {
+			g.charset = format.Charset
+		}
+	}
+	return g.charset != "" && g.charset != "utf-8"
+}
+
+func ascii(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
 var newline = []byte("\n")
@@ -99,38 +141,30 @@ func (g *grepper) enough(n int) bool {
 	return g.q.PerFile > 0 && n >= g.q.PerFile || g.q.Total > 0 && n >= g.q.Total
 }
 
-func utf16Mark(b []byte) bool {
-	return len(b) >= 2 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff)
-}
-
-// wide searches a file that is not in single bytes.
-func (g *grepper) wide(p Place, path string) []Match {
-	b, _, err := p.load(MaxFile)
-	if err != nil {
-		return nil
-	}
-	return g.decoded(path, b)
-}
-
-func (g *grepper) decoded(path string, b []byte) []Match {
-	text, _, err := g.from.w.Decode(path, b)
-	if err != nil {
-		return nil
-	}
-	return g.lines(path, []byte(text), 1, nil)
-}
-
 // lines adds to found the lines of b that match; b begins with line number n.
 func (g *grepper) lines(path string, b []byte, n int, found []Match) []Match {
-	at := 0 // n is the number of the line that begins here
+	before := len(found)
+	if n == 1 {
+		b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	}
+	sure := g.charset != "" || !g.q.Literal.ASCII()
+	if sure && g.foreign(path, b) {
+		b = []byte(charset.Format{Charset: g.charset}.Part(b))
+	}
+	at, number := 0, n // of the line that begins at at
 	for start, end := range g.candidates(b) {
 		text := bytes.TrimSuffix(b[start:end], []byte("\r"))
+		if !sure && !ascii(text) {
+			if sure = true; g.foreign(path, b) {
+				return g.lines(path, b, n, found[:before])
+			}
+		}
 		if !g.q.Pattern.Match(text) || g.q.Exclude != nil && g.q.Exclude.Match(text) {
 			continue
 		}
-		n += bytes.Count(b[at:start], newline)
+		number += bytes.Count(b[at:start], newline)
 		at = start
-		found = append(found, Match{Path: path, Line: n, Text: strings.Clone(string(text))})
+		found = append(found, Match{Path: path, Line: number, Text: strings.Clone(string(text))})
 		if g.enough(len(found)) {
 			break
 		}

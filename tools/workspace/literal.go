@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Literal is what is known about the lines that a pattern can match before
@@ -22,6 +23,14 @@ type Literal struct {
 
 // Known reports whether there are words to look for.
 func (l *Literal) Known() bool { return l.words != nil }
+
+// ASCII reports whether every line that matches has a word of ASCII, which is written alike in
+// all charsets but those of UTF-16 and UTF-32.
+func (l *Literal) ASCII() bool {
+	return l != nil && l.words != nil && !slices.ContainsFunc(l.words, func(word []byte) bool {
+		return bytes.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf })
+	})
+}
 
 // Literals returns what is known about pattern, which compiles.
 func Literals(pattern string) *Literal {

@@ -9,8 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/text/encoding/htmlindex"
+
+	"gemline/engine/charset"
+	et "gemline/engine/enginetest"
 )
 
 func query(pattern string) Query {
@@ -31,6 +35,61 @@ func byLine(path, text, pattern string) []Match {
 		}
 	}
 	return found
+}
+
+// inUTF8 returns text as it is searched.
+func inUTF8(text string) string {
+	if decoded, f, err := charset.Decode([]byte(text)); err == nil && f.Charset != "utf-8" {
+		return decoded
+	}
+	return text
+}
+
+// Lines are found whatever a file is written in, as they are shown when it is read.
+func TestSearchInOtherCharsets(t *testing.T) {
+	chinese := "第一行是一些普通的文字\n没有别的意思\n这里多写几句话\r\nfoo中bar 10\n末尾"
+	cyrillic := "Это обычный русский текст, в котором достаточно слов\nдальше\nещё строка foo\n"
+	long := strings.Repeat("int main() { return 0; }\n", 45_000)
+	for _, test := range []struct{ charset, text, config string }{
+		{"gbk", chinese, ""}, {"gb18030", chinese, "[*]\ncharset=gb18030"}, {"big5", "第一行是一些普通的文字\n沒有別的意思\n這裡多寫幾句話foo\n", "[*]\ncharset=big5"},
+		{"euc-jp", "これは日本語の文章です\n文字コードを正しく\nfooカタカナ10\n", ""}, {"shift_jis", "これは日本語の文章です\n文字コードを正しく\nfooカタカナ10\n", ""},
+		{"euc-kr", "이것은 한국어 문장입니다\n문자 집합을 올바르게\n그래서 foo\n", ""}, {"windows-1251", cyrillic, ""}, {"koi8-r", cyrillic, ""},
+		{"utf-16le", cyrillic, ""}, {"utf-16be", chinese, ""}, {"utf-16be", "plain\n" + cyrillic, ""}, {"utf-16le", "\ufeff" + chinese, ""}, {"utf-16be", "\ufeff^foo\n" + chinese, ""},
+		{"utf-16le", long + cyrillic, ""}, {"utf-16le", "\ufeff" + long + chinese, ""}, {"gbk", long + chinese + long, ""}, {"utf-16be", chinese, "[*]\ncharset=utf-16be"},
+		{"windows-1252", "L'été dernier, nous avons mangé\ndes crêpes à la crème\nfoo\n", ""}, {"utf-8", "\ufefffoo\n" + cyrillic, ""},
+	} {
+		dir := tree(t, map[string]string{".editorconfig": test.config})
+		path := filepath.Join(dir, "f.txt")
+		if err := os.WriteFile(path, encoded(t, test.charset, test.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w := open(t, Config{Roots: []string{dir}})
+		for _, p := range []string{"foo", "(?i)FOO", "^foo", "文字", "(?i)СТРОКА", "别的|русский", "[^\\x00-\\x7f]{4}", "\\p{Han}", "한국어", "foo.bar", "crêpes|カタカナ", "10$", "没有", "int", "文字$"} {
+			q := query(p)
+			q.PerFile = 3
+			got, err := w.Search(t.Context(), path, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := byLine(path, strings.TrimPrefix(test.text, "\ufeff"), p)
+			if diff := cmp.Diff(want[:min(3, len(want))], got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%q in %s, %.60q: %s", p, test.charset, test.text, diff)
+			}
+		}
+	}
+}
+
+func encoded(t *testing.T, label, text string) []byte {
+	t.Helper()
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := enc.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestSearchFindsTheLines(t *testing.T) {
@@ -54,7 +113,7 @@ func TestSearchFindsTheLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(byLine(path, text.String(), p), got); diff != "" {
+			if diff := cmp.Diff(byLine(path, inUTF8(text.String()), p), got); diff != "" {
 				t.Fatalf("%q in %q: %s", p, text.String(), diff)
 			}
 		}
@@ -95,7 +154,7 @@ func TestSearchPassesOver(t *testing.T) {
 	w := open(t, Config{Roots: []string{dir}, RespectGit: true})
 	in := func(n string) string { return filepath.Join(dir, n) }
 	q := query("needle")
-	all := []Match{{in("a.go"), 1, "needle"}, {in("latin"), 1, "n\xe9 needle"}, {in("u16"), 1, "needle"}, {in("sub/c.go"), 2, "needle"}, {in("sub/c.go"), 3, "needle"}}
+	all := []Match{{in("a.go"), 1, "needle"}, {in("latin"), 1, "né needle"}, {in("u16"), 1, "needle"}, {in("sub/c.go"), 2, "needle"}, {in("sub/c.go"), 3, "needle"}}
 	for _, test := range []struct {
 		name string
 		q    func(Query) Query
