@@ -20,9 +20,6 @@ import (
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/settings"
-	"gemline/settings/consent"
-	"gemline/settings/extension"
 	"gemline/tools"
 	"gemline/tools/agent"
 	"gemline/tools/mcp"
@@ -134,57 +131,12 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}}, nil
 }
 
-// serversOf returns the MCP servers of an agent's own, nil if it has none. Those of its
-// definition run with the rights that the agent was given, those of the user's settings
-// with the user's.
+// serversOf returns the MCP servers of an agent's own, nil if it has none.
 func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	set := &serverSet{start: s.opts.startedBy}
-	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
-		m.Scope = settings.User
-		set.list = append(set.list, mcpServer{Server: m})
-	}
-	for _, m := range settings.ServersIn(d.Servers, nil) {
-		if d.Given[m.Name] != nil {
-			continue
-		}
-		switch x, brings := s.opts.bringing(d); {
-		case brings:
-			m = s.opts.brought(x, m)
-		case d.Source == agentOfProject: // whose variables are filled in by what it may see
-			m.Scope = settings.Workspace
-		default:
-			m.Scope = settings.User
-			m = m.Filled(s.opts.lookup)
-		}
-		m.File = d.File
-		set.list = append(set.list, mcpServer{Server: m})
-	}
-	s.opts.blockServers(set)
-	for _, m := range set.list {
-		m.tell(s.notify)
-	}
-	rights := s.opts.agents().rights(d)
-	return s.project.connected(set.list, func(m mcpServer) consent.Rights {
-		if m.projects() {
-			return rights
-		}
-		return consent.All
-	})
-}
-
-// bringing returns the extension that brings an agent.
-func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
-	list := o.active()
-	i := slices.IndexFunc(list, func(x extension.Extension) bool {
-		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
-	})
-	if i < 0 {
-		return extension.Extension{}, false
-	}
-	return list[i], true
+	return s.project.connector.ofAgent(d, s.notify)
 }
 
 // agentModel returns the model that an agent begins with: its own, unless that is one of

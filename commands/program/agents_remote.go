@@ -141,7 +141,7 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 	}
 	look := s.opts.lookup
 	if !own {
-		look = s.project.seenBy(rights)
+		look = s.project.connector.seenBy(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +21,9 @@ import (
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
+	"gemline/settings/extension"
 	"gemline/tools/agent"
+	"gemline/tools/mcp"
 )
 
 // An agentSet is the agents of a directory, and which of them may be called.
@@ -267,4 +270,54 @@ func (a *agentSet) Turn(name string, on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.switched[name] = on
+}
+
+// ofAgent returns the MCP servers of an agent's own. Those of its definition run with the
+// rights that the agent was given, those of the user's settings with the user's.
+func (c connector) ofAgent(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.opts
+	set := &serverSet{start: o.startedBy}
+	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
+		m.Scope = settings.User
+		set.list = append(set.list, mcpServer{Server: m})
+	}
+	for _, m := range settings.ServersIn(d.Servers, nil) {
+		if d.Given[m.Name] != nil {
+			continue
+		}
+		switch x, brings := o.bringing(d); {
+		case brings:
+			m = o.brought(x, m)
+		case d.Source == agentOfProject: // whose variables are filled in by what it may see
+			m.Scope = settings.Workspace
+		default:
+			m.Scope = settings.User
+			m = m.Filled(o.lookup)
+		}
+		m.File = d.File
+		set.list = append(set.list, mcpServer{Server: m})
+	}
+	o.blockServers(set)
+	for _, m := range set.list {
+		m.tell(notify)
+	}
+	rights := o.agents().rights(d)
+	return c.connected(set.list, func(m mcpServer) consent.Rights {
+		if m.projects() {
+			return rights
+		}
+		return consent.All
+	})
+}
+
+// bringing returns the extension that brings an agent.
+func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
+	list := o.active()
+	i := slices.IndexFunc(list, func(x extension.Extension) bool {
+		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
+	})
+	if i < 0 {
+		return extension.Extension{}, false
+	}
+	return list[i], true
 }

@@ -65,10 +65,10 @@ func (i *interactive) unshare() {
 
 // attach shows a live session at the terminal of a sub-command.
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
-	mode := output.Decide(r.opts.terminal().signs())
+	mode := output.Decide(r.opts.signs())
 	out := output.New(r.opts.os.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.settings.ASCII || output.OnlyASCII(r.opts.os.Lookup)})
 	if mode.Smart {
-		out.Wrap(r.opts.terminal().columns)
+		out.Wrap(terminal{r.opts}.columns)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

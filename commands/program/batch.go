@@ -50,7 +50,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 		Ask: func(ctx context.Context, t batch.Task) error {
 			return r.item(ctx, p,
 				t)
-		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.opts.outcome, Tally: r.count,
+		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.os.Stderr, "", r.opts.flags.Quiet), Quiet: r.opts.flags.Quiet,
 	}
 	r.count.Cost = p.server.cost

@@ -1,10 +1,6 @@
 package program
 
 import (
-	"context"
-
-	"gemline/engine"
-	"gemline/engine/check"
 	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings/consent"
@@ -31,42 +27,29 @@ func (o *Options) openCheck() []wish {
 	return []wish{w}
 }
 
-// loadCheck finds the command that checks the work: the user's, where the project has one
+// loadCheck returns the command that checks the work: the user's, where the project has one
 // that nobody has agreed to, which is said.
-func (p *Project) loadCheck() {
-	p.check = p.opts.settings.Check
-	w := p.opts.projectCheck()
-	if p.check == "" && p.opts.flags.CheckRounds != nil {
-		p.status.notify("--check-rounds does nothing: neither --check nor the setting check names a command")
+func (o *Options) loadCheck(notify func(string)) (check string) {
+	check = o.settings.Check
+	w := o.projectCheck()
+	if check == "" && o.flags.CheckRounds != nil {
+		notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
 	if w.Command == "" {
-		return
+		return check
 	}
-	if err := p.opts.agreed.kept(); err != nil {
-		p.status.notify(err.Error())
+	if err := o.agreed.kept(); err != nil {
+		notify(err.Error())
 	}
-	switch said := p.opts.agreed.rights(w.print); {
+	switch said := o.agreed.rights(w.print); {
 	case said == consent.Confined || said == consent.All:
-	case said == "" && p.opts.agreedByFlag(w.print):
+	case said == "" && o.agreedByFlag(w.print):
 	case said == "":
-		p.status.notify("the check of this project does not run, since nobody has agreed to it: " +
+		notify("the check of this project does not run, since nobody has agreed to it: " +
 			text.OneLine(w.Command, longestName) + howAgreed)
 		fallthrough
 	default:
-		p.check = p.opts.userSettings.Check
+		check = o.userSettings.Check
 	}
-}
-
-// checked returns the check of what is done in the conversation.
-func (s *Session) checked() check.Config {
-	if s.rehearsal != nil || s.Generator != nil {
-		return check.Config{}
-	}
-	mends := 3
-	if n := s.opts.flags.CheckRounds; n != nil {
-		mends = *n
-	}
-	return check.Config{Command: s.project.check, Mends: mends,
-		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
-		Run:  func(ctx context.Context) (engine.Result, int, error) { return s.env.Check(ctx, s.project.check) }}
+	return check
 }

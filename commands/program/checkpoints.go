@@ -53,19 +53,6 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 	}
 }
 
-// unkept returns the directories in which gemline itself keeps what changes with every
-// run, and the worktrees of others.
-func (o *Options) unkept() []string {
-	list := []string{o.paths.Workspace("worktrees")}
-	if o.paths.Home != "" {
-		list = append(list, o.paths.User("tmp"), o.paths.User("history"), o.paths.User("gemline"))
-	}
-	if dir := o.places().cache(); dir != "" {
-		list = append(list, dir)
-	}
-	return list
-}
-
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
 	cfg := checkpoint.Config{Ledger: s.opts.ledger, Except: s.opts.unkept(),

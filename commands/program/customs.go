@@ -5,20 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"gemline/commands"
-	"gemline/commands/cli"
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/repl/input"
-	"gemline/settings"
-	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/shell/script"
 )
@@ -36,29 +31,6 @@ func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Custom
 			},
 			Quote: quoteArgument,
 		}}
-}
-
-// commandDirs returns where commands are looked for, the strongest last.
-func (o *Options) commandDirs() (dirs []custom.Dir) {
-	for _, x := range o.active() {
-		dirs = append(dirs, cli.CommandsOf(x))
-	}
-	trusted := o.trust.State == trust.Trusted
-	for _, folder := range o.settings.MarkdownCommands {
-		dir := custom.Dir{Path: o.paths.Folder(folder), Owner: "user", Markdown: true}
-		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {
-		case inside && trusted && settings.Astray(dir.Path, o.paths.Cwd) == "":
-			dir.Owner, dir.Within = "workspace", true
-		case inside || !slices.Contains(o.userSettings.MarkdownCommands, folder):
-			continue // it is the project's, which leads nowhere else
-		}
-		dirs = append(dirs, dir)
-	}
-	dirs = append(dirs, custom.Dir{Path: o.paths.User("commands"), Owner: "user"})
-	if dir := o.paths.Workspace("commands"); o.brings(dir) {
-		dirs = append(dirs, custom.Dir{Path: dir, Owner: "workspace", Within: true})
-	}
-	return dirs
 }
 
 // output runs a command that a prompt holds, judged and asked about like a call of the

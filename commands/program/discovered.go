@@ -11,6 +11,7 @@ import (
 	"gemline/repl/question"
 	"gemline/settings/consent"
 	"gemline/tools"
+	"gemline/tools/launch"
 )
 
 // A discovery is the command that the settings name for declaring tools, and the
@@ -44,13 +45,13 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 }
 
 // loadDiscovery finds the commands, unless the user was asked about them.
-func (p *Project) loadDiscovery() {
-	if p.opts.discovery != nil {
+func (o *Options) loadDiscovery(notify func(string)) {
+	if o.discovery != nil {
 		return
 	}
 	var err error
-	if p.opts.discovery, err = p.opts.findDiscovery(); err != nil {
-		p.status.notify(err.Error())
+	if o.discovery, err = o.findDiscovery(); err != nil {
+		notify(err.Error())
 	}
 }
 
@@ -97,25 +98,25 @@ func (d *discovery) wishes() []wish {
 		Command: d.Command + "\n" + d.Call, Files: s.Files, Only: s.Unsure}, print}}
 }
 
-// discovered returns the tools that a command declares. It runs for the first
-// conversation that asks.
-func (p *Project) discovered(ctx context.Context) (engine.Tools, error) {
-	d := p.opts.discovery
+// discovered returns the tools that a command declares, which l starts. It runs for the
+// first conversation that asks.
+func (o *Options) discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
+	d := o.discovery
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done || d.Command == "" {
 		return d.found, nil
 	}
 	if d.rights() == "" {
-		p.opts.agreedByFlag(d.fingerprint())
+		o.agreedByFlag(d.fingerprint())
 	}
 	switch d.rights() {
 	case "":
-		p.status.notify("the tools of this project are not offered, since nobody has agreed to what " +
+		notify("the tools of this project are not offered, since nobody has agreed to what " +
 			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
 	case consent.None:
 	default:
-		found, err := d.Tools(ctx, p.launcher)
+		found, err := d.Tools(ctx, l)
 		if err != nil {
 			return nil, &discoveryError{fmt.Errorf("tools.discoveryCommand (%s): %w", d.Command, err)}
 		}

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	protocol "github.com/coder/acp-go-sdk"
+
 	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
@@ -27,7 +29,6 @@ import (
 	"gemline/settings"
 	"gemline/settings/project"
 	"gemline/tools/mcp/rpc"
-	protocol "github.com/coder/acp-go-sdk"
 )
 
 // An editorServer is what an editor is served by.
@@ -54,7 +55,7 @@ func (r *run) serveEditor(ctx context.Context) error {
 	if isTerminal(r.opts.os.Stdin) {
 		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.opts.os.Version, Methods: methods, Outcome: r.opts.outcome, Clean: r.opts.secrets.Text,
+	acp.Serve(ctx, acp.Config{Version: r.opts.os.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.secrets.Text,
 		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
 	return context.Cause(ctx)
 }

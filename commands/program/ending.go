@@ -83,7 +83,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = r.opts.redactedOutcome(o)
+	o = r.redactedOutcome(o)
 	o.Hurry = r.abandoned.Load()
 	werr := reporter.Finish(o)
 	switch {

@@ -2,14 +2,10 @@ package program
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 
 	"gemline/commands/cli"
 	"gemline/engine/auth"
-	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/extension"
 	"gemline/settings/trust"
@@ -68,42 +64,4 @@ func (o *Options) excluded(add func(from string, tools []string)) {
 			add(x.Manifest(), x.ExcludeTools)
 		}
 	}
-}
-
-// listExtensions prints which extensions there are.
-func (r *run) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := r.opts.installed()
-	for _, w := range warnings {
-		if !r.opts.flags.Quiet {
-			fmt.Fprintln(r.opts.os.Stderr, "warning: "+output.EscapeLine(w))
-		}
-	}
-	if asJSON {
-		type shown struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-			Path    string `json:"path"`
-			Active  bool   `json:"active"`
-		}
-		all := make([]shown, len(list))
-		for i, x := range list {
-			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
-		}
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
-			SchemaVersion int     `json:"schema_version"`
-			Extensions    []shown `json:"extensions"`
-		}{cli.SchemaVersion, all})
-	}
-	text := "No extensions installed.\n"
-	if len(list) > 0 {
-		text = "Installed extensions:\n"
-	}
-	for _, x := range list {
-		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
-			"\n" // a name has letters, digits and hyphens
-	}
-	_, err := io.WriteString(w, text)
-	return err
 }

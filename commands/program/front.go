@@ -152,7 +152,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				to = screen.Broken()
 			}
 			ask := &cli.Asker{Confirm: f.confirm}
-			servers := managedServers{opts: f.opts, status: f.run.status, held: f.session.project.servers,
+			servers := managedServers{opts: f.opts, notify: f.run.notify, held: f.session.project.servers,
 				open: func() (*launch.Launcher, *workspace.Workspace, error) {
 					return f.session.project.launcher, f.session.project.workspace, nil
 				}}
@@ -160,7 +160,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				if ask.Confirm = screen.Console.Confirm; !screen.Console.Left() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
-				ask.Browse, ask.Line = f.opts.browse, func(ctx context.Context, question string) (string, error) {
+				ask.Browse, ask.Line = f.run.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
 						screen.Console.Out.Fresh() // what follows is no answer

@@ -9,12 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/genai"
-
 	"gemline/commands/cli"
 	"gemline/engine/hook"
 	"gemline/engine/text"
-	"gemline/repl"
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
@@ -146,26 +143,26 @@ func (o *Options) trustedByFlag() bool {
 
 // loadHooks finds the hooks of the project, and says which of them do not run. A run that
 // nobody watches ends if one of these could have kept something from happening in it.
-func (p *Project) loadHooks() error {
-	if p.opts.hooks == nil { // else they were found when the user was asked about them
-		p.opts.hooks = p.opts.findHooks()
+func (o *Options) loadHooks(notify func(string)) error {
+	if o.hooks == nil { // else they were found when the user was asked about them
+		o.hooks = o.findHooks()
 	}
-	h := p.opts.hooks
-	watched := p.opts.attended() && p.opts.settings.ApprovalMode != "yolo"
+	h := o.hooks
+	watched := o.attended() && o.settings.ApprovalMode != "yolo"
 	for _, w := range h.wrong {
-		if w.Event.Blocks() && !w.Runs && !watched && !p.opts.flags.IgnoreUnsupported {
+		if w.Event.Blocks() && !w.Runs && !watched && !o.flags.IgnoreUnsupported {
 			return &unusableHookError{w.Text}
 		}
-		p.status.notify(text.OneLine(w.Text, longestNotice))
+		notify(text.OneLine(w.Text, longestNotice))
 	}
 	var left []string
 	for _, k := range h.open() {
-		if !p.opts.agreedByFlag(h.fingerprint(k)) {
+		if !o.agreedByFlag(h.fingerprint(k)) {
 			left = append(left, text.OneLine(k.ID(), longestName))
 		}
 	}
 	if len(left) > 0 {
-		p.status.notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
+		notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
 			strings.Join(left, ", ") + howAgreed)
 	}
 	return nil
@@ -257,71 +254,6 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 // config returns what hooks need that are started by l.
 func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
-}
-
-// newHooks makes the hooks of the conversation.
-func (s *Session) newHooks() {
-	cfg := s.opts.hooks.config(s.project.launcher, func() hook.Session {
-		plans := ""
-		if s.env.Plans != nil { // which is made after the hooks
-			plans = s.env.Plans.Dir
-		}
-		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.paths.Cwd,
-			Plans: plans}
-	})
-	if len(cfg.Hooks) == 0 {
-		return
-	}
-	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.engine.Add(ctx, parts...) }
-	cfg.Clear = func() error { return s.engine.Rewrite(nil) }
-	cfg.Record = s.recordHook
-	s.hooks = hook.New(cfg)
-}
-
-// start runs the hooks of the beginning of the conversation, and returns what the model is
-// to know before the first prompt.
-func (s *Session) start(ctx context.Context, source string) string {
-	more := ""
-	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { more = s.hooks.Start(ctx, source) })
-	s.tellNotices()
-	return more
-}
-
-// end runs the hooks of the end of the conversation. Of a run that was told to stop they
-// do not have long.
-func (s *Session) end(ctx context.Context, reason string) {
-	const moment = 2 * time.Second
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
-		defer cancel()
-	}
-	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { s.hooks.End(ctx, reason) })
-	s.tellNotices()
-}
-
-// forHook says which hook is waited for.
-func (s *Session) forHook() string { return repl.ForHook(s.hooks.Running()) }
-
-// tellNotices tells what hooks have said outside of a run.
-func (s *Session) tellNotices() {
-	for _, n := range s.hooks.Notices() {
-		if n.Info {
-			s.project.status.tell(n.Text)
-		} else {
-			s.notify(n.Text)
-		}
-	}
-}
-
-// addContext has the model know what the hooks of the beginning have said.
-func (s *Session) addContext(ctx context.Context, more string) {
-	if more == "" {
-		return
-	}
-	if err := s.engine.Add(ctx, genai.NewPartFromText(more)); err != nil {
-		s.notify(err.Error())
-	}
 }
 
 // managedHooks are the hooks of a directory for sub-commands.

@@ -45,7 +45,7 @@ func (r *run) interact(ctx context.Context) error {
 	i.front.run.shown.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
 	if i.screen.Mode.Smart && i.opts.settings.Layout != "plain" { // questions come before the session
-		out.Wrap(i.opts.terminal().width)
+		out.Wrap(terminal{i.opts}.width)
 	}
 	defer i.screen.Close()
 	interrupts := make(chan os.Signal, 1)
@@ -73,7 +73,7 @@ func (r *run) interact(ctx context.Context) error {
 	i.complete = i.completion(app).Complete
 	i.offer()
 	i.welcome(ctx, out, app.Screen)
-	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.opts.outcome,
+	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.front.run.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
 			i.typed.Step, // !ls: run, nothing sent
@@ -95,7 +95,7 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = i.front.run.permit(i.screen.Console), screenCommands(i.screen)
+	app.Permit, app.Screen = i.opts.permit(i.screen.Console, i.front.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Console.Confirm, i.screen.Console.Number
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {

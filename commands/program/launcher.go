@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gemline/engine/text"
+	"gemline/repl/output"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
@@ -51,7 +52,7 @@ func (o *Options) shellSettings() shell.Settings {
 	return shell.Settings{
 		Environ:    o.environ(),
 		Inactivity: time.Duration(max(0, o.settings.Inactivity)) * time.Second,
-		PTY:        o.interactive && o.settings.Terminal && (o.settings.Says("tools.shell.enableInteractiveShell") || o.terminal().smart()),
+		PTY:        o.interactive && o.settings.Terminal && (o.settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.signs()).Smart),
 		Charsets:   o.charsets(),
 		Pager:      o.settings.Pager,
 		Reveal:     !o.settings.Redact, Allowed: o.settings.AllowedVars, Blocked: o.settings.BlockedVars,

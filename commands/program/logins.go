@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"gemline/commands"
 	"gemline/engine/auth"
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
-	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
 
@@ -27,7 +25,7 @@ func (o *Options) logins() oauth.Config {
 // managedServers are the servers of a directory for sub-commands.
 type managedServers struct {
 	opts   *Options
-	status *status
+	notify func(string)
 	held   *mcp.Set // those of the session, nil if none is held
 
 	// open returns what programs are started by, and what is worked in.
@@ -36,10 +34,7 @@ type managedServers struct {
 
 // set returns the servers that are set up.
 func (m managedServers) set() *serverSet {
-	if m.opts.served == nil {
-		m.opts.served = m.opts.findServers(m.status.notify)
-	}
-	return m.opts.served
+	return m.opts.servers(m.notify)
 }
 
 // Status implements [cli.Servers].
@@ -47,7 +42,8 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 	if m.held != nil {
 		return m.held.Status(), nil
 	}
-	p := &Project{opts: m.opts, status: m.status, tellServers: func(string) {}} // what fails is in the Status
+	quiet := func(string) {} // what fails is in the Status
+	c := connector{opts: m.opts, notify: m.notify, note: quiet}
 	only := *m.set()
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
@@ -58,21 +54,19 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 		}
 	}
 	if len(only.list) > 0 { // whose variables are filled in from the launcher's environment
-		var err error
-		if p.launcher, p.workspace, err = m.open(); err != nil {
+		l, w, err := m.open()
+		if err != nil {
 			return nil, err
 		}
+		c.launcher, c.roots = l, w.Roots
 	}
-	all := m.opts.served
-	m.opts.served = &only
-	p.newServers()
-	m.opts.served = all
-	defer p.servers.Close()
-	if most > 0 && p.servers != nil {
-		p.servers.Start()
-		p.servers.Wait(ctx, most)
+	servers := c.serve(&only, quiet)
+	defer servers.Close()
+	if most > 0 && servers != nil {
+		servers.Start()
+		servers.Wait(ctx, most)
 	}
-	return p.servers.Status(), ctx.Err()
+	return servers.Status(), ctx.Err()
 }
 
 // Login implements [cli.Servers].
@@ -86,8 +80,7 @@ func (m managedServers) Login(name string) (*oauth.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			p := &Project{opts: m.opts, launcher: l}
-			s = p.filled(s, m.set().rights(s))
+			s = connector{opts: m.opts, launcher: l, notify: m.notify}.filled(s, m.set().rights(s))
 		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
@@ -114,12 +107,4 @@ func (m managedServers) Reload(names ...string) {
 	if m.held != nil {
 		m.held.Restart(names...)
 	}
-}
-
-// browse opens an address for the user who sits at a terminal.
-func (o *Options) browse(address string, wanted bool) string {
-	if !wanted && (!isTerminal(o.os.Stdin) || o.flags.NoInput) {
-		return ""
-	}
-	return commands.Browse(o.os.getenv, shell.Own(o.os.Environ()), address, wanted)
 }

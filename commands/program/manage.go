@@ -30,12 +30,12 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	r.status.warn = r.opts.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newInspection(r)
 	defer s.Close()
-	at := r.opts.terminal()
+	at := terminal{r.opts}
 	out := r.printer(r.opts.os.Stdout)
 	out.Page, out.Err, out.JSON = at.pager(), r.opts.os.Stderr, r.opts.flags.Format() == "json"
-	ask := &cli.Asker{In: r.opts.os.Stdin, Err: r.opts.os.Stderr, Browse: r.opts.browse}
+	ask := &cli.Asker{In: r.opts.os.Stdin, Err: r.opts.os.Stderr, Browse: r.browse}
 	var show cli.Attach
-	servers := managedServers{opts: r.opts, status: r.status,
+	servers := managedServers{opts: r.opts, notify: r.notify,
 		open: func() (*launch.Launcher, *workspace.Workspace, error) {
 			v, err := s.seen()
 			if err != nil {
@@ -62,7 +62,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 
 // printer returns where sub-commands print.
 func (r *run) printer(out io.Writer) *cli.Output {
-	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.os.Stdout), Width: r.opts.terminal().columns()}
+	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.os.Stdout), Width: terminal{r.opts}.columns()}
 }
 
 // things returns what sub-commands take, wherever they are called.
@@ -70,7 +70,7 @@ func (r *run) things(p cli.Project) []any {
 	return []any{p, r.opts.folder(), managedHooks{r.opts, p.Launcher}, r.opts.skillLibrary(), r.opts.agents(),
 		cli.Extensions(r.opts.installed), cli.Transport(func() http.RoundTripper { return r.opts.network().Transport() }), cli.Builtin(builtinTools),
 		cli.Clean(r.opts.secrets.Text), cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date),
-		&cli.Host{Environ: shell.Own(r.opts.os.Environ()), Editor: r.opts.terminal().editor(),
+		&cli.Host{Environ: shell.Own(r.opts.os.Environ()), Editor: terminal{r.opts}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(r.opts.os.getenv) }},
 		cli.API(func() (model.Options, error) {
 			a, err := findAccount(r.opts, r.notify)
@@ -81,12 +81,6 @@ func (r *run) things(p cli.Project) []any {
 // builtinTools returns the tools that come with the program. They can't be called.
 func builtinTools() engine.Tools {
 	return tools.New(tools.Env{Launcher: &launch.Launcher{}, Todos: &tools.Todos{}})
-}
-
-// folder returns the directory as sub-commands see it.
-func (o *Options) folder() *cli.Folder {
-	return &cli.Folder{Today: o.os.Today, Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
-		Trusted: o.trust.State == trust.Trusted, Withheld: o.trust.State < trust.Unneeded, Unused: o.unused}
 }
 
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and

@@ -2,13 +2,10 @@ package program
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
-	"gemline/commands"
 	"gemline/engine/policy"
 	"gemline/repl/output"
-	"gemline/settings/trust"
 )
 
 // meanings say what runs without a question in each approval mode.
@@ -40,37 +37,6 @@ func (s *Session) setMode(m policy.Mode) error {
 		s.policy.SetMode(m)
 	}
 	return err
-}
-
-// wide says which directory that is no project is worked in, "" if it is another one.
-func (o *Options) wide() string {
-	switch dir := o.paths.Folder(""); {
-	case o.paths.AtHome():
-		return "your home directory"
-	case filepath.Dir(dir) == dir:
-		return "the root directory"
-	}
-	return ""
-}
-
-// mayUse returns why an approval mode can't be used here, nil if it can.
-func (o *Options) mayUse(m policy.Mode) error {
-	untrusted := o.trust.State < trust.Unneeded
-	switch {
-	case !slices.Contains(policy.Modes[:], m):
-		return &commands.Error{Misused: true,
-			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
-	case m == policy.Plan && !o.settings.PlanMode:
-		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
-	case m == policy.Yolo && o.settings.NoYolo:
-		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
-	case m == policy.Auto && o.wide() != "":
-		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.wide())
-	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
-		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
-			"gemline trust add lets the next session use %s", m)
-	}
-	return nil
 }
 
 // cycle are the approval modes that Shift-Tab goes through. Yolo has to be

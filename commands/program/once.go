@@ -76,7 +76,7 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 	}
 	out := output.New(tty, output.Options{ASCII: f.opts.settings.ASCII || output.OnlyASCII(f.opts.os.Lookup)})
 	console := &repl.Console{Out: out, Stable: f.opts.flags.PromptFormat == "stable",
-		Spoken: output.Decide(f.opts.terminal().signs()).Asked,
+		Spoken: output.Decide(f.opts.signs()).Asked,
 		Shared: isTerminal(f.opts.os.Stdout) || isTerminal(f.opts.os.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
@@ -85,17 +85,6 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 	f.closers = append(f.closers, func() { screen.Close(); tty.Close() })
 	f.run.shown.Store(screen)
 	return &repl.Asker{Console: console}, f.run.enter(ctx, console)
-}
-
-// attended reports whether anybody is there to ask.
-func (o *Options) attended() bool { return o.interactive || o.flags.AskTTY }
-
-// consulted reports whether anybody is asked about what the folder brings.
-func (o *Options) consulted() bool { return o.attended() || o.flags.AskTrust }
-
-// answered reports whether the model's questions are, by a person or a program.
-func (o *Options) answered() bool {
-	return o.attended() || (o.flags.Talks() || o.flags.ACP) && !o.flags.NoInput
 }
 
 // serve holds a session with a program.
@@ -107,7 +96,7 @@ func (r *run) serve(ctx context.Context) error {
 		return err
 	}
 	t := &talk.Conversation{Config: talk.Config{In: r.opts.os.Stdin, Stream: r.stream, Tally: r.count,
-		Now: time.Now, Outcome: r.opts.outcome, Nobody: asker,
+		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.settings.Steering},
 		FailOnDeny: r.opts.flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
 	if asker == nil {
@@ -131,7 +120,7 @@ func (r *run) serve(ctx context.Context) error {
 	f.session.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
 	if r.opts.flags.AskTrust {
-		app.Permit = r.permit(t)
+		app.Permit = r.opts.permit(t, r.notify)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)

@@ -8,18 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
+	"gemline/engine/policy"
 	"gemline/engine/redact"
 	"gemline/engine/text"
+	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/project"
 	"gemline/settings/trust"
+	"gemline/tools/shell/script"
 	"gemline/tools/workspace"
 )
 
@@ -193,4 +198,91 @@ func (o *Options) getenv(name string) string {
 // own time.
 func (o *Options) severalAnswers() bool {
 	return o.interactive || o.flags.Talks() || o.flags.ACP || o.serving != nil
+}
+
+// signs are what the mode of a terminal depends on.
+func (o *Options) signs() output.Signs {
+	flag, off := o.flags.PlainFlag()
+	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.settings.ScreenReader, Terminal: true,
+		Lookup: o.os.Lookup}
+}
+
+// attended reports whether anybody is there to ask.
+func (o *Options) attended() bool { return o.interactive || o.flags.AskTTY }
+
+// consulted reports whether anybody is asked about what the folder brings.
+func (o *Options) consulted() bool { return o.attended() || o.flags.AskTrust }
+
+// answered reports whether the model's questions are, by a person or a program.
+func (o *Options) answered() bool {
+	return o.attended() || (o.flags.Talks() || o.flags.ACP) && !o.flags.NoInput
+}
+
+// move goes to another directory.
+func (o *Options) move(dir string) error {
+	o.warnings, o.dotenv, o.hooks, o.discovery, o.served = nil, settings.DotEnv{}, nil, nil, nil
+	return o.read(dir, false)
+}
+
+// inTree returns what stands before a command of the user's, so that it runs in the
+// worktree that the run has made.
+func (o *Options) inTree() string {
+	if o.tree == "" {
+		return ""
+	}
+	return "cd " + script.Quote(o.paths.Cwd) + " && "
+}
+
+// systemMD returns what a variable says of a file with the system prompt. Switched on without
+// a path, it means a file of the project's, which may be no link out of it.
+func (o *Options) systemMD(name string) string {
+	v := o.getenv(name)
+	reads := name == "GEMINI_SYSTEM_MD"
+	if on := strings.ToLower(v); (on == "1" || on == "true") &&
+		(reads && o.trust.State < trust.Unneeded || settings.Astray(o.paths.Workspace("system.md"), o.paths.Cwd) != "") {
+		return ""
+	}
+	return v
+}
+
+// wide says which directory that is no project is worked in, "" if it is another one.
+func (o *Options) wide() string {
+	switch dir := o.paths.Folder(""); {
+	case o.paths.AtHome():
+		return "your home directory"
+	case filepath.Dir(dir) == dir:
+		return "the root directory"
+	}
+	return ""
+}
+
+// mayUse returns why an approval mode can't be used here, nil if it can.
+func (o *Options) mayUse(m policy.Mode) error {
+	untrusted := o.trust.State < trust.Unneeded
+	switch {
+	case !slices.Contains(policy.Modes[:], m):
+		return &commands.Error{Misused: true,
+			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
+	case m == policy.Plan && !o.settings.PlanMode:
+		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
+	case m == policy.Yolo && o.settings.NoYolo:
+		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
+	case m == policy.Auto && o.wide() != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.wide())
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
+			"gemline trust add lets the next session use %s", m)
+	}
+	return nil
+}
+
+// unused lists what is set up and not in use yet.
+func (o *Options) unused() []settings.Unused {
+	return o.settings.Unused(o.lookup)
+}
+
+// folder returns the directory as sub-commands see it.
+func (o *Options) folder() *cli.Folder {
+	return &cli.Folder{Today: o.os.Today, Paths: o.paths, Lookup: o.lookup, DotEnv: o.dotenv, Flags: o.flags,
+		Trusted: o.trust.State == trust.Trusted, Withheld: o.trust.State < trust.Unneeded, Unused: o.unused}
 }

@@ -103,3 +103,16 @@ func below(dir, name string) string {
 	}
 	return filepath.Join(dir, name)
 }
+
+// unkept returns the directories in which gemline itself keeps what changes with every
+// run, and the worktrees of others.
+func (o *Options) unkept() []string {
+	list := []string{o.paths.Workspace("worktrees")}
+	if o.paths.Home != "" {
+		list = append(list, o.paths.User("tmp"), o.paths.User("history"), o.paths.User("gemline"))
+	}
+	if dir := o.places().cache(); dir != "" {
+		list = append(list, dir)
+	}
+	return list
+}

@@ -32,6 +32,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -59,23 +60,6 @@ import (
 	"gemline/settings/project"
 	"gemline/tools/shell"
 )
-
-// A Process is what the program has of the process that it runs in.
-type Process struct {
-	Args                  []string // of the command line, without the program's name
-	Stdin, Stdout, Stderr *os.File
-	Environ               func() []string
-	Lookup                func(name string) (value string, ok bool) // a variable of the environment
-	Exit                  func(code int)                            // ends the process at once
-	Stray                 func(*os.File)                            // sends somewhere else what libraries write to standard output and error
-	Version, Commit, Date string                                    // of the build; Date is that of the commit, RFC 3339
-	Today                 time.Time                                 // by which prices change and models end; zero is before all that
-}
-
-func (p Process) getenv(name string) string {
-	v, _ := p.Lookup(name)
-	return v
-}
 
 // A run is one start of the program.
 type run struct {
@@ -374,3 +358,41 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 
 // notify tells what is odd but no error.
 func (r *run) notify(text string) { r.status.warn(text) }
+
+// listExtensions prints which extensions there are.
+func (r *run) listExtensions(w io.Writer, asJSON bool) error {
+	list, warnings := r.opts.installed()
+	for _, w := range warnings {
+		if !r.opts.flags.Quiet {
+			fmt.Fprintln(r.opts.os.Stderr, "warning: "+output.EscapeLine(w))
+		}
+	}
+	if asJSON {
+		type shown struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Path    string `json:"path"`
+			Active  bool   `json:"active"`
+		}
+		all := make([]shown, len(list))
+		for i, x := range list {
+			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
+		}
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			SchemaVersion int     `json:"schema_version"`
+			Extensions    []shown `json:"extensions"`
+		}{cli.SchemaVersion, all})
+	}
+	text := "No extensions installed.\n"
+	if len(list) > 0 {
+		text = "Installed extensions:\n"
+	}
+	for _, x := range list {
+		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
+			"\n" // a name has letters, digits and hyphens
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -2,9 +2,7 @@ package program
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gemline/engine"
 	"gemline/engine/disk"
@@ -172,60 +170,4 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list
-}
-
-// guardedFiles returns the files that are not edited like others, those called by
-// names among them. What is kept of the directory is at temp.
-func guardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
-	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.paths.Workspace()}, Agreed: o.agreed.held()}
-	if o.paths.Home != "" {
-		g.Own, g.Except = append(g.Own, o.paths.User(), disk.Follow(o.globalContext())), []string{o.paths.User("tmp")}
-		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
-	}
-	for _, dir := range filepath.SplitList(o.getenv("PATH")) {
-		if filepath.IsAbs(dir) {
-			g.Programs = append(g.Programs, dir)
-		}
-	}
-	if temp != "" {
-		g.Notes = []string{filepath.Join(temp, "memory")}
-	}
-	return g
-}
-
-// longestFlag is how many characters of a flag are worth typing.
-const longestFlag = 400
-
-// allowing returns the narrowest flags with which a call that is asked about would
-// run unasked, "" if there are none. It says nothing that it has not tried.
-func (s *Session) allowing(q engine.Proposal) string {
-	allows := func(m policy.Mode, rules ...policy.Rule) bool {
-		return s.guarded().Explain(s.policy.With(m, rules...), q).Verdict == engine.Allow
-	}
-	mode := s.policy.Mode()
-	for _, list := range policy.Entries(q) {
-		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
-		flag := "--allowed-tools " + flagList(list)
-		if wrong == nil && len(flag) <= longestFlag && allows(mode, rules...) {
-			return flag
-		}
-	}
-	if q.Intent.Secret == "" && s.mayUse(policy.Yolo) == nil && allows(policy.Yolo) {
-		return "--approval-mode yolo"
-	}
-	return ""
-}
-
-// flagList writes values as the one value of a flag that takes several, for a
-// shell.
-func flagList(values []string) string {
-	var list []string
-	for _, v := range values {
-		list = append(list, strings.ReplaceAll(v, ",", `\,`))
-	}
-	joined := strings.Join(list, ",")
-	if strings.ContainsAny(joined, "\"\\$`!") {
-		return "'" + strings.ReplaceAll(joined, "'", `'\''`) + "'"
-	}
-	return `"` + joined + `"`
 }

@@ -18,8 +18,8 @@ import (
 
 // openScreen decides how the terminal is written to and read from.
 func (i *interactive) openScreen() error {
-	at := i.opts.terminal()
-	signs := at.signs()
+	at := terminal{i.opts}
+	signs := i.opts.signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
@@ -67,7 +67,7 @@ func (i *interactive) setUpScreen() {
 		Heard: i.front.session.project.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
 		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
 	if i.opts.settings.Layout != "plain" {
-		i.screen.Columns = i.opts.terminal().width
+		i.screen.Columns = terminal{i.opts}.width
 	}
 	i.screen.Begin()
 	if !i.opts.settings.Notifications && i.opts.settings.NotifyCommand == "" {

@@ -9,95 +9,19 @@ import (
 
 	"gemline/engine/redact"
 	"gemline/repl/report"
-	"gemline/settings"
-	"gemline/tools/shell"
 )
 
-// learnSecrets learns what must not be stored, told or sent: the values of
-// variables that commands are not given, whether they are of the environment or
-// of a .env file. What pays for requests is learned where it is found.
-func learnSecrets(o *Options) {
-	vars := append(o.environ(), o.projectEnviron()...)
-	for name, value := range shell.Secrets(vars, o.shellSettings()) {
-		o.secrets.Know(name, value)
-	}
-}
-
-// learnSettings learns the values of the user's settings that are secrets by their names or
-// their looks: of variables and headers, of flags in arguments, and in addresses. What may be
-// a word of a text is taken out of what is stored only.
-func learnSettings(o *Options) {
-	learn := func(name, value string) {
-		words := strings.Fields(value) // such as Bearer and a token
-		if len(words) == 0 {
-			return
-		}
-		switch value = words[len(words)-1]; {
-		case shell.Unusual(value):
-			o.secrets.Know(name, value)
-		case shell.Distinct(value):
-			o.secrets.AddStored(name, value)
-		}
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("/?&=", r) }) {
-				if shell.Secret("", part) {
-					learn("", part)
-				}
-			}
-		case []any:
-			for _, item := range v {
-				walk(item)
-			}
-		case map[string]any:
-			for key, item := range v {
-				given, _ := item.(map[string]any)
-				if key != "env" && key != "headers" {
-					walk(item)
-					continue
-				}
-				for name, value := range given {
-					name = strings.ReplaceAll(name, "-", "_")
-					if text := fmt.Sprint(value); len(shell.Withheld([]string{name + "=" + text}, o.shellSettings())) > 0 {
-						learn(name, text)
-					}
-				}
-			}
-		}
-	}
-	servers := []any{o.userSettings.Merged["mcpServers"]}
-	agents, _ := o.userSettings.Merged["agents"].(map[string]any)
-	overrides, _ := agents["overrides"].(map[string]any)
-	for _, agent := range overrides {
-		if agent, ok := agent.(map[string]any); ok {
-			servers = append(servers, agent["mcpServers"])
-		}
-	}
-	for _, all := range append(servers, o.userSettings.Merged["hooks"]) {
-		walk(all)
-		settings.Concealed(all, learn)
-	}
-}
-
 // outcome classifies what went wrong, and tells no secret.
-func (o *Options) outcome(err error) report.Outcome { return o.redactedOutcome(outcome(err)) }
+func (r *run) outcome(err error) report.Outcome { return r.redactedOutcome(outcome(err)) }
 
 // redactedOutcome returns out without secrets.
-func (o *Options) redactedOutcome(out report.Outcome) report.Outcome {
-	out.Hint = o.secrets.Text(out.Hint)
+func (r *run) redactedOutcome(out report.Outcome) report.Outcome {
+	out.Hint = r.opts.secrets.Text(out.Hint)
 	if out.Message == "" && out.Err != nil {
 		out.Message = out.Err.Error()
 	}
-	out.Message = o.secrets.Text(out.Message)
+	out.Message = r.opts.secrets.Text(out.Message)
 	return out
-}
-
-// redacting returns a tell that takes secrets out of what it tells.
-func (o *Options) redacting(tell func(string)) func(string) {
-	return func(text string) { tell(o.secrets.Text(text)) }
 }
 
 // redactedAttr returns what takes secrets out of the attributes of a log.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -50,13 +49,6 @@ func unserved(f *flags.Set, server string) error {
 // acpFlag has an editor be served.
 const acpFlag = "--acp"
 
-// isServing reports whether a command begins what begins here: a folder's list of servers may
-// be meant for several agents.
-func isServing(argv []string) bool {
-	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
-		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
-}
-
 // served serves other programs: the one at the standard streams, or all that come by HTTP.
 func (r *run) served(ctx context.Context) error {
 	p, err := r.openProject()
@@ -72,7 +64,7 @@ func (r *run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
-	cfg := mcp.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Outcome: r.opts.outcome, Clean: r.opts.secrets.Text,
+	cfg := mcp.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Outcome: r.outcome, Clean: r.opts.secrets.Text,
 		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,

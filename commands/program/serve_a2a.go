@@ -30,7 +30,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 	return serve.HTTP(ctx, r.opts.os.Stdout, port, "/",
 		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 			cfg := a2a.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Address: at.URL,
-				Outcome: r.opts.outcome, Clean: r.opts.secrets.Text, Warn: r.notify,
+				Outcome: r.outcome, Clean: r.opts.secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.Wish) (*serve.Conversation, error) {
 					return r.converse(ctx, p, w)

@@ -2,24 +2,17 @@ package program
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"os"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
-	"google.golang.org/genai"
-
-	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/model/catalog"
-	"gemline/engine/model/oneshot"
-	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings"
@@ -321,16 +314,27 @@ func startable(r consent.Rights) error {
 	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
 }
 
+// A connector connects to MCP servers.
+type connector struct {
+	opts     *Options
+	launcher *launch.Launcher // of those that are programs
+	roots    func() []string  // the directories that are worked in
+	notify   func(string)     // tells why a server that is wanted is not started
+	note     func(string)     // tells something of a server that is connected to
+	log      func(server, said string)
+	keep     func(server, said string) (path string)
+}
+
 // filled returns a server with these rights, with its variables filled in where the project
 // names them, and off if it is not to be started.
-func (p *Project) filled(m mcpServer, rights consent.Rights) mcpServer {
+func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
-		m.Server = m.Filled(p.seenBy(rights))
-		m.Env = merged(p.opts.projectVars(), m.Env)
+		m.Server = m.Filled(c.seenBy(rights))
+		m.Env = merged(c.opts.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
-		m.tell(p.status.notify)
+		m.tell(c.notify)
 	}
 	return m
 }
@@ -358,15 +362,15 @@ func (o *Options) projectVars() map[string]string {
 }
 
 // described returns a server as it is connected to.
-func (p *Project) described(m mcpServer) mcp.Server {
+func (c connector) described(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
-	if s.Dir = p.opts.paths.Folder(s.Dir); m.Dir == "" {
-		s.Dir = p.opts.paths.Cwd
+	if s.Dir = c.opts.paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = c.opts.paths.Cwd
 	}
 	return s
 }
@@ -393,81 +397,82 @@ func (m mcpServer) login(url string) oauth.Server {
 
 // seenBy returns the variables that what a project says may have filled in: none of
 // gemline's own credentials, and without the user's consent no secrets.
-func (p *Project) seenBy(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(p.opts.os.Environ())
+func (c connector) seenBy(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(c.opts.os.Environ())
 	if r != consent.All {
-		sealed := p.launcher.Shell
+		sealed := c.launcher.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(p.opts.os.Environ(), sealed)
+		env = shell.Inherited(c.opts.os.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(p.opts.projectEnviron(), env...)
+		env = append(c.opts.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
-// noteServer tells something of a server: with the next event, or at the terminal when that
-// disturbs nobody.
-func (p *Project) noteServer(text string) {
-	if p.tellServers != nil {
-		p.tellServers(text)
-		return
+// servers returns the MCP servers of the directory.
+func (o *Options) servers(notify func(string)) *serverSet {
+	if o.served == nil { // else they were found when the user was asked about them
+		o.served = o.findServers(notify)
 	}
-	p.told.add(engine.Notice{Text: text})
+	return o.served
 }
 
-// logServer writes what a server says into the debug log.
-func (p *Project) logServer(server, said string) {
-	if l := p.server.setup.Logger; l != nil {
-		l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
+// serve returns the servers of a directory, nil if there are none. It tells by open which are
+// not used since nobody has said anything about them.
+func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
+	if len(set.list) == 0 {
+		return nil
 	}
+	var names []string
+	for _, m := range set.list {
+		if !m.projects() || m.off != "" || set.rights(m) != "" {
+			continue
+		}
+		if !c.opts.agreedByFlag(set.fingerprint(m)) {
+			names = append(names, text.EscapeLine(m.Name))
+		}
+	}
+	if len(names) > 0 {
+		open("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+			strings.Join(names, ", ") + howAgreed)
+	}
+	return c.connected(set.list, set.rights)
 }
 
-// keepServer stores what a server has written to its standard error, until it does again, and
-// returns where.
-func (p *Project) keepServer(server, said string) (path string) {
-	if p.store.Temp == "" {
-		return ""
-	}
-	path = filepath.Join(p.store.Temp, "mcp", url.PathEscape(server)+".log")
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.opts.secrets.Text(said)), 0o600) != nil {
-		return ""
-	}
-	return path
-}
-
-// served returns the tools of servers, as they are judged and answered in a conversation.
-func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
-	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }}
-	if s.env.Distill.Most <= 0 { // else that cuts
-		c.Cut = s.env.Cut
-	}
-	if s.asker != nil {
-		c.Answer = s.answerServer
-	}
-	return servers.Tools(c)
-}
-
-// answerServer has the model of the conversation answer a server, beside the conversation.
-func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
-	const (
-		thoughts = 8 << 10 // tokens, which count like those of the answer
-		most     = 32 << 10
-	)
-	model := s.router.Model()
-	c, err := s.asker.Ask(ctx, oneshot.Question{Purpose: model, System: q.System, Contents: q.Messages, Tell: host.Emit,
-		With: func(cfg *genai.GenerateContentConfig) {
-			if q.Most > 0 && q.Most <= most {
-				cfg.MaxOutputTokens = int32(q.Most + thoughts)
+// connected returns a set of servers, each with the rights that it has at the moment.
+func (c connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.os.Version, Roots: c.roots, Notify: c.note,
+		Log: c.log, Keep: c.keep}
+	logins := sync.OnceValue(c.opts.logins) // when the first remote server is connected to
+	var remote map[string]oauth.Server      // by name
+	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
+	cfg.Seen = &mcp.Seen{Path: c.opts.paths.User("gemline", "mcp-tools.json"),
+		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	for _, m := range list {
+		filled := c.filled(m, rights(m))
+		s := c.described(filled)
+		if c.opts.serving != nil && isServing(s.Command) {
+			s.Off = "it is gemline itself"
+		}
+		s.Rights = func() (bool, error) {
+			r := rights(m) // as they are now
+			return r == consent.All, startable(r)
+		}
+		if s.URL != "" {
+			if remote == nil {
+				remote = map[string]oauth.Server{}
 			}
-			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.project.server.presets.Chat(model, false).Model).Ignores, "temperature") {
-				cfg.Temperature = new(float32(q.Temperature))
-			}
-			cfg.StopSequences = q.Stop
-		}})
-	if err != nil {
-		return a, err
+			remote[s.Name] = filled.login(s.URL)
+		}
+		cfg.Servers = append(cfg.Servers, s)
 	}
-	return mcp.Answer{Text: oneshot.Words(c), Model: s.project.server.presets.Purpose(model).Model,
-		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
+	return mcp.New(cfg)
+}
+
+// isServing reports whether a command begins what begins here: a folder's list of servers may
+// be meant for several agents.
+func isServing(argv []string) bool {
+	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
+		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }

@@ -2,75 +2,32 @@ package program
 
 import (
 	"context"
-	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/model/catalog"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/settings/consent"
 	"gemline/tools/mcp"
-	"gemline/tools/mcp/oauth"
 )
 
 // newServers makes the set of servers, which are connected to later.
 func (p *Project) newServers() {
-	if p.opts.served == nil { // else they were found when the user was asked about them
-		p.opts.served = p.opts.findServers(p.status.notify)
-	}
-	set := p.opts.served
-	if len(set.list) == 0 {
-		return
-	}
-	var open []string // the servers that nobody has said anything about
-	for _, m := range set.list {
-		if !m.projects() || m.off != "" || set.rights(m) != "" {
-			continue
-		}
-		if !p.opts.agreedByFlag(set.fingerprint(m)) {
-			open = append(open, text.EscapeLine(m.Name))
-		}
-	}
-	if len(open) > 0 && p.tellServers == nil { // else they are listed with it
-		p.status.notify("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
-			strings.Join(open, ", ") + howAgreed)
-	}
-	p.servers = p.connected(set.list, set.rights)
-}
-
-// connected returns a set of servers, each with the rights that it has at the moment.
-func (p *Project) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: p.launcher, Version: p.opts.os.Version, Roots: p.workspace.Roots,
-		Notify: p.noteServer}
-	logins := sync.OnceValue(p.opts.logins) // when the first remote server is connected to
-	var remote map[string]oauth.Server      // by name
-	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Seen = &mcp.Seen{Path: p.opts.paths.User("gemline", "mcp-tools.json"),
-		Failed: func(err error) { p.noteServer("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	c := connector{opts: p.opts, launcher: p.launcher, roots: p.workspace.Roots, notify: p.status.notify,
+		note: p.noteServer, keep: p.keepServer}
 	if p.opts.flags.Debug {
-		cfg.Log = p.logServer
+		c.log = p.logServer
 	}
-	cfg.Keep = p.keepServer
-	for _, m := range list {
-		filled := p.filled(m, rights(m))
-		s := p.described(filled)
-		if p.opts.serving != nil && isServing(s.Command) {
-			s.Off = "it is gemline itself"
-		}
-		s.Rights = func() (bool, error) {
-			r := rights(m) // as they are now
-			return r == consent.All, startable(r)
-		}
-		if s.URL != "" {
-			if remote == nil {
-				remote = map[string]oauth.Server{}
-			}
-			remote[s.Name] = filled.login(s.URL)
-		}
-		cfg.Servers = append(cfg.Servers, s)
-	}
-	return mcp.New(cfg)
+	p.connector, p.servers = c, c.serve(p.opts.servers(p.status.notify), p.status.notify)
 }
 
 // startServers begins to connect to servers while the user types.
@@ -110,4 +67,70 @@ func (p *Project) awaitServers(ctx context.Context) {
 					text.EscapeLine(strings.Join(late, ", "))})
 		}
 	})
+}
+
+// noteServer tells something of a server: with the next event, or at the terminal when that
+// disturbs nobody.
+func (p *Project) noteServer(text string) {
+	if p.tellServers != nil {
+		p.tellServers(text)
+		return
+	}
+	p.told.add(engine.Notice{Text: text})
+}
+
+// logServer writes what a server says into the debug log.
+func (p *Project) logServer(server, said string) {
+	if l := p.server.setup.Logger; l != nil {
+		l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
+	}
+}
+
+// keepServer stores what a server has written to its standard error, until it does again, and
+// returns where.
+func (p *Project) keepServer(server, said string) (path string) {
+	if p.store.Temp == "" {
+		return ""
+	}
+	path = filepath.Join(p.store.Temp, "mcp", url.PathEscape(server)+".log")
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.opts.secrets.Text(said)), 0o600) != nil {
+		return ""
+	}
+	return path
+}
+
+// served returns the tools of servers, as they are judged and answered in a conversation.
+func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
+	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }}
+	if s.env.Distill.Most <= 0 { // else that cuts
+		c.Cut = s.env.Cut
+	}
+	if s.asker != nil {
+		c.Answer = s.answerServer
+	}
+	return servers.Tools(c)
+}
+
+// answerServer has the model of the conversation answer a server, beside the conversation.
+func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
+	const (
+		thoughts = 8 << 10 // tokens, which count like those of the answer
+		most     = 32 << 10
+	)
+	model := s.router.Model()
+	c, err := s.asker.Ask(ctx, oneshot.Question{Purpose: model, System: q.System, Contents: q.Messages, Tell: host.Emit,
+		With: func(cfg *genai.GenerateContentConfig) {
+			if q.Most > 0 && q.Most <= most {
+				cfg.MaxOutputTokens = int32(q.Most + thoughts)
+			}
+			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.project.server.presets.Chat(model, false).Model).Ignores, "temperature") {
+				cfg.Temperature = new(float32(q.Temperature))
+			}
+			cfg.StopSequences = q.Stop
+		}})
+	if err != nil {
+		return a, err
+	}
+	return mcp.Answer{Text: oneshot.Words(c), Model: s.project.server.presets.Purpose(model).Model,
+		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }

@@ -104,7 +104,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s.newHooks()
 	s.newGenerator()
 	if s.Generator == nil {
-		s.found, err = s.project.discovered(ctx)
+		s.found, err = p.opts.discovered(ctx, p.launcher, p.status.notify)
 	}
 	asker := s.newTools()
 	err = cmp.Or(err, s.checkMode(), s.useSchema())

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"runtime"
-	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -15,8 +14,6 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
-	"gemline/settings"
-	"gemline/settings/trust"
 )
 
 // newEngine makes the engine.
@@ -106,16 +103,4 @@ func (s *Session) prompt() prompt.Config {
 	}
 	cfg.Skills = s.offeredSkills(cfg.Tools)
 	return cfg
-}
-
-// systemMD returns what a variable says of a file with the system prompt. Switched on without
-// a path, it means a file of the project's, which may be no link out of it.
-func (o *Options) systemMD(name string) string {
-	v := o.getenv(name)
-	reads := name == "GEMINI_SYSTEM_MD"
-	if on := strings.ToLower(v); (on == "1" || on == "true") &&
-		(reads && o.trust.State < trust.Unneeded || settings.Astray(o.paths.Workspace("system.md"), o.paths.Cwd) != "") {
-		return ""
-	}
-	return v
 }

@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,27 +17,6 @@ import (
 	"gemline/tools"
 	"gemline/tools/skill"
 )
-
-// skillLibrary returns the skills of the directory, which are read when they are asked for.
-func (o *Options) skillLibrary() *skill.Library {
-	return &skill.Library{Dirs: o.skillDirs, Off: func() []string { return o.settings.DisabledSkills }}
-}
-
-// skillDirs returns where skills are looked for, the strongest last.
-func (o *Options) skillDirs() (dirs []skill.Dir) {
-	for _, x := range o.active() {
-		dirs = append(dirs, cli.SkillsOf(x))
-	}
-	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
-	dirs = append(dirs, skill.Dir{Path: o.paths.User("skills"), Source: skill.User},
-		skill.Dir{Path: agents(o.paths.Home), Source: skill.User})
-	for _, path := range []string{o.paths.Workspace("skills"), agents(o.paths.Cwd)} {
-		if o.brings(path) {
-			dirs = append(dirs, skill.Dir{Path: path, Source: skill.Workspace, Within: true})
-		}
-	}
-	return dirs
-}
 
 // newSkills makes the skills of the conversation, nil if there are to be none.
 func (s *Session) newSkills() {

@@ -26,6 +26,7 @@ import (
 	"gemline/engine/telemetry/outfile"
 	"gemline/engine/text"
 	"gemline/repl/input"
+	"gemline/settings/project"
 )
 
 // newTelemetry makes what records of sessions go through, if they go anywhere. What
@@ -177,7 +178,7 @@ func (s *Session) record() {
 		return
 	}
 	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
-		Attrs: []slog.Attr{slog.String("installation.id", s.opts.installation()),
+		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.paths)),
 			slog.Bool("interactive", s.opts.interactive), slog.String("auth_type", s.project.server.method)},
 		Model: s.project.server.provider(),
 		Class: func(err error) (string, int) {
@@ -338,8 +339,8 @@ func (s *server) provider() []slog.Attr {
 
 // installation returns the id that the user's records have in common, made if there is
 // none.
-func (o *Options) installation() string {
-	name := o.paths.User("installation_id")
+func installation(paths project.Paths) string {
+	name := paths.User("installation_id")
 	if b, err := os.ReadFile(name); err == nil && uuid.Validate(strings.TrimSpace(string(b))) == nil {
 		return strings.TrimSpace(string(b))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"gemline/commands"
 	"gemline/repl"
 	"gemline/repl/output"
 	"gemline/tools/shell"
@@ -19,21 +20,11 @@ import (
 // A terminal is what the user sits at, as the process and the settings have it.
 type terminal struct{ opts *Options }
 
-// terminal returns what the user sits at.
-func (o *Options) terminal() terminal { return terminal{o} }
-
 // isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// signs are what the mode of a terminal depends on.
-func (t terminal) signs() output.Signs {
-	flag, off := t.opts.flags.PlainFlag()
-	return output.Signs{Flag: flag, FlagOff: off, Setting: &t.opts.settings.ScreenReader, Terminal: true,
-		Lookup: t.opts.os.Lookup}
-}
-
 // smart reports whether a session there is more than lines: for nobody else do commands lay out columns.
-func (t terminal) smart() bool { return output.Decide(t.signs()).Smart }
+func (t terminal) smart() bool { return output.Decide(t.opts.signs()).Smart }
 
 // width returns how wide the terminal is now, 0 if it does not say.
 func (t terminal) width() int {
@@ -90,4 +81,12 @@ func (t terminal) pager() func(context.Context, string) error {
 		_, err := t.opts.os.Stdout.WriteString(text) // a pager that can't be had is no reason to show nothing
 		return err
 	}
+}
+
+// browse opens an address for the user who sits at a terminal.
+func (r *run) browse(address string, wanted bool) string {
+	if !wanted && (!isTerminal(r.opts.os.Stdin) || r.opts.flags.NoInput) {
+		return ""
+	}
+	return commands.Browse(r.opts.os.getenv, shell.Own(r.opts.os.Environ()), address, wanted)
 }

@@ -19,60 +19,40 @@ type consenter interface {
 	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 }
 
-// enter asks about a folder that nobody has decided about, before anything of
-// it is used.
-func (r *run) enter(ctx context.Context, user consenter) error {
-	if err := r.askTrust(ctx, user); err != nil {
-		return err
-	}
-	if err := r.checkOut(ctx); err != nil {
-		return err
-	}
-	if r.opts.tree != "" {
-		if err := r.askTrust(ctx, user); err != nil {
-			return err
-		}
-	}
-	if r.opts.trust.State == trust.Unknown {
-		return nil
-	}
-	return r.opts.agree(ctx, user, r.notify)
-}
-
 // askTrust asks about the folder, if nobody has decided about it.
-func (r *run) askTrust(ctx context.Context, user consenter) error {
-	if r.opts.trust.State != trust.Unknown {
+func (o *Options) askTrust(ctx context.Context, user consenter, notify func(string)) error {
+	if o.trust.State != trust.Unknown {
 		return nil
 	}
-	wishes := r.foreseen()
-	state, said, err := r.decide(ctx, user, r.opts.trust, wishes)
+	wishes := o.foreseen()
+	state, said, err := o.decide(ctx, user, notify, o.trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
-		return r.opts.trust.Refuse()
+		return o.trust.Refuse()
 	}
 	if err != nil || state != trust.Trusted {
 		return err
 	}
-	r.opts.trust.State = trust.Trusted
+	o.trust.State = trust.Trusted
 	if said.Both {
-		r.opts.keep(ctx, wishes, said.Commands, r.notify)
+		o.keep(ctx, wishes, said.Commands, notify)
 	}
-	return r.opts.load(true)
+	return o.load(true)
 }
 
 // foreseen returns what the folder would want to run if it was trusted.
-func (r *run) foreseen() []wish {
-	o := *r.opts
-	o.trust.State = trust.Trusted
-	o.agreed = o.newAgreements()
-	if o.load(true) != nil { // which is said when it is read in earnest
+func (o *Options) foreseen() []wish {
+	in := *o
+	in.trust.State = trust.Trusted
+	in.agreed = in.newAgreements()
+	if in.load(true) != nil { // which is said when it is read in earnest
 		return nil
 	}
-	return o.wanted(func(string) {})
+	return in.wanted(func(string) {})
 }
 
 // decide asks about a folder, and keeps the answer.
-func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
-	f := question.Folder{Path: t.Folder, Home: r.opts.paths.Home}
+func (o *Options) decide(ctx context.Context, user consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
+	f := question.Folder{Path: t.Folder, Home: o.paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
@@ -86,8 +66,8 @@ func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes
 	}
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
 		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
-	if _, err := trust.Folders(r.opts.paths, r.opts.lookup).Remember(ctx, t.Folder, rule); err != nil {
-		r.notify(unkept(err))
+	if _, err := trust.Folders(o.paths, o.lookup).Remember(ctx, t.Folder, rule); err != nil {
+		notify(unkept(err))
 	}
 	if rule == trust.Deny {
 		return trust.Distrusted, said, nil
@@ -99,18 +79,18 @@ func (r *run) decide(ctx context.Context, user consenter, t trust.Status, wishes
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
 // permit returns what asks about a folder in the middle of a session.
-func (r *run) permit(user consenter) func(context.Context, string) (string, error) {
+func (o *Options) permit(user consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
-		paths := project.Paths{Home: r.opts.paths.Home, Cwd: r.opts.paths.Folder(folder)}
+		paths := project.Paths{Home: o.paths.Home, Cwd: o.paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		so, err := trust.Decide(paths, r.opts.settings, r.opts.flags, r.opts.lookup)
+		so, err := trust.Decide(paths, o.settings, o.flags, o.lookup)
 		if err != nil {
 			return "", err
 		}
-		state, _, err := r.decide(ctx, user, trust.Status{Folder: paths.Cwd, State: so.State,
-			Brings: trust.Survey(paths, r.opts.settings)}, nil)
+		state, _, err := o.decide(ctx, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
+			Brings: trust.Survey(paths, o.settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/trust"
-	"gemline/tools/shell/script"
 	"gemline/tools/worktree"
 )
 
@@ -54,21 +52,6 @@ func (r *run) checkOut(ctx context.Context) error {
 	return nil
 }
 
-// move goes to another directory.
-func (o *Options) move(dir string) error {
-	o.warnings, o.dotenv, o.hooks, o.discovery, o.served = nil, settings.DotEnv{}, nil, nil, nil
-	return o.read(dir, false)
-}
-
-// inTree returns what stands before a command of the user's, so that it runs in the
-// worktree that the run has made.
-func (o *Options) inTree() string {
-	if o.tree == "" {
-		return ""
-	}
-	return "cd " + script.Quote(o.paths.Cwd) + " && "
-}
-
 // tellTree says what becomes of the worktree that the run has made.
 func (r *run) tellTree(tell func(string)) {
 	if r.opts.tree == "" {
@@ -78,4 +61,24 @@ func (r *run) tellTree(tell func(string)) {
 		tell("go on with " + s.goOn())
 	}
 	tell("the worktree stays; gemline worktree remove " + r.opts.tree + " removes it")
+}
+
+// enter asks about a folder that nobody has decided about, before anything of
+// it is used.
+func (r *run) enter(ctx context.Context, user consenter) error {
+	if err := r.opts.askTrust(ctx, user, r.notify); err != nil {
+		return err
+	}
+	if err := r.checkOut(ctx); err != nil {
+		return err
+	}
+	if r.opts.tree != "" {
+		if err := r.opts.askTrust(ctx, user, r.notify); err != nil {
+			return err
+		}
+	}
+	if r.opts.trust.State == trust.Unknown {
+		return nil
+	}
+	return r.opts.agree(ctx, user, r.notify)
 }
