@@ -78,12 +78,12 @@ func TestWhoFillsIn(t *testing.T) {
 	want := []string{
 		"commands/cli checkExtension: ServersIn with none",
 		"commands/cli consentText: ServersIn with none",
-		"commands/program brought: Filled with its own function", // an extension's, without credentials
-		"commands/program filled: Filled with p.seenBy(rights)",  // a project's
-		"commands/program findServers: ServersIn with nil",
-		"commands/program serversOf: Filled with s.lookup", // of the user's agent, behind the cases of a project and an extension
-		"commands/program serversOf: ServersIn with nil",
-		"commands/program started: ServersIn with nil",
+		"commands/program/project OfAgent: Filled with o.Lookup", // of the user's agent, behind the cases of a project and an extension
+		"commands/program/project OfAgent: ServersIn with nil",
+		"commands/program/project brought: Filled with its own function", // an extension's, without credentials
+		"commands/program/project filled: Filled with c.SeenBy(rights)",  // a project's
+		"commands/program/project findServers: ServersIn with nil",
+		"commands/program/project started: ServersIn with nil",
 		"settings Filled: ServersIn with lookup",
 		"settings ProjectServers: ServersIn with nil",
 		"settings ServersIn: makes a filler",

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -34,12 +36,12 @@ const (
 // callable returns the agents that the model is told of. What is wrong with others is
 // told with the next event, once.
 func (s *Session) callable() []agent.Definition {
-	list, _ := s.opts.agents().list()
+	list, _ := s.opts.Agents().List()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
 	s.project.agentsOnce.Do(func() {
-		for _, line := range s.opts.agents().problems() {
+		for _, line := range s.opts.Agents().Problems() {
 			s.project.told.add(engine.Notice{Text: line})
 		}
 		if n > len(list) {
@@ -57,11 +59,11 @@ func (s *Session) callable() []agent.Definition {
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
-	cfg.Agents = func() []agent.Definition { list, _ := s.opts.agents().list(); return list }
+	cfg.Agents = func() []agent.Definition { list, _ := s.opts.Agents().List(); return list }
 	if s.env.Distill.Most <= 0 { // else that cuts
 		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }
 	}
-	return s.env.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.secrets))
+	return s.env.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
 }
 
 // beginAgent begins the conversation of an agent. It shares with the conversation that has
@@ -71,7 +73,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	file := journal.New(journal.Config{Dir: s.project.store.Chats(), ID: t.ID, ProjectHash: s.project.store.Hash,
 		Parent: s.journal.ID()})
 	sync := func() error {
-		if !s.opts.settings.SyncSession {
+		if !s.opts.Settings.SyncSession {
 			return nil
 		}
 		return file.Sync()
@@ -104,13 +106,13 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.project.store.Temp != "" && !s.Trial {
-		cfg.Journal = wrap.Journal(file, s.opts.secrets.Text)
+		cfg.Journal = wrap.Journal(file, s.opts.Secrets.Text)
 	}
 	e = engine.New(cfg)
 	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		if servers != nil {
 			servers.Start()
-			if late := servers.Wait(ctx, time.Duration(s.opts.settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
+			if late := servers.Wait(ctx, time.Duration(s.opts.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
 				s.project.told.add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
 					text.EscapeLine(text.List(late))})
@@ -124,7 +126,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	return &agent.Conversation{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
-			file.SetSummary(s.opts.secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
+			file.SetSummary(s.opts.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}
 		file.Close()
 		servers.Close()
@@ -136,7 +138,7 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	return s.project.connector.ofAgent(d, s.notify)
+	return s.project.connector.OfAgent(d, s.notify)
 }
 
 // agentModel returns the model that an agent begins with: its own, unless that is one of
@@ -146,7 +148,7 @@ func (s *Session) agentModel(t *agent.Task) string {
 	if agent.OtherVendor(own) && agent.OtherVendor(s.project.server.presets.Purpose(own).Model) {
 		s.project.vendorOnce.Do(func() {
 			s.project.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
-				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, longestName))})
+				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
 		})
 		own = ""
 	}
@@ -171,7 +173,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.os.Version, "activeModel": model,
+		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.Process.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}
 	return cfg
@@ -201,13 +203,13 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 		return input.Target{}, nil
 	}
 	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
-	list, _ := c.session.project.opts.agents().list()
+	list, _ := c.session.project.opts.Agents().List()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
 	if i >= 0 && list[i].Off == "" {
 		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
 			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
 	}
-	if _, err := c.session.project.workspace.Lstat(filepath.Join(c.session.project.opts.paths.Cwd, name)); err == nil {
+	if _, err := c.session.project.workspace.Lstat(filepath.Join(c.session.project.opts.Paths.Cwd, name)); err == nil {
 		return input.Target{}, nil // a file is meant
 	}
 	if i >= 0 {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/auth/google"
@@ -69,11 +71,11 @@ func (s *Session) remoteAgent(d agent.Definition) *remoteAgent {
 		}
 	}
 	a := &remoteAgent{client: remote.New(remote.Config{
-		Server: *d.Remote, Limit: d.Time, Own: s.opts.agents().own(d), Private: s.opts.settings.PrivateAgents,
+		Server: *d.Remote, Limit: d.Time, Own: s.opts.Agents().Own(d), Private: s.opts.Settings.PrivateAgents,
 		From: remote.Place(s.remote.places[key]), Moved: func(to remote.Place) { s.remote.move(key, to) },
-		Direct: s.opts.network().Transport(), Web: webConfig(s.opts), Google: s.googleToken,
+		Direct: s.opts.Network().Transport(), Web: project.WebConfig(s.opts), Google: s.googleToken,
 		Value: func(ctx context.Context, said string) (string, error) { return s.agentValue(ctx, d, said) },
-		Know:  func(secret string) { s.opts.secrets.Know("credentials of an agent", secret) }})}
+		Know:  func(secret string) { s.opts.Secrets.Know("credentials of an agent", secret) }})}
 	s.remote.clients[key] = a
 	return a
 }
@@ -135,13 +137,13 @@ func (s *Session) aboutRemote(d agent.Definition) string {
 // agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
 // project's sees no secrets, and runs nothing unconfined, if the user has not said so.
 func (s *Session) agentValue(ctx context.Context, d agent.Definition, said string) (string, error) {
-	rights, own, rest := s.opts.agents().rights(d), s.opts.agents().own(d), said[1:]
+	rights, own, rest := s.opts.Agents().Rights(d), s.opts.Agents().Own(d), said[1:]
 	if said[0] != '$' {
-		return s.agentOutput(ctx, rest, own || d.Source == agentOfProject && rights == consent.All)
+		return s.agentOutput(ctx, rest, own || d.Source == project.AgentOfProject && rights == consent.All)
 	}
-	look := s.opts.lookup
+	look := s.opts.Lookup
 	if !own {
-		look = s.project.connector.seenBy(rights)
+		look = s.project.connector.SeenBy(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil
@@ -152,7 +154,7 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 // agentOutput returns what a command of an agent's definition writes.
 func (s *Session) agentOutput(ctx context.Context, command string, free bool) (string, error) {
 	const patience = time.Minute
-	o := s.project.launcher.Run(ctx, launch.Command{Text: command, Dir: s.opts.paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
+	o := s.project.launcher.Run(ctx, launch.Command{Text: command, Dir: s.opts.Paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
 	switch v := strings.TrimSpace(o.Output); {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -171,9 +173,9 @@ func (s *Session) agentOutput(ctx context.Context, command string, free bool) (s
 
 // googleToken returns a token of the user's Google account for an agent of Google's.
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
-	account := auth.NewAccount(s.opts.getenv, runtime.GOOS)
-	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.secrets.Know,
-		Client: &http.Client{Transport: s.opts.network().Transport()}}
+	account := auth.NewAccount(s.opts.Getenv, runtime.GOOS)
+	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.Secrets.Know,
+		Client: &http.Client{Transport: s.opts.Network().Transport()}}
 	if len(scopes) == 0 {
 		src.Scopes = []string{google.Platform}
 	}
@@ -193,7 +195,7 @@ func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	s.opts.secrets.Know("access token", token.Secret)
+	s.opts.Secrets.Know("access token", token.Secret)
 	if token.Until.IsZero() {
 		token.Until = time.Now().Add(time.Hour) // none is for ever
 	}

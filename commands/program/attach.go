@@ -23,7 +23,7 @@ func (i *interactive) share() {
 	if i.front.run.store.Temp == "" || i.front.session.Trial {
 		return
 	}
-	folder := i.opts.paths.Cwd
+	folder := i.opts.Paths.Cwd
 	i.front.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.front.run.store.Temp),
 		Info: func() attach.Info {
 			return attach.Info{ID: i.front.run.status.session.Load().journal.ID(), Folder: folder, PID: os.Getpid()}
@@ -43,7 +43,7 @@ func (i *interactive) share() {
 // detach has the session go on without its terminal.
 func (i *interactive) detach() error {
 	return i.screen.Detach(repl.Leaving{
-		Files: slices.DeleteFunc([]*os.File{i.opts.os.Stdin, i.opts.os.Stdout, i.opts.os.Stderr},
+		Files: slices.DeleteFunc([]*os.File{i.opts.Process.Stdin, i.opts.Process.Stdout, i.opts.Process.Stderr},
 			func(f *os.File) bool { return !isTerminal(f) }),
 		Say: func(shell bool) {
 			how := ""
@@ -65,24 +65,24 @@ func (i *interactive) unshare() {
 
 // attach shows a live session at the terminal of a sub-command.
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
-	mode := output.Decide(r.opts.signs())
-	out := output.New(r.opts.os.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.settings.ASCII || output.OnlyASCII(r.opts.os.Lookup)})
+	mode := output.Decide(r.opts.Signs())
+	out := output.New(r.opts.Process.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.Settings.ASCII || output.OnlyASCII(r.opts.Process.Lookup)})
 	if mode.Smart {
 		out.Wrap(terminal{r.opts}.columns)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	_, echoed := r.opts.os.Lookup("INSIDE_EMACS")
+	_, echoed := r.opts.Process.Lookup("INSIDE_EMACS")
 	const stdin = "/proc/self/fd/0"
 	name := disk.Follow(stdin)
 	if name == stdin {
 		name = "its name is not known here"
 	}
-	keys, _ := readKeymap(r.opts.paths) // what is wrong with it the session tells
+	keys, _ := readKeymap(r.opts.Paths) // what is wrong with it the session tells
 	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: r.opts.os.Stdin, Screen: r.opts.os.Stdout, Smart: mode.Smart,
-			Echoed: echoed, NoEcho: r.opts.flags.NoEcho, Jobs: true, Keymap: keys}}
+		Lines: repl.LinesConfig{In: r.opts.Process.Stdin, Screen: r.opts.Process.Stdout, Smart: mode.Smart,
+			Echoed: echoed, NoEcho: r.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
 	return t.Show(ctx, c)
 }
 

@@ -13,7 +13,7 @@ import (
 // mayUse returns why an approval mode can't be used here, nil if it can. In auto nothing
 // is asked about that is held and can be taken back, so both have to be so.
 func (s *Session) mayUse(m policy.Mode) error {
-	err := s.opts.mayUse(m)
+	err := s.opts.MayUse(m)
 	if err != nil || m != policy.Auto {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Session) checkMode() error {
 		return nil
 	}
 	err := s.mayUse(policy.Auto)
-	if err != nil && s.opts.flags.Mode() == string(policy.Auto) {
+	if err != nil && s.opts.Flags.Mode() == string(policy.Auto) {
 		return &settings.ForbiddenError{Message: err.Error()}
 	}
 	s.leaveAuto()

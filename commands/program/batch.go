@@ -25,11 +25,11 @@ func (r *run) batch(ctx context.Context) (err error) {
 		return err
 	}
 	defer p.Close()
-	source, err := batch.Open(r.opts.flags.Batch, r.opts.os.Stdin)
+	source, err := batch.Open(r.opts.Flags.Batch, r.opts.Process.Stdin)
 	if err != nil {
 		return err
 	}
-	out, err := batch.Create(r.opts.flags.Output, r.opts.os.Stdout, source)
+	out, err := batch.Create(r.opts.Flags.Output, r.opts.Process.Stdout, source)
 	if err != nil {
 		return err
 	}
@@ -43,21 +43,21 @@ func (r *run) batch(ctx context.Context) (err error) {
 		}
 	}()
 	c := batch.Config{
-		Source: source, Format: cmp.Or(batch.Format(r.opts.flags.BatchFormat), batch.FormatOf(r.opts.flags.Batch)),
-		State: batch.Place{File: r.opts.flags.BatchState, Fresh: r.opts.flags.BatchFresh},
-		Key:   batch.Key(r.opts.paths.Cwd, p.server.model(p.opts.settings.Model), r.opts.settings.ApprovalMode, r.shape(), r.opts.flags.BatchAPI),
-		Jobs:  r.opts.flags.Jobs, Unordered: r.opts.flags.Unordered,
+		Source: source, Format: cmp.Or(batch.Format(r.opts.Flags.BatchFormat), batch.FormatOf(r.opts.Flags.Batch)),
+		State: batch.Place{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
+		Key:   batch.Key(r.opts.Paths.Cwd, p.server.model(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, r.shape(), r.opts.Flags.BatchAPI),
+		Jobs:  r.opts.Flags.Jobs, Unordered: r.opts.Flags.Unordered,
 		Ask: func(ctx context.Context, t batch.Task) error {
 			return r.item(ctx, p,
 				t)
 		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
-		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.os.Stderr, "", r.opts.flags.Quiet), Quiet: r.opts.flags.Quiet,
+		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
 	}
 	r.count.Cost = p.server.cost
 	if r.store.Temp != "" {
 		c.State.Dir = filepath.Join(r.store.Temp, "batches")
 	}
-	if r.opts.flags.BatchAPI {
+	if r.opts.Flags.BatchAPI {
 		g, err := p.server.service()
 		if err != nil {
 			return err
@@ -65,7 +65,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 		defer g.Close()
 		c.Service = g
 	}
-	if _, auto := p.server.presets.Auto(p.opts.settings.Model); auto && p.opts.settings.Routing && !r.opts.flags.BatchAPI {
+	if _, auto := p.server.presets.Auto(p.opts.Settings.Model); auto && p.opts.Settings.Routing && !r.opts.Flags.BatchAPI {
 		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
 	}
 	return batch.Run(ctx, c)
@@ -78,12 +78,12 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 			err = &crash{value: v}
 		}
 	}()
-	s, err := p.Begin(ctx, Choice{Choice: r.opts.chosen(), Model: t.Model, MaxTurns: t.MaxTurns,
+	s, err := p.Begin(ctx, Choice{Choice: r.opts.Chosen(), Model: t.Model, MaxTurns: t.MaxTurns,
 		System: t.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.MaxTokens,
-			Calls: cmp.Or(t.MaxToolCalls, r.opts.flags.MaxToolCalls), Time: cmp.Or(t.Timeout,
-				time.Duration(r.opts.flags.Timeout))},
-		Schema: t.Schema, Tally: t.Tally, Notify: r.opts.redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
+			Calls: cmp.Or(t.MaxToolCalls, r.opts.Flags.MaxToolCalls), Time: cmp.Or(t.Timeout,
+				time.Duration(r.opts.Flags.Timeout))},
+		Schema: t.Schema, Tally: t.Tally, Notify: r.opts.Redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (r *run) shape() string {
 	if d := r.schema; d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
 	}
-	return fmt.Sprint(r.opts.flags.Extract)
+	return fmt.Sprint(r.opts.Flags.Extract)
 }
 
 // spent reports whether a request was not made because nothing is left.
@@ -119,7 +119,7 @@ func refused(err error) bool {
 
 // itemSchema returns what the answer to an item of a batch must hold.
 func (r *run) itemSchema(it batch.Item) (d *report.OutputSchema, err error) {
-	f := *r.opts.flags
+	f := *r.opts.Flags
 	if len(it.Schema) > 0 {
 		f.JSONSchema = string(it.Schema)
 		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
@@ -127,7 +127,7 @@ func (r *run) itemSchema(it batch.Item) (d *report.OutputSchema, err error) {
 	if d, err = outputSchema(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
 	}
-	if r.opts.flags.BatchAPI && d != nil {
+	if r.opts.Flags.BatchAPI && d != nil {
 		d.Repairs = 0 // each item has one request
 	}
 	return d, nil

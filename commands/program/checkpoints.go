@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"gemline/commands/program/project"
+
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
@@ -14,15 +16,15 @@ import (
 
 // newKeeper makes what keeps the states of files.
 func (s *Session) newKeeper() *checkpoint.Keeper {
-	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.ledger,
-		Except: s.opts.unkept(), Session: s.journal.ID,
-		Hide: s.opts.secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
+	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.Ledger,
+		Except: s.opts.Unkept(), Session: s.journal.ID,
+		Hide: s.opts.Secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
 	switch {
-	case !s.opts.settings.Checkpoints:
+	case !s.opts.Settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"
 	case s.Scratch != "":
 		cfg.Dir = s.Scratch
-	case s.Trial, s.project.overlay != nil, s.opts.flags.DryRun:
+	case s.Trial, s.project.overlay != nil, s.opts.Flags.DryRun:
 		cfg.Off = "nothing is changed by this run"
 	}
 	k := checkpoint.New(cfg)
@@ -55,16 +57,16 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	cfg := checkpoint.Config{Ledger: s.opts.ledger, Except: s.opts.unkept(),
-		Session: func() string { return session }, Hide: s.opts.secrets.Text, Notify: s.run.notify}
+	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: s.opts.Unkept(),
+		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	temp := ""
-	if known, ok := s.opts.paths.Known(); ok {
+	if known, ok := s.opts.Paths.Known(); ok {
 		cfg.Dir, temp = known.History(), known.Temp
 	}
-	if s.opts.trust.State < trust.Unneeded {
-		s.opts.settings.Confine()
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
 	}
-	if cfg.Workspace, err = newWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
+	if cfg.Workspace, err = project.NewWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
 		return nil, nil, nil, err
 	}
 	k = checkpoint.New(cfg)

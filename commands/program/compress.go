@@ -16,14 +16,14 @@ import (
 // newCompressor makes what keeps a conversation within the model's context.
 func (s *Session) newCompressor() *compress.Compressor {
 	var window compress.Window
-	if s.opts.settings.ManageContext {
-		window = compress.Window{Most: s.opts.settings.WindowMost, Stay: s.opts.settings.WindowStay}
+	if s.opts.Settings.ManageContext {
+		window = compress.Window{Most: s.opts.Settings.WindowMost, Stay: s.opts.Settings.WindowStay}
 	}
 	return compress.New(compress.Config{
-		Threshold: s.opts.settings.Compression,
+		Threshold: s.opts.Settings.Compression,
 		Window:    window,
-		Masking: compress.Masking{Protected: s.opts.settings.MaskProtected, Least: s.opts.settings.MaskLeast,
-			Latest: s.opts.settings.MaskLatest},
+		Masking: compress.Masking{Protected: s.opts.Settings.MaskProtected, Least: s.opts.Settings.MaskLeast,
+			Latest: s.opts.Settings.MaskLatest},
 		Keep:     s.env.Keep,
 		Ask:      s.summary,
 		Before:   func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },

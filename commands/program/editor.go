@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemline/commands/program/project"
+
 	protocol "github.com/coder/acp-go-sdk"
 
 	"gemline/commands"
@@ -27,13 +29,13 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/report"
 	"gemline/settings"
-	"gemline/settings/project"
+	dirs "gemline/settings/project"
 	"gemline/tools/mcp/rpc"
 )
 
 // An editorServer is what an editor is served by.
 type editorServer struct {
-	opts    *Options
+	opts    *project.Options
 	run     *run
 	mu      sync.Mutex
 	gateway map[string]string // variables that the editor has given in the place of the environment's
@@ -42,8 +44,8 @@ type editorServer struct {
 // serveEditor is the agent of the editor at the standard streams.
 func (r *run) serveEditor(ctx context.Context) error {
 	e := &editorServer{opts: r.opts, run: r, gateway: map[string]string{}}
-	lookup := r.opts.os.Lookup
-	r.opts.os.Lookup = func(name string) (string, bool) {
+	lookup := r.opts.Process.Lookup
+	r.opts.Process.Lookup = func(name string) (string, bool) {
 		e.mu.Lock()
 		v, ok := e.gateway[name]
 		e.mu.Unlock()
@@ -52,10 +54,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 		}
 		return lookup(name)
 	}
-	if isTerminal(r.opts.os.Stdin) {
+	if isTerminal(r.opts.Process.Stdin) {
 		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.opts.os.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.secrets.Text,
+	acp.Serve(ctx, acp.Config{Version: r.opts.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
 		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
 	return context.Cause(ctx)
 }
@@ -64,10 +66,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 func (r *run) lines() rpc.Stream {
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
-		_, err := io.Copy(feed, r.opts.os.Stdin)
+		_, err := io.Copy(feed, r.opts.Process.Stdin)
 		feed.CloseWithError(err)
 	}()
-	return rpc.Lines(in, r.opts.os.Stdout, in.Close)
+	return rpc.Lines(in, r.opts.Process.Stdout, in.Close)
 }
 
 // methods are the ways to sign in that an editor offers its user.
@@ -102,20 +104,20 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 		e.gateway = given
 		e.mu.Unlock()
 	}
-	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.opts.folder()); err != nil || l.Key == "" || m != auth.APIKey {
+	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.opts.Folder()); err != nil || l.Key == "" || m != auth.APIKey {
 		return err
 	}
 	ask.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
-	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.opts.folder())
+	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.opts.Folder())
 }
 
 // list returns the sessions that were kept of a directory, or of all, the latest first.
 func (e *editorServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
-	stores := e.opts.paths.All()
+	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
-		if s, known := project.New(e.opts.paths.Home, e.opts.os.getenv("GEMINI_CLI_HOME"), dir).Known(); known {
-			stores = []project.Store{s}
+		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Process.Getenv("GEMINI_CLI_HOME"), dir).Known(); known {
+			stores = []dirs.Store{s}
 		}
 	}
 	for _, s := range stores {
@@ -143,12 +145,12 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	if err != nil {
 		return nil, err
 	}
-	o.editor, o.named = w.Editor, serversOf(w.Servers)
+	o.Editor, o.Named = w.Editor, serversOf(w.Servers)
 	r := &run{opts: o, status: newStatus(), count: newTally(), broken: e.run.broken}
 	var known atomic.Bool // the session, to the editor
 	var early backlog
 	telling := func(tell func(string), info bool) func(string) {
-		return r.opts.redacting(func(text string) {
+		return r.opts.Redacting(func(text string) {
 			if known.Load() {
 				tell(text)
 			} else {
@@ -157,7 +159,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 		})
 	}
 	r.status.warn, r.status.tell = telling(w.Notify, false), telling(w.Tell, true)
-	if r.store, err = o.paths.Register(ctx); err != nil {
+	if r.store, err = o.Paths.Register(ctx); err != nil {
 		r.notify(err.Error())
 	}
 	f := newFront(r)
@@ -191,12 +193,12 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 			return err
 		}
 		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
-			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.opts.paths.Cwd)}
+			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.opts.Paths.Cwd)}
 		}
 		choice = journal.Choice{Resume: true, Which: w.Session}
 	}
 	approver := w.Approver
-	if f.opts.flags.NoInput {
+	if f.opts.Flags.NoInput {
 		approver = nil
 	}
 	if err := f.beginIn(ctx, p, choice, approver); err != nil {
@@ -220,10 +222,10 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		journal.Choice) (*commands.Conversation, error) {
 		return nil, errEditorsSession
 	}
-	security, _ := f.opts.settings.Merged["security"].(map[string]any)
+	security, _ := f.opts.Settings.Merged["security"].(map[string]any)
 	permanent, _ := security["enablePermanentToolApproval"].(bool)
 	var hints *steer.Hints
-	if f.opts.settings.Steering {
+	if f.opts.Settings.Steering {
 		hints = &f.session.hints
 	}
 	return &acp.Conversation{ID: f.session.journal.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
@@ -234,7 +236,7 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		Title:     f.session.titleOf,
 		Kind:      f.session.kindOf,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
-		Permanent: permanent && !f.opts.settings.NoAlways,
+		Permanent: permanent && !f.opts.Settings.NoAlways,
 		Mode: acp.Switch{Now: func() string { return string(f.session.policy.Mode()) },
 			All: f.session.modePositions,
 			Set: func(_ context.Context, id string) error { return f.session.setMode(policy.Mode(id)) }},

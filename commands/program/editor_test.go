@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gemline/commands/program/project"
 )
 
 // An editor signs its user in by each method, in an order as it comes: what can't be had is
@@ -16,18 +18,18 @@ import (
 func TestEditorSignsIn(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	r, _, err := newRun(Process{Args: []string{"--skip-trust", "--sandbox=off", "--acp"}, Stderr: os.Stderr,
+	r, _, err := newRun(project.Process{Args: []string{"--skip-trust", "--sandbox=off", "--acp"}, Stderr: os.Stderr,
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Lookup:  func(name string) (string, bool) { return home, name == "GEMINI_CLI_HOME" }})
 	if err == nil {
-		err = r.opts.read(t.TempDir(), false)
+		err = r.opts.Read(t.TempDir(), false)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.opts.os.Stdin, r.opts.os.Stdout = in, feed
+	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveEditor(ctx) }()

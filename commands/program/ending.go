@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
@@ -76,7 +78,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.opts.os.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.opts.Process.Stdout.Name() { // of what needs no run
 		err = unwritten(err)
 	}
 	o, left := r.ended(err), r.ended(signalled(syscall.SIGPIPE)).ExitCode
@@ -92,7 +94,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(r.opts.os.Stderr, "error: %v\n", unwritten(werr))
+		fmt.Fprintf(r.opts.Process.Stderr, "error: %v\n", unwritten(werr))
 		return 1
 	}
 	return o.ExitCode
@@ -108,7 +110,7 @@ func (r *run) ended(err error) report.Outcome {
 	if err != signalled(syscall.SIGPIPE) {
 		return o
 	}
-	if r.opts.flags.PipeOK {
+	if r.opts.Flags.PipeOK {
 		o = report.Outcome{Reason: o.Reason}
 	}
 	o.Silent = true
@@ -167,8 +169,8 @@ var endings = []func(error, *report.Outcome) bool{
 			special.set(o)
 		}
 	}),
-	as[*unusableHookError](end{52, "unsupported", "FatalConfigError"}, nil),
-	as[*discoveryError](configEnd, nil),
+	as[*project.UnusableHookError](end{52, "unsupported", "FatalConfigError"}, nil),
+	as[*project.DiscoveryError](configEnd, nil),
 	as[*jsonc.Error](configEnd, nil),
 	as[*settings.ForbiddenError](configEnd, nil),
 	as[*limit.UnpricedError](inputEnd, nil),

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/commands"
@@ -31,7 +33,7 @@ import (
 // A front is a front end: it holds conversations, one after the other, with a
 // person or a program.
 type front struct {
-	opts    *Options
+	opts    *project.Options
 	run     *run
 	session *Session     // once it has begun
 	notify  func(string) // tells what is odd but no error
@@ -57,7 +59,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.beginIn(ctx, p, f.opts.chosen(), approver)
+	return f.beginIn(ctx, p, f.opts.Chosen(), approver)
 }
 
 // beginIn begins a conversation in p.
@@ -131,13 +133,13 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: f.session.conversation(), Out: out, Customs: f.customs(out, show),
-		Home: f.opts.paths.Home, Elsewhere: f.session.project.elsewhere,
+		Home: f.opts.Paths.Home, Elsewhere: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return f.session.conversation(), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
-			Auth: f.session.project.server.method, Clean: f.opts.secrets.Text, Confirm: f.confirm,
+			Auth: f.session.project.server.method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
@@ -152,8 +154,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				to = screen.Broken()
 			}
 			ask := &cli.Asker{Confirm: f.confirm}
-			servers := managedServers{opts: f.opts, notify: f.run.notify, held: f.session.project.servers,
-				open: func() (*launch.Launcher, *workspace.Workspace, error) {
+			servers := project.ManagedServers{Opts: f.opts, Notify: f.run.notify, Held: f.session.project.servers,
+				Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 					return f.session.project.launcher, f.session.project.workspace, nil
 				}}
 			if screen := f.run.shown.Load(); screen != nil {
@@ -175,7 +177,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
 		Ran:      func(path []string, err error) { f.session.recordCommand(path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
-			return commands.Clipboard(ctx, f.opts.os.getenv, shell.Own(f.opts.os.Environ()), text)
+			return commands.Clipboard(ctx, f.opts.Process.Getenv, shell.Own(f.opts.Process.Environ()), text)
 		},
 	}
 	if f.run.store.Temp != "" && !f.session.Trial {
@@ -234,14 +236,14 @@ func (s *Session) think(level string) {
 
 func (s *Session) about() []commands.Property {
 	return []commands.Property{
-		{Name: "version", Value: s.opts.os.Version},
+		{Name: "version", Value: s.opts.Process.Version},
 		{Name: "model", Value: s.router.Shown()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.journal.ID())},
 		{Name: "session file", Value: s.journal.Path()},
-		{Name: "directory", Value: s.opts.paths.Cwd},
+		{Name: "directory", Value: s.opts.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.environ(), s.project.launcher.Shell), ", "), "none")},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.Environ(), s.project.launcher.Shell), ", "), "none")},
 	}
 }

@@ -55,12 +55,12 @@ func (i *interactive) greet() {
 
 // folder returns the folder that is worked in, as a person writes it.
 func (i *interactive) folder() string {
-	if home := i.opts.paths.Home; home != "" {
-		if rest, ok := strings.CutPrefix(i.opts.paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+	if home := i.opts.Paths.Home; home != "" {
+		if rest, ok := strings.CutPrefix(i.opts.Paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
 	}
-	return i.opts.paths.Cwd
+	return i.opts.Paths.Cwd
 }
 
 // greeting returns the line with which a session starts, in at most room bytes

@@ -24,8 +24,8 @@ const ideKey = "ide.enabled"
 // newCompanion returns the connection to the editor that the terminal belongs to, which
 // does nothing yet.
 func (i *interactive) newCompanion() *ide.Client {
-	return ide.New(ide.Config{Version: i.opts.os.Version,
-		Place: ide.Place{Lookup: i.opts.os.Lookup, Temp: os.TempDir(), Cwd: i.opts.paths.Cwd},
+	return ide.New(ide.Config{Version: i.opts.Process.Version,
+		Place: ide.Place{Lookup: i.opts.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
 			return i.front.session.project.workspace.Private(path) || i.front.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
 		},
@@ -36,7 +36,7 @@ func (i *interactive) newCompanion() *ide.Client {
 			}
 			return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), nil
 		},
-		Note: func(text string) *genai.Part { return engine.Note(i.opts.secrets.Known(text)) },
+		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.Known(text)) },
 		Tell: func(said string) {
 			i.screen.Show(func() { i.front.session.project.status.tell(text.EscapeLine(said)) })
 		}})
@@ -45,7 +45,7 @@ func (i *interactive) newCompanion() *ide.Client {
 // startCompanion begins to connect to the editor while the user types, where there is one
 // and the user wants that.
 func (i *interactive) startCompanion() {
-	if i.opts.settings.IDE && i.companion.Wanted() {
+	if i.opts.Settings.IDE && i.companion.Wanted() {
 		i.companion.Start()
 	}
 }
@@ -66,7 +66,7 @@ func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.
 // editorCommand carries out /ide.
 func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, string) (string, error) {
 	set := func(ctx context.Context, value string) error {
-		if i.opts.paths.Home == "" { // it holds for this session
+		if i.opts.Paths.Home == "" { // it holds for this session
 			return nil
 		}
 		return app.Manage(ctx, "config", "set", "--holds", "--", ideKey, value)

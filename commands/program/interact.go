@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/commands"
@@ -24,7 +26,7 @@ import (
 
 // An interactive front end holds a session at a terminal.
 type interactive struct {
-	opts       *Options
+	opts       *project.Options
 	front      *front
 	screen     *repl.Screen
 	interrupts chan os.Signal // Ctrl-C that the editor does not see
@@ -44,7 +46,7 @@ func (r *run) interact(ctx context.Context) error {
 	}
 	i.front.run.shown.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
-	if i.screen.Mode.Smart && i.opts.settings.Layout != "plain" { // questions come before the session
+	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // questions come before the session
 		out.Wrap(terminal{i.opts}.width)
 	}
 	defer i.screen.Close()
@@ -53,14 +55,14 @@ func (r *run) interact(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	console.Interrupts, r.status.wait = interrupts, console.Wait
-	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.paths.Home}
-	r.status.warn = r.opts.redacting(func(text string) { out.Line(output.Warning, "%s", text) })
-	r.status.tell = r.opts.redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.Paths.Home}
+	r.status.warn = r.opts.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.status.tell = r.opts.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	defer i.front.close()
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	i.opts.agents().ask, i.opts.agents().tell = console.Consent, i.front.notify
+	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.front.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
 	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
@@ -85,7 +87,7 @@ func (r *run) interact(ctx context.Context) error {
 		),
 		Run: i.sayBeside,
 	}
-	if i.opts.settings.Steering {
+	if i.opts.Settings.Steering {
 		loop.Steering = &repl.Steering{Hint: func(text string) { i.front.session.hint(text) },
 			Late: func() []string { return i.front.session.late() }}
 	}
@@ -95,7 +97,7 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = i.opts.permit(i.screen.Console, i.front.run.notify), screenCommands(i.screen)
+	app.Permit, app.Screen = i.opts.Permit(i.screen.Console, i.front.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Console.Confirm, i.screen.Console.Number
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
@@ -111,7 +113,7 @@ func (i *interactive) commands() *commands.Deps {
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
-			return commands.TmuxBuffer(ctx, shell.Own(i.opts.os.Environ()), text)
+			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Process.Environ()), text)
 		}
 		return i.screen.Copy(ctx, text, tmux, desktop)
 	}
@@ -141,13 +143,13 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.opts.flags.Text(), i.opts.charsets(), i.front.notify); text != "" {
+	if text := input.Words(i.opts.Flags.Text(), i.opts.Charsets(), i.front.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.opts.os.Stdin) && !r.Console.Left() {
+	if !isTerminal(i.opts.Process.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if left := i.leftRunning(); left != "" {
@@ -183,8 +185,8 @@ const longestCommand = 60
 // offer says how screen reader mode is for good, once, if the command line switches it on.
 func (i *interactive) offer() {
 	const key = "ui.accessibility.screenReader"
-	on := i.opts.flags.ScreenReader
-	if on == nil || !*on || i.screen.Console.Stable || i.opts.settings.Says(key) || !i.opts.paths.Once("screen-reader-offered") {
+	on := i.opts.Flags.ScreenReader
+	if on == nil || !*on || i.screen.Console.Stable || i.opts.Settings.Says(key) || !i.opts.Paths.Once("screen-reader-offered") {
 		return
 	}
 	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)

@@ -4,12 +4,12 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/keymap"
 	"gemline/settings/jsonc"
-	"gemline/settings/project"
+	dirs "gemline/settings/project"
 )
 
 // readKeymap reads the user's keybindings.json, which need not be there. The problems are a
 // line each.
-func readKeymap(p project.Paths) (keymap.Map, []string) {
+func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 	path := p.User("keybindings.json")
 	b, err := jsonc.ReadFile(path)
 	if b == nil && err == nil {
@@ -32,10 +32,10 @@ func readKeymap(p project.Paths) (keymap.Map, []string) {
 // readKeys reads which keys the user has given another meaning. Where the terminal edits the
 // line by itself, that has none, which is said once.
 func (i *interactive) readKeys(edits bool) keymap.Map {
-	m, problems := readKeymap(i.opts.paths)
-	i.opts.warnings = append(i.opts.warnings, problems...)
-	if !edits && !m.Empty() && i.opts.paths.Once("keybindings-idle-told") {
-		i.opts.warnings = append(i.opts.warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
+	m, problems := readKeymap(i.opts.Paths)
+	i.opts.Warnings = append(i.opts.Warnings, problems...)
+	if !edits && !m.Empty() && i.opts.Paths.Once("keybindings-idle-told") {
+		i.opts.Warnings = append(i.opts.Warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
 	}
 	return m
 }

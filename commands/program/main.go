@@ -4,6 +4,8 @@ import (
 	"os"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -31,7 +33,7 @@ func Main(version, commit, date string, today time.Time) int {
 	if code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}); ok {
 		return code
 	}
-	return Run(Process{
+	return Run(project.Process{
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
 		Environ: os.Environ, Lookup: os.LookupEnv,

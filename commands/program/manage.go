@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine"
@@ -27,16 +29,16 @@ import (
 
 // manage carries out a sub-command of the command line.
 func (r *run) manage(ctx context.Context, reporter report.Reporter, args []string) error {
-	r.status.warn = r.opts.redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	r.status.warn = r.opts.Redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newInspection(r)
 	defer s.Close()
 	at := terminal{r.opts}
-	out := r.printer(r.opts.os.Stdout)
-	out.Page, out.Err, out.JSON = at.pager(), r.opts.os.Stderr, r.opts.flags.Format() == "json"
-	ask := &cli.Asker{In: r.opts.os.Stdin, Err: r.opts.os.Stderr, Browse: r.browse}
+	out := r.printer(r.opts.Process.Stdout)
+	out.Page, out.Err, out.JSON = at.pager(), r.opts.Process.Stderr, r.opts.Flags.Format() == "json"
+	ask := &cli.Asker{In: r.opts.Process.Stdin, Err: r.opts.Process.Stderr, Browse: r.browse}
 	var show cli.Attach
-	servers := managedServers{opts: r.opts, notify: r.notify,
-		open: func() (*launch.Launcher, *workspace.Workspace, error) {
+	servers := project.ManagedServers{Opts: r.opts, Notify: r.notify,
+		Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 			v, err := s.seen()
 			if err != nil {
 				return nil, nil, err
@@ -50,8 +52,8 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 			return &at, v.workspace, nil
 		}}
 	switch {
-	case !isTerminal(r.opts.os.Stdin):
-	case r.opts.flags.NoInput:
+	case !isTerminal(r.opts.Process.Stdin):
+	case r.opts.Flags.NoInput:
 		ask.In = strings.NewReader("")
 	default:
 		ask.Secret = at.password
@@ -62,16 +64,16 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 
 // printer returns where sub-commands print.
 func (r *run) printer(out io.Writer) *cli.Output {
-	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.os.Stdout), Width: terminal{r.opts}.columns()}
+	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.Process.Stdout), Width: terminal{r.opts}.columns()}
 }
 
 // things returns what sub-commands take, wherever they are called.
 func (r *run) things(p cli.Project) []any {
-	return []any{p, r.opts.folder(), managedHooks{r.opts, p.Launcher}, r.opts.skillLibrary(), r.opts.agents(),
-		cli.Extensions(r.opts.installed), cli.Transport(func() http.RoundTripper { return r.opts.network().Transport() }), cli.Builtin(builtinTools),
-		cli.Clean(r.opts.secrets.Text), cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date),
-		&cli.Host{Environ: shell.Own(r.opts.os.Environ()), Editor: terminal{r.opts}.editor(),
-			Clipboard: func() string { return commands.ClipboardProgram(r.opts.os.getenv) }},
+	return []any{p, r.opts.Folder(), project.ManagedHooks{Opts: r.opts, Launcher: p.Launcher}, r.opts.SkillLibrary(), r.opts.Agents(),
+		cli.Extensions(r.opts.Installed), cli.Transport(func() http.RoundTripper { return r.opts.Network().Transport() }), cli.Builtin(builtinTools),
+		cli.Clean(r.opts.Secrets.Text), cli.ReadBuild(r.opts.Process.Version, r.opts.Process.Commit, r.opts.Process.Date),
+		&cli.Host{Environ: shell.Own(r.opts.Process.Environ()), Editor: terminal{r.opts}.editor(),
+			Clipboard: func() string { return commands.ClipboardProgram(r.opts.Process.Getenv) }},
 		cli.API(func() (model.Options, error) {
 			a, err := findAccount(r.opts, r.notify)
 			return a.API, err
@@ -86,7 +88,7 @@ func builtinTools() engine.Tools {
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and
 // what can't be had is an error of those alone that want it.
 type inspection struct {
-	opts     *Options
+	opts     *project.Options
 	run      *run
 	launcher func() (*launch.Launcher, error)
 	seen     func() (findings, error)
@@ -99,7 +101,7 @@ type inspection struct {
 func newInspection(r *run) *inspection {
 	s := &inspection{opts: r.opts, run: r}
 	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
-		l, err := newLauncher(r.opts)
+		l, err := project.NewLauncher(r.opts)
 		s.made.Store(l)
 		return l, err
 	})
@@ -123,10 +125,10 @@ type findings struct {
 
 // look finds the rules of a run.
 func (s *inspection) look() (v findings, err error) {
-	if s.opts.trust.State < trust.Unneeded {
-		s.opts.settings.Confine()
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
 	}
-	if v.workspace, err = newWorkspace(s.opts, s.opts.paths.Expected().Temp, nil, s.run.notify); err != nil {
+	if v.workspace, err = project.NewWorkspace(s.opts, s.opts.Paths.Expected().Temp, nil, s.run.notify); err != nil {
 		return v, err
 	}
 	for _, w := range v.workspace.Complaints() {
@@ -136,7 +138,7 @@ func (s *inspection) look() (v findings, err error) {
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	v.policy, err = (rulebook{s.opts, l, s.run.notify, s.run.notify}).policy(!s.opts.interactive)
+	v.policy, err = s.opts.Policy(l, !s.opts.Interactive, s.run.notify, s.run.notify)
 	return v, err
 }
 
@@ -151,9 +153,8 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	if _, err := s.seen(); err != nil { // which says what is wrong with the rules
 		return nil, err
 	}
-	o := *s.opts
-	o.interactive, o.agentSet = !headless, nil
-	p, err := openTrial(&o, s.opts.paths.Expected())
+	o := s.opts.For(!headless)
+	p, err := openTrial(o, s.opts.Paths.Expected())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	}
 	if p.servers != nil {
 		p.servers.Start()
-		p.servers.Wait(ctx, time.Duration(p.opts.settings.ConnectSeconds)*time.Second)
+		p.servers.Wait(ctx, time.Duration(p.opts.Settings.ConnectSeconds)*time.Second)
 	}
 	return &cli.Trial{Tools: t.tools, Policy: t.policy, Offers: t.judge.Offers, Explain: t.explain,
 		Close: func() { t.Close(); p.Close() }}, nil

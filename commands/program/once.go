@@ -52,8 +52,8 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	}
 	ask = report.Waiting(ask, f.session.project.lastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.router.Shown(), Reporter: reporter, Tally: count,
-		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.flags.FailOnDeny,
-		NoRestart: f.opts.flags.Stream == "token" && !f.opts.flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.os.Stdout),
+		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
+		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Process.Stdout),
 		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
@@ -67,17 +67,17 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 // approver returns who decides in a run without a session. With --ask-tty it is the
 // user at the terminal, wherever the streams lead; else it is nobody, which is nil.
 func (f *front) approver(ctx context.Context) (engine.Approver, error) {
-	if !f.opts.flags.AskTTY {
+	if !f.opts.Flags.AskTTY {
 		return nil, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
-	out := output.New(tty, output.Options{ASCII: f.opts.settings.ASCII || output.OnlyASCII(f.opts.os.Lookup)})
-	console := &repl.Console{Out: out, Stable: f.opts.flags.PromptFormat == "stable",
-		Spoken: output.Decide(f.opts.signs()).Asked,
-		Shared: isTerminal(f.opts.os.Stdout) || isTerminal(f.opts.os.Stderr)}
+	out := output.New(tty, output.Options{ASCII: f.opts.Settings.ASCII || output.OnlyASCII(f.opts.Process.Lookup)})
+	console := &repl.Console{Out: out, Stable: f.opts.Flags.PromptFormat == "stable",
+		Spoken: output.Decide(f.opts.Signs()).Asked,
+		Shared: isTerminal(f.opts.Process.Stdout) || isTerminal(f.opts.Process.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err
@@ -95,32 +95,32 @@ func (r *run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Conversation{Config: talk.Config{In: r.opts.os.Stdin, Stream: r.stream, Tally: r.count,
+	t := &talk.Conversation{Config: talk.Config{In: r.opts.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
-		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.settings.Steering},
-		FailOnDeny: r.opts.flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
+		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.Settings.Steering},
+		FailOnDeny: r.opts.Flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
 	if asker == nil {
-		t.Nobody = &question.Headless{FailOnAsk: r.opts.flags.FailOnAsk,
+		t.Nobody = &question.Headless{FailOnAsk: r.opts.Flags.FailOnAsk,
 			Flags: func(q engine.Proposal) string { return f.session.allowing(q) }}
-		if !r.opts.flags.NoInput {
+		if !r.opts.Flags.NoInput {
 			asker = t
 		}
 	}
-	r.status.warn = r.opts.redacting(t.Notify)
-	r.status.tell = r.opts.redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
-	if r.opts.flags.AskTrust {
+	r.status.warn = r.opts.Redacting(t.Notify)
+	r.status.tell = r.opts.Redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
+	if r.opts.Flags.AskTrust {
 		if err := r.enter(ctx, t); err != nil {
 			return err
 		}
-		f.opts.agents().ask, f.opts.agents().tell = t.Consent, f.notify
+		f.opts.Agents().Ask, f.opts.Agents().Tell = t.Consent, f.notify
 	}
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
 	f.session.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
-	if r.opts.flags.AskTrust {
-		app.Permit = r.opts.permit(t, r.notify)
+	if r.opts.Flags.AskTrust {
+		app.Permit = r.opts.Permit(t, r.notify)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
@@ -129,10 +129,10 @@ func (r *run) serve(ctx context.Context) error {
 
 // piped returns the prompt of the command line and of standard input.
 func (r *run) piped(ctx context.Context) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(r.opts.flags.Text(), r.opts.charsets(), r.notify)}
-	in := input.Stdin{Terminal: isTerminal(r.opts.os.Stdin), Force: r.opts.flags.Stdin || r.opts.flags.Dash(),
-		Forbid: r.opts.flags.NoStdin, Prompt: p.Text != ""}
-	info, err := r.opts.os.Stdin.Stat()
+	p := report.Prompt{Text: input.Words(r.opts.Flags.Text(), r.opts.Charsets(), r.notify)}
+	in := input.Stdin{Terminal: isTerminal(r.opts.Process.Stdin), Force: r.opts.Flags.Stdin || r.opts.Flags.Dash(),
+		Forbid: r.opts.Flags.NoStdin, Prompt: p.Text != ""}
+	info, err := r.opts.Process.Stdin.Stat()
 	if err != nil {
 		in.Closed = true
 	} else {
@@ -141,11 +141,11 @@ func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	if !in.Wanted() {
 		return p, nil
 	}
-	b, err := input.ReadAll(ctx, r.opts.os.Stdin, input.MaxStdin, r.notify)
+	b, err := input.ReadAll(ctx, r.opts.Process.Stdin, input.MaxStdin, r.notify)
 	if err != nil {
 		return p, err
 	}
-	d, err := input.Decode(b, r.opts.charsets(), r.notify)
+	d, err := input.Decode(b, r.opts.Charsets(), r.notify)
 	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }

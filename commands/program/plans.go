@@ -17,7 +17,7 @@ import (
 // newPlans returns the plans of the conversation, nil if none are kept.
 func (s *Session) newPlans() *tools.Plans {
 	dir := s.planDir()
-	if dir == "" || !s.opts.settings.PlanMode {
+	if dir == "" || !s.opts.Settings.PlanMode {
 		return nil
 	}
 	made := ""
@@ -41,9 +41,9 @@ func (s *Session) newPlans() *tools.Plans {
 // or of the first extension that names one, which lies in the project, or else one of the
 // session's own.
 func (s *Session) planDir() string {
-	dir, whose := s.opts.settings.PlanDir, "general.plan.directory"
+	dir, whose := s.opts.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		for _, x := range slices.Backward(s.opts.active()) {
+		for _, x := range slices.Backward(s.opts.Active()) {
 			if x.PlanDir != "" {
 				dir, whose = x.PlanDir, "plan.directory of the extension "+x.Name
 			}
@@ -85,8 +85,8 @@ func holdsPlans(dir string) bool {
 // the user's home.
 func (s *Session) keepsState(dir string) bool {
 	return slices.ContainsFunc([]string{"tmp", "history", "gemline"}, func(name string) bool {
-		own := s.opts.paths.User(name)
-		return s.opts.paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
+		own := s.opts.Paths.User(name)
+		return s.opts.Paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
 	})
 }
 

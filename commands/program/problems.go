@@ -3,6 +3,8 @@ package program
 import (
 	"errors"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands/cli"
 	"gemline/engine/text"
 	"gemline/tools/launch"
@@ -27,30 +29,30 @@ func (h sessionProject) Problems() []cli.Problem {
 
 // problems returns what a run would say about the files of a directory, by the readers of a
 // run.
-func problems(o *Options, l *launch.Launcher) (list []cli.Problem) {
+func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	note := func(about string) func(string) {
 		return func(said string) {
-			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, longestNotice)})
+			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.LongestNotice)})
 		}
 	}
-	_, err := rulebook{o, l, note("rules"), func(string) {}}.policy(!o.interactive)
+	_, err := o.Policy(l, !o.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)
-	for _, w := range o.findHooks().wrong {
+	for _, w := range o.FindHooks().Wrong {
 		said := w.Text
 		if w.Event.Blocks() && !w.Runs {
 			said += "; a run that nobody watches ends with 52"
 		}
 		note("hooks")(said)
 	}
-	_, warnings := o.installed()
+	_, warnings := o.Installed()
 	for _, w := range warnings {
 		note("extensions")(w)
 	}
-	_, warnings = readKeymap(o.paths)
+	_, warnings = readKeymap(o.Paths)
 	for _, w := range warnings {
 		note("keys")(w)
 	}
-	_, wrong := o.agents().list()
+	_, wrong := o.Agents().List()
 	for _, err := range wrong {
 		note("agents")(err.Error())
 	}

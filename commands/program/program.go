@@ -4,7 +4,7 @@
 //
 // # A conversation is a value
 //
-// [Options] are what is wanted in a directory. [Open] makes a [Project] of them, which
+// [project.Options] are what is wanted in a directory. [Open] makes a [Project] of them, which
 // all conversations there share. [Project.Begin] makes a [Session], which is one
 // conversation. Each is complete when it is returned, and owns what ends with it. A
 // prompt, a session, /clear, a program that talks and each item of a batch begin by
@@ -42,6 +42,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/disk"
@@ -57,15 +59,15 @@ import (
 	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/settings/flags"
-	"gemline/settings/project"
+	dirs "gemline/settings/project"
 	"gemline/tools/shell"
 )
 
 // A run is one start of the program.
 type run struct {
-	opts      *Options
+	opts      *project.Options
 	status    *status
-	store     project.Store        // where what is kept of the directory is
+	store     dirs.Store           // where what is kept of the directory is
 	json      *os.File             // of --json-fd, nil without
 	output    *report.Destination  // nil for standard output
 	schema    *report.OutputSchema // nil if any answer will do
@@ -78,7 +80,7 @@ type run struct {
 
 // Run runs the program and returns its exit code. Whatever happens, the
 // reporter has the last word, once.
-func Run(p Process) (code int) {
+func Run(p project.Process) (code int) {
 	log.SetOutput(io.Discard) // where libraries write what nobody asked for
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		p.Stray(null)
@@ -86,18 +88,18 @@ func Run(p Process) (code int) {
 	r, command, err := newRun(p)
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
-	defer r.opts.ledger.Close()
-	r.opts.interactive = err == nil && r.opts.serving == nil &&
-		r.opts.flags.Interactive(isTerminal(r.opts.os.Stdin), isTerminal(r.opts.os.Stdout), r.opts.os.getenv)
+	defer r.opts.Ledger.Close()
+	r.opts.Interactive = err == nil && r.opts.Serving == nil &&
+		r.opts.Flags.Interactive(isTerminal(r.opts.Process.Stdin), isTerminal(r.opts.Process.Stdout), r.opts.Process.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(r.opts.flags.Timeout); d > 0 && !r.opts.severalAnswers() && r.opts.flags.Batch == "" {
+	if d := time.Duration(r.opts.Flags.Timeout); d > 0 && !r.opts.SeveralAnswers() && r.opts.Flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.reporter(managed, stop) })
-	defer listen(ctx, stop, r.opts.interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
+	defer listen(ctx, stop, r.opts.Interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
 		r.abandoned.Store(true)
@@ -105,8 +107,8 @@ func Run(p Process) (code int) {
 	})()
 	defer func() {
 		if v := recover(); v != nil {
-			if r.opts.flags.Debug {
-				fmt.Fprintln(r.opts.os.Stderr, r.opts.secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
+			if r.opts.Flags.Debug {
+				fmt.Fprintln(r.opts.Process.Stderr, r.opts.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
 			code = r.finish(ctx, reporter(), &crash{value: v, goOn: r.status.kept()})
 		}
@@ -116,13 +118,13 @@ func Run(p Process) (code int) {
 	}
 	switch {
 	case err != nil:
-		r.opts.readHere(managed) // which format do the settings say?
-	case !r.opts.flags.Version && !r.opts.flags.Help:
-		err = r.opts.readHere(managed)
+		r.opts.ReadHere(managed) // which format do the settings say?
+	case !r.opts.Flags.Version && !r.opts.Flags.Help:
+		err = r.opts.ReadHere(managed)
 	}
 	switch {
 	case err != nil:
-	case r.opts.flags.Version || r.opts.flags.Help || r.opts.flags.ListSessions || r.opts.flags.ListExtensions:
+	case r.opts.Flags.Version || r.opts.Flags.Help || r.opts.Flags.ListSessions || r.opts.Flags.ListExtensions:
 		if err = r.printInfo(); err == nil {
 			return 0
 		}
@@ -139,7 +141,7 @@ func Run(p Process) (code int) {
 // newRun returns a run that knows its command line, and the sub-command to
 // carry out instead, if any. Of one that can't be parsed it knows at least
 // where and how to say so.
-func newRun(p Process) (r *run, command []string, err error) {
+func newRun(p project.Process) (r *run, command []string, err error) {
 	args := p.Args
 	before, command, managed := flags.Subcommand(args, cli.Names())
 	if managed = managed && cli.Means(command); managed {
@@ -183,10 +185,10 @@ func newRun(p Process) (r *run, command []string, err error) {
 	if err != nil {
 		line = flags.Wanted(args)
 	}
-	o := &Options{os: p, secrets: &redact.Redactor{}, flags: line, settings: settings.Default(), serving: serving}
+	o := &project.Options{Process: p, Secrets: &redact.Redactor{}, Flags: line, Settings: settings.Default(), Serving: serving}
 	r = &run{opts: o, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
-	r.opts.ledger = disk.NewLedger(project.New(home, p.getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
+	r.opts.Ledger = disk.NewLedger(dirs.New(home, p.Getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
 	if fd := line.JSONFd; fd != nil && command == nil {
 		var ferr error
 		if r.json, ferr = output.Descriptor(*fd); ferr != nil && err == nil {
@@ -200,12 +202,12 @@ func newRun(p Process) (r *run, command []string, err error) {
 // be, and where it goes.
 func (r *run) prepareOutput(managed bool) (err error) {
 	if !managed {
-		if r.schema, err = outputSchema(r.opts.flags); err != nil {
+		if r.schema, err = outputSchema(r.opts.Flags); err != nil {
 			return err
 		}
 	}
-	if name := r.opts.flags.Output; name != "" && name != "-" && r.runs(managed) {
-		if r.output, err = report.NewDestination(name, r.opts.os.Stdout, r.opts.ledger); err != nil {
+	if name := r.opts.Flags.Output; name != "" && name != "-" && r.runs(managed) {
+		if r.output, err = report.NewDestination(name, r.opts.Process.Stdout, r.opts.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 		return nil
@@ -222,31 +224,31 @@ func (r *run) prepareOutput(managed bool) (err error) {
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
-		Out: r.opts.os.Stdout, Err: r.opts.os.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.flags.Quiet, Raw: r.opts.flags.RawOutput, Uncited: r.opts.settings != nil && !r.opts.settings.Cite,
-		RunInfo: report.RunInfo{Version: r.opts.os.Version, Dir: func() string { return r.opts.paths.Cwd },
+		Out: r.opts.Process.Stdout, Err: r.opts.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.Flags.Quiet, Raw: r.opts.Flags.RawOutput, Uncited: r.opts.Settings != nil && !r.opts.Settings.Cite,
+		RunInfo: report.RunInfo{Version: r.opts.Process.Version, Dir: func() string { return r.opts.Paths.Cwd },
 			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
-	if managed || r.opts.serving != nil || r.opts.flags.ACP { // standard output is for what was asked for
+	if managed || r.opts.Serving != nil || r.opts.Flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)
 	}
-	if r.opts.flags.Batch != "" && r.opts.flags.Format() != "text" {
+	if r.opts.Flags.Batch != "" && r.opts.Flags.Format() != "text" {
 		return batch.Ending(report.New("stream-json", out)) // a line, like those of the items
 	}
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
 	}
-	out.Live = r.opts.flags.Stream == "token" || r.output == nil && !r.opts.flags.Quiet && isTerminal(r.opts.os.Stdout)
-	if r.opts.flags.Patch || r.opts.flags.DryRun {
+	out.Live = r.opts.Flags.Stream == "token" || r.output == nil && !r.opts.Flags.Quiet && isTerminal(r.opts.Process.Stdout)
+	if r.opts.Flags.Patch || r.opts.Flags.DryRun {
 		out.Collected = r.status.collected
 	}
 	if r.json != nil {
 		out.JSON = r.json
 	}
-	format := cmp.Or(r.opts.flags.Format(), r.opts.settings.Format)
-	if r.opts.flags.Talks() && format == "stream-json" {
+	format := cmp.Or(r.opts.Flags.Format(), r.opts.Settings.Format)
+	if r.opts.Flags.Talks() && format == "stream-json" {
 		r.stream = report.NewStream(out)
 		return r.stream
 	}
@@ -256,14 +258,14 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 // runs reports whether the program answers a prompt, rather than telling
 // something about itself.
 func (r *run) runs(managed bool) bool {
-	f := r.opts.flags
+	f := r.opts.Flags
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
 // text reports whether the answer, as text, is what the run prints.
 func (r *run) text(d *report.OutputSchema) bool {
-	f := r.opts.flags
-	asText := r.json != nil || cmp.Or(f.Format(), r.opts.settings.Format, "text") == "text"
+	f := r.opts.Flags
+	asText := r.json != nil || cmp.Or(f.Format(), r.opts.Settings.Format, "text") == "text"
 	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
@@ -285,24 +287,24 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 // printInfo prints what needs no run.
 func (r *run) printInfo() error {
 	switch {
-	case r.opts.flags.Version:
-		return cli.ReadBuild(r.opts.os.Version, r.opts.os.Commit, r.opts.os.Date).Print(r.opts.os.Stdout, r.opts.flags.Format() == "json")
-	case r.opts.flags.Help:
-		return flags.Help(r.opts.os.Stdout, cli.Commands())
+	case r.opts.Flags.Version:
+		return cli.ReadBuild(r.opts.Process.Version, r.opts.Process.Commit, r.opts.Process.Date).Print(r.opts.Process.Stdout, r.opts.Flags.Format() == "json")
+	case r.opts.Flags.Help:
+		return flags.Help(r.opts.Process.Stdout, cli.Commands())
 	}
-	asJSON := r.opts.settings.Format == "json" || r.opts.settings.Format == "stream-json"
+	asJSON := r.opts.Settings.Format == "json" || r.opts.Settings.Format == "stream-json"
 	var list bytes.Buffer
 	var err error
-	if r.opts.flags.ListExtensions {
+	if r.opts.Flags.ListExtensions {
 		err = r.listExtensions(&list, asJSON)
 	} else {
-		project, _ := r.opts.paths.Register(context.Background())
-		err = journal.Print(&list, project.Chats(), asJSON, time.Now())
+		store, _ := r.opts.Paths.Register(context.Background())
+		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.opts.os.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = r.opts.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
 }
 
@@ -317,40 +319,40 @@ func (r *run) openProject() (*Project, error) {
 
 // start does what the user wants.
 func (r *run) start(ctx context.Context, reporter report.Reporter) error {
-	r.opts.ledger.Sweep()
+	r.opts.Ledger.Sweep()
 	var perr error
-	r.store, perr = r.opts.paths.Register(ctx)
-	if r.opts.flags.PromptInteractive != "" && !r.opts.interactive {
+	r.store, perr = r.opts.Paths.Register(ctx)
+	if r.opts.Flags.PromptInteractive != "" && !r.opts.Interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
 	told := func(info bool) func(string) {
-		return r.opts.redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
+		return r.opts.Redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
 	}
 	r.status.warn, r.status.tell = told(false), told(true)
-	if r.opts.flags.Batch != "" { // standard output is for its items
-		r.status.warn, r.status.tell = batch.Notes(r.opts.os.Stderr, "warning: ",
-			r.opts.flags.Quiet), batch.Notes(r.opts.os.Stderr, "info: ", r.opts.flags.Quiet)
+	if r.opts.Flags.Batch != "" { // standard output is for its items
+		r.status.warn, r.status.tell = batch.Notes(r.opts.Process.Stderr, "warning: ",
+			r.opts.Flags.Quiet), batch.Notes(r.opts.Process.Stderr, "info: ", r.opts.Flags.Quiet)
 	}
-	if r.opts.interactive {
+	if r.opts.Interactive {
 		return r.interact(ctx)
 	}
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.opts.consulted() { // else a question comes first
+	if !r.opts.Consulted() { // else a question comes first
 		if err := r.checkOut(ctx); err != nil {
 			return err
 		}
 	}
 	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
-	case r.opts.serving != nil:
+	case r.opts.Serving != nil:
 		return r.served(ctx)
-	case r.opts.flags.ACP:
+	case r.opts.Flags.ACP:
 		return r.serveEditor(ctx)
-	case r.opts.flags.Talks():
+	case r.opts.Flags.Talks():
 		return r.serve(ctx)
-	case r.opts.flags.Batch != "":
+	case r.opts.Flags.Batch != "":
 		return r.batch(ctx)
 	}
 	return r.once(ctx, reporter)
@@ -361,10 +363,10 @@ func (r *run) notify(text string) { r.status.warn(text) }
 
 // listExtensions prints which extensions there are.
 func (r *run) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := r.opts.installed()
+	list, warnings := r.opts.Installed()
 	for _, w := range warnings {
-		if !r.opts.flags.Quiet {
-			fmt.Fprintln(r.opts.os.Stderr, "warning: "+output.EscapeLine(w))
+		if !r.opts.Flags.Quiet {
+			fmt.Fprintln(r.opts.Process.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

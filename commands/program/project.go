@@ -7,12 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands/custom"
 	"gemline/engine/limit"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/settings"
-	"gemline/settings/project"
+	dirs "gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
@@ -27,9 +29,9 @@ import (
 // server. It is complete when [Open] returns it, and safe for several Sessions at
 // once.
 type Project struct {
-	opts         *Options
+	opts         *project.Options
 	status       *status
-	store        project.Store // where its sessions are kept
+	store        dirs.Store // where its sessions are kept
 	workspace    *workspace.Workspace
 	complain     func()             // says once what is wrong with its ignore files
 	overlay      *workspace.Overlay // what is written to in place of files, if not nil
@@ -38,7 +40,7 @@ type Project struct {
 	skills       *skill.Library
 	tellWithheld func() string // tells once what commands are not given
 	web          *web.Fetcher
-	connector    connector         // to MCP servers
+	connector    project.Connector // to MCP servers
 	servers      *mcp.Set          // nil if there are none
 	told         backlog           // of what is told of servers
 	tellServers  func(text string) // nil has it told with the next event
@@ -58,23 +60,23 @@ type Project struct {
 // Open makes the owners of what is worked with, in the order in which they need
 // each other. The status takes what is odd but no error. After an error nothing stays
 // open.
-func Open(o *Options, told *status, store project.Store) (*Project, error) {
+func Open(o *project.Options, told *status, store dirs.Store) (*Project, error) {
 	p := newProject(o, told, store)
 	return p.opened(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
 }
 
 // openTrial opens a project of which no model is asked and nothing is recorded. It tells
 // nobody anything.
-func openTrial(o *Options, store project.Store) (*Project, error) {
+func openTrial(o *project.Options, store dirs.Store) (*Project, error) {
 	p := newProject(o, newStatus(), store)
 	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.newPresets)
 }
 
 // newProject returns a project that has opened nothing yet.
-func newProject(o *Options, told *status, store project.Store) *Project {
+func newProject(o *project.Options, told *status, store dirs.Store) *Project {
 	p := &Project{opts: o, status: told, store: store}
-	p.opts.agents() // which conversations share
-	p.customs.Dirs, p.skills = o.commandDirs, o.skillLibrary()
+	p.opts.Agents() // which conversations share
+	p.customs.Dirs, p.skills = o.CommandDirs, o.SkillLibrary()
 	return p
 }
 
@@ -98,11 +100,11 @@ func (p *Project) Close() {
 
 // loadRules finds out what commands are held by and what calls are judged by.
 func (p *Project) loadRules() error {
-	l, err := newLauncher(p.opts) // before the warnings, since what is wrong may be refused
-	for _, w := range p.opts.warnings {
+	l, err := project.NewLauncher(p.opts) // before the warnings, since what is wrong may be refused
+	for _, w := range p.opts.Warnings {
 		p.status.notify(w)
 	}
-	if wide := p.opts.wide(); wide != "" && (p.opts.settings.WarnHome || !p.opts.paths.AtHome()) {
+	if wide := p.opts.Wide(); wide != "" && (p.opts.Settings.WarnHome || !p.opts.Paths.AtHome()) {
 		p.status.notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
 	p.distrust()
@@ -111,53 +113,48 @@ func (p *Project) loadRules() error {
 		return err
 	}
 	p.tellUnused()
-	if err := p.opts.loadHooks(p.status.notify); err != nil {
+	if err := p.opts.LoadHooks(p.status.notify); err != nil {
 		return err
 	}
-	p.opts.loadDiscovery(p.status.notify)
-	p.check = p.opts.loadCheck(p.status.notify)
+	p.opts.LoadDiscovery(p.status.notify)
+	p.check = p.opts.LoadCheck(p.status.notify)
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)
 	l.Before = sync.OnceFunc(func() {
-		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.opts.paths.Once("sandbox-told-"+runtime.GOOS)) {
+		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.opts.Paths.Once("sandbox-told-"+runtime.GOOS)) {
 			p.status.notify(text)
 		}
 	})
 	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
 		l.Before()
 	}
-	if format := cmp.Or(p.opts.flags.Format(), p.opts.settings.Format, "text"); format != "text" || p.opts.flags.JSONFd != nil {
+	if format := cmp.Or(p.opts.Flags.Format(), p.opts.Settings.Format, "text"); format != "text" || p.opts.Flags.JSONFd != nil {
 		// The records say what confines commands: that may have to be tried, while the
 		// rest begins.
 		tried := make(chan struct{})
 		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.policy, err = p.rulebook(l).policy(!p.opts.answered())
+	p.policy, err = p.opts.Policy(l, !p.opts.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
 	return err
-}
-
-// rulebook returns where the rules are, for commands that l starts.
-func (p *Project) rulebook(l *launch.Launcher) rulebook {
-	return rulebook{p.opts, l, p.status.notify, func(text string) { p.status.tell(text) }}
 }
 
 // distrust holds a session in a folder that is not trusted to asking.
 func (p *Project) distrust() {
-	if p.opts.trust.State >= trust.Unneeded {
+	if p.opts.Trust.State >= trust.Unneeded {
 		return
 	}
-	if len(p.opts.trust.Brings) > 0 {
+	if len(p.opts.Trust.Brings) > 0 {
 		p.status.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
 	}
-	if p.opts.settings.Confine() {
+	if p.opts.Settings.Confine() {
 		p.status.notify("this folder is not trusted: the approval mode is default")
 	}
 }
 
 // trusting says how a folder is trusted after all.
 func (p *Project) trusting() string {
-	if p.opts.interactive || p.opts.flags.AskTrust {
+	if p.opts.Interactive || p.opts.Flags.AskTrust {
 		return "/permissions trust asks again"
 	}
 	return "gemline trust add trusts it"
@@ -165,18 +162,18 @@ func (p *Project) trusting() string {
 
 // forbidPlanMode has a session that may not use plan mode begin in another one.
 func (p *Project) forbidPlanMode() {
-	if p.opts.settings.ApprovalMode == string(policy.Plan) && !p.opts.settings.PlanMode {
-		p.opts.settings.ApprovalMode = string(policy.Default)
+	if p.opts.Settings.ApprovalMode == string(policy.Plan) && !p.opts.Settings.PlanMode {
+		p.opts.Settings.ApprovalMode = string(policy.Default)
 		p.status.notify("general.plan.enabled in the settings switches plan mode off: the approval mode is default")
 	}
 }
 
 // openWorkspace makes the workspace and what commands run in.
 func (p *Project) openWorkspace() (err error) {
-	if p.opts.flags.Patch || p.opts.flags.DryRun {
+	if p.opts.Flags.Patch || p.opts.Flags.DryRun {
 		p.overlay = &workspace.Overlay{}
 	}
-	if p.workspace, err = newWorkspace(p.opts, p.store.Temp, p.overlay, p.status.notify); err != nil {
+	if p.workspace, err = project.NewWorkspace(p.opts, p.store.Temp, p.overlay, p.status.notify); err != nil {
 		return err
 	}
 	p.complain = sync.OnceFunc(func() {
@@ -184,26 +181,26 @@ func (p *Project) openWorkspace() (err error) {
 			p.status.notify(w)
 		}
 	})
-	p.web = web.New(webConfig(p.opts))
+	p.web = web.New(project.WebConfig(p.opts))
 	p.newServers()
-	jobs := shell.NewJobs(p.opts.paths.User("tmp", "background-processes"))
-	jobs.Secrets = p.opts.secrets
+	jobs := shell.NewJobs(p.opts.Paths.User("tmp", "background-processes"))
+	jobs.Secrets = p.opts.Secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.opts.environ(), p.launcher.Shell)) })
+	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Environ(), p.launcher.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.servers.Close)
 	return nil
 }
 
 // add has a directory worked in.
 func (p *Project) add(dir string) {
-	if err := addDirectory(p.opts, p.workspace, dir); err != nil {
+	if err := project.AddDirectory(p.opts, p.workspace, dir); err != nil {
 		p.status.notify(err.Error())
 	}
 }
 
 // tellUnused says what is set up and not in use yet.
 func (p *Project) tellUnused() {
-	unused := p.opts.unused()
+	unused := p.opts.Unused()
 	p.status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
 		p.status.notify("not in use yet: " + line + "; gemline doctor says more")

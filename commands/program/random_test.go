@@ -18,6 +18,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -130,7 +132,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := report.New(format, r)
-	s := &run{opts: &Options{flags: &flags.Set{}}, status: newStatus()}
+	s := &run{opts: &project.Options{Flags: &flags.Set{}}, status: newStatus()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

@@ -25,10 +25,10 @@ func (f *front) prune() {
 			f.notify(fmt.Sprintf("the session is not deleted: %v", err))
 		}
 	}
-	if !f.opts.settings.Retention || f.run.store.Temp == "" {
+	if !f.opts.Settings.Retention || f.run.store.Temp == "" {
 		return
 	}
-	r, err := cli.Retention(f.opts.settings)
+	r, err := cli.Retention(f.opts.Settings)
 	if err != nil {
 		f.notify(fmt.Sprintf("no session is deleted: %v", err))
 		return

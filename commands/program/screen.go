@@ -19,41 +19,41 @@ import (
 // openScreen decides how the terminal is written to and read from.
 func (i *interactive) openScreen() error {
 	at := terminal{i.opts}
-	signs := i.opts.signs()
+	signs := i.opts.Signs()
 	mode := output.Decide(signs)
 	signs.Flag, signs.FlagOff = "/accessible", true
 	best := output.Decide(signs)
-	stable := i.opts.flags.PromptFormat == "stable"
+	stable := i.opts.Flags.PromptFormat == "stable"
 	if stable {
 		best = output.Mode{Cause: "--prompt-format stable"}
 		if !mode.Asked {
 			mode = best
 		}
 	}
-	words, err := output.Rename(i.opts.settings.Labels())
+	words, err := output.Rename(i.opts.Settings.Labels())
 	if err != nil {
-		i.opts.warnings = append(i.opts.warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+		i.opts.Warnings = append(i.opts.Warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
-	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.opts.settings.OnHangup == "detach"}
-	out := output.New(&repl.ScreenFile{File: i.opts.os.Stdout, Console: console},
-		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.settings.ASCII || output.OnlyASCII(i.opts.os.Lookup), Words: words})
-	_, echoed := i.opts.os.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: i.opts.os.Stdin, Out: out, Screen: i.opts.os.Stdout, Smart: mode.Smart,
+	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.opts.Settings.OnHangup == "detach"}
+	out := output.New(&repl.ScreenFile{File: i.opts.Process.Stdout, Console: console},
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Process.Lookup), Words: words})
+	_, echoed := i.opts.Process.Lookup("INSIDE_EMACS")
+	config := repl.LinesConfig{In: i.opts.Process.Stdin, Out: out, Screen: i.opts.Process.Stdout, Smart: mode.Smart,
 		Marks: mode.Marks, Echoed: echoed,
-		NoEcho: i.opts.flags.NoEcho, Single: stable || i.opts.settings.PasteLines == "single", Jobs: true,
+		NoEcho: i.opts.Flags.NoEcho, Single: stable || i.opts.Settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
-	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.opts.os.Stdin))
+	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.opts.Process.Stdin))
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
 	console.Out = out
-	if isTerminal(i.opts.os.Stdin) {
-		console.Gone = func() bool { return !isTerminal(i.opts.os.Stdin) }
+	if isTerminal(i.opts.Process.Stdin) {
+		console.Gone = func() bool { return !isTerminal(i.opts.Process.Stdin) }
 	}
 	config.NextMode = i.nextMode
-	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.os.Lookup}
+	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Process.Lookup}
 	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.front.notify(text) }) })
 	return i.screen.Open()
 }
@@ -61,22 +61,22 @@ func (i *interactive) openScreen() error {
 // setUpScreen adds what the screen has once the settings are known, and who shows
 // what on it.
 func (i *interactive) setUpScreen() {
-	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.settings.Stream, i.opts.settings.Detail, i.opts.settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.settings.Cite, Thoughts: i.opts.settings.Thinking == "full",
+	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
+	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
 		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools, name) },
 		Heard: i.front.session.project.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
 		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
-	if i.opts.settings.Layout != "plain" {
+	if i.opts.Settings.Layout != "plain" {
 		i.screen.Columns = terminal{i.opts}.width
 	}
 	i.screen.Begin()
-	if !i.opts.settings.Notifications && i.opts.settings.NotifyCommand == "" {
+	if !i.opts.Settings.Notifications && i.opts.Settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.opts.settings.NotifyMethod, Environ: shell.Environment(i.opts.environ(), i.front.session.project.launcher.Shell),
+	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Environ(), i.front.session.project.launcher.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.opts.os.Lookup, Dir: i.opts.paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
-	if command := i.opts.settings.NotifyCommand; command != "" {
+		Lookup: i.opts.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
+	if command := i.opts.Settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
 			n.Command = []string{"cmd", "/c", command}
@@ -115,7 +115,7 @@ func (i *interactive) shellMode() bool { return i.typed.Mode() }
 // history is what was typed before, prompts and commands each in its file.
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
-		c := repl.HistoryConfig{Secrets: i.opts.secrets,
+		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
 			Session: func() string { return i.front.session.journal.ID() }, Now: time.Now, Warn: warn}
 		if i.front.run.store.Temp != "" {
 			c.Path = filepath.Join(i.front.run.store.Temp, name)
@@ -128,7 +128,7 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 
 // completion says what the Tab key may make of a line.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
-	names := input.Names{Workspace: i.front.session.project.workspace, Fuzzy: i.opts.settings.FuzzySearch}
+	names := input.Names{Workspace: i.front.session.project.workspace, Fuzzy: i.opts.Settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
 		for _, c := range i.front.session.project.server.presets.Choices() {
 			names = append(names, c.Name)
@@ -136,7 +136,7 @@ func (i *interactive) completion(app *commands.Deps) commands.Completion {
 		return names
 	}
 	hooks := func(on bool) func(context.Context) []string {
-		return func(context.Context) []string { return i.opts.hooks.ids(on) }
+		return func(context.Context) []string { return i.opts.Hooks.Ids(on) }
 	}
 	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.front.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,

@@ -16,11 +16,11 @@ func (r *run) outcome(err error) report.Outcome { return r.redactedOutcome(outco
 
 // redactedOutcome returns out without secrets.
 func (r *run) redactedOutcome(out report.Outcome) report.Outcome {
-	out.Hint = r.opts.secrets.Text(out.Hint)
+	out.Hint = r.opts.Secrets.Text(out.Hint)
 	if out.Message == "" && out.Err != nil {
 		out.Message = out.Err.Error()
 	}
-	out.Message = r.opts.secrets.Text(out.Message)
+	out.Message = r.opts.Secrets.Text(out.Message)
 	return out
 }
 

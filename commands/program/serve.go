@@ -56,7 +56,7 @@ func (r *run) served(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	if r.opts.serving.A2A {
+	if r.opts.Serving.A2A {
 		return r.serveA2A(ctx, p)
 	}
 	return r.serveIn(ctx, p)
@@ -64,15 +64,15 @@ func (r *run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
-	cfg := mcp.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Outcome: r.outcome, Clean: r.opts.secrets.Text,
+	cfg := mcp.Config{Version: r.opts.Process.Version, Dir: p.opts.Paths.Cwd, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
 		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.opts.os.Version,
-					Dir: func() string { return p.opts.paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
+				RunInfo: report.RunInfo{Version: r.opts.Process.Version,
+					Dir: func() string { return p.opts.Paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
-	if r.opts.serving.HTTP {
-		return serve.HTTP(ctx, r.opts.os.Stdout, r.opts.serving.Port, "/mcp",
+	if r.opts.Serving.HTTP {
+		return serve.HTTP(ctx, r.opts.Process.Stdout, r.opts.Serving.Port, "/mcp",
 			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 				mux := http.NewServeMux()
 				mux.Handle("/mcp", serve.Keyed(at.Token,
@@ -80,7 +80,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 				return mux, nil
 			})
 	}
-	if isTerminal(r.opts.os.Stdin) {
+	if isTerminal(r.opts.Process.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
 	mcp.Serve(ctx, cfg, r.lines())
@@ -90,12 +90,12 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 // converse begins a conversation for a client.
 func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Conversation, error) {
 	count := newTally()
-	if r.opts.flags.NoInput {
+	if r.opts.Flags.NoInput {
 		w.Approver = nil
 	}
 	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count,
 		Approver: count.Asking(w.Approver),
-		Notify:   r.opts.redacting(w.Notify)})
+		Notify:   r.opts.Redacting(w.Notify)})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count,
-			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.opts.flags.FailOnDeny,
+			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.opts.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
@@ -132,7 +132,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 		return true, s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
-	if r.opts.settings.Steering {
+	if r.opts.Settings.Steering {
 		c.Hint, c.Late = s.hint, func() string { return strings.Join(s.late(), "\n") }
 	}
 	c.Close = func() {

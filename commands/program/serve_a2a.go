@@ -20,17 +20,17 @@ import (
 
 // serveA2A serves other agents that work in p.
 func (r *run) serveA2A(ctx context.Context, p *Project) error {
-	port := r.opts.serving.Port
-	if said := r.opts.os.getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
+	port := r.opts.Serving.Port
+	if said := r.opts.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
 		var err error
 		if port, err = cli.ParsePort(said); err != nil {
 			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
 		}
 	}
-	return serve.HTTP(ctx, r.opts.os.Stdout, port, "/",
+	return serve.HTTP(ctx, r.opts.Process.Stdout, port, "/",
 		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-			cfg := a2a.Config{Version: r.opts.os.Version, Dir: p.opts.paths.Cwd, Address: at.URL,
-				Outcome: r.outcome, Clean: r.opts.secrets.Text, Warn: r.notify,
+			cfg := a2a.Config{Version: r.opts.Process.Version, Dir: p.opts.Paths.Cwd, Address: at.URL,
+				Outcome: r.outcome, Clean: r.opts.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.Wish) (*serve.Conversation, error) {
 					return r.converse(ctx, p, w)
@@ -47,7 +47,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 			if err != nil {
 				return nil, err
 			}
-			if isTerminal(r.opts.os.Stdout) {
+			if isTerminal(r.opts.Process.Stdout) {
 				r.status.tell("other agents are waited for at " + at.URL +
 					"; gemline help a2a says how they call it, and Ctrl-C ends this")
 			}
@@ -90,7 +90,7 @@ func (r *run) clientCommand(ctx context.Context, p *Project, name, args string) 
 // extensionData returns the extensions.
 func (r *run) extensionData() []map[string]any {
 	all := []map[string]any{}
-	list, _ := r.opts.installed()
+	list, _ := r.opts.Installed()
 	for _, x := range list {
 		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
 			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.ContextFiles...)})

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"gemline/commands/cli"
 	"gemline/engine"
 	"gemline/engine/auth"
@@ -75,7 +77,7 @@ func (p *Project) newBudget() error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(p.opts.paths.User("prices.toml"), p.opts.os.Today)
+		return limit.LoadPrices(p.opts.Paths.User("prices.toml"), p.opts.Process.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
@@ -88,21 +90,21 @@ func (p *Project) newBudget() error {
 		return ps
 	}
 	p.server.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
-	cfg := limit.Config{Tokens: p.opts.flags.MaxTokens, Cost: p.opts.flags.MaxCost, Calls: p.opts.flags.MaxToolCalls,
+	cfg := limit.Config{Tokens: p.opts.Flags.MaxTokens, Cost: p.opts.Flags.MaxCost, Calls: p.opts.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
 			return price, ok || p.server.access == preset.ByAssist || p.free(name)
 		},
 		Resume: p.status.resume}
-	if p.opts.flags.Batch != "" { // time and calls are each item's own
+	if p.opts.Flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if p.opts.severalAnswers() {
-		cfg.Time = time.Duration(p.opts.flags.Timeout)
+	if p.opts.SeveralAnswers() {
+		cfg.Time = time.Duration(p.opts.Flags.Timeout)
 	}
 	p.budget = limit.New(cfg)
-	if cfg.Cost > 0 || p.opts.flags.JSONFd != nil || p.opts.flags.Batch != "" ||
-		cmp.Or(p.opts.flags.Format(), p.opts.settings.Format) != "text" {
+	if cfg.Cost > 0 || p.opts.Flags.JSONFd != nil || p.opts.Flags.Batch != "" ||
+		cmp.Or(p.opts.Flags.Format(), p.opts.Settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
@@ -115,11 +117,11 @@ const waiting = 10 * time.Minute
 // retries says how often, and for how long, a request is tried: at most so often, if that
 // is not 0.
 func (p *Project) retries(most int) model.RetryOptions {
-	o := model.RetryOptions{Attempts: p.opts.settings.MaxAttempts, Budget: waiting}
+	o := model.RetryOptions{Attempts: p.opts.Settings.MaxAttempts, Budget: waiting}
 	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
 		o.Attempts = most
 	}
-	if d := time.Duration(p.opts.flags.Timeout); d > 0 {
+	if d := time.Duration(p.opts.Flags.Timeout); d > 0 {
 		o.Budget = min(waiting, d)
 	}
 	return o
@@ -131,10 +133,10 @@ func (p *Project) lastHeard() time.Time { return time.Unix(0, p.server.heard.Loa
 // newGenerator makes the generator of single attempts: the API or a recording, and what
 // wraps it.
 func (p *Project) newGenerator() error {
-	setup := model.Setup{Fake: p.opts.flags.FakeResponses, Strict: true, Record: p.opts.flags.RecordResponses,
+	setup := model.Setup{Fake: p.opts.Flags.FakeResponses, Strict: true, Record: p.opts.Flags.RecordResponses,
 		Meter: p.budget.Generator}
-	if p.opts.flags.FakeNonStrict != "" {
-		setup.Fake, setup.Strict = p.opts.flags.FakeNonStrict, false
+	if p.opts.Flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = p.opts.Flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
 		account, err := findAccount(p.opts, p.status.notify)
@@ -145,7 +147,7 @@ func (p *Project) newGenerator() error {
 		account.API.Heard = func() { p.server.heard.Store(time.Now().UnixNano()) }
 		setup.API, p.server.access, p.server.method, p.server.unpaid = account.API, account.access, account.method, account.unpaid
 	}
-	if p.opts.flags.Debug {
+	if p.opts.Flags.Debug {
 		l, err := p.debugLog()
 		if err != nil {
 			return err
@@ -176,10 +178,10 @@ func (p *Project) newGenerator() error {
 func (p *Project) asksOthers() bool {
 	presets := p.server.presets
 	if presets == nil {
-		configs, _ := p.opts.settings.Merged["modelConfigs"].(map[string]any)
+		configs, _ := p.opts.Settings.Merged["modelConfigs"].(map[string]any)
 		presets, _ = preset.New(preset.ByKey, configs) // what is wrong with it, newPresets says
 	}
-	provider, _ := catalog.Provider(presets.Chat(p.opts.settings.Model, false).Model)
+	provider, _ := catalog.Provider(presets.Chat(p.opts.Settings.Model, false).Model)
 	return provider != ""
 }
 
@@ -197,17 +199,17 @@ func (p *Project) free(name string) bool {
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
 func (p *Project) newProviders(setup *model.Setup) error {
-	custom, _ := p.opts.settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, p.opts.getenv)
+	custom, _ := p.opts.Settings.Merged["providers"].(map[string]any)
+	list, err := model.NewProviders(custom, p.opts.Getenv)
 	if err != nil {
 		return err
 	}
 	common := setup.API
-	p.server.providers = &provider.Set{Providers: list, Presets: p.server.presets, Getenv: p.opts.getenv, Paths: setup.API.Vertex,
-		Common: model.Options{Idle: common.Idle, Secrets: p.opts.secrets, Version: p.opts.os.Version, Heard: common.Heard,
-			Network: p.opts.network(), Logger: common.Logger},
+	p.server.providers = &provider.Set{Providers: list, Presets: p.server.presets, Getenv: p.opts.Getenv, Paths: setup.API.Vertex,
+		Common: model.Options{Idle: common.Idle, Secrets: p.opts.Secrets, Version: p.opts.Process.Version, Heard: common.Heard,
+			Network: p.opts.Network(), Logger: common.Logger},
 		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(p.opts.paths.User(), p.opts.getenv, name).Key(ctx)
+			key, _, err := auth.NewProviderStore(p.opts.Paths.User(), p.opts.Getenv, name).Key(ctx)
 			return key, err
 		}}
 	setup.Providers = p.server.providers.Generator
@@ -218,12 +220,12 @@ func (p *Project) newProviders(setup *model.Setup) error {
 
 // newPresets reads which models there are, and what they are asked with.
 func (p *Project) newPresets() error {
-	configs, _ := p.opts.settings.Merged["modelConfigs"].(map[string]any)
+	configs, _ := p.opts.Settings.Merged["modelConfigs"].(map[string]any)
 	presets, err := preset.New(p.server.access, configs)
 	if err != nil {
 		return err
 	}
-	presets.Today, presets.Roles, p.server.presets = p.opts.os.Today, p.opts.settings.Roles(), presets
+	presets.Today, presets.Roles, p.server.presets = p.opts.Process.Today, p.opts.Settings.Roles(), presets
 	return nil
 }
 
@@ -237,17 +239,17 @@ type account struct {
 
 // findAccount finds out what pays for requests. What is kept somewhere is looked
 // for by the first request.
-func findAccount(o *Options, notify func(string)) (a account, err error) {
-	c, err := o.folder().Credential(o.settings, notify)
+func findAccount(o *project.Options, notify func(string)) (a account, err error) {
+	c, err := o.Folder().Credential(o.Settings, notify)
 	if err != nil {
 		return a, err
 	}
-	if c.Instead != "" && o.paths.Once("login-instead-told") {
+	if c.Instead != "" && o.Paths.Once("login-instead-told") {
 		notify(c.Instead)
 	}
-	idle := time.Duration(min(o.settings.Idle, math.MaxInt32)) * time.Second
+	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second
 	switch {
-	case !o.settings.Says("model.streamIdleTimeoutSeconds"):
+	case !o.Settings.Says("model.streamIdleTimeoutSeconds"):
 		idle = 0 // as long as the model may think
 	case idle <= 0:
 		idle = -1
@@ -256,13 +258,13 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	a.API = model.Options{Idle: idle,
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
-		Secrets: o.secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.os.Version,
-		Network: o.network()}
+		Secrets: o.Secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.Process.Version,
+		Network: o.Network()}
 	if c.Account != nil {
 		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host
 	}
 	if c.Stored {
-		store := auth.NewStore(o.paths.User(), o.getenv)
+		store := auth.NewStore(o.Paths.User(), o.Getenv)
 		a.unpaid = !store.May(c)
 		a.API.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
@@ -274,8 +276,8 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 
 // debugLog returns the log of -d, which takes what libraries log, too.
 func (p *Project) debugLog() (*slog.Logger, error) {
-	w := p.opts.os.Stderr
-	if name := p.opts.os.getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+	w := p.opts.Process.Stderr
+	if name := p.opts.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
@@ -283,10 +285,10 @@ func (p *Project) debugLog() (*slog.Logger, error) {
 		p.closers = append(p.closers, func() { f.Close() })
 		w = f
 	}
-	log.SetOutput(redactingWriter{w, p.opts.secrets})
-	p.opts.os.Stray(w)
+	log.SetOutput(redactingWriter{w, p.opts.Secrets})
+	p.opts.Process.Stray(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
-		ReplaceAttr: redactedAttr(p.opts.secrets)})), nil
+		ReplaceAttr: redactedAttr(p.opts.Secrets)})), nil
 }
 
 // searching is a policy that offers the search of Google's server only where Google is asked:

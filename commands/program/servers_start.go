@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -22,12 +24,12 @@ import (
 
 // newServers makes the set of servers, which are connected to later.
 func (p *Project) newServers() {
-	c := connector{opts: p.opts, launcher: p.launcher, roots: p.workspace.Roots, notify: p.status.notify,
-		note: p.noteServer, keep: p.keepServer}
-	if p.opts.flags.Debug {
-		c.log = p.logServer
+	c := project.Connector{Opts: p.opts, Launcher: p.launcher, Roots: p.workspace.Roots, Notify: p.status.notify,
+		Note: p.noteServer, Keep: p.keepServer}
+	if p.opts.Flags.Debug {
+		c.Log = p.logServer
 	}
-	p.connector, p.servers = c, c.serve(p.opts.servers(p.status.notify), p.status.notify)
+	p.connector, p.servers = c, c.Serve(p.opts.Servers(p.status.notify), p.status.notify)
 }
 
 // startServers begins to connect to servers while the user types.
@@ -49,9 +51,9 @@ func (p *Project) awaitServers(ctx context.Context) {
 		return
 	}
 	p.servers.Start()
-	p.waitOnce.Do(func() { p.waitUntil = time.Now().Add(time.Duration(p.opts.settings.ConnectSeconds) * time.Second) })
+	p.waitOnce.Do(func() { p.waitUntil = time.Now().Add(time.Duration(p.opts.Settings.ConnectSeconds) * time.Second) })
 	wait := max(0, time.Until(p.waitUntil))
-	if p.opts.interactive {
+	if p.opts.Interactive {
 		wait = 0
 	}
 	late := p.servers.Wait(ctx, min(wait, patience))
@@ -62,7 +64,7 @@ func (p *Project) awaitServers(ctx context.Context) {
 	}
 	p.lateOnce.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			p.told.add(engine.Notice{Info: p.opts.interactive,
+			p.told.add(engine.Notice{Info: p.opts.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.EscapeLine(strings.Join(late, ", "))})
 		}
@@ -93,7 +95,7 @@ func (p *Project) keepServer(server, said string) (path string) {
 		return ""
 	}
 	path = filepath.Join(p.store.Temp, "mcp", url.PathEscape(server)+".log")
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.opts.secrets.Text(said)), 0o600) != nil {
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(p.opts.Secrets.Text(said)), 0o600) != nil {
 		return ""
 	}
 	return path

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -58,7 +60,7 @@ type Choice struct {
 // A Session is one conversation in a Project: what is said and recorded, what was
 // granted and what it may spend.
 type Session struct {
-	opts    *Options
+	opts    *project.Options
 	project *Project
 	Choice
 	journal    *journal.File
@@ -104,7 +106,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s.newHooks()
 	s.newGenerator()
 	if s.Generator == nil {
-		s.found, err = p.opts.discovered(ctx, p.launcher, p.status.notify)
+		s.found, err = p.opts.Discovered(ctx, p.launcher, p.status.notify)
 	}
 	asker := s.newTools()
 	err = cmp.Or(err, s.checkMode(), s.useSchema())
@@ -150,7 +152,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
 	for _, c := range o.History {
-		wrap.Content(c, func(text string) string { s.opts.secrets.Recall(text); return text })
+		wrap.Content(c, func(text string) string { s.opts.Secrets.Recall(text); return text })
 	}
 	if o.Fresh {
 		s.notify("there is no session to resume; this is a new one")
@@ -188,10 +190,10 @@ func (s *Session) newGenerator() {
 	}
 	s.attempt = s.hooks.Generator(attempt)
 	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
-		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.server.presets, Attempts: s.opts.settings.MaxAttempts,
+		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.server.presets, Attempts: s.opts.Settings.MaxAttempts,
 			Health: &s.project.server.health, Model: s.modelName}
 	}
-	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.opts.settings.Model), s.Approver)
+	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.opts.Settings.Model), s.Approver)
 	if s.generator = s.attempt; s.Generator == nil {
 		s.generator = s.routed(s.router)
 	}
@@ -207,13 +209,13 @@ func (s *Session) routed(r *route.Router) engine.Generator {
 // newRouter makes what decides which model answers, where a model is wanted. Nothing is
 // asked about a prompt that is a trial, or whose answer is there.
 func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Presets: s.project.server.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.settings.ThinkLevel),
-		Small:  cmp.Or(s.opts.settings.Unscored, unscored(approver)) == "smaller",
-		Health: &s.project.server.health, Action: route.Action(s.opts.settings.Fallback), Approver: approver}
+	cfg := route.Config{Model: wanted, Presets: s.project.server.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.Settings.ThinkLevel),
+		Small:  cmp.Or(s.opts.Settings.Unscored, unscored(approver)) == "smaller",
+		Health: &s.project.server.health, Action: route.Action(s.opts.Settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
 	}
-	if s.opts.settings.Routing && !s.Trial && s.Generator == nil {
+	if s.opts.Settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
 	}
 	if s.project.server.setup.Fake == "" {
@@ -222,7 +224,7 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
 		m := route.Mode{Planning: mode == policy.Plan, Planned: s.env.Plans.Approved() != "", Yolo: mode == policy.Yolo}
-		if !s.opts.settings.PlanRouting {
+		if !s.opts.Settings.PlanRouting {
 			m.Planning, m.Planned = false, false
 		}
 		return m
@@ -242,7 +244,7 @@ func unscored(approver engine.Approver) string {
 // checkInstructions finds out whether the system instruction can be had: a file of the
 // user's that can't be used is no accident.
 func (s *Session) checkInstructions() error {
-	if s.opts.getenv("GEMINI_SYSTEM_MD")+s.opts.getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+	if s.opts.Getenv("GEMINI_SYSTEM_MD")+s.opts.Getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
 		return nil
 	}
 	if _, err := prompt.System(s.prompt()); err != nil {
@@ -254,7 +256,7 @@ func (s *Session) checkInstructions() error {
 // collected returns what a run would have done that changes nothing.
 func (s *Session) collected() report.Collected {
 	c := report.Collected{Patch: s.rehearsal.Patch()}
-	if !s.opts.flags.DryRun {
+	if !s.opts.Flags.DryRun {
 		return c
 	}
 	c.Planned = []report.Planned{}
@@ -269,7 +271,7 @@ func (s *Session) goOn() string {
 	if s.project.store.Temp == "" {
 		return ""
 	}
-	return s.opts.inTree() + "gemline --resume " + text.ShortID(s.journal.ID())
+	return s.opts.InTree() + "gemline --resume " + text.ShortID(s.journal.ID())
 }
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
@@ -282,7 +284,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
 	run := s.hints.Run(s.engine, s.telling(s.journal.Begun(media.Keep(s.engine.Run, s.engine.History, s.outputs))))
-	if !s.opts.settings.SkipNextSpeaker {
+	if !s.opts.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}
 	run = s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(run))))
@@ -327,7 +329,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 // rereading returns a run after which the context files are read again, if one was made by
 // it where they are looked for, as /init has it. Where no prompt follows, they are not.
 func (s *Session) rereading(run engine.Run) engine.Run {
-	if !s.opts.answered() {
+	if !s.opts.Answered() {
 		return run
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -390,7 +392,7 @@ func (b *backlog) take() []engine.Event {
 // else is said; 0 is no limit.
 func (s *Session) turns() int {
 	const most = 200
-	if s.opts.attended() || s.MaxTurns != 0 || s.opts.flags.MaxTurns != 0 || s.opts.settings.Says("model.maxSessionTurns") {
+	if s.opts.Attended() || s.MaxTurns != 0 || s.opts.Flags.MaxTurns != 0 || s.opts.Settings.Says("model.maxSessionTurns") {
 		return 0
 	}
 	return most
@@ -398,7 +400,7 @@ func (s *Session) turns() int {
 
 // sync has the disk keep the session, unless the settings leave that to the system.
 func (s *Session) sync() error {
-	if !s.opts.settings.SyncSession {
+	if !s.opts.Settings.SyncSession {
 		return nil
 	}
 	return s.journal.Sync()
@@ -406,7 +408,7 @@ func (s *Session) sync() error {
 
 // guarded returns the files that are not edited like others.
 func (s *Session) guarded() policy.GuardedFiles {
-	return guardedFiles(s.opts, s.project.workspace.Roots, s.project.store.Temp, s.memory.Names())
+	return project.GuardedFiles(s.opts, s.project.workspace.Roots, s.project.store.Temp, s.memory.Names())
 }
 
 // useSchema has the generator ask for what the answer must hold.

@@ -29,7 +29,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Tools:      s.hooks.Tools(s.tools, judge),
 		Policy:     judge,
 		Approver:   asker,
-		MaxTurns:   cmp.Or(s.MaxTurns, s.opts.settings.MaxTurns),
+		MaxTurns:   cmp.Or(s.MaxTurns, s.opts.Settings.MaxTurns),
 		TokenLimit: s.project.server.presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
@@ -43,10 +43,10 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 	}
 	if s.project.store.Temp != "" && !s.Trial {
 		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.told.add(n) })
-		cfg.Journal = wrap.Journal(s.saver, s.opts.secrets.Text)
+		cfg.Journal = wrap.Journal(s.saver, s.opts.Secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)
-	if !s.opts.settings.NoLoopCheck {
+	if !s.opts.Settings.NoLoopCheck {
 		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
 	}
 	s.env.Todos.Restore(past)
@@ -69,16 +69,16 @@ func (s *Session) prompt() prompt.Config {
 	cfg := prompt.Config{
 		Interactive: s.Approver != nil,
 		Mode:        string(s.policy.Mode()),
-		Git:         prompt.InRepository(s.opts.paths.Cwd),
-		GlobalFile:  s.opts.globalContext(),
+		Git:         prompt.InRepository(s.opts.Paths.Cwd),
+		GlobalFile:  s.opts.GlobalContext(),
 		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.opts.getenv),
+		Disabled:    prompt.Disabled(s.opts.Getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    s.opts.systemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.opts.systemMD("GEMINI_WRITE_SYSTEM_MD"),
-		Home:   s.opts.paths.Home,
+		SystemMD:    s.opts.SystemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.opts.SystemMD("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.opts.Paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
-		Tree: s.opts.settings.Tree, Ignored: s.project.workspace.Ignored,
+		Tree: s.opts.Settings.Tree, Ignored: s.project.workspace.Ignored,
 	}
 	for _, d := range s.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,

@@ -14,12 +14,12 @@ import (
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
-	cfg := s.opts.hooks.config(s.project.launcher, func() hook.Session {
+	cfg := s.opts.Hooks.Config(s.project.launcher, func() hook.Session {
 		plans := ""
 		if s.env.Plans != nil { // which is made after the hooks
 			plans = s.env.Plans.Dir
 		}
-		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.paths.Cwd,
+		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.Paths.Cwd,
 			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {
@@ -83,7 +83,7 @@ func (s *Session) checked() check.Config {
 		return check.Config{}
 	}
 	mends := 3
-	if n := s.opts.flags.CheckRounds; n != nil {
+	if n := s.opts.Flags.CheckRounds; n != nil {
 		mends = *n
 	}
 	return check.Config{Command: s.project.check, Mends: mends,

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"gemline/commands/program/project"
+
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -28,7 +30,7 @@ func start(t *testing.T, args ...string) *run {
 	}
 	t.Cleanup(func() { null.Close() })
 	env := map[string]string{"GEMINI_CLI_HOME": t.TempDir(), "GEMINI_API_KEY": "k", "GEMINI_MODEL": "gemini-2.5-pro"}
-	r, _, err := newRun(Process{Args: args, Stdin: null, Stdout: null, Stderr: null,
+	r, _, err := newRun(project.Process{Args: args, Stdin: null, Stdout: null, Stderr: null,
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
 	if err != nil {
@@ -49,7 +51,7 @@ func openIn(t *testing.T, r *run, dir string, warn func(string)) *Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := o.paths.Register(t.Context())
+	store, err := o.Paths.Register(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestSideBySide(t *testing.T) {
 	for range 2 {
 		p := open(t, r, func(string) {})
 		for _, name := range []string{"a.txt", "b.txt"} {
-			p.server.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.opts.paths.Cwd+"\n")), et.Says("Done."))
+			p.server.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.opts.Paths.Cwd+"\n")), et.Says("Done."))
 			s, err := p.Begin(t.Context(), Choice{Tally: &tally.Tally{}})
 			if err != nil {
 				t.Fatal(err)
@@ -91,8 +93,8 @@ func TestSideBySide(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				b, err := os.ReadFile(filepath.Join(p.opts.paths.Cwd, name))
-				if wrote := err == nil; wrote != (name == "a.txt") || wrote && strings.TrimSpace(string(b)) != p.opts.paths.Cwd {
+				b, err := os.ReadFile(filepath.Join(p.opts.Paths.Cwd, name))
+				if wrote := err == nil; wrote != (name == "a.txt") || wrote && strings.TrimSpace(string(b)) != p.opts.Paths.Cwd {
 					t.Errorf("%s: %q, %v", name, b, err)
 				}
 				if n := len(s.engine.History()); n != 5 { // the opening, the question, a call, its answer, the end
@@ -127,15 +129,15 @@ func TestLateTools(t *testing.T) {
 			}
 			write(t, rules, "[[rule]]\ntoolName = 'mcp_late_*'\ndecision = 'deny'\npriority = 100\ndenyMessage = 'not this server'\n")
 			p := open(t, start(t, args...), func(string) {})
-			p.opts.trust.State = trust.Trusted
-			p.opts.secrets.Know("API key", secret)
-			write(t, filepath.Join(p.opts.paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
+			p.opts.Trust.State = trust.Trusted
+			p.opts.Secrets.Know("API key", secret)
+			write(t, filepath.Join(p.opts.Paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
 
 			ran := map[string]bool{}
 			tool := func(name, server string, kind engine.Kind) engine.Tool {
 				return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Server: server, Kind: kind,
 					Prepare: func(context.Context, map[string]any) (engine.Call, error) {
-						return engine.Call{Intent: engine.Intent{Title: name, Paths: []string{filepath.Join(p.opts.paths.Cwd, "sub")}},
+						return engine.Call{Intent: engine.Intent{Title: name, Paths: []string{filepath.Join(p.opts.Paths.Cwd, "sub")}},
 							Run: func(context.Context, engine.Host) (engine.Result, error) {
 								ran[name] = true
 								return engine.Result{Text: "the key is " + secret}, nil
@@ -228,15 +230,15 @@ func TestHooks(t *testing.T) {
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.opts.paths.Home = home
-	if got, want := r.opts.places().hooks(), filepath.Join(home, "template", "hooks"); got != want {
+	r.opts.Paths.Home = home
+	if got, want := r.opts.Places().Hooks(), filepath.Join(home, "template", "hooks"); got != want {
 		t.Errorf("got %q, not %q", got, want)
 	}
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.opts.paths.Home = ""
-	if got := r.opts.places().hooks(); got != "" {
+	r.opts.Paths.Home = ""
+	if got := r.opts.Places().Hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
 	}
 }
@@ -245,7 +247,7 @@ func TestHooks(t *testing.T) {
 // that only the conversation brings which is gone on with.
 func TestComplaintsOfAResumedSession(t *testing.T) {
 	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
-	user := filepath.Join(r.opts.os.getenv("GEMINI_CLI_HOME"), ".gemini")
+	user := filepath.Join(r.opts.Process.Getenv("GEMINI_CLI_HOME"), ".gemini")
 	here, more := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
 		filepath.Join(user, "settings.json"): `{"context": {"fileFiltering": {"customIgnoreFilePaths": ["hide.me"]}}}`,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/commands/program/project"
+
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
@@ -33,44 +35,44 @@ func (s *Session) newTools() (asker engine.Approver) {
 	s.env = tools.Env{
 		Workspace: s.project.workspace,
 		Launcher:  &launcher,
-		Secrets:   s.opts.secrets,
+		Secrets:   s.opts.Secrets,
 		Kept:      s.project.tellWithheld,
-		Threshold: s.opts.settings.Threshold,
-		Ripgrep:   s.opts.settings.Ripgrep,
+		Threshold: s.opts.Settings.Threshold,
+		Ripgrep:   s.opts.Settings.Ripgrep,
 		Model:     s.modelName,
-		Topics:    s.opts.settings.Topics,
-		Summaries: s.opts.settings.Summaries(),
-		Correct:   !s.opts.settings.NoCorrection,
+		Topics:    s.opts.Settings.Topics,
+		Summaries: s.opts.Settings.Summaries(),
+		Correct:   !s.opts.Settings.NoCorrection,
 		Tell:      s.beside.add,
-		Web:       web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.settings.DirectWeb},
+		Web:       web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.Settings.DirectWeb},
 		Asker:     s.asker,
 		Answered:  s.Approver != nil,
 	}
-	if s.opts.settings.ManageContext {
-		s.env.Distill = tools.Distillation{Most: s.opts.settings.DistillTo, SumUp: s.opts.settings.DistillSumUp}
+	if s.opts.Settings.ManageContext {
+		s.env.Distill = tools.Distillation{Most: s.opts.Settings.DistillTo, SumUp: s.opts.Settings.DistillSumUp}
 	}
-	if s.opts.settings.WriteTodos {
+	if s.opts.Settings.WriteTodos {
 		s.env.Todos = &tools.Todos{}
 	}
 	if s.project.store.Temp != "" {
 		s.env.Outputs = s.outputs
 	}
-	if s.opts.settings.Tracker && s.project.store.Temp != "" {
+	if s.opts.Settings.Tracker && s.project.store.Temp != "" {
 		s.env.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
 	}
 	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
 		s.policy.Plans = s.env.Plans.Is
 	}
 	s.newSkills()
-	s.memory = newMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
+	s.memory = project.NewMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
 	s.keeper = s.newKeeper()
 	plain := func(text string) bool { return output.Visible(text) == text }
-	s.rehearsal = tools.Rehearse(s.project.workspace, s.project.overlay, s.opts.flags.DryRun, plain)
+	s.rehearsal = tools.Rehearse(s.project.workspace, s.project.overlay, s.opts.Flags.DryRun, plain)
 	approver := s.Approver
 	if approver == nil {
-		approver = &question.Headless{FailOnAsk: s.opts.flags.FailOnAsk, Flags: s.allowing}
+		approver = &question.Headless{FailOnAsk: s.opts.Flags.FailOnAsk, Flags: s.allowing}
 	}
-	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.opts.settings.NoAlways), s.guarded())
+	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.opts.Settings.NoAlways), s.guarded())
 	s.judge = searching{taking{narrowing{calling{guarded, s}, s}, s}, s}
 	if s.project.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
@@ -115,7 +117,7 @@ func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) 
 // wrapped returns the tools of ts as they work in a conversation, whenever they come.
 // Its record is on the disk after sync.
 func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
-	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.opts.secrets))
+	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.opts.Secrets))
 	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
 }
 

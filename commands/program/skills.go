@@ -20,7 +20,7 @@ import (
 
 // newSkills makes the skills of the conversation, nil if there are to be none.
 func (s *Session) newSkills() {
-	if s.opts.settings.Skills && s.Generator == nil {
+	if s.opts.Settings.Skills && s.Generator == nil {
 		s.env.Skills = &tools.Skills{Library: s.project.skills, Lend: s.project.workspace.Lend}
 	}
 }
@@ -92,7 +92,7 @@ func (p *Project) elsewhere(name string) string {
 			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
 		}
 	}
-	list, _ := p.opts.installed() // what is wrong with one is told where it is used
+	list, _ := p.opts.Installed() // what is wrong with one is told where it is used
 	for _, x := range list {
 		if x.Active {
 			continue

@@ -27,7 +27,7 @@ func TestLastWordWhileOpening(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := o.paths.Register(t.Context())
+	store, err := o.Paths.Register(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ func (f *front) references(next input.Processor) input.Processor {
 
 // files has what @PATH refers to.
 func (f *front) files() input.Files {
-	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.settings.FileSearch,
+	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := tools.ReadMany(ctx, f.session.project.workspace, f.opts.secrets, paths, f.session.memory.Discover)
+			parts, skipped, err := tools.ReadMany(ctx, f.session.project.workspace, f.opts.Secrets, paths, f.session.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
 					f.notify(sk.Reason)
@@ -41,7 +41,7 @@ func (f *front) files() input.Files {
 				}
 				f.notify(fmt.Sprintf("%s is not read: %s", f.session.project.workspace.Rel(sk.Path), sk.Reason))
 			}
-			if said := attached(parts); said != "" && f.opts.interactive {
+			if said := attached(parts); said != "" && f.opts.Interactive {
 				f.run.status.tell(said)
 			}
 			return parts, err
@@ -99,8 +99,8 @@ func (i *interactive) shellStep() *input.Shell {
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
-	c := launch.Command{Text: command, Dir: i.opts.paths.Cwd, Free: true}
-	lent := isTerminal(i.opts.os.Stdout) && !i.screen.Console.Away() &&
+	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Free: true}
+	lent := isTerminal(i.opts.Process.Stdout) && !i.screen.Console.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}

@@ -42,10 +42,10 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 		ctx, cancel := context.WithTimeout(ctx, forSummary)
 		defer cancel()
 		said, err := s.asker.Text(ctx, oneshot.Question{Purpose: "summarizer-default", System: summaryInstruction,
-			Contents: []*genai.Content{genai.NewContentFromText(s.opts.secrets.Text(b.String()), genai.RoleUser)},
+			Contents: []*genai.Content{genai.NewContentFromText(s.opts.Secrets.Text(b.String()), genai.RoleUser)},
 			Tell:     func(ev engine.Event) { s.Tally.Observe(ev, time.Now()) }})
 		if err == nil {
-			line = s.opts.secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
+			line = s.opts.Secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
 		}
 	})
 	return line
@@ -55,7 +55,7 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 // nobody has said so.
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
-	if !s.opts.interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
+	if !s.opts.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
 		s.journal.Titled() || len(turns) < summedUp {
 		return
 	}

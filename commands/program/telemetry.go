@@ -26,7 +26,7 @@ import (
 	"gemline/engine/telemetry/outfile"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/settings/project"
+	dirs "gemline/settings/project"
 )
 
 // newTelemetry makes what records of sessions go through, if they go anywhere. What
@@ -40,17 +40,17 @@ func (p *Project) newTelemetry() error {
 			targets = append(targets, t)
 		}
 	}
-	if p.opts.settings.Telemetry {
+	if p.opts.Settings.Telemetry {
 		add(p.telemetryTarget())
 	}
-	if name := p.opts.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
+	if name := p.opts.Getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
 		add(p.activityTarget(name))
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.opts.os.Version,
-		Clean: p.opts.secrets.Text})
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.opts.Process.Version,
+		Clean: p.opts.Secrets.Text})
 	p.closers = append(p.closers, func() {
 		for _, text := range p.telemetry.Close() {
 			p.status.notify(text)
@@ -68,17 +68,17 @@ const (
 
 // telemetryTarget returns where the settings send records to, the file before all else.
 func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
-	s := p.opts.settings
+	s := p.opts.Settings
 	t = telemetry.Target{Prompts: p.recordsPrompts(), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
 	switch {
 	case s.TelemetryAuth && s.TelemetryCollector:
 		return t, errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
 	case s.TelemetryOutfile != "":
-		name := p.opts.paths.Folder(s.TelemetryOutfile)
+		name := p.opts.Paths.Folder(s.TelemetryOutfile)
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
 		t.Exporter, err = opened(outfile.Open(name))
 		return t, err
-	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.opts.getenv("DO_NOT_TRACK"))):
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.opts.Getenv("DO_NOT_TRACK"))):
 		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
 	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
 		return t, errors.New("gemline does not send to Google Cloud itself; " +
@@ -86,11 +86,11 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
-	for name, value := range pairs(p.opts.getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+	for name, value := range pairs(p.opts.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
-		p.opts.secrets.Know("telemetry header", value)
+		p.opts.Secrets.Know("telemetry header", value)
 	}
-	n := p.opts.network()
+	n := p.opts.Network()
 	c, err := otlp.New(otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
 		Proxy: n.ProxyFor, CAs: n.Pool})
 	if err != nil {
@@ -104,8 +104,8 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 // recordsPrompts reports whether records hold what is said. They do in a file, which
 // stays on the machine, and elsewhere if the user says so.
 func (p *Project) recordsPrompts() bool {
-	s := p.opts.settings
-	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.opts.getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+	s := p.opts.Settings
+	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.opts.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
 	return s.TelemetryPrompts && said
 }
 
@@ -124,7 +124,7 @@ func (p *Project) activityTarget(name string) (telemetry.Target, error) {
 		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
 	}
 	var err error
-	t.Exporter, err = opened(outfile.OpenLines(p.opts.paths.Folder(name)))
+	t.Exporter, err = opened(outfile.OpenLines(p.opts.Paths.Folder(name)))
 	return t, err
 }
 
@@ -133,8 +133,8 @@ func (p *Project) activityTarget(name string) (telemetry.Target, error) {
 func (p *Project) resource() []slog.Attr {
 	host, _ := os.Hostname()
 	attrs := []slog.Attr{
-		slog.String("service.name", cmp.Or(p.opts.getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
-		slog.String("service.version", p.opts.os.Version),
+		slog.String("service.name", cmp.Or(p.opts.Getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
+		slog.String("service.version", p.opts.Process.Version),
 		slog.String("telemetry.distro.name", "gemline"),
 		slog.String("host.name", host),
 		slog.String("host.arch", runtime.GOARCH),
@@ -143,14 +143,14 @@ func (p *Project) resource() []slog.Attr {
 		slog.String("process.runtime.name", "go"),
 		slog.String("process.runtime.version", runtime.Version()),
 	}
-	if surface := p.opts.getenv("GEMINI_CLI_SURFACE"); surface != "" {
+	if surface := p.opts.Getenv("GEMINI_CLI_SURFACE"); surface != "" {
 		attrs = append(attrs, slog.String("surface", surface))
 	}
-	if project := cmp.Or(p.opts.getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.opts.getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
-		p.opts.settings.TelemetryTarget == "gcp" {
+	if project := cmp.Or(p.opts.Getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.opts.Getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
+		p.opts.Settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
-	for key, value := range pairs(p.opts.getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+	for key, value := range pairs(p.opts.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}
@@ -178,34 +178,34 @@ func (s *Session) record() {
 		return
 	}
 	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
-		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.paths)),
-			slog.Bool("interactive", s.opts.interactive), slog.String("auth_type", s.project.server.method)},
+		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
+			slog.Bool("interactive", s.opts.Interactive), slog.String("auth_type", s.project.server.method)},
 		Model: s.project.server.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)
 			return class, outcome(err).HTTP
 		}})
-	servers := s.opts.settings.Servers()
+	servers := s.opts.Settings.Servers()
 	names := make([]string, len(servers))
 	for i, server := range servers {
 		names[i] = server.Name
 	}
 	var extensions []string
-	for _, x := range s.opts.active() {
+	for _, x := range s.opts.Active() {
 		extensions = append(extensions, x.Name)
 	}
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
-		slog.String("model", s.project.server.model(s.Choice.Model, s.opts.settings.Model)),
+		slog.String("model", s.project.server.model(s.Choice.Model, s.opts.Settings.Model)),
 		slog.Bool("sandbox_enabled", s.project.launcher.Sandbox != nil),
-		slog.String("core_tools_enabled", strings.Join(s.opts.settings.CoreTools, ",")),
+		slog.String("core_tools_enabled", strings.Join(s.opts.Settings.CoreTools, ",")),
 		slog.String("approval_mode", string(s.policy.Mode())),
 		slog.Bool("api_key_enabled", s.project.server.method == "gemini-api-key"),
 		slog.Bool("vertex_ai_enabled", s.project.server.method == "vertex-ai"),
 		slog.Bool("log_user_prompts_enabled", s.project.recordsPrompts()),
-		slog.Bool("file_filtering_respect_git_ignore", s.opts.settings.RespectGit),
-		slog.Bool("debug_mode", s.opts.flags.Debug),
+		slog.Bool("file_filtering_respect_git_ignore", s.opts.Settings.RespectGit),
+		slog.Bool("debug_mode", s.opts.Flags.Debug),
 		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),
-		slog.String("output_format", cmp.Or(s.opts.flags.Format(), s.opts.settings.Format)),
+		slog.String("output_format", cmp.Or(s.opts.Flags.Format(), s.opts.Settings.Format)),
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
 }
@@ -339,7 +339,7 @@ func (s *server) provider() []slog.Attr {
 
 // installation returns the id that the user's records have in common, made if there is
 // none.
-func installation(paths project.Paths) string {
+func installation(paths dirs.Paths) string {
 	name := paths.User("installation_id")
 	if b, err := os.ReadFile(name); err == nil && uuid.Validate(strings.TrimSpace(string(b))) == nil {
 		return strings.TrimSpace(string(b))

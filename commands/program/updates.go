@@ -23,7 +23,7 @@ type updates struct {
 // begin begins them, once. What becomes of them is told as it comes.
 func (u *updates) begin(ctx context.Context, i *interactive) {
 	u.once.Do(func() {
-		if !slices.ContainsFunc(i.opts.active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
+		if !slices.ContainsFunc(i.opts.Active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs

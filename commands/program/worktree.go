@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"gemline/commands/program/project"
+
 	"gemline/settings/flags"
 	"gemline/settings/trust"
 	"gemline/tools/worktree"
@@ -14,25 +16,25 @@ import (
 // after the user was asked whether the folder is trusted, and before anything of it is
 // used but its settings.
 func (r *run) checkOut(ctx context.Context) error {
-	if !r.opts.flags.Worktree.Set || r.opts.tree != "" {
+	if !r.opts.Flags.Worktree.Set || r.opts.Tree != "" {
 		return nil
 	}
-	name := r.opts.flags.Worktree.Value
+	name := r.opts.Flags.Worktree.Value
 	switch err := worktree.CheckName(name); {
 	case name != "" && err != nil:
 		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
-	case r.opts.trust.State < trust.Unneeded:
+	case r.opts.Trust.State < trust.Unneeded:
 		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it",
 			Advice: "gemline trust add trusts it"}
-	case !r.opts.settings.Worktrees:
+	case !r.opts.Settings.Worktrees:
 		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
 	}
-	l, err := newLauncher(r.opts)
+	l, err := project.NewLauncher(r.opts)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	repository, err := worktree.Open(r.opts.paths.Cwd, l)
+	repository, err := worktree.Open(r.opts.Paths.Cwd, l)
 	if err != nil {
 		return err
 	}
@@ -40,12 +42,12 @@ func (r *run) checkOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.opts.move(t.Path); err != nil {
+	if err := r.opts.Move(t.Path); err != nil {
 		return errors.Join(err, repository.Remove(ctx, t, false))
 	}
-	r.opts.tree = t.Name
+	r.opts.Tree = t.Name
 	r.status.tell(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
-	r.store, err = r.opts.paths.Register(ctx)
+	r.store, err = r.opts.Paths.Register(ctx)
 	if err != nil {
 		r.notify(err.Error())
 	}
@@ -54,31 +56,31 @@ func (r *run) checkOut(ctx context.Context) error {
 
 // tellTree says what becomes of the worktree that the run has made.
 func (r *run) tellTree(tell func(string)) {
-	if r.opts.tree == "" {
+	if r.opts.Tree == "" {
 		return
 	}
-	if s := r.status.session.Load(); s != nil && !r.opts.interactive && s.goOn() != "" {
+	if s := r.status.session.Load(); s != nil && !r.opts.Interactive && s.goOn() != "" {
 		tell("go on with " + s.goOn())
 	}
-	tell("the worktree stays; gemline worktree remove " + r.opts.tree + " removes it")
+	tell("the worktree stays; gemline worktree remove " + r.opts.Tree + " removes it")
 }
 
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
-func (r *run) enter(ctx context.Context, user consenter) error {
-	if err := r.opts.askTrust(ctx, user, r.notify); err != nil {
+func (r *run) enter(ctx context.Context, user project.Consenter) error {
+	if err := r.opts.AskTrust(ctx, user, r.notify); err != nil {
 		return err
 	}
 	if err := r.checkOut(ctx); err != nil {
 		return err
 	}
-	if r.opts.tree != "" {
-		if err := r.opts.askTrust(ctx, user, r.notify); err != nil {
+	if r.opts.Tree != "" {
+		if err := r.opts.AskTrust(ctx, user, r.notify); err != nil {
 			return err
 		}
 	}
-	if r.opts.trust.State == trust.Unknown {
+	if r.opts.Trust.State == trust.Unknown {
 		return nil
 	}
-	return r.opts.agree(ctx, user, r.notify)
+	return r.opts.Agree(ctx, user, r.notify)
 }

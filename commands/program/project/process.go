@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"os"
@@ -17,7 +17,7 @@ type Process struct {
 	Today                 time.Time                                 // by which prices change and models end; zero is before all that
 }
 
-func (p Process) getenv(name string) string {
+func (p Process) Getenv(name string) string {
 	v, _ := p.Lookup(name)
 	return v
 }

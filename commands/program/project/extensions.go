@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -11,26 +11,26 @@ import (
 	"gemline/settings/trust"
 )
 
-// installed returns the extensions, and what is wrong with those that can't be
+// Installed returns the extensions, and what is wrong with those that can't be
 // used.
-func (o *Options) installed() ([]extension.Extension, []string) {
-	if !o.settings.Extensions {
+func (o *Options) Installed() ([]extension.Extension, []string) {
+	if !o.Settings.Extensions {
 		return nil, nil
 	}
-	return extension.Installed(o.extensions(o.settings))
+	return extension.Installed(o.extensions(o.Settings))
 }
 
-// active returns the extensions that are switched on. What is wrong with others is told
+// Active returns the extensions that are switched on. What is wrong with others is told
 // where they are listed.
-func (o *Options) active() []extension.Extension {
-	list, _ := o.installed()
+func (o *Options) Active() []extension.Extension {
+	list, _ := o.Installed()
 	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
 }
 
 // extensions says which extensions are wanted by some of the settings.
 func (o *Options) extensions(by *settings.Settings) extension.Config {
-	return extension.Config{Dir: o.paths.User("extensions"), Cwd: o.paths.Cwd,
-		Only: o.flags.Extensions, Disabled: by.DisabledExtensions}
+	return extension.Config{Dir: o.Paths.User("extensions"), Cwd: o.Paths.Cwd,
+		Only: o.Flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
 // values returns the values of an extension's settings, by variable. What is secret of them
@@ -43,14 +43,14 @@ func (o *Options) values(x extension.Extension) map[string]string {
 		return known.(map[string]string)
 	}
 	cwd := ""
-	if o.trust.State == trust.Trusted {
-		cwd = o.paths.Cwd
+	if o.Trust.State == trust.Trusted {
+		cwd = o.Paths.Cwd
 	}
-	vault := auth.NewVault(o.paths.User(), o.getenv)
+	vault := auth.NewVault(o.Paths.User(), o.Getenv)
 	values := cli.ExtensionValues(context.Background(), &vault, x, cwd)
 	for _, s := range x.Settings {
 		if s.Sensitive && values[s.EnvVar] != "" {
-			o.secrets.Know(s.EnvVar, values[s.EnvVar])
+			o.Secrets.Know(s.EnvVar, values[s.EnvVar])
 		}
 	}
 	o.kept.Store(x.Home, values)
@@ -59,7 +59,7 @@ func (o *Options) values(x extension.Extension) map[string]string {
 
 // excluded are the tools that the extensions keep from running.
 func (o *Options) excluded(add func(from string, tools []string)) {
-	for _, x := range o.active() {
+	for _, x := range o.Active() {
 		if len(x.ExcludeTools) > 0 {
 			add(x.Manifest(), x.ExcludeTools)
 		}

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -16,34 +16,34 @@ import (
 
 // logins returns what all log-ins to servers share.
 func (o *Options) logins() oauth.Config {
-	account := auth.NewAccount(o.getenv, runtime.GOOS)
-	return oauth.Config{Transport: o.network().Transport(), Web: webConfig(o),
-		Store: oauth.NewStore(o.paths.User(), o.getenv),
-		Know:  o.secrets.Know, Getenv: o.getenv, Account: account.Read, Metadata: account.Host}
+	account := auth.NewAccount(o.Getenv, runtime.GOOS)
+	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
+		Store: oauth.NewStore(o.Paths.User(), o.Getenv),
+		Know:  o.Secrets.Know, Getenv: o.Getenv, Account: account.Read, Metadata: account.Host}
 }
 
-// managedServers are the servers of a directory for sub-commands.
-type managedServers struct {
-	opts   *Options
-	notify func(string)
-	held   *mcp.Set // those of the session, nil if none is held
+// ManagedServers are the servers of a directory for sub-commands.
+type ManagedServers struct {
+	Opts   *Options
+	Notify func(string)
+	Held   *mcp.Set // those of the session, nil if none is held
 
 	// open returns what programs are started by, and what is worked in.
-	open func() (*launch.Launcher, *workspace.Workspace, error)
+	Open func() (*launch.Launcher, *workspace.Workspace, error)
 }
 
 // set returns the servers that are set up.
-func (m managedServers) set() *serverSet {
-	return m.opts.servers(m.notify)
+func (m ManagedServers) set() *serverSet {
+	return m.Opts.Servers(m.Notify)
 }
 
 // Status implements [cli.Servers].
-func (m managedServers) Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error) {
-	if m.held != nil {
-		return m.held.Status(), nil
+func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error) {
+	if m.Held != nil {
+		return m.Held.Status(), nil
 	}
 	quiet := func(string) {} // what fails is in the Status
-	c := connector{opts: m.opts, notify: m.notify, note: quiet}
+	c := Connector{Opts: m.Opts, Notify: m.Notify, Note: quiet}
 	only := *m.set()
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
@@ -54,13 +54,13 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 		}
 	}
 	if len(only.list) > 0 { // whose variables are filled in from the launcher's environment
-		l, w, err := m.open()
+		l, w, err := m.Open()
 		if err != nil {
 			return nil, err
 		}
-		c.launcher, c.roots = l, w.Roots
+		c.Launcher, c.Roots = l, w.Roots
 	}
-	servers := c.serve(&only, quiet)
+	servers := c.Serve(&only, quiet)
 	defer servers.Close()
 	if most > 0 && servers != nil {
 		servers.Start()
@@ -70,41 +70,41 @@ func (m managedServers) Status(ctx context.Context, most time.Duration, names ..
 }
 
 // Login implements [cli.Servers].
-func (m managedServers) Login(name string) (*oauth.Client, error) {
+func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 	for _, s := range m.set().list {
 		if s.Name != name || s.address() == "" {
 			continue
 		}
 		if s.projects() {
-			l, _, err := m.open()
+			l, _, err := m.Open()
 			if err != nil {
 				return nil, err
 			}
-			s = connector{opts: m.opts, launcher: l, notify: m.notify}.filled(s, m.set().rights(s))
+			s = Connector{Opts: m.Opts, Launcher: l, Notify: m.Notify}.filled(s, m.set().rights(s))
 		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil
 		}
-		return oauth.NewClient(m.opts.logins(), o)
+		return oauth.NewClient(m.Opts.logins(), o)
 	}
 	return nil, nil
 }
 
 // Turn implements [cli.Servers].
-func (m managedServers) Turn(name string, on bool) {
+func (m ManagedServers) Turn(name string, on bool) {
 	why := "it is disabled"
 	if on {
 		why = ""
 	}
-	if m.held != nil {
-		m.held.Switch(name, why) // it is there, as Status has said
+	if m.Held != nil {
+		m.Held.Switch(name, why) // it is there, as Status has said
 	}
 }
 
 // Reload implements [cli.Servers].
-func (m managedServers) Reload(names ...string) {
-	if m.held != nil {
-		m.held.Restart(names...)
+func (m ManagedServers) Reload(names ...string) {
+	if m.Held != nil {
+		m.Held.Restart(names...)
 	}
 }

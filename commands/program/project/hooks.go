@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -23,33 +23,33 @@ import (
 type hookSet struct {
 	opts  *Options
 	list  []hook.Hook
-	wrong []hook.Problem
+	Wrong []hook.Problem
 
 	mu       sync.Mutex
 	switched map[string]bool // by [hook.Hook.ID], in this run
 }
 
-// findHooks returns the hooks that the files of settings and the extensions set. Those of
+// FindHooks returns the hooks that the files of settings and the extensions set. Those of
 // the project come last: no other hook is left out for being the same as one of them.
-func (o *Options) findHooks() *hookSet {
+func (o *Options) FindHooks() *hookSet {
 	h := &hookSet{opts: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
-		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
+		h.list, h.Wrong = append(h.list, list...), append(h.Wrong, wrong...)
 	}
 	of := map[settings.Scope]hook.Source{settings.User: hook.User, settings.Workspace: hook.Project}
-	o.settings.EachHooks(func(src settings.Source, value map[string]any, line func(...string) int) {
+	o.Settings.EachHooks(func(src settings.Source, value map[string]any, line func(...string) int) {
 		whose, ok := of[src.Scope]
 		if !ok {
 			whose = hook.System
 		}
 		add(value, whose, hook.File{Path: src.Path, Line: line})
 	})
-	for _, x := range o.active() {
+	for _, x := range o.Active() {
 		before := len(h.list)
 		add(x.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
-			h.list[i].Env = merged(x.Variables(o.paths.Cwd), merged(o.values(x), h.list[i].Env))
+			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(o.values(x), h.list[i].Env))
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
@@ -64,7 +64,7 @@ func (o *Options) findHooks() *hookSet {
 	})
 	if slices.ContainsFunc(h.list, projects) {
 		if err := o.agreed.kept(); err != nil {
-			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
+			h.Wrong = append(h.Wrong, hook.Problem{Text: err.Error()})
 		}
 	}
 	return h
@@ -78,7 +78,7 @@ func (h *hookSet) fingerprint(k hook.Hook) string {
 
 // startedBy returns what a hook starts, with its fingerprint.
 func (h *hookSet) startedBy(k hook.Hook) (s consent.Started, print string) {
-	s = h.opts.started(h.opts.paths.Cwd, k.Env, nil, k.Command)
+	s = h.opts.started(h.opts.Paths.Cwd, k.Env, nil, k.Command)
 	env := variables(k.Env)
 	return s, s.Fingerprint(append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
@@ -102,16 +102,16 @@ func (h *hookSet) on(k hook.Hook) bool {
 	}
 	said := []*settings.Settings{h.opts.userSettings}
 	if k.Source == hook.Project {
-		said = append(said, h.opts.settings)
+		said = append(said, h.opts.Settings)
 	}
 	return !slices.ContainsFunc(said, func(s *settings.Settings) bool {
 		return !s.Hooks || slices.Contains(s.DisabledHooks, k.ID())
 	})
 }
 
-// ids returns what the hooks are called that are switched on, or off. What can't be typed
+// Ids returns what the hooks are called that are switched on, or off. What can't be typed
 // is left out.
-func (h *hookSet) ids(on bool) (list []string) {
+func (h *hookSet) Ids(on bool) (list []string) {
 	for _, k := range h.list {
 		if h.on(k) == on && text.EscapeLine(k.ID()) == k.ID() {
 			list = append(list, k.ID())
@@ -136,29 +136,29 @@ func (h *hookSet) open() []hook.Hook {
 // trustedByFlag reports whether the run was told to trust the folder, which stands for an
 // agreement where nobody is asked.
 func (o *Options) trustedByFlag() bool {
-	why := o.trust.Why
-	return o.trust.State == trust.Trusted &&
+	why := o.Trust.Why
+	return o.Trust.State == trust.Trusted &&
 		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 }
 
-// loadHooks finds the hooks of the project, and says which of them do not run. A run that
+// LoadHooks finds the hooks of the project, and says which of them do not run. A run that
 // nobody watches ends if one of these could have kept something from happening in it.
-func (o *Options) loadHooks(notify func(string)) error {
-	if o.hooks == nil { // else they were found when the user was asked about them
-		o.hooks = o.findHooks()
+func (o *Options) LoadHooks(notify func(string)) error {
+	if o.Hooks == nil { // else they were found when the user was asked about them
+		o.Hooks = o.FindHooks()
 	}
-	h := o.hooks
-	watched := o.attended() && o.settings.ApprovalMode != "yolo"
-	for _, w := range h.wrong {
-		if w.Event.Blocks() && !w.Runs && !watched && !o.flags.IgnoreUnsupported {
-			return &unusableHookError{w.Text}
+	h := o.Hooks
+	watched := o.Attended() && o.Settings.ApprovalMode != "yolo"
+	for _, w := range h.Wrong {
+		if w.Event.Blocks() && !w.Runs && !watched && !o.Flags.IgnoreUnsupported {
+			return &UnusableHookError{w.Text}
 		}
-		notify(text.OneLine(w.Text, longestNotice))
+		notify(text.OneLine(w.Text, LongestNotice))
 	}
 	var left []string
 	for _, k := range h.open() {
 		if !o.agreedByFlag(h.fingerprint(k)) {
-			left = append(left, text.OneLine(k.ID(), longestName))
+			left = append(left, text.OneLine(k.ID(), LongestName))
 		}
 	}
 	if len(left) > 0 {
@@ -176,15 +176,15 @@ func (h *hookSet) ready() []hook.Hook {
 	})
 }
 
-// An unusableHookError is a hook that may block and can't be used, in a run where nobody
+// An UnusableHookError is a hook that may block and can't be used, in a run where nobody
 // sees that it is not.
-type unusableHookError struct{ what string }
+type UnusableHookError struct{ what string }
 
 // Error returns one line.
-func (e *unusableHookError) Error() string { return e.what }
+func (e *UnusableHookError) Error() string { return e.what }
 
 // Hint says what to do.
-func (*unusableHookError) Hint() string {
+func (*UnusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
 }
 
@@ -208,7 +208,7 @@ func (h *hookSet) wishes() (list []wish) {
 }
 
 const (
-	longestNotice, longestName = 500, 60 // characters of what a file of settings says
+	LongestNotice, LongestName = 500, 60 // characters of what a file of settings says
 
 	mercy      = 5 * time.Second // how long a hook whose time is up may take to end
 	mostOutput = 1 << 20         // bytes that count of what it prints
@@ -229,9 +229,9 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 		if p.Hook.Source == hook.Project {
 			env = append(h.opts.projectEnviron(), env...)
 		}
-		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.paths.Cwd, Env: env, Input: string(p.Input),
+		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.Paths.Cwd, Env: env, Input: string(p.Input),
 			Apart: true, Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
-		clean := h.opts.secrets.Known
+		clean := h.opts.Secrets.Known
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
 		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,
 			Late: o.Limit > 0, Err: o.Err}
@@ -251,51 +251,51 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 	}
 }
 
-// config returns what hooks need that are started by l.
-func (h *hookSet) config(l *launch.Launcher, session func() hook.Session) hook.Config {
+// Config returns what hooks need that are started by l.
+func (h *hookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
 }
 
-// managedHooks are the hooks of a directory for sub-commands.
-type managedHooks struct {
-	opts     *Options
-	launcher func() (*launch.Launcher, error)
+// ManagedHooks are the hooks of a directory for sub-commands.
+type ManagedHooks struct {
+	Opts     *Options
+	Launcher func() (*launch.Launcher, error)
 }
 
 // set returns the hooks: those of the session, if one is held.
-func (m managedHooks) set() *hookSet {
-	if m.opts.hooks == nil {
-		m.opts.hooks = m.opts.findHooks()
+func (m ManagedHooks) set() *hookSet {
+	if m.Opts.Hooks == nil {
+		m.Opts.Hooks = m.Opts.FindHooks()
 	}
-	return m.opts.hooks
+	return m.Opts.Hooks
 }
 
 // List implements [cli.Hooks].
-func (m managedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
+func (m ManagedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
 	h := m.set()
 	for _, k := range h.list {
 		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(),
 			Enabled: h.on(k), Rights: string(h.rights(k))})
 	}
-	return list, h.wrong
+	return list, h.Wrong
 }
 
 // Try implements [cli.Hooks].
-func (m managedHooks) Try(
+func (m ManagedHooks) Try(
 	ctx context.Context, e hook.Event, subject string, input map[string]any,
 ) ([]hook.Call, error) {
-	l, err := m.launcher()
+	l, err := m.Launcher()
 	if err != nil {
 		return nil, err
 	}
 	if l.Roots == nil { // nothing is worked in
-		l.Roots = func() []string { return []string{m.opts.paths.Cwd} }
+		l.Roots = func() []string { return []string{m.Opts.Paths.Cwd} }
 	}
-	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.opts.paths.Cwd}
-	cfg := m.set().config(l, func() hook.Session { return session })
+	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.Opts.Paths.Cwd}
+	cfg := m.set().Config(l, func() hook.Session { return session })
 	calls := hook.New(cfg).Try(ctx, e, subject, input)
 	return calls, ctx.Err()
 }
 
 // Turn implements [cli.Hooks].
-func (m managedHooks) Turn(id string, on bool) { m.set().turn(id, on) }
+func (m ManagedHooks) Turn(id string, on bool) { m.set().turn(id, on) }

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"cmp"
@@ -57,10 +57,10 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			set.list[i] = mcpServer{Server: tuned(s, set.list[i].Server), extension: from}
 		}
 	}
-	for _, s := range o.settings.Servers() {
+	for _, s := range o.Settings.Servers() {
 		add(s, "")
 	}
-	if path := filepath.Join(o.paths.Cwd, ".mcp.json"); o.brings(path) {
+	if path := filepath.Join(o.Paths.Cwd, ".mcp.json"); o.brings(path) {
 		list, err := settings.ProjectServers(path)
 		if err != nil {
 			notify(text.EscapeLine(err.Error()))
@@ -69,14 +69,14 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			add(s, "")
 		}
 	}
-	for _, x := range o.active() {
+	for _, x := range o.Active() {
 		for _, s := range settings.ServersIn(x.Servers, nil) {
 			s = o.brought(x, s)
 			s.File = x.Manifest()
 			add(s, x.Name)
 		}
 	}
-	for _, s := range o.named { // of whoever speaks for the user
+	for _, s := range o.Named { // of whoever speaks for the user
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
@@ -84,7 +84,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 	for _, m := range set.list {
 		m.tell(notify)
 	}
-	for _, name := range o.flags.Servers {
+	for _, name := range o.Flags.Servers {
 		set.known(strings.TrimSpace(name), notify)
 	}
 	if slices.ContainsFunc(set.list, mcpServer.projects) {
@@ -97,7 +97,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 
 // brought returns a server that an extension brings, with the values of its settings.
 func (o *Options) brought(x extension.Extension, s settings.Server) settings.Server {
-	values, variables := o.values(x), x.Variables(o.paths.Cwd)
+	values, variables := o.values(x), x.Variables(o.Paths.Cwd)
 	s = s.Filled(func(name string) (string, bool) {
 		for _, known := range []map[string]string{variables, values} {
 			if v, ok := known[name]; ok {
@@ -107,7 +107,7 @@ func (o *Options) brought(x extension.Extension, s settings.Server) settings.Ser
 		if shell.Credential(name) {
 			return "", false
 		}
-		return o.lookup(name)
+		return o.Lookup(name)
 	})
 	s.Env = merged(variables, merged(values, s.Env))
 	s.Trusted, s.Scope = false, settings.User
@@ -175,17 +175,17 @@ func (o *Options) blockServers(set *serverSet) {
 	if len(set.list) == 0 {
 		return
 	}
-	allowed, only := o.flags.Servers, len(o.flags.Servers) > 0
+	allowed, only := o.Flags.Servers, len(o.Flags.Servers) > 0
 	if !only {
-		for _, said := range o.settings.Said("mcp.allowed") {
+		for _, said := range o.Settings.Said("mcp.allowed") {
 			allowed, only = said.Values, true
 		}
 	}
 	var excluded []string
-	for _, said := range o.settings.Said("mcp.excluded") {
+	for _, said := range o.Settings.Said("mcp.excluded") {
 		excluded = append(excluded, said.Values...)
 	}
-	disabled := disabledServers(o.paths.User("mcp-server-enablement.json"))
+	disabled := disabledServers(o.Paths.User("mcp-server-enablement.json"))
 	named := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 	}
@@ -194,7 +194,7 @@ func (o *Options) blockServers(set *serverSet) {
 		switch {
 		case only && !named(allowed, m.Name):
 			m.off = "mcp.allowed does not name it"
-			if len(o.flags.Servers) > 0 {
+			if len(o.Flags.Servers) > 0 {
 				m.off = "--allowed-mcp-server-names does not name it"
 			}
 		case m.Off:
@@ -246,7 +246,7 @@ func (o *Options) startedBy(m settings.Server) (s consent.Started) {
 		return s
 	}
 	argv := append([]string{m.Command}, m.Args...)
-	s = o.started(o.paths.Folder(m.Dir), m.Env, argv)
+	s = o.started(o.Paths.Folder(m.Dir), m.Env, argv)
 	if s.Unsure == "" && strings.Contains(strings.Join(append(argv, m.Dir), " "), "$") {
 		s.Unsure = "a variable is filled in in what starts"
 	}
@@ -314,27 +314,27 @@ func startable(r consent.Rights) error {
 	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
 }
 
-// A connector connects to MCP servers.
-type connector struct {
-	opts     *Options
-	launcher *launch.Launcher // of those that are programs
-	roots    func() []string  // the directories that are worked in
-	notify   func(string)     // tells why a server that is wanted is not started
-	note     func(string)     // tells something of a server that is connected to
-	log      func(server, said string)
-	keep     func(server, said string) (path string)
+// A Connector connects to MCP servers.
+type Connector struct {
+	Opts     *Options
+	Launcher *launch.Launcher // of those that are programs
+	Roots    func() []string  // the directories that are worked in
+	Notify   func(string)     // tells why a server that is wanted is not started
+	Note     func(string)     // tells something of a server that is connected to
+	Log      func(server, said string)
+	Keep     func(server, said string) (path string)
 }
 
 // filled returns a server with these rights, with its variables filled in where the project
 // names them, and off if it is not to be started.
-func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
+func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
-		m.Server = m.Filled(c.seenBy(rights))
-		m.Env = merged(c.opts.projectVars(), m.Env)
+		m.Server = m.Filled(c.SeenBy(rights))
+		m.Env = merged(c.Opts.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
-		m.tell(c.notify)
+		m.tell(c.Notify)
 	}
 	return m
 }
@@ -362,15 +362,15 @@ func (o *Options) projectVars() map[string]string {
 }
 
 // described returns a server as it is connected to.
-func (c connector) described(m mcpServer) mcp.Server {
+func (c Connector) described(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
-	if s.Dir = c.opts.paths.Folder(s.Dir); m.Dir == "" {
-		s.Dir = c.opts.paths.Cwd
+	if s.Dir = c.Opts.Paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = c.Opts.Paths.Cwd
 	}
 	return s
 }
@@ -395,32 +395,32 @@ func (m mcpServer) login(url string) oauth.Server {
 		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
 }
 
-// seenBy returns the variables that what a project says may have filled in: none of
+// SeenBy returns the variables that what a project says may have filled in: none of
 // gemline's own credentials, and without the user's consent no secrets.
-func (c connector) seenBy(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(c.opts.os.Environ())
+func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(c.Opts.Process.Environ())
 	if r != consent.All {
-		sealed := c.launcher.Shell
+		sealed := c.Launcher.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(c.opts.os.Environ(), sealed)
+		env = shell.Inherited(c.Opts.Process.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(c.opts.projectEnviron(), env...)
+		env = append(c.Opts.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
-// servers returns the MCP servers of the directory.
-func (o *Options) servers(notify func(string)) *serverSet {
+// Servers returns the MCP servers of the directory.
+func (o *Options) Servers(notify func(string)) *serverSet {
 	if o.served == nil { // else they were found when the user was asked about them
 		o.served = o.findServers(notify)
 	}
 	return o.served
 }
 
-// serve returns the servers of a directory, nil if there are none. It tells by open which are
+// Serve returns the servers of a directory, nil if there are none. It tells by open which are
 // not used since nobody has said anything about them.
-func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
+func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
 	}
@@ -429,7 +429,7 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !c.opts.agreedByFlag(set.fingerprint(m)) {
+		if !c.Opts.agreedByFlag(set.fingerprint(m)) {
 			names = append(names, text.EscapeLine(m.Name))
 		}
 	}
@@ -441,18 +441,18 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 }
 
 // connected returns a set of servers, each with the rights that it has at the moment.
-func (c connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.os.Version, Roots: c.roots, Notify: c.note,
-		Log: c.log, Keep: c.keep}
-	logins := sync.OnceValue(c.opts.logins) // when the first remote server is connected to
+func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Process.Version, Roots: c.Roots, Notify: c.Note,
+		Log: c.Log, Keep: c.Keep}
+	logins := sync.OnceValue(c.Opts.logins) // when the first remote server is connected to
 	var remote map[string]oauth.Server      // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Seen = &mcp.Seen{Path: c.opts.paths.User("gemline", "mcp-tools.json"),
-		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	cfg.Seen = &mcp.Seen{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
+		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
 		s := c.described(filled)
-		if c.opts.serving != nil && isServing(s.Command) {
+		if c.Opts.Serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -30,9 +30,9 @@ type discovery struct {
 // findDiscovery returns what the settings say. Nothing runs yet.
 func (o *Options) findDiscovery() (d *discovery, err error) {
 	d = &discovery{agreed: o.agreed}
-	said, user := o.settings, o.userSettings
+	said, user := o.Settings, o.userSettings
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
-	d.Dir, d.Rights = o.paths.Cwd, d.free
+	d.Dir, d.Rights = o.Paths.Cwd, d.free
 	d.start = func() consent.Started { return o.started(d.Dir, nil, nil, d.Command, d.Call) }
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.project {
@@ -44,8 +44,8 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 	return d, err
 }
 
-// loadDiscovery finds the commands, unless the user was asked about them.
-func (o *Options) loadDiscovery(notify func(string)) {
+// LoadDiscovery finds the commands, unless the user was asked about them.
+func (o *Options) LoadDiscovery(notify func(string)) {
 	if o.discovery != nil {
 		return
 	}
@@ -98,9 +98,9 @@ func (d *discovery) wishes() []wish {
 		Command: d.Command + "\n" + d.Call, Files: s.Files, Only: s.Unsure}, print}}
 }
 
-// discovered returns the tools that a command declares, which l starts. It runs for the
+// Discovered returns the tools that a command declares, which l starts. It runs for the
 // first conversation that asks.
-func (o *Options) discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
+func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
 	d := o.discovery
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +118,7 @@ func (o *Options) discovered(ctx context.Context, l *launch.Launcher, notify fun
 	default:
 		found, err := d.Tools(ctx, l)
 		if err != nil {
-			return nil, &discoveryError{fmt.Errorf("tools.discoveryCommand (%s): %w", d.Command, err)}
+			return nil, &DiscoveryError{fmt.Errorf("tools.discoveryCommand (%s): %w", d.Command, err)}
 		}
 		d.found = found
 	}
@@ -126,13 +126,13 @@ func (o *Options) discovered(ctx context.Context, l *launch.Launcher, notify fun
 	return d.found, nil
 }
 
-// A discoveryError is why it is not known which tools there are.
-type discoveryError struct{ error }
+// A DiscoveryError is why it is not known which tools there are.
+type DiscoveryError struct{ error }
 
 // Unwrap returns what went wrong.
-func (e *discoveryError) Unwrap() error { return e.error }
+func (e *DiscoveryError) Unwrap() error { return e.error }
 
 // Hint says what to do.
-func (*discoveryError) Hint() string {
+func (*DiscoveryError) Hint() string {
 	return "mend the command, or take it out of the settings (gemline config list --origin names the file)"
 }

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"gemline/engine/text"
@@ -9,11 +9,11 @@ import (
 // projectCheck returns the command that the project's settings check the work by, as it is
 // asked about; the command is empty if it is the user's, or there is none.
 func (o *Options) projectCheck() (w wish) {
-	command := o.settings.Check
+	command := o.Settings.Check
 	if command == "" || command == o.userSettings.Check {
 		return w
 	}
-	s := o.started(o.paths.Cwd, nil, nil, command)
+	s := o.started(o.Paths.Cwd, nil, nil, command)
 	return wish{question.Wish{Title: "check of the model's work, confined in any case", Command: command, Files: s.Files},
 		s.Fingerprint("check", command)}
 }
@@ -27,12 +27,12 @@ func (o *Options) openCheck() []wish {
 	return []wish{w}
 }
 
-// loadCheck returns the command that checks the work: the user's, where the project has one
+// LoadCheck returns the command that checks the work: the user's, where the project has one
 // that nobody has agreed to, which is said.
-func (o *Options) loadCheck(notify func(string)) (check string) {
-	check = o.settings.Check
+func (o *Options) LoadCheck(notify func(string)) (check string) {
+	check = o.Settings.Check
 	w := o.projectCheck()
-	if check == "" && o.flags.CheckRounds != nil {
+	if check == "" && o.Flags.CheckRounds != nil {
 		notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
 	if w.Command == "" {
@@ -46,7 +46,7 @@ func (o *Options) loadCheck(notify func(string)) (check string) {
 	case said == "" && o.agreedByFlag(w.print):
 	case said == "":
 		notify("the check of this project does not run, since nobody has agreed to it: " +
-			text.OneLine(w.Command, longestName) + howAgreed)
+			text.OneLine(w.Command, LongestName) + howAgreed)
 		fallthrough
 	default:
 		check = o.userSettings.Check

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
 func learnSecrets(o *Options) {
-	vars := append(o.environ(), o.projectEnviron()...)
+	vars := append(o.Environ(), o.projectEnviron()...)
 	for name, value := range shell.Secrets(vars, o.shellSettings()) {
-		o.secrets.Know(name, value)
+		o.Secrets.Know(name, value)
 	}
 }
 
@@ -29,9 +29,9 @@ func learnSettings(o *Options) {
 		}
 		switch value = words[len(words)-1]; {
 		case shell.Unusual(value):
-			o.secrets.Know(name, value)
+			o.Secrets.Know(name, value)
 		case shell.Distinct(value):
-			o.secrets.AddStored(name, value)
+			o.Secrets.AddStored(name, value)
 		}
 	}
 	var walk func(v any)
@@ -77,7 +77,7 @@ func learnSettings(o *Options) {
 	}
 }
 
-// redacting returns a tell that takes secrets out of what it tells.
-func (o *Options) redacting(tell func(string)) func(string) {
-	return func(text string) { tell(o.secrets.Text(text)) }
+// Redacting returns a tell that takes secrets out of what it tells.
+func (o *Options) Redacting(tell func(string)) func(string) {
+	return func(text string) { tell(o.Secrets.Text(text)) }
 }

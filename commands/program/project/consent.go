@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -28,10 +28,10 @@ type agreements struct {
 func (o *Options) newAgreements() *agreements {
 	a := &agreements{given: map[string]consent.Rights{}, free: map[string]bool{}}
 	a.kept = sync.OnceValue(func() error {
-		if o.trust.State != trust.Trusted {
+		if o.Trust.State != trust.Trusted {
 			return nil
 		}
-		kept, before, err := consent.In(o.paths).Of(o.trust.Folder)
+		kept, before, err := consent.In(o.Paths).Of(o.Trust.Folder)
 		a.give(kept)
 		a.before = before
 		return err
@@ -74,12 +74,12 @@ func (a *agreements) held() []string {
 // started finds what is started of the project in a directory, with the variables that
 // env sets: command lines, or a program and its arguments.
 func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
-	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.getenv, Roots: []string{o.paths.Cwd}}
-	for _, more := range o.settings.IncludeDirs {
-		s.Roots = append(s.Roots, o.paths.Folder(more))
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Getenv, Roots: []string{o.Paths.Cwd}}
+	for _, more := range o.Settings.IncludeDirs {
+		s.Roots = append(s.Roots, o.Paths.Folder(more))
 	}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
-		s.Vars = append(s.Vars, name+"="+o.paths.Cwd)
+		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
 	for _, kv := range o.projectEnviron() {
 		if name, _, _ := strings.Cut(kv, "="); program.Steers(name) {
@@ -108,7 +108,7 @@ func (a *agreements) give(given map[string]consent.Rights) {
 // agreedByFlag reports whether the command line stands for an agreement, as it does where
 // it trusts the folder and nobody can be asked. Then it is noted, for this run.
 func (o *Options) agreedByFlag(print string) bool {
-	by := o.trustedByFlag() && !o.consulted()
+	by := o.trustedByFlag() && !o.Consulted()
 	if by {
 		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
 	}
@@ -125,9 +125,9 @@ type wish struct {
 	print string
 }
 
-// agree asks about what the project wants to run and is new or has changed, and keeps the
+// Agree asks about what the project wants to run and is new or has changed, and keeps the
 // answer.
-func (o *Options) agree(ctx context.Context, user consenter, notify func(string)) error {
+func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.agreed.given // together with the folder
 	o.agreed = o.newAgreements()
 	o.agreed.give(said)
@@ -137,12 +137,12 @@ func (o *Options) agree(ctx context.Context, user consenter, notify func(string)
 // wanted returns what the project wants to run and nobody has said anything about.
 func (o *Options) wanted(notify func(string)) (all []wish) {
 	var err error
-	o.hooks, o.agentSet = o.findHooks(), o.findAgents()
+	o.Hooks, o.agentSet = o.FindHooks(), o.findAgents()
 	if o.discovery, err = o.findDiscovery(); err != nil {
 		notify(err.Error())
 	}
 	o.served = o.findServers(notify)
-	for _, wishes := range []func() []wish{o.hooks.wishes, o.discovery.wishes, o.served.wishes,
+	for _, wishes := range []func() []wish{o.Hooks.wishes, o.discovery.wishes, o.served.wishes,
 		o.agentSet.wishes, o.openCheck} {
 		all = append(all, wishes()...)
 	}
@@ -164,7 +164,7 @@ func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify
 	for i, w := range wishes {
 		shown[i] = w.Wish
 	}
-	answer, err := ask(ctx, o.trust.Folder, shown)
+	answer, err := ask(ctx, o.Trust.Folder, shown)
 	if err == nil {
 		o.keep(ctx, wishes, answer, notify)
 	}
@@ -185,7 +185,7 @@ func (o *Options) keep(ctx context.Context, wishes []wish, answer question.Conse
 			given[w.print] = consent.Confined
 		}
 	}
-	if err := consent.In(o.paths).Keep(ctx, o.trust.Folder, given); err != nil {
+	if err := consent.In(o.Paths).Keep(ctx, o.Trust.Folder, given); err != nil {
 		notify(unkept(err))
 	}
 	o.agreed.give(given)

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"maps"
@@ -22,8 +22,13 @@ type rulebook struct {
 	tell     func(string) // of what is no warning
 }
 
-// policy returns what judges calls by the rules. A file that is not one of rules is
-// an error, since nobody knows what it would deny.
+// Policy returns what judges calls by the rules, for commands that l starts. It tells by warn
+// what is wrong with rules and by tell which are kept. A file that is not one of rules is an
+// error, since nobody knows what it would deny.
+func (o *Options) Policy(l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
+	return rulebook{o, l, warn, tell}.policy(unattended)
+}
+
 func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	if b.opts.loadError != nil {
 		return nil, b.opts.loadError
@@ -36,7 +41,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		return nil, err
 	}
 	all = append(all, b.listed(unattended)...)
-	if given := b.opts.flags.AllowedTools; len(given) > 0 {
+	if given := b.opts.Flags.AllowedTools; len(given) > 0 {
 		more, wrong := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
 		for _, w := range wrong {
 			b.warn(w)
@@ -47,10 +52,10 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		all = append(all, more...)
 	}
 	all = append(all, policy.Network(b.launcher.Offline, b.launcher.Asked)...)
-	if b.opts.settings.NoAlways {
+	if b.opts.Settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}
-	p := policy.New(policy.Mode(b.opts.settings.ApprovalMode), all...)
+	p := policy.New(policy.Mode(b.opts.Settings.ApprovalMode), all...)
 	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.launcher.Contained
 	return p, nil
 }
@@ -58,12 +63,12 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 // store returns where "always" is kept: nowhere, if the user's own rules are
 // not those that hold.
 func (b rulebook) store() policy.Store {
-	if b.opts.paths.Home == "" || len(b.opts.flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
+	if b.opts.Paths.Home == "" || len(b.opts.Flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
 	}
-	here := b.opts.paths.Folder("")
-	return policy.Store{User: b.opts.paths.User("policies", "auto-saved.toml"),
-		Project: b.opts.paths.User("policies", "projects", project.Hash(here)+".toml"),
+	here := b.opts.Paths.Folder("")
+	return policy.Store{User: b.opts.Paths.User("policies", "auto-saved.toml"),
+		Project: b.opts.Paths.User("policies", "projects", project.Hash(here)+".toml"),
 		About:   "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
@@ -93,10 +98,10 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
-		if key != "tools.allowed" || len(b.opts.flags.AllowedTools) == 0 {
+		if key != "tools.allowed" || len(b.opts.Flags.AllowedTools) == 0 {
 			say(policy.User, key, b.opts.userSettings.Said(key))
 		}
-		say(policy.Project, key, slices.DeleteFunc(b.opts.settings.Said(key),
+		say(policy.Project, key, slices.DeleteFunc(b.opts.Settings.Said(key),
 			func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
 	b.opts.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
@@ -109,7 +114,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 // have meant another one.
 func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
-	for _, server := range b.opts.settings.Servers() {
+	for _, server := range b.opts.Settings.Servers() {
 		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
 			continue
 		}
@@ -130,9 +135,9 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 
 // files returns where rules are looked for.
 func (b rulebook) files() []policy.Source {
-	system := policy.Source{Path: settings.SystemPolicies(b.opts.os.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
+	system := policy.Source{Path: settings.SystemPolicies(b.opts.Process.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
 	list := []policy.Source{system}
-	admin := append(append([]string{}, b.opts.flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
+	admin := append(append([]string{}, b.opts.Flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
 	if system.Holds() {
 		if len(admin) > 0 {
 			b.warn("this machine's administrator has policy files in " + system.Path +
@@ -141,20 +146,20 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: b.opts.places().place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: b.opts.Places().place(path), Tier: policy.Admin, Must: true})
 	}
-	user := b.opts.flags.Policy
+	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: b.opts.places().place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: b.opts.Places().place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
-		list = append(list, policy.Source{Path: b.opts.paths.User("policies"), Tier: policy.User},
+		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},
 			policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
-	if dir := b.opts.paths.Workspace("policies"); b.opts.brings(dir) {
+	if dir := b.opts.Paths.Workspace("policies"); b.opts.brings(dir) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
 	return append(list, b.extensionRules()...)

@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"cmp"
@@ -34,8 +34,8 @@ type agentSet struct {
 	mu       sync.Mutex
 	switched map[string]bool // in this run
 
-	ask  asking       // the user of a session; nil where nobody can be asked
-	tell func(string) // of what could not be kept
+	Ask  asking       // the user of a session; nil where nobody can be asked
+	Tell func(string) // of what could not be kept
 }
 
 // findAgents returns the agents. No file is read yet.
@@ -45,8 +45,8 @@ func (o *Options) findAgents() *agentSet {
 	return a
 }
 
-// agents returns the agents of the directory: those of a session, if one is held.
-func (o *Options) agents() *agentSet {
+// Agents returns the agents of the directory: those of a session, if one is held.
+func (o *Options) Agents() *agentSet {
 	if o.agentSet == nil {
 		o.agentSet = o.findAgents()
 	}
@@ -56,11 +56,11 @@ func (o *Options) agents() *agentSet {
 // sources are where agents are looked for, the strongest first. Whatever brings agents is
 // one of them.
 func (a *agentSet) sources() (list []agent.Source) {
-	if dir := a.opts.paths.Workspace("agents"); a.opts.brings(dir) {
-		list = append(list, agent.Source{Name: agentOfProject, Dir: dir, Within: true})
+	if dir := a.opts.Paths.Workspace("agents"); a.opts.brings(dir) {
+		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
 	}
-	list = append(list, agent.Source{Name: agentOfUser, Dir: a.opts.paths.User("agents")})
-	for _, x := range a.opts.active() {
+	list = append(list, agent.Source{Name: agentOfUser, Dir: a.opts.Paths.User("agents")})
+	for _, x := range a.opts.Active() {
 		list = append(list, cli.AgentsOf(x))
 	}
 	return list
@@ -68,14 +68,14 @@ func (a *agentSet) sources() (list []agent.Source) {
 
 // Whose agents are, beside extensions.
 const (
-	agentOfProject = "project"
+	AgentOfProject = "project"
 	agentOfUser    = "user"
 )
 
-// list returns the agents, as the settings have them, and
+// List returns the agents, as the settings have them, and
 // what is wrong with others.
-func (a *agentSet) list() (list []agent.Definition, wrong []error) {
-	if !a.opts.settings.Agents {
+func (a *agentSet) List() (list []agent.Definition, wrong []error) {
+	if !a.opts.Settings.Agents {
 		return nil, nil
 	}
 	a.mu.Lock()
@@ -84,7 +84,7 @@ func (a *agentSet) list() (list []agent.Definition, wrong []error) {
 	if err := a.opts.agreed.kept(); err != nil {
 		wrong = append(wrong, err)
 	}
-	over, own := overrides(a.opts.settings), overrides(a.opts.userSettings)
+	over, own := overrides(a.opts.Settings), overrides(a.opts.userSettings)
 	for i := range list {
 		d := &list[i]
 		on, err := overridden(d, over[d.Name])
@@ -101,7 +101,7 @@ func (a *agentSet) list() (list []agent.Definition, wrong []error) {
 		case d.Off != "":
 		case !on:
 			d.Off = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
-		case d.Source == agentOfProject:
+		case d.Source == AgentOfProject:
 			d.Off = a.unagreed(*d)
 		}
 	}
@@ -156,7 +156,7 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 		err = json.Unmarshal(b, &over)
 	}
 	if err != nil {
-		return true, errors.New(text.OneLine(err.Error(), longestNotice))
+		return true, errors.New(text.OneLine(err.Error(), LongestNotice))
 	}
 	if n := over.RunConfig.MaxTurns; n > 0 {
 		d.Most = n
@@ -210,7 +210,7 @@ const notAgreed = "nobody has agreed to this project's agent as it is now" + how
 
 // wishes returns the agents of the project that nobody has said anything about.
 func (a *agentSet) wishes() (list []wish) {
-	all, _ := a.list()
+	all, _ := a.List()
 	for _, d := range all {
 		if d.Off == notAgreed {
 			s, print := a.started(d)
@@ -222,24 +222,24 @@ func (a *agentSet) wishes() (list []wish) {
 	return list
 }
 
-// rights returns what an agent's own servers may do.
-func (a *agentSet) rights(d agent.Definition) consent.Rights {
-	if d.Source != agentOfProject {
+// Rights returns what an agent's own servers may do.
+func (a *agentSet) Rights(d agent.Definition) consent.Rights {
+	if d.Source != AgentOfProject {
 		return consent.All
 	}
 	return a.opts.agreed.of(a.started(d))
 }
 
-// own reports whether an agent is the user's: an extension may have any name.
-func (a *agentSet) own(d agent.Definition) bool {
-	return d.Source == agentOfUser && filepath.Dir(d.File) == a.opts.paths.User("agents")
+// Own reports whether an agent is the user's: an extension may have any name.
+func (a *agentSet) Own(d agent.Definition) bool {
+	return d.Source == agentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
 }
 
-// problems says what keeps agents from being called that are set up, a line each.
-func (a *agentSet) problems() (lines []string) {
-	list, wrong := a.list()
+// Problems says what keeps agents from being called that are set up, a line each.
+func (a *agentSet) Problems() (lines []string) {
+	list, wrong := a.List()
 	for _, err := range wrong {
-		lines = append(lines, "agents: "+text.OneLine(err.Error(), longestNotice))
+		lines = append(lines, "agents: "+text.OneLine(err.Error(), LongestNotice))
 	}
 	var left []string
 	for _, d := range list {
@@ -248,21 +248,18 @@ func (a *agentSet) problems() (lines []string) {
 		}
 	}
 	if len(left) > 0 {
-		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), longestNotice))
+		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), LongestNotice))
 	}
 	return lines
 }
 
-// List implements [cli.Agents].
-func (a *agentSet) List() ([]agent.Definition, []error) { return a.list() }
-
 // Reload implements [cli.Agents].
 func (a *agentSet) Reload(ctx context.Context) error {
 	a.library.Forget()
-	if a.ask == nil {
+	if a.Ask == nil {
 		return nil
 	}
-	return a.opts.consent(ctx, a.ask, a.wishes(), a.tell)
+	return a.opts.consent(ctx, a.Ask, a.wishes(), a.Tell)
 }
 
 // Turn implements [cli.Agents].
@@ -272,10 +269,10 @@ func (a *agentSet) Turn(name string, on bool) {
 	a.switched[name] = on
 }
 
-// ofAgent returns the MCP servers of an agent's own. Those of its definition run with the
+// OfAgent returns the MCP servers of an agent's own. Those of its definition run with the
 // rights that the agent was given, those of the user's settings with the user's.
-func (c connector) ofAgent(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.opts
+func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.Opts
 	set := &serverSet{start: o.startedBy}
 	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
@@ -288,11 +285,11 @@ func (c connector) ofAgent(d agent.Definition, notify func(string)) *mcp.Set {
 		switch x, brings := o.bringing(d); {
 		case brings:
 			m = o.brought(x, m)
-		case d.Source == agentOfProject: // whose variables are filled in by what it may see
+		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
 			m.Scope = settings.Workspace
 		default:
 			m.Scope = settings.User
-			m = m.Filled(o.lookup)
+			m = m.Filled(o.Lookup)
 		}
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
@@ -301,7 +298,7 @@ func (c connector) ofAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	for _, m := range set.list {
 		m.tell(notify)
 	}
-	rights := o.agents().rights(d)
+	rights := o.Agents().Rights(d)
 	return c.connected(set.list, func(m mcpServer) consent.Rights {
 		if m.projects() {
 			return rights
@@ -312,7 +309,7 @@ func (c connector) ofAgent(d agent.Definition, notify func(string)) *mcp.Set {
 
 // bringing returns the extension that brings an agent.
 func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
-	list := o.active()
+	list := o.Active()
 	i := slices.IndexFunc(list, func(x extension.Extension) bool {
 		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
 	})

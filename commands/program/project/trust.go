@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"context"
@@ -12,27 +12,27 @@ import (
 	"gemline/settings/trust"
 )
 
-// A consenter is who decides what a folder may bring and run: the user at the terminal, or
+// A Consenter is who decides what a folder may bring and run: the user at the terminal, or
 // a program.
-type consenter interface {
+type Consenter interface {
 	Trust(context.Context, question.Folder) (question.Entry, error)
 	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 }
 
-// askTrust asks about the folder, if nobody has decided about it.
-func (o *Options) askTrust(ctx context.Context, user consenter, notify func(string)) error {
-	if o.trust.State != trust.Unknown {
+// AskTrust asks about the folder, if nobody has decided about it.
+func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(string)) error {
+	if o.Trust.State != trust.Unknown {
 		return nil
 	}
 	wishes := o.foreseen()
-	state, said, err := o.decide(ctx, user, notify, o.trust, wishes)
+	state, said, err := o.decide(ctx, user, notify, o.Trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
-		return o.trust.Refuse()
+		return o.Trust.Refuse()
 	}
 	if err != nil || state != trust.Trusted {
 		return err
 	}
-	o.trust.State = trust.Trusted
+	o.Trust.State = trust.Trusted
 	if said.Both {
 		o.keep(ctx, wishes, said.Commands, notify)
 	}
@@ -42,7 +42,7 @@ func (o *Options) askTrust(ctx context.Context, user consenter, notify func(stri
 // foreseen returns what the folder would want to run if it was trusted.
 func (o *Options) foreseen() []wish {
 	in := *o
-	in.trust.State = trust.Trusted
+	in.Trust.State = trust.Trusted
 	in.agreed = in.newAgreements()
 	if in.load(true) != nil { // which is said when it is read in earnest
 		return nil
@@ -51,8 +51,8 @@ func (o *Options) foreseen() []wish {
 }
 
 // decide asks about a folder, and keeps the answer.
-func (o *Options) decide(ctx context.Context, user consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
-	f := question.Folder{Path: t.Folder, Home: o.paths.Home}
+func (o *Options) decide(ctx context.Context, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
+	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
@@ -66,7 +66,7 @@ func (o *Options) decide(ctx context.Context, user consenter, notify func(string
 	}
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
 		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
-	if _, err := trust.Folders(o.paths, o.lookup).Remember(ctx, t.Folder, rule); err != nil {
+	if _, err := trust.Folders(o.Paths, o.Lookup).Remember(ctx, t.Folder, rule); err != nil {
 		notify(unkept(err))
 	}
 	if rule == trust.Deny {
@@ -78,19 +78,19 @@ func (o *Options) decide(ctx context.Context, user consenter, notify func(string
 // unkept says that a decision holds for this run only.
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
-// permit returns what asks about a folder in the middle of a session.
-func (o *Options) permit(user consenter, notify func(string)) func(context.Context, string) (string, error) {
+// Permit returns what asks about a folder in the middle of a session.
+func (o *Options) Permit(user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
-		paths := project.Paths{Home: o.paths.Home, Cwd: o.paths.Folder(folder)}
+		paths := project.Paths{Home: o.Paths.Home, Cwd: o.Paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		so, err := trust.Decide(paths, o.settings, o.flags, o.lookup)
+		so, err := trust.Decide(paths, o.Settings, o.Flags, o.Lookup)
 		if err != nil {
 			return "", err
 		}
 		state, _, err := o.decide(ctx, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
-			Brings: trust.Survey(paths, o.settings)}, nil)
+			Brings: trust.Survey(paths, o.Settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}

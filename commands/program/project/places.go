@@ -1,4 +1,4 @@
-package program
+package project
 
 import (
 	"cmp"
@@ -20,16 +20,18 @@ type places struct {
 	keyFile string              // of the command line
 }
 
-// places returns where things are in this directory.
-func (o *Options) places() places { return places{o.paths, o.os.getenv, o.getenv, o.flags.KeyFile} }
+// Places returns where things are in this directory.
+func (o *Options) Places() places {
+	return places{o.Paths, o.Process.Getenv, o.Getenv, o.Flags.KeyFile}
+}
 
 // place returns the path that a word of the user's means.
 func (p places) place(path string) string {
 	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
-// hooks returns where the user keeps what git makes hooks of new repositories.
-func (p places) hooks() (dir string) {
+// Hooks returns where the user keeps what git makes hooks of new repositories.
+func (p places) Hooks() (dir string) {
 	home := p.paths.Home
 	if home == "" {
 		return "" // what lies here may be the project's
@@ -104,14 +106,14 @@ func below(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// unkept returns the directories in which gemline itself keeps what changes with every
+// Unkept returns the directories in which gemline itself keeps what changes with every
 // run, and the worktrees of others.
-func (o *Options) unkept() []string {
-	list := []string{o.paths.Workspace("worktrees")}
-	if o.paths.Home != "" {
-		list = append(list, o.paths.User("tmp"), o.paths.User("history"), o.paths.User("gemline"))
+func (o *Options) Unkept() []string {
+	list := []string{o.Paths.Workspace("worktrees")}
+	if o.Paths.Home != "" {
+		list = append(list, o.Paths.User("tmp"), o.Paths.User("history"), o.Paths.User("gemline"))
 	}
-	if dir := o.places().cache(); dir != "" {
+	if dir := o.Places().cache(); dir != "" {
 		list = append(list, dir)
 	}
 	return list

@@ -1,0 +1,57 @@
+package project
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/commands/cli"
+	"gemline/commands/custom"
+	"gemline/settings"
+	"gemline/settings/trust"
+	"gemline/tools/skill"
+)
+
+// SkillLibrary returns the skills of the directory, which are read when they are asked for.
+func (o *Options) SkillLibrary() *skill.Library {
+	return &skill.Library{Dirs: o.skillDirs, Off: func() []string { return o.Settings.DisabledSkills }}
+}
+
+// skillDirs returns where skills are looked for, the strongest last.
+func (o *Options) skillDirs() (dirs []skill.Dir) {
+	for _, x := range o.Active() {
+		dirs = append(dirs, cli.SkillsOf(x))
+	}
+	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
+	dirs = append(dirs, skill.Dir{Path: o.Paths.User("skills"), Source: skill.User},
+		skill.Dir{Path: agents(o.Paths.Home), Source: skill.User})
+	for _, path := range []string{o.Paths.Workspace("skills"), agents(o.Paths.Cwd)} {
+		if o.brings(path) {
+			dirs = append(dirs, skill.Dir{Path: path, Source: skill.Workspace, Within: true})
+		}
+	}
+	return dirs
+}
+
+// CommandDirs returns where commands are looked for, the strongest last.
+func (o *Options) CommandDirs() (dirs []custom.Dir) {
+	for _, x := range o.Active() {
+		dirs = append(dirs, cli.CommandsOf(x))
+	}
+	trusted := o.Trust.State == trust.Trusted
+	for _, folder := range o.Settings.MarkdownCommands {
+		dir := custom.Dir{Path: o.Paths.Folder(folder), Owner: "user", Markdown: true}
+		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {
+		case inside && trusted && settings.Astray(dir.Path, o.Paths.Cwd) == "":
+			dir.Owner, dir.Within = "workspace", true
+		case inside || !slices.Contains(o.userSettings.MarkdownCommands, folder):
+			continue // it is the project's, which leads nowhere else
+		}
+		dirs = append(dirs, dir)
+	}
+	dirs = append(dirs, custom.Dir{Path: o.Paths.User("commands"), Owner: "user"})
+	if dir := o.Paths.Workspace("commands"); o.brings(dir) {
+		dirs = append(dirs, custom.Dir{Path: dir, Owner: "workspace", Within: true})
+	}
+	return dirs
+}

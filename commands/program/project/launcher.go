@@ -1,0 +1,60 @@
+package project
+
+import (
+	"time"
+
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/settings/trust"
+	"gemline/tools/launch"
+	"gemline/tools/mask"
+	"gemline/tools/shell"
+)
+
+// NewLauncher makes what starts commands, as the settings have them confined.
+func NewLauncher(o *Options) (*launch.Launcher, error) {
+	if o.loadError != nil {
+		return nil, o.loadError
+	}
+	s, err := o.Settings.Confinement(o.userSettings, o.Flags, o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	at := o.Places()
+	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By,
+		Inside: o.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Getenv,
+		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
+		Found: at.found(), Network: s.Network, Offline: s.Offline, Asked: s.Asked}
+	if s.File != "" {
+		cfg.Where = "tools.sandbox in " + text.EscapeLine(s.File)
+	}
+	for _, path := range s.Paths {
+		cfg.Write = append(cfg.Write, at.place(path))
+	}
+	if o.Trust.State == trust.Trusted && !o.Paths.AtHome() {
+		cfg.Seatbelt = append(cfg.Seatbelt, o.Paths.Workspace())
+		cfg.Project = o.Paths.Folder("")
+	}
+	if o.Paths.Home != "" {
+		cfg.Seatbelt = append(cfg.Seatbelt, o.Paths.User())
+	}
+	l, err := launch.New(cfg)
+	if err == nil {
+		l.Finder = &mask.Finder{Path: o.Process.Getenv("PATH"), Home: o.Paths.Home}
+		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
+		l.Agreed = func() []string { return o.agreed.held() }
+	}
+	return l, err
+}
+
+// shellSettings returns how commands run.
+func (o *Options) shellSettings() shell.Settings {
+	return shell.Settings{
+		Environ:    o.Environ(),
+		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
+		PTY:        o.Interactive && o.Settings.Terminal && (o.Settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
+		Charsets:   o.Charsets(),
+		Pager:      o.Settings.Pager,
+		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,
+	}
+}

@@ -1,0 +1,311 @@
+// Package project is what a folder brings to a conversation in it, and what of that counts.
+//
+// [Options] say what is wanted in a folder: what the command line, the environment and the
+// files of settings say, in one; those of the folder itself count if it is trusted.
+//
+// # Five things run, and the user agrees to each
+//
+// Hooks, MCP servers, agents, commands that declare tools and the check of the work are
+// found here. What a project wants to run is a wish with a fingerprint of all that would
+// run. [Options.AskTrust] asks about the folder and [Options.Agree] about its
+// wishes, and nothing of it runs before.
+//
+// # What is made of it
+//
+// [NewLauncher] makes what confines commands, [NewWorkspace] what is worked in,
+// [Options.Policy] what judges calls, and a [Connector] connects to servers.
+package project
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/engine/charset"
+	"gemline/engine/disk"
+	"gemline/engine/journal"
+	"gemline/engine/policy"
+	"gemline/engine/redact"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/settings"
+	"gemline/settings/flags"
+	"gemline/settings/project"
+	"gemline/settings/trust"
+	"gemline/tools/shell/script"
+	"gemline/tools/workspace"
+)
+
+// Options are what is wanted in a directory: what the command line, the
+// environment and the files of settings say, in one. Nothing is made of them
+// yet.
+type Options struct {
+	Process      Process
+	Flags        *flags.Set
+	Paths        project.Paths
+	Settings     *settings.Settings
+	userSettings *settings.Settings // what they are without the project's
+	Warnings     []string           // about the settings, told once
+	loadError    error              // why the settings are not what the files mean; a run has ended with it
+	Trust        trust.Status
+	agreed       *agreements // about what the project wants to run
+	Hooks        *hookSet    // nil until they are looked for
+	discovery    *discovery  // likewise
+	served       *serverSet  // likewise
+	agentSet     *agentSet   // likewise
+	dotenv       settings.DotEnv
+	Interactive  bool              // a person sits at the terminal
+	Serving      *cli.Serving      // other programs; nil if it does not
+	Editor       workspace.Editor  // that has files open
+	Named        []settings.Server // MCP servers that the editor names
+	Tree         string            // the name of the worktree that was made to work in, "" for none
+	Secrets      *redact.Redactor  // what is kept out of all that is stored, told and sent
+	Ledger       *disk.Ledger      // of the files that are being written
+	kept         *sync.Map         // values of the settings of extensions, by where these are
+}
+
+// ReadHere finds out what the user wants in the working directory.
+func (o *Options) ReadHere(managed bool) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)
+	}
+	return o.Read(here, managed)
+}
+
+// In returns what is wanted in another directory, by the same command line and
+// environment. Nobody is asked whether it is trusted.
+func (o *Options) In(dir string) (*Options, error) {
+	in := o.For(false)
+	return in, in.Move(dir)
+}
+
+// For returns the same for a session, or for none, with what it switches on and off of its
+// own.
+func (o *Options) For(session bool) *Options {
+	in := *o
+	in.Interactive, in.agentSet = session, nil
+	return &in
+}
+
+// Read finds out what is wanted in a directory: what the files say, unless the
+// environment, and then the command line, says otherwise. What is managed
+// needs no trust, and mends broken files.
+func (o *Options) Read(dir string, managed bool) error {
+	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
+	home, _ := os.UserHomeDir() // without one, nothing is kept
+	o.Paths = project.New(home, o.Process.Getenv("GEMINI_CLI_HOME"), dir)
+	err := o.load(false)
+	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
+		return err
+	}
+	o.loadError = err
+	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Lookup)
+	switch {
+	case managed:
+		if err == nil && o.Trust.State == trust.Trusted {
+			o.loadError = o.load(true) // what is wrong with a file is for the sub-command to say
+		}
+		return nil
+	case err != nil:
+		return err
+	case o.Trust.State == trust.Trusted:
+		err = o.load(true)
+		if o.Flags.Trust {
+			if err := trust.Folders(o.Paths, o.Lookup).Keep(context.Background(), o.Trust.Folder); err != nil {
+				o.Warnings = append(o.Warnings, unkept(err))
+			}
+		}
+		return err
+	case o.Consulted():
+		return nil // the user is asked
+	case o.Flags.ACP:
+		return nil // what the folder brings is not used
+	}
+	return o.Trust.Refuse()
+}
+
+// load reads the files of settings, the project's among them if it is trusted.
+func (o *Options) load(project bool) (err error) {
+	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Process.Lookup, project), o.Process.Lookup)
+	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Process.Lookup)
+	o.dotenv = vars
+	learnSecrets(o)
+	o.Warnings = append(o.Warnings, warnings...)
+	if name := o.Settings.FileEncoding; name != "" && charset.Name(name) == "" {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("tools.fileEncoding: there is no encoding %q; "+
+			"known are such as windows-1251, gbk, shift_jis", name))
+	}
+	if !project {
+		o.userSettings = o.Settings
+		learnSettings(o)
+	}
+	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
+		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Getenv(name))
+	}
+	if project {
+		for _, path := range o.projectPlaces() {
+			if why := settings.Astray(path, o.Paths.Cwd); why != "" {
+				o.Warnings = append(o.Warnings, text.EscapeLine(path+" is passed over: "+why))
+			}
+		}
+	}
+	return cmp.Or(err, o.Settings.Override(o.Flags, o.Lookup), o.Settings.Unclear())
+}
+
+// projectPlaces returns where a project has what is read beside its settings and its .env.
+func (o *Options) projectPlaces() (list []string) {
+	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
+		list = append(list, o.Paths.Workspace(name))
+	}
+	return append(list, filepath.Join(o.Paths.Cwd, ".agents", "skills"), filepath.Join(o.Paths.Cwd, ".mcp.json"))
+}
+
+// brings reports whether what a trusted project has at a place counts: no link leads out
+// of the project.
+func (o *Options) brings(path string) bool {
+	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.Astray(path, o.Paths.Cwd) == ""
+}
+
+// Charsets returns what decodes texts: by the settings and the user's language.
+func (o *Options) Charsets() charset.Decoder {
+	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Process.Getenv("LC_ALL"), o.Process.Getenv("LC_CTYPE"), o.Process.Getenv("LANG")))
+}
+
+// Lookup returns a variable of the environment or else of the .env files, as it counts
+// for gemline itself.
+func (o *Options) Lookup(name string) (string, bool) {
+	if v, ok := o.Process.Lookup(name); ok {
+		return v, true
+	}
+	v, ok := o.dotenv.Lookup(name)
+	return v.Value, ok
+}
+
+// Environ returns the user's environment: that of the process, and below it what the user's
+// own .env files set.
+func (o *Options) Environ() []string { return append(envList(o.dotenv.User), o.Process.Environ()...) }
+
+// projectEnviron returns what the project's own .env file sets, for what the project
+// brings and the user has agreed to.
+func (o *Options) projectEnviron() []string { return envList(o.dotenv.Project) }
+
+// envList returns variables as the environment has them.
+func envList(vars map[string]settings.EnvValue) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, name+"="+vars[name].Value)
+	}
+	return list
+}
+
+// Chosen says which conversation is gone on with.
+func (o *Options) Chosen() journal.Choice {
+	return journal.Choice{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
+		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
+}
+
+func (o *Options) Getenv(name string) string {
+	v, _ := o.Lookup(name)
+	return v
+}
+
+// SeveralAnswers reports whether there may be more than one answer, each with its
+// own time.
+func (o *Options) SeveralAnswers() bool {
+	return o.Interactive || o.Flags.Talks() || o.Flags.ACP || o.Serving != nil
+}
+
+// Signs are what the mode of a terminal depends on.
+func (o *Options) Signs() output.Signs {
+	flag, off := o.Flags.PlainFlag()
+	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.Settings.ScreenReader, Terminal: true,
+		Lookup: o.Process.Lookup}
+}
+
+// Attended reports whether anybody is there to ask.
+func (o *Options) Attended() bool { return o.Interactive || o.Flags.AskTTY }
+
+// Consulted reports whether anybody is asked about what the folder brings.
+func (o *Options) Consulted() bool { return o.Attended() || o.Flags.AskTrust }
+
+// Answered reports whether the model's questions are, by a person or a program.
+func (o *Options) Answered() bool {
+	return o.Attended() || (o.Flags.Talks() || o.Flags.ACP) && !o.Flags.NoInput
+}
+
+// Move goes to another directory.
+func (o *Options) Move(dir string) error {
+	o.Warnings, o.dotenv, o.Hooks, o.discovery, o.served = nil, settings.DotEnv{}, nil, nil, nil
+	return o.Read(dir, false)
+}
+
+// InTree returns what stands before a command of the user's, so that it runs in the
+// worktree that the run has made.
+func (o *Options) InTree() string {
+	if o.Tree == "" {
+		return ""
+	}
+	return "cd " + script.Quote(o.Paths.Cwd) + " && "
+}
+
+// SystemMD returns what a variable says of a file with the system prompt. Switched on without
+// a path, it means a file of the project's, which may be no link out of it.
+func (o *Options) SystemMD(name string) string {
+	v := o.Getenv(name)
+	reads := name == "GEMINI_SYSTEM_MD"
+	if on := strings.ToLower(v); (on == "1" || on == "true") &&
+		(reads && o.Trust.State < trust.Unneeded || settings.Astray(o.Paths.Workspace("system.md"), o.Paths.Cwd) != "") {
+		return ""
+	}
+	return v
+}
+
+// Wide says which directory that is no project is worked in, "" if it is another one.
+func (o *Options) Wide() string {
+	switch dir := o.Paths.Folder(""); {
+	case o.Paths.AtHome():
+		return "your home directory"
+	case filepath.Dir(dir) == dir:
+		return "the root directory"
+	}
+	return ""
+}
+
+// MayUse returns why an approval mode can't be used here, nil if it can.
+func (o *Options) MayUse(m policy.Mode) error {
+	untrusted := o.Trust.State < trust.Unneeded
+	switch {
+	case !slices.Contains(policy.Modes[:], m):
+		return &commands.Error{Misused: true,
+			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
+	case m == policy.Plan && !o.Settings.PlanMode:
+		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
+	case m == policy.Yolo && o.Settings.NoYolo:
+		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
+	case m == policy.Auto && o.Wide() != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.Wide())
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
+			"gemline trust add lets the next session use %s", m)
+	}
+	return nil
+}
+
+// Unused lists what is set up and not in use yet.
+func (o *Options) Unused() []settings.Unused {
+	return o.Settings.Unused(o.Lookup)
+}
+
+// Folder returns the directory as sub-commands see it.
+func (o *Options) Folder() *cli.Folder {
+	return &cli.Folder{Today: o.Process.Today, Paths: o.Paths, Lookup: o.Lookup, DotEnv: o.dotenv, Flags: o.Flags,
+		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.Unused}
+}

@@ -1,0 +1,135 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"gemline/engine/disk"
+	"gemline/engine/memory"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/settings/trust"
+	"gemline/tools/workspace"
+)
+
+// GlobalContext returns the file of what the user wants to hold everywhere, "" if there is
+// no home.
+func (o *Options) GlobalContext() string { return o.Paths.User(memory.DefaultName) }
+
+// NewWorkspace makes the workspace: the directory, and those that the settings
+// add. What is kept of it is at temp.
+func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: o.GlobalContext(),
+		Overlay: over, Editor: o.Editor, Ledger: o.Ledger, Secrets: o.Places().keptSecret,
+		Charsets: o.Charsets(), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range o.Settings.IncludeDirs {
+		err := imposed(o, dir)
+		if err == nil {
+			err = AddDirectory(o, ws, dir)
+		}
+		if err != nil {
+			notify(err.Error())
+		}
+	}
+	return ws, nil
+}
+
+// AddDirectory has a directory worked in.
+func AddDirectory(o *Options, ws *workspace.Workspace, dir string) error {
+	err := ws.Add(o.Paths.Folder(dir))
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
+		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
+	}
+	return unadded(err)
+}
+
+// unadded says that a directory is not worked in, nil if it is.
+func unadded(err error) error {
+	if err != nil {
+		err = fmt.Errorf("the directory is not added: %w", err)
+	}
+	return err
+}
+
+// imposed returns an error if only the project's settings name a directory to
+// work in, and the user's secrets are there. A user who trusts a project has not seen
+// every setting in it.
+func imposed(o *Options, dir string) error {
+	if slices.Contains(o.userSettings.IncludeDirs, dir) {
+		return nil
+	}
+	path := o.Paths.Folder(dir)
+	secret := append(o.Places().hidden(), o.Paths.Home, o.Paths.User())
+	i := slices.IndexFunc(secret, func(at string) bool {
+		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || at != o.Paths.Home &&
+			disk.Inside(o.Paths.Folder(at), path))
+	})
+	if i < 0 {
+		return nil
+	}
+	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.EscapeLine(path), text.EscapeLine(secret[i])))
+}
+
+// NewMemory makes the memory that holds the context files of ws. What is kept of
+// the directory is at temp.
+func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(string)) *memory.Memory {
+	cfg := memory.Config{User: o.Paths.User(), Names: o.Settings.FileNames,
+		Roots: func() []string { // those that are trusted
+			if o.Trust.State < trust.Unneeded {
+				return nil
+			}
+			roots := ws.Roots()
+			if !o.Settings.IncludeMemory {
+				roots = roots[:1]
+			}
+			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.Paths, o.Lookup).Denied(dir) }
+			return slices.DeleteFunc(slices.Clone(roots), denied)
+		},
+		Foreign:   func(path string) string { return disk.Foreign(path, o.Paths.Cwd) },
+		Undecided: func() bool { return o.Trust.State == trust.Unneeded },
+		Markers:   append([]string{}, o.Settings.Markers...), // none is not the default
+		Flat:      o.Settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.Ledger,
+		Charsets: o.Charsets(), Warn: warn}
+	if temp != "" {
+		cfg.Private = filepath.Join(temp, "memory")
+	}
+	if o.Settings.Extensions {
+		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
+			list, warnings := o.Installed()
+			for _, x := range list {
+				for _, path := range x.ContextFiles {
+					if x.Active {
+						files = append(files, memory.Extra{Path: path, Within: x.Dir})
+					}
+				}
+			}
+			return files, warnings
+		}
+	}
+	return memory.New(cfg)
+}
+
+// GuardedFiles returns the files that are not edited like others, those called by
+// names among them. What is kept of the directory is at temp.
+func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
+	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}, Agreed: o.agreed.held()}
+	if o.Paths.Home != "" {
+		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(o.GlobalContext())), []string{o.Paths.User("tmp")}
+		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+	}
+	for _, dir := range filepath.SplitList(o.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			g.Programs = append(g.Programs, dir)
+		}
+	}
+	if temp != "" {
+		g.Notes = []string{filepath.Join(temp, "memory")}
+	}
+	return g
+}
