@@ -178,29 +178,28 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 	return over.Enabled == nil || *over.Enabled, nil
 }
 
-// fingerprint returns what is agreed to when an agent of the project is.
-func (a *agentSet) fingerprint(d agent.Definition) string {
-	_, print := a.started(d)
-	return print
-}
-
-// started returns what the servers of an agent start, with the fingerprint of the agent.
-func (a *agentSet) started(d agent.Definition) (all consent.Started, print string) {
-	for _, m := range settings.ServersIn(d.Servers, nil) {
-		s := a.opts.startedBy(m)
-		all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
-		all.Unsure = cmp.Or(all.Unsure, s.Unsure)
-	}
-	return all, all.Fingerprint("agent", d.Name, d.Print)
+// item returns an agent, with the servers of its own that it starts, as it is agreed to.
+func (a *agentSet) item(d agent.Definition) item {
+	return item{projects: d.Source == AgentOfProject,
+		wish: question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
+			Agent: true, Idle: len(d.Servers) == 0},
+		starts: func() (all consent.Started, print string) {
+			for _, m := range settings.ServersIn(d.Servers, nil) {
+				s := a.opts.startedBy(m)
+				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
+				all.Unsure = cmp.Or(all.Unsure, s.Unsure)
+			}
+			return all, all.Fingerprint("agent", d.Name, d.Print)
+		}}
 }
 
 // unagreed says why an agent of the project can't be called, "" if it can.
 func (a *agentSet) unagreed(d agent.Definition) string {
-	print := a.fingerprint(d)
-	switch rights := a.opts.agreed.rights(print); {
-	case rights == "" && !a.opts.agreedByFlag(print):
+	i := a.item(d)
+	switch said := a.opts.agreed.said(i); {
+	case said == "" && !a.opts.agreedByFlag(i):
 		return notAgreed
-	case rights == consent.None:
+	case said == consent.None:
 		return "you do not want this project's agent"
 	}
 	return ""
@@ -208,27 +207,19 @@ func (a *agentSet) unagreed(d agent.Definition) string {
 
 const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
-// wishes returns the agents of the project that nobody has said anything about.
-func (a *agentSet) wishes() (list []wish) {
+// items returns the agents of the project that nobody has said anything about.
+func (a *agentSet) items() (list []item) {
 	all, _ := a.List()
 	for _, d := range all {
 		if d.Off == notAgreed {
-			s, print := a.started(d)
-			list = append(list, wish{question.Wish{Title: "agent " + d.Name, Command: d.Description,
-				Files: append([]string{d.File}, s.Files...), Only: s.Unsure,
-				Agent: true, Idle: len(d.Servers) == 0}, print})
+			list = append(list, a.item(d))
 		}
 	}
 	return list
 }
 
 // Rights returns what an agent's own servers may do.
-func (a *agentSet) Rights(d agent.Definition) consent.Rights {
-	if d.Source != AgentOfProject {
-		return consent.All
-	}
-	return a.opts.agreed.of(a.started(d))
-}
+func (a *agentSet) Rights(d agent.Definition) consent.Rights { return a.opts.agreed.rights(a.item(d)) }
 
 // Own reports whether an agent is the user's: an extension may have any name.
 func (a *agentSet) Own(d agent.Definition) bool {
@@ -259,7 +250,7 @@ func (a *agentSet) Reload(ctx context.Context) error {
 	if a.Ask == nil {
 		return nil
 	}
-	return a.opts.consent(ctx, a.Ask, a.wishes(), a.Tell)
+	return a.opts.agreed.ask(ctx, a.Ask, a.opts.agreed.open(a.items()...), a.Tell)
 }
 
 // Turn implements [cli.Agents].

@@ -16,7 +16,9 @@ import (
 // agreements are what the user has agreed to of what a project wants to run, by
 // fingerprint: what is kept, and what was said in this run. They are safe for concurrent use.
 type agreements struct {
-	kept func() error // reads what is kept, once
+	record consent.Record
+	folder func() string // that is asked about
+	kept   func() error  // reads what is kept, once
 
 	mu     sync.Mutex
 	given  map[string]consent.Rights
@@ -26,12 +28,13 @@ type agreements struct {
 
 // newAgreements returns those about the folder, which are read when they are asked for.
 func (o *Options) newAgreements() *agreements {
-	a := &agreements{given: map[string]consent.Rights{}, free: map[string]bool{}}
+	a := &agreements{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
+		given: map[string]consent.Rights{}, free: map[string]bool{}}
 	a.kept = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
 		}
-		kept, before, err := consent.In(o.Paths).Of(o.Trust.Folder)
+		kept, before, err := a.record.Of(o.Trust.Folder)
 		a.give(kept)
 		a.before = before
 		return err
@@ -39,17 +42,31 @@ func (o *Options) newAgreements() *agreements {
 	return a
 }
 
-// rights returns what was agreed to, "" if nobody has said anything.
-func (a *agreements) rights(print string) consent.Rights {
-	a.kept() // why it can't be read is told where it matters
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.given[print]
+// An item is something that a folder brings and that runs.
+type item struct {
+	projects bool                             // the project brings it, and not the user
+	wish     question.Wish                    // as it is asked about, without what it starts
+	starts   func() (consent.Started, string) // finds what it starts now, with its fingerprint
+	confined bool                             // whatever is agreed to
 }
 
-// of is rights of what starts. What may run with all rights is held from then on.
-func (a *agreements) of(s consent.Started, print string) consent.Rights {
-	r := a.rights(print)
+// said returns what was agreed to of an item as it is now, "" if nobody has said anything.
+// What the user has set up has the user's rights.
+func (a *agreements) said(i item) consent.Rights {
+	if !i.projects {
+		return consent.All
+	}
+	_, print := i.starts()
+	return a.of(print)
+}
+
+// rights is said of an item that starts. What may run with all rights is held from then on.
+func (a *agreements) rights(i item) consent.Rights {
+	if !i.projects {
+		return consent.All
+	}
+	s, print := i.starts()
+	r := a.of(print)
 	if r == consent.All {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -58,6 +75,30 @@ func (a *agreements) of(s consent.Started, print string) consent.Rights {
 		}
 	}
 	return r
+}
+
+// of returns what was agreed to by a fingerprint.
+func (a *agreements) of(print string) consent.Rights {
+	a.kept() // why it can't be read is told where it matters
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.given[print]
+}
+
+// open returns the items that nobody has said anything about.
+func (a *agreements) open(items ...item) (list []wish) {
+	for _, i := range items {
+		if a.said(i) != "" {
+			continue
+		}
+		s, print := i.starts()
+		w := wish{i.wish, print}
+		if w.Files = append(w.Files, s.Files...); !i.confined {
+			w.Only = s.Unsure
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 // held returns the files and directories that nothing confined changes, nor a tool
@@ -105,11 +146,12 @@ func (a *agreements) give(given map[string]consent.Rights) {
 	maps.Copy(a.given, given)
 }
 
-// agreedByFlag reports whether the command line stands for an agreement, as it does where
-// it trusts the folder and nobody can be asked. Then it is noted, for this run.
-func (o *Options) agreedByFlag(print string) bool {
+// agreedByFlag reports whether the command line stands for an agreement to an item, as it
+// does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
+func (o *Options) agreedByFlag(i item) bool {
 	by := o.trustedByFlag() && !o.Consulted()
 	if by {
+		_, print := i.starts()
 		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
 	}
 	return by
@@ -131,7 +173,7 @@ func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)
 	said := o.agreed.given // together with the folder
 	o.agreed = o.newAgreements()
 	o.agreed.give(said)
-	return o.consent(ctx, user.Consent, o.wanted(notify), notify)
+	return o.agreed.ask(ctx, user.Consent, o.wanted(notify), notify)
 }
 
 // wanted returns what the project wants to run and nobody has said anything about.
@@ -142,37 +184,34 @@ func (o *Options) wanted(notify func(string)) (all []wish) {
 		notify(err.Error())
 	}
 	o.served = o.findServers(notify)
-	for _, wishes := range []func() []wish{o.Hooks.wishes, o.discovery.wishes, o.served.wishes,
-		o.agentSet.wishes, o.openCheck} {
-		all = append(all, wishes()...)
-	}
-	return all
+	items := slices.Concat(o.Hooks.items(), o.discovery.items(), o.served.items(), o.agentSet.items(), []item{o.check()})
+	return o.agreed.open(items...)
 }
 
 // asking asks whether what a folder wants may be, as [consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 
-// consent asks about what the project wants, and keeps the answer, unless all is left open.
-func (o *Options) consent(ctx context.Context, ask asking, wishes []wish, notify func(string)) error {
+// ask asks about what the project wants, and keeps the answer, unless all is left open.
+func (a *agreements) ask(ctx context.Context, ask asking, wishes []wish, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
 	}
-	if o.agreed.before {
+	if a.before {
 		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
 	}
 	shown := make([]question.Wish, len(wishes))
 	for i, w := range wishes {
 		shown[i] = w.Wish
 	}
-	answer, err := ask(ctx, o.Trust.Folder, shown)
+	answer, err := ask(ctx, a.folder(), shown)
 	if err == nil {
-		o.keep(ctx, wishes, answer, notify)
+		a.keep(ctx, wishes, answer, notify)
 	}
 	return err
 }
 
 // keep keeps what was said about what the project wants, unless all is left open.
-func (o *Options) keep(ctx context.Context, wishes []wish, answer question.Consent, notify func(string)) {
+func (a *agreements) keep(ctx context.Context, wishes []wish, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]
 	if rights == "" {
@@ -185,8 +224,8 @@ func (o *Options) keep(ctx context.Context, wishes []wish, answer question.Conse
 			given[w.print] = consent.Confined
 		}
 	}
-	if err := consent.In(o.Paths).Keep(ctx, o.Trust.Folder, given); err != nil {
+	if err := a.record.Keep(ctx, a.folder(), given); err != nil {
 		notify(unkept(err))
 	}
-	o.agreed.give(given)
+	a.give(given)
 }

@@ -55,26 +55,28 @@ func (o *Options) LoadDiscovery(notify func(string)) {
 	}
 }
 
-// fingerprint returns what is agreed to.
-func (d *discovery) fingerprint() string {
-	_, print := d.started()
-	return print
+// item returns the commands as they are agreed to.
+func (d *discovery) item() item {
+	return item{projects: d.project,
+		wish: question.Wish{Title: "tools that the first command declares and the second carries out",
+			Command: d.Command + "\n" + d.Call},
+		starts: func() (consent.Started, string) {
+			s := d.start()
+			return s, s.Fingerprint("tools", d.Command, d.Call)
+		}}
 }
 
-// started returns what the commands start, with its fingerprint.
-func (d *discovery) started() (s consent.Started, print string) {
-	s = d.start()
-	return s, s.Fingerprint("tools", d.Command, d.Call)
+// items returns that, if there is a command.
+func (d *discovery) items() []item {
+	if d.Command == "" {
+		return nil
+	}
+	return []item{d.item()}
 }
 
 // rights returns what the commands may do, "" if nobody has said anything about them as
-// they are now. The user's own have the user's rights.
-func (d *discovery) rights() consent.Rights {
-	if !d.project {
-		return consent.All
-	}
-	return d.agreed.of(d.started())
-}
+// they are now.
+func (d *discovery) rights() consent.Rights { return d.agreed.rights(d.item()) }
 
 // free is the [tools.Discovery.Rights] of a run.
 func (d *discovery) free() (bool, error) {
@@ -88,16 +90,6 @@ func (d *discovery) free() (bool, error) {
 		"the next session asks about it")
 }
 
-// wishes returns the commands, if nobody has said anything about them.
-func (d *discovery) wishes() []wish {
-	if d.Command == "" || d.rights() != "" {
-		return nil
-	}
-	s, print := d.started()
-	return []wish{{question.Wish{Title: "tools that the first command declares and the second carries out",
-		Command: d.Command + "\n" + d.Call, Files: s.Files, Only: s.Unsure}, print}}
-}
-
 // Discovered returns the tools that a command declares, which l starts. It runs for the
 // first conversation that asks.
 func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
@@ -108,7 +100,7 @@ func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify fun
 		return d.found, nil
 	}
 	if d.rights() == "" {
-		o.agreedByFlag(d.fingerprint())
+		o.agreedByFlag(d.item())
 	}
 	switch d.rights() {
 	case "":

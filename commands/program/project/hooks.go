@@ -70,28 +70,39 @@ func (o *Options) FindHooks() *hookSet {
 	return h
 }
 
-// fingerprint returns what is agreed to when a hook is.
-func (h *hookSet) fingerprint(k hook.Hook) string {
-	_, print := h.startedBy(k)
-	return print
+// item returns a hook as it is agreed to.
+func (h *hookSet) item(k hook.Hook) item {
+	env := variables(k.Env)
+	title := "hook " + string(k.Event)
+	if k.Matcher != "" {
+		title += " of " + k.Matcher
+	}
+	if k.Name != "" {
+		title += ", " + k.Name
+	}
+	for _, kv := range env {
+		title += ", with " + kv
+	}
+	return item{projects: k.Source == hook.Project, wish: question.Wish{Title: title, Command: k.Command},
+		starts: func() (consent.Started, string) {
+			s := h.opts.started(h.opts.Paths.Cwd, k.Env, nil, k.Command)
+			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
+				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
+		}}
 }
 
-// startedBy returns what a hook starts, with its fingerprint.
-func (h *hookSet) startedBy(k hook.Hook) (s consent.Started, print string) {
-	s = h.opts.started(h.opts.Paths.Cwd, k.Env, nil, k.Command)
-	env := variables(k.Env)
-	return s, s.Fingerprint(append(env, "hook", string(k.Event), k.Matcher, k.Name, k.Command,
-		fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
+// items returns the hooks that are switched on, as they are agreed to.
+func (h *hookSet) items() (list []item) {
+	for _, k := range h.list {
+		if h.on(k) {
+			list = append(list, h.item(k))
+		}
+	}
+	return list
 }
 
 // rights returns what a hook may do, "" if nobody has said anything about it as it is now.
-// The user's own have the user's rights.
-func (h *hookSet) rights(k hook.Hook) consent.Rights {
-	if k.Source != hook.Project {
-		return consent.All
-	}
-	return h.opts.agreed.of(h.startedBy(k))
-}
+func (h *hookSet) rights(k hook.Hook) consent.Rights { return h.opts.agreed.rights(h.item(k)) }
 
 // on reports whether a hook is switched on. A project switches off only its own.
 func (h *hookSet) on(k hook.Hook) bool {
@@ -157,7 +168,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 	}
 	var left []string
 	for _, k := range h.open() {
-		if !o.agreedByFlag(h.fingerprint(k)) {
+		if !o.agreedByFlag(h.item(k)) {
 			left = append(left, text.OneLine(k.ID(), LongestName))
 		}
 	}
@@ -186,25 +197,6 @@ func (e *UnusableHookError) Error() string { return e.what }
 // Hint says what to do.
 func (*UnusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
-}
-
-// wishes returns the hooks that nobody has said anything about.
-func (h *hookSet) wishes() (list []wish) {
-	for _, k := range h.open() {
-		s, print := h.startedBy(k)
-		title := "hook " + string(k.Event)
-		if k.Matcher != "" {
-			title += " of " + k.Matcher
-		}
-		if k.Name != "" {
-			title += ", " + k.Name
-		}
-		for _, kv := range variables(k.Env) {
-			title += ", with " + kv
-		}
-		list = append(list, wish{question.Wish{Title: title, Command: k.Command, Files: s.Files, Only: s.Unsure}, print})
-	}
-	return list
 }
 
 const (

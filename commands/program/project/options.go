@@ -100,9 +100,9 @@ func (o *Options) For(session bool) *Options {
 // environment, and then the command line, says otherwise. What is managed
 // needs no trust, and mends broken files.
 func (o *Options) Read(dir string, managed bool) error {
-	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Process.Getenv("GEMINI_CLI_HOME"), dir)
+	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
 	err := o.load(false)
 	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err

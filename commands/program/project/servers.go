@@ -227,17 +227,36 @@ func disabledServers(path string) (names []string) {
 	return names
 }
 
-// fingerprint returns what is agreed to when a server of the project is.
-func (set *serverSet) fingerprint(m mcpServer) string {
-	_, print := set.started(m)
-	return print
+// item returns a server as it is agreed to.
+func (set *serverSet) item(m mcpServer) item {
+	w := question.Wish{Title: "MCP server " + m.Name}
+	if m.Dir != "" {
+		w.Title += ", in " + m.Dir
+	}
+	if w.Command = strings.Join(m.words(), " "); m.Command == "" {
+		w.Command = m.address()
+	}
+	for _, kv := range variables(m.Env) { // as it is written
+		w.Title += ", with " + kv
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+		w.Title += ", with the header " + name
+	}
+	return item{projects: m.projects(), wish: w, starts: func() (consent.Started, string) {
+		b, _ := json.Marshal(m.Said)
+		s := set.start(m.Server)
+		return s, s.Fingerprint("mcp", m.Name, string(b))
+	}}
 }
 
-// started returns what a server of the project starts, with its fingerprint.
-func (set *serverSet) started(m mcpServer) (s consent.Started, print string) {
-	b, _ := json.Marshal(m.Said)
-	s = set.start(m.Server)
-	return s, s.Fingerprint("mcp", m.Name, string(b))
+// items returns the servers that are used, as they are agreed to.
+func (set *serverSet) items() (list []item) {
+	for _, m := range set.list {
+		if m.off == "" {
+			list = append(list, set.item(m))
+		}
+	}
+	return list
 }
 
 // startedBy finds what a server of the project starts.
@@ -254,38 +273,7 @@ func (o *Options) startedBy(m settings.Server) (s consent.Started) {
 }
 
 // rights returns what a server may do, "" if nobody has said anything about it as it is now.
-// The user's own have the user's rights.
-func (set *serverSet) rights(m mcpServer) consent.Rights {
-	if !m.projects() {
-		return consent.All
-	}
-	return set.agreed.of(set.started(m))
-}
-
-// wishes returns the servers that nobody has said anything about.
-func (set *serverSet) wishes() (list []wish) {
-	for _, m := range set.list {
-		if m.off != "" || set.rights(m) != "" {
-			continue
-		}
-		s, print := set.started(m)
-		w := question.Wish{Title: "MCP server " + m.Name, Files: s.Files, Only: s.Unsure}
-		if m.Dir != "" {
-			w.Title += ", in " + m.Dir
-		}
-		if w.Command = strings.Join(m.words(), " "); m.Command == "" {
-			w.Command = m.address()
-		}
-		for _, kv := range variables(m.Env) { // as it is written
-			w.Title += ", with " + kv
-		}
-		for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
-			w.Title += ", with the header " + name
-		}
-		list = append(list, wish{w, print})
-	}
-	return list
-}
+func (set *serverSet) rights(m mcpServer) consent.Rights { return set.agreed.rights(set.item(m)) }
 
 // address returns the address of a remote server, "" if it is none.
 func (m mcpServer) address() string {
@@ -429,7 +417,7 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !c.Opts.agreedByFlag(set.fingerprint(m)) {
+		if !c.Opts.agreedByFlag(set.item(m)) {
 			names = append(names, text.EscapeLine(m.Name))
 		}
 	}

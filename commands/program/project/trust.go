@@ -34,7 +34,7 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	}
 	o.Trust.State = trust.Trusted
 	if said.Both {
-		o.keep(ctx, wishes, said.Commands, notify)
+		o.agreed.keep(ctx, wishes, said.Commands, notify)
 	}
 	return o.load(true)
 }
