@@ -1,5 +1,5 @@
 # Each target is a command you could type.
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(patsubst v%,%,$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null || echo 0.0.0-alpha$$(git rev-list --count HEAD 2>/dev/null || echo 0)))
 COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
 DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
@@ -12,11 +12,39 @@ RACED   := # packages whose tests run under the race detector, which needs a C c
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate lines clean
+.PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate lines clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
+
+PREFIX ?= /usr/local
+SHARE  := $(DESTDIR)$(PREFIX)/share
+install: build ## below PREFIX, which is /usr/local; make uninstall removes it
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/gemline $(addprefix $(SHARE)/,$(dir $(SHELLS)))
+	install -m 755 gemline $(DESTDIR)$(PREFIX)/bin/gemline
+	./gemline man >$(SHARE)/man/man1/gemline.1
+	./gemline completion bash >$(SHARE)/$(word 1,$(SHELLS))
+	./gemline completion zsh >$(SHARE)/$(word 2,$(SHELLS))
+	./gemline completion fish >$(SHARE)/$(word 3,$(SHELLS))
+	echo "make PREFIX=$(PREFIX)" >$(SHARE)/gemline/installed-by
+
+SHELLS := bash-completion/completions/gemline zsh/site-functions/_gemline fish/vendor_completions.d/gemline.fish
+uninstall: ## what make install wrote
+	rm -f $(DESTDIR)$(PREFIX)/bin/gemline $(SHARE)/man/man1/gemline.1 $(addprefix $(SHARE)/,$(SHELLS)) $(SHARE)/gemline/installed-by
+	-rmdir $(SHARE)/gemline
+
+URL     :=
+SYSTEMS :=
+dist: ## a release in dist/, the same bytes for each who makes it; URL= of the project for Homebrew, SYSTEMS=linux/amd64,... for some
+	CGO_ENABLED=0 go run -trimpath ./commands/program/release -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' $(if $(URL),-url '$(URL)') $(if $(SYSTEMS),-only '$(SYSTEMS)') dist
+
+dist-test: ## a release, of which each package is installed, used and removed; and the same bytes once more, from another directory
+	$(MAKE) --no-print-directory dist
+	GEMLINE_DIST=$(CURDIR)/dist go test -count=1 -v ./commands/program/release
+	again=$$(mktemp -d) && trap 'chmod -R u+w $$again; rm -rf $$again' EXIT && git clone -q . $$again/clone && \
+	  GOCACHE=$$again/cache $(MAKE) --no-print-directory -C $$again/clone dist SYSTEMS='$(SYSTEMS)' URL='$(URL)' VERSION='$(VERSION)' && \
+	  cmp dist/SHA256SUMS $$again/clone/dist/SHA256SUMS
 
 test: ## everything that needs only Go and git, of the program as it is built for users but for the day
 	@echo "about ten minutes on two cores; needs Go $(shell sed -n 's/^go //p' go.mod) or newer, and git"

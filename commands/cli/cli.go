@@ -171,6 +171,7 @@ type grammar struct {
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes gemline's words in a shell."`
 	Man        manCommand        `cmd:"" help:"Print the manual page."`
+	Update     updateCommand     `cmd:"" help:"Say how gemline was installed, and what updates it."`
 }
 
 // table returns the grammar as a table, which is made once.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // SchemaVersion is that of every JSON document of the sub-commands: it grows
@@ -21,16 +22,21 @@ type Build struct {
 	OS            string `json:"os"`
 	Arch          string `json:"arch"`
 	SchemaVersion int    `json:"schema_version"`
+
+	linked bool // the build told the version, as make does and go install does not
 }
 
 // ReadBuild returns what the program knows about itself. The commit and its
 // date are told by the build, unless Go has recorded them.
 func ReadBuild(version, commit, date string) Build {
 	b := Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(),
-		OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion}
+		OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion, linked: version != "dev"}
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
 		return b
+	}
+	if v := info.Main.Version; !b.linked && strings.HasPrefix(v, "v") { // of go install in a clone
+		b.Version = v[1:]
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// updateCommand is gemline update. It contacts nothing and changes nothing.
+type updateCommand struct{}
+
+// An origin says how the program was installed, and which command installs a newer one.
+type origin struct {
+	Version string `json:"version"`
+	Path    string `json:"path"`
+	By      string `json:"installed_by"`
+	Command string `json:"update_command"`
+}
+
+// Run says how the program was installed.
+func (*updateCommand) Run(out *Output, build Build) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mark, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "..", "share", "gemline", "installed-by"))
+	o := build.origin(path, strings.TrimSpace(string(mark)))
+	return out.show(o, "gemline "+o.Version+", "+o.Path, "installed by: "+o.By, "to update: "+o.Command,
+		"nothing was contacted: whether there is a newer version, the project's page says")
+}
+
+// origin returns where the program at a path is from, by the mark that an installer has left
+// beside it.
+func (b Build) origin(path, mark string) origin {
+	o := origin{Version: b.Version, Path: path}
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	mark, prefix, _ := strings.Cut(mark, " ")
+	switch {
+	case mark == "deb":
+		o.By, o.Command = "a Debian package", "sudo apt install ./gemline_*_"+runtime.GOARCH+".deb"
+	case mark == "rpm":
+		o.By, o.Command = "an RPM package", "sudo rpm -U ./gemline-*."+machine+".rpm"
+	case mark == "apk":
+		o.By, o.Command = "an Alpine package", "doas apk add --allow-untrusted ./gemline_*_"+machine+".apk"
+	case mark == "brew":
+		o.By, o.Command = "Homebrew", "brew upgrade gemline"
+	case mark == "image":
+		o.By, o.Command = "a container image", "podman load -i gemline-*-linux-"+runtime.GOARCH+".oci.tar"
+	case mark == "make":
+		o.By, o.Command = "make install", "git pull && sudo make install "+prefix+", in the clone"
+	case !b.linked:
+		o.By, o.Command = "go install or go build", "git pull && go install ., in the clone"
+	case runtime.GOOS == "windows":
+		o.By, o.Command = "hand", "copy gemline.exe of a newer archive over "+path
+	default:
+		o.By, o.Command = "hand", "install -m 755 gemline "+path+", with the program of a newer archive"
+	}
+	return o
+}
