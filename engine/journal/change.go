@@ -29,6 +29,7 @@ type metadata struct {
 	id, hash, kind, summary *string
 	name, forkOf            *string
 	start, updated          time.Time
+	format                  int
 	directories             *[]string
 	elsewhere               map[string]Place
 	messages                []*message
@@ -191,6 +192,8 @@ func (k *reader) metadata(b []byte) *metadata {
 			m.updated = parseTime(v, m.updated)
 		case "kind":
 			m.kind = text(v)
+		case "formatVersion":
+			json.Unmarshal(v, &m.format) // what is no number says nothing
 		case "summary":
 			m.summary = text(v)
 		case "name":

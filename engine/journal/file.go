@@ -85,7 +85,7 @@ func New(cfg Config) *File {
 	}
 	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: text.Timestamp(at),
 		LastUpdated: text.Timestamp(at), Kind: kind, Directories: cfg.Directories,
-		ForkOf: cfg.ForkOf}) // plain strings: can't go wrong
+		ForkOf: cfg.ForkOf, Format: FormatVersion}) // plain strings: can't go wrong
 	return f
 }
 
@@ -103,7 +103,8 @@ func (c *Conversation) resume(now func() time.Time) (*File, error) {
 	}
 	f.path, f.exists = c.Path+"l", false
 	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: text.Timestamp(c.Start),
-		LastUpdated: text.Timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary})
+		LastUpdated: text.Timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary,
+		Format: FormatVersion})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type record struct {
 	messages []*message
 	index    map[string]int // of messages, by id
 	want     want
+	format   int    // the newest that a line names
 	asked    string // how the first question began, where compression has summed it up
 }
 
@@ -85,6 +86,7 @@ func (r *record) apply(c change) {
 // set merges metadata.
 func (r *record) set(m *metadata) {
 	s := &r.session
+	r.format = max(r.format, m.format)
 	for _, f := range []struct{ to, from *string }{{&s.ID, m.id}, {&s.ProjectHash, m.hash},
 		{&s.Kind, m.kind}, {&s.Summary, m.summary},
 		{&s.Name, m.name}, {&s.ForkOf, m.forkOf}} {

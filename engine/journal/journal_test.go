@@ -127,7 +127,7 @@ func TestForm(t *testing.T) {
 		}
 		return ids[id]
 	})
-	want := `{"sessionId":"51c623e0-0000-4000-8000-000000000000","projectHash":"25a63d1f","startTime":"2026-11-20T21:46:38.000Z","lastUpdated":"2026-11-20T21:46:38.000Z","kind":"main"}
+	want := `{"sessionId":"51c623e0-0000-4000-8000-000000000000","projectHash":"25a63d1f","startTime":"2026-11-20T21:46:38.000Z","lastUpdated":"2026-11-20T21:46:38.000Z","kind":"main","formatVersion":1}
 {"$set":{"lastUpdated":"2026-11-20T21:46:39.000Z","messages":[{"id":"d04923d38bb0f6017037e74183378ef4","timestamp":"2026-11-20T21:46:39.000Z","type":"user","content":[{"text":"<session_context>\nhere"}]}]}}
 {"id":"id-1","timestamp":"2026-11-20T21:46:40.000Z","type":"user","content":[{"text":"what is a?"}]}
 {"$set":{"lastUpdated":"2026-11-20T21:46:40.000Z"}}

@@ -12,6 +12,10 @@ import (
 	"gemline/engine/text"
 )
 
+// FormatVersion is that of session files. It grows when an older program would read them
+// wrongly, and not when a field is added. The Gemini CLI passes over it.
+const FormatVersion = 1
+
 type metaLine struct {
 	SessionID   string   `json:"sessionId"`
 	ProjectHash string   `json:"projectHash"`
@@ -21,6 +25,7 @@ type metaLine struct {
 	Directories []string `json:"directories,omitempty"`
 	Summary     string   `json:"summary,omitempty"`
 	ForkOf      string   `json:"forkedFrom,omitempty"`
+	Format      int      `json:"formatVersion"`
 }
 
 type messageLine struct {

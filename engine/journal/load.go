@@ -148,6 +148,9 @@ func (r *record) conversation(path string, info os.FileInfo) (*Conversation, err
 	if !validID(r.session.ID) {
 		return nil, fmt.Errorf("%s holds no session", path)
 	}
+	if r.format > FormatVersion {
+		return nil, &NewerError{ID: r.session.ID, Format: r.format}
+	}
 	c := &Conversation{Session: r.summary()}
 	c.History, c.Interrupted, c.Unbegun = history(r.messages)
 	c.Path = path
@@ -159,6 +162,23 @@ func (r *record) conversation(path string, info os.FileInfo) (*Conversation, err
 	}
 	c.opened = slices.ContainsFunc(r.messages, func(m *message) bool { return m.id == openingID })
 	return c, nil
+}
+
+// A NewerError means that a session is in a format of a newer program.
+type NewerError struct {
+	ID     string
+	Format int
+}
+
+// Error says which format it is in.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("session %s was written by a newer gemline: its format is %d, and this gemline reads %d",
+		e.ID, e.Format, FormatVersion)
+}
+
+// Hint says how to get the newer program.
+func (e *NewerError) Hint() string {
+	return "gemline update says which command updates this one; leave out --resume to begin a session"
 }
 
 // fold reads the content of a session file: lines, or one object.

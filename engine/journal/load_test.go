@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/genai"
 )
+
+// A session of a newer program is named as one, and not read wrongly.
+func TestNewer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "session-2030-01-01T00-00-51c623e0.jsonl")
+	for format, newer := range map[string]bool{"1": false, "2": true, `"x"`: false} {
+		line := strings.TrimSuffix(head, "}") + `,"formatVersion":` + format + "}\n" + `{"id":"a","type":"user","content":"hello"}` + "\n"
+		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := LoadMessages(path)
+		var is *NewerError
+		if errors.As(err, &is) != newer || (err != nil) != newer {
+			t.Errorf("format %s: %v", format, err)
+		}
+		if _, err := Load(path); errors.As(err, &is) != newer {
+			t.Errorf("format %s: %v", format, err)
+		}
+	}
+}
 
 const head = `{"sessionId":"51c623e0-1","projectHash":"h","startTime":"2026-11-20T21:46:38.092Z","lastUpdated":"2026-11-20T21:46:38.092Z","kind":"main"}`
 
