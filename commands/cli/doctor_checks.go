@@ -86,7 +86,7 @@ func (d *doctor) checkTerminal() finding {
 	m := d.mode()
 	term := cmp.Or(d.here.getenv("TERM"), "not set")
 	switch {
-	case m.Asked:
+	case m.Asked && m.Cause != "--plain":
 		return fine("screen reader mode (%s)", m.Cause)
 	case m.Smart:
 		return fine("smart mode, TERM is %s", term)

@@ -23,8 +23,8 @@ const startBytes = 200
 // keyless says where a key comes from.
 const keyless = "no key: make one at aistudio.google.com/apikey, then /auth signin"
 
-// greet begins a session with a line that says what is talked to, where, and
-// what lists the commands; and one more if the first answer would fail for want
+// greet begins a session with a line that says in which mode it is, what is talked to, where,
+// and what lists the commands; and one more if the first answer would fail for want
 // of a key. The name of the folder gives way.
 func (i *interactive) greet() {
 	const around = len("warning: \r\n") // the longest label and the end of a line
@@ -40,8 +40,8 @@ func (i *interactive) greet() {
 		model = "model " + model
 	}
 	name := "gemline"
-	if i.screen.Mode.Asked { // /accessible says by whom
-		name += ", accessible"
+	if mode := i.screen.Mode.Name(); mode != "" {
+		name += ", " + mode
 	}
 	line := greeting(name, model, i.folder(), room)
 	if i.screen.Mode.Asked { // who listens hears it at each start

@@ -24,6 +24,19 @@ type Mode struct {
 	Cause string
 }
 
+// Name says which mode it is and what chose it, such as "plain mode (TERM=dumb)": "" for
+// the one of terminals that can do more, which needs no words. What a flag calls the mode is
+// its name.
+func (m Mode) Name() string {
+	switch {
+	case m.Smart:
+		return ""
+	case m.Asked && m.Cause != "--plain":
+		return "screen reader mode (" + m.Cause + ")"
+	}
+	return "plain mode (" + m.Cause + ")"
+}
+
 // Decide chooses the mode. A flag beats the environment, which beats the
 // settings, also when it says no; a terminal that can't do more stays plain
 // whatever is asked.

@@ -19,12 +19,12 @@ func TestFirstLine(t *testing.T) {
 		args                      []string
 		want                      string // what stands behind the name of the program
 	}{
-		{"terminal", "dumb", "", "", nil, ""},
-		{"flag", "xterm", "", "", []string{"--plain"}, ", accessible"},
-		{"environment", "xterm", "ACCESSIBLE=1", "", nil, ", accessible"},
-		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, ", accessible"},
-		{"settings, environment off", "dumb", "ACCESSIBLE=0", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, ""},
-		{"environment, flag off", "dumb", "ACCESSIBLE=1", "", []string{"--screen-reader=false"}, ""},
+		{"terminal", "dumb", "", "", nil, "plain mode (TERM=dumb)"},
+		{"flag", "xterm", "", "", []string{"--plain"}, "plain mode (--plain)"},
+		{"environment", "xterm", "ACCESSIBLE=1", "", nil, "screen reader mode (ACCESSIBLE)"},
+		{"settings", "xterm", "", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "screen reader mode (settings)"},
+		{"settings, environment off", "dumb", "ACCESSIBLE=0", `{"ui":{"accessibility":{"screenReader":true}}}`, nil, "plain mode (TERM=dumb)"},
+		{"environment, flag off", "dumb", "ACCESSIBLE=1", "", []string{"--screen-reader=false"}, "plain mode (TERM=dumb)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := pt.Terminal(t, et.NewServer(), tt.args...)
@@ -37,10 +37,10 @@ func TestFirstLine(t *testing.T) {
 			s := teletype.Start(t, c)
 			s.Expect("> ")
 			more := "; type /help" // which a listener would hear each time
-			if tt.want != "" {
+			if !strings.HasSuffix(tt.want, "dumb") {
 				more = ""
 			}
-			want := "info: gemline" + tt.want + ", " + pt.Model + ", in " + c.Dir + more + "\r\n> "
+			want := "info: gemline, " + tt.want + ", " + pt.Model + ", in " + c.Dir + more + "\r\n> "
 			if got := string(s.Transcript()); got != want {
 				t.Errorf("begins with %q, want %q", got, want)
 			}
@@ -69,7 +69,7 @@ func TestScreenReaderOffer(t *testing.T) {
 	}
 	c.Args = c.Args[:len(c.Args)-1] // without the flag
 	s = teletype.Start(t, c)
-	s.Match(`gemline, accessible, [^;]*\n`)
+	s.Match(`gemline, screen reader mode \(settings\), [^;]*\n`)
 	s.Expect("> ")
 	s.Line("/accessible")
 	s.Expect("screen reader mode: on (settings)")
