@@ -6,13 +6,13 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
-UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/proof testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal demo real cover fuzz soak mutate lines clean
+.PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal proof demo real cover fuzz soak soak-day mutate lines clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
@@ -72,6 +72,13 @@ bench-listener: build ## what a listener hears of eleven tasks: lines, character
 bench-terminal: build ## what a question costs a terminal, to the byte; takes four minutes
 	$(GO) run ./commands/program/testdata/bench-terminal ./gemline
 
+AGENTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gemline-tests/agents
+proof: build ## what a start of gemline and of other agents costs; installs them from npm, which takes long the first time
+	mkdir -p $(AGENTS)
+	for p in @google/gemini-cli opencode-ai @openai/codex @anthropic-ai/claude-code; do \
+	  [ -d $(AGENTS)/node_modules/$$p ] || npm install --prefix $(AGENTS) --no-fund --no-audit --silent $$p || echo "$$p can't be installed here"; done
+	$(GO) run ./commands/program/testdata/proof ./gemline $(AGENTS)
+
 demo: build ## a recorded conversation does real work, without any key
 	$(GO) run ./docs/demo ./gemline
 
@@ -99,6 +106,9 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
 	$(SOAK) -run TestRandomKeys ./commands/program/acceptance/terminal
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...
+
+soak-day: ## all of it, fuzz targets, faults and attacks in turn for HOURS=24; the corpus stays
+	commands/program/release/soak-day
 
 mutate: ## small mistakes in the code that decides and shows: the tests have to notice nine of ten
 	go run ./commands/program/testdata/mutate ./repl/output ./engine/policy ./tools/shell/program ./tools/shell/script

@@ -1,0 +1,192 @@
+// Proof measures gemline and the other agents that are installed by the same steps, and prints a
+// table for each: make proof.
+//
+//	go run ./commands/program/testdata/proof ./gemline [FOLDER]
+//
+// FOLDER is where npm install --prefix FOLDER has put the others. No agent has a key, and none is
+// asked anything: what is measured is what a start costs, at a terminal of 24 rows and 80 columns,
+// until nothing was written for QUIET (3s), and what is asked before a prompt can be typed.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gemline/commands/program/acceptance/teletype"
+)
+
+// agents are who is measured: the package of npm, the program, and how the mode for screen readers
+// is asked for.
+var agents = []struct {
+	name, pkg, program string
+	args, env          []string
+}{
+	{"gemline", "", "", nil, nil},
+	{"gemline, screen reader", "", "", nil, []string{"ACCESSIBLE=1"}},
+	{"Gemini CLI", "@google/gemini-cli", "gemini", nil, nil},
+	{"Gemini CLI, screen reader", "@google/gemini-cli", "gemini", []string{"--screen-reader"}, nil},
+	{"opencode", "opencode-ai", "opencode", nil, nil},
+	{"Codex", "@openai/codex", "codex", nil, nil},
+	{"Claude Code", "@anthropic-ai/claude-code", "claude", nil, nil},
+	{"Claude Code, screen reader", "@anthropic-ai/claude-code", "claude", []string{"--ax-screen-reader"}, nil},
+	{"crush", "@charmland/crush", "crush", nil, nil},
+}
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: proof GEMLINE [FOLDER]")
+		os.Exit(2)
+	}
+	gemline, err := filepath.Abs(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	folder := ""
+	if len(os.Args) > 2 {
+		folder, _ = filepath.Abs(os.Args[2])
+	}
+	fmt.Printf("Measured on %s on %s/%s with %d processors.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Println("| agent | version | installed MB | --version: ms | MB of memory | start at xterm: bytes / ESC / erasures / cursor up | start at TERM=dumb | asks first |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
+	for _, a := range agents {
+		path, size := gemline, gemline
+		if a.pkg != "" {
+			path, size = filepath.Join(folder, "node_modules/.bin", a.program), filepath.Join(folder, "node_modules")
+		}
+		if _, err := os.Stat(path); err != nil {
+			fmt.Printf("| %s | not installed | | | | | | |\n", a.name)
+			continue
+		}
+		version, took, memory := asked(path)
+		smart, screen := started(path, "xterm-256color", a.args, a.env)
+		dumb, _ := started(path, "dumb", a.args, a.env)
+		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s | %s |\n", a.name, version, megabytes(size, a.pkg), took, memory, smart, dumb, questions(screen))
+	}
+	fmt.Println("\nInstalled is the program or, of a package, its folder and those that npm names beside it. Asks first: words at the start that want a decision or a log-in before any prompt.")
+}
+
+// asked returns the version that a program says, the median of five starts, and the most memory
+// that one of its processes had.
+func asked(path string) (version, took, memory string) {
+	var times []time.Duration
+	var most int64
+	for range 5 {
+		cmd := exec.Command(path, "--version")
+		cmd.Env = environ(os.TempDir(), "dumb", nil)
+		begin := time.Now()
+		out, err := cmd.Output()
+		if err != nil {
+			return "can't start: " + strings.ReplaceAll(err.Error(), "\n", " "), "", ""
+		}
+		times = append(times, time.Since(begin))
+		version = regexp.MustCompile(`[0-9]+(\.[0-9A-Za-z-]+)+`).FindString(string(out))
+		most = max(most, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	}
+	slices.Sort(times)
+	return version, fmt.Sprint(times[2].Milliseconds()), fmt.Sprint(most / 1024)
+}
+
+func environ(home, term string, more []string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=" + term, "LANG=C.UTF-8"}, more...)
+}
+
+// started starts a program at a terminal, in a home and a project of its own, and returns what it
+// writes until it is quiet.
+func started(path, term string, args, env []string) (cost, screen string) {
+	home, err := os.MkdirTemp("", "proof-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = home, environ(home, term, env)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		return "can't start", ""
+	}
+	var mu sync.Mutex
+	var all []byte
+	last := time.Now()
+	go func() {
+		b := make([]byte, 1<<16)
+		for {
+			n, err := tty.Read(b)
+			mu.Lock()
+			all, last = append(all, b[:n]...), time.Now()
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	quiet, err := time.ParseDuration(cmp.Or(os.Getenv("QUIET"), "3s"))
+	if err != nil {
+		panic(err)
+	}
+	said := func() ([]byte, time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		return bytes.Clone(all), time.Since(last)
+	}
+	begin := time.Now()
+	b, silent := said()
+	for ; time.Since(begin) < 20*quiet && (len(b) == 0 || silent < quiet); b, silent = said() {
+		time.Sleep(quiet / 30)
+	}
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the session that was started here
+	cmd.Wait()
+	tty.Close()
+	c := teletype.CostOf(b)
+	return fmt.Sprintf("%d / %d / %d / %d", c.Bytes, c.Escapes, c.Erasures, c.Ups), string(b)
+}
+
+var escapes = regexp.MustCompile(`\x1b(\[[0-9;?>=<]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][0-9A-Z]|[=>78MNODc])`)
+
+// questions names what a first screen wants to be decided.
+func questions(screen string) string {
+	text := strings.ToLower(escapes.ReplaceAllString(screen, " "))
+	var found []string
+	for _, q := range []struct{ word, name string }{{"do you trust", "trust"}, {"trust the files", "trust"}, {"trust this folder", "trust"},
+		{"how would you like to authenticate", "log-in"}, {"sign in", "log-in"}, {"log in", "log-in"}, {"login method", "log-in"},
+		{"choose the text style", "theme"}, {"select theme", "theme"}, {"choose a provider", "provider"}} {
+		if strings.Contains(text, q.word) && !slices.Contains(found, q.name) {
+			found = append(found, q.name)
+		}
+	}
+	return cmp.Or(strings.Join(found, ", "), "nothing")
+}
+
+// megabytes returns the size of a file, or of the packages that belong to one of npm.
+func megabytes(path, pkg string) string {
+	dirs := []string{path}
+	if pkg != "" {
+		beside, _ := filepath.Glob(filepath.Join(path, pkg) + "-*")
+		dirs = append(beside, filepath.Join(path, pkg))
+	}
+	var n int64
+	for _, dir := range dirs {
+		filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					n += info.Size()
+				}
+			}
+			return nil
+		})
+	}
+	return fmt.Sprint(n / 1e6)
+}
