@@ -23,8 +23,8 @@ import (
 // those in the place of the number, with a reason each.
 const (
 	stillEmbed     = 19 // get more than three methods from a struct of ours that they embed
-	stillFields    = 38 // have more than 15 fields
-	stillMethodful = 32 // have more than 25 methods, inherited ones included
+	stillFields    = 37 // have more than 15 fields
+	stillMethodful = 30 // have more than 25 methods, inherited ones included
 )
 
 // TestTypes holds the structs of the program to what can be overseen: none inherits by

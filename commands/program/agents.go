@@ -40,7 +40,7 @@ func (s *Session) callable() []agent.Definition {
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
-	s.project.agentsOnce.Do(func() {
+	s.project.once.agents.Do(func() {
 		for _, line := range s.opts.Agents().Problems() {
 			s.project.told.add(engine.Notice{Text: line})
 		}
@@ -91,7 +91,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		env.Gives = gives(judge)
 	}
 	servers := s.serversOf(t.Agent)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.project.servers), env.Skills), sync)
+	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.project.mcp.set), env.Skills), sync)
 	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -102,7 +102,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.project.server.presets.TokenLimit, Context: s.newCompressor(),
+		TokenLimit: s.project.model.presets.TokenLimit, Context: s.newCompressor(),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.project.store.Temp != "" && !s.Trial {
@@ -118,7 +118,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 					text.EscapeLine(text.List(late))})
 			}
 		}
-		run := s.project.budget.Watch(router.Run(e, e.Run))
+		run := s.project.model.budget.Watch(router.Run(e, e.Run))
 		if s.budget != nil {
 			run = s.budget.Watch(run)
 		}
@@ -138,21 +138,21 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	return s.project.connector.OfAgent(d, s.notify)
+	return s.project.mcp.connector.OfAgent(d, s.notify)
 }
 
 // agentModel returns the model that an agent begins with: its own, unless that is one of
 // another vendor and no alias of the user's.
 func (s *Session) agentModel(t *agent.Task) string {
 	own := t.Agent.Model
-	if agent.OtherVendor(own) && agent.OtherVendor(s.project.server.presets.Purpose(own).Model) {
-		s.project.vendorOnce.Do(func() {
+	if agent.OtherVendor(own) && agent.OtherVendor(s.project.model.presets.Purpose(own).Model) {
+		s.project.once.vendor.Do(func() {
 			s.project.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
 				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
 		})
 		own = ""
 	}
-	return cmp.Or(own, s.project.server.presets.Kin(t.Agent.Class, t.Model))
+	return cmp.Or(own, s.project.model.presets.Kin(t.Agent.Class, t.Model))
 }
 
 // agentPrompt is what an agent is told before its task.

@@ -143,7 +143,7 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 	}
 	look := s.opts.Lookup
 	if !own {
-		look = s.project.connector.SeenBy(rights)
+		look = s.project.mcp.connector.SeenBy(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil

@@ -18,10 +18,10 @@ import (
 // socketsIn returns where the sockets of a project's sessions are, which is kept in temp.
 func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
-// share lets other terminals reach the session.
-func (i *interactive) share() {
+// share lets other terminals reach the session, until end is called.
+func (i *interactive) share() (end func()) {
 	if i.front.run.store.Temp == "" || i.front.session.Trial {
-		return
+		return func() {}
 	}
 	folder := i.opts.Paths.Cwd
 	i.front.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.front.run.store.Temp),
@@ -38,6 +38,7 @@ func (i *interactive) share() {
 	})
 	i.screen.Console.Remote, i.screen.Console.Detach = i.front.hub, i.detach
 	i.screen.Console.Out.CopyTo(i.front.hub.Print)
+	return i.front.hub.Close
 }
 
 // detach has the session go on without its terminal.
@@ -54,13 +55,6 @@ func (i *interactive) detach() error {
 		},
 		Resume: shell.ResumeBehind,
 	})
-}
-
-// unshare ends that.
-func (i *interactive) unshare() {
-	if i.front.hub != nil {
-		i.front.hub.Close()
-	}
 }
 
 // attach shows a live session at the terminal of a sub-command.

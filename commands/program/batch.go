@@ -45,7 +45,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.opts.Flags.BatchFormat), batch.FormatOf(r.opts.Flags.Batch)),
 		State: batch.Place{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
-		Key:   batch.Key(r.opts.Paths.Cwd, p.server.model(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, r.shape(), r.opts.Flags.BatchAPI),
+		Key:   batch.Key(r.opts.Paths.Cwd, p.model.resolve(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, r.shape(), r.opts.Flags.BatchAPI),
 		Jobs:  r.opts.Flags.Jobs, Unordered: r.opts.Flags.Unordered,
 		Ask: func(ctx context.Context, t batch.Task) error {
 			return r.item(ctx, p,
@@ -53,19 +53,19 @@ func (r *run) batch(ctx context.Context) (err error) {
 		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
 	}
-	r.count.Cost = p.server.cost
+	r.count.Cost = p.model.cost
 	if r.store.Temp != "" {
 		c.State.Dir = filepath.Join(r.store.Temp, "batches")
 	}
 	if r.opts.Flags.BatchAPI {
-		g, err := p.server.service()
+		g, err := p.model.service()
 		if err != nil {
 			return err
 		}
 		defer g.Close()
 		c.Service = g
 	}
-	if _, auto := p.server.presets.Auto(p.opts.Settings.Model); auto && p.opts.Settings.Routing && !r.opts.Flags.BatchAPI {
+	if _, auto := p.model.presets.Auto(p.opts.Settings.Model); auto && p.opts.Settings.Routing && !r.opts.Flags.BatchAPI {
 		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
 	}
 	return batch.Run(ctx, c)

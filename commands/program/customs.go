@@ -21,7 +21,7 @@ import (
 // customs returns the commands that the user, the project and extensions bring. What
 // happens in a command that runs programs is told by show.
 func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
-	return &commands.Customs{Library: &f.session.project.customs, Notify: func(text string) { f.session.project.status.notify(text) },
+	return &commands.Customs{Library: &f.session.project.brought.customs, Notify: func(text string) { f.session.project.status.notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
 		Narrow: func(name string, only custom.Only) { f.session.narrowed.Store(&narrowed{name, only}) },
 		Sources: custom.Sources{

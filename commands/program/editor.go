@@ -181,7 +181,7 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	if find := p.server.setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
+	if find := p.model.setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
 		if _, err := find(ctx); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *Session) modePositions() (all []acp.Position) {
 
 // modelPositions returns the models to choose from.
 func (s *Session) modelPositions() (all []acp.Position) {
-	for _, c := range s.project.server.presets.Choices() {
+	for _, c := range s.project.model.presets.Choices() {
 		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
 	}
 	if now := s.router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {

@@ -139,7 +139,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 			return f.session.conversation(), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
-			Auth: f.session.project.server.method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
+			Auth: f.session.project.model.method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
@@ -154,7 +154,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				to = screen.Broken()
 			}
 			ask := &cli.Asker{Confirm: f.confirm}
-			servers := project.ManagedServers{Opts: f.opts, Notify: f.run.notify, Held: f.session.project.servers,
+			servers := project.ManagedServers{Opts: f.opts, Notify: f.run.notify, Held: f.session.project.mcp.set,
 				Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 					return f.session.project.launcher, f.session.project.workspace, nil
 				}}
@@ -171,7 +171,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				}
 			}
 			return cli.Run(ctx, f.run.printer(to), ask, args,
-				append(f.run.things(sessionProject{f}), servers, f.session.project.skills, cli.Attach(nil))...)
+				append(f.run.things(sessionProject{f}), servers, f.session.project.brought.skills, cli.Attach(nil))...)
 		},
 		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
@@ -183,15 +183,15 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 	if f.run.store.Temp != "" && !f.session.Trial {
 		app.Discard = func() { f.discard = true }
 	}
-	if f.session.project.server.setup.Fake == "" {
-		app.ServerModels = f.session.project.server.models
+	if f.session.project.model.setup.Fake == "" {
+		app.ServerModels = f.session.project.model.models
 	}
 	return app
 }
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	models := commands.Models{Presets: s.project.server.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
+	models := commands.Models{Presets: s.project.model.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
 		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
@@ -216,7 +216,7 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 	f.session.summarize(ctx)
 	f.session.end(ctx, reason)
 	f.session.Close()
-	f.session.project.budget.Renew()
+	f.session.project.model.budget.Renew()
 	f.hold(s)
 	s.addContext(ctx, s.start(ctx, source))
 	return nil

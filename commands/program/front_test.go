@@ -40,7 +40,7 @@ func TestFrontEndInMemory(t *testing.T) {
 		return et.Says("", et.Call("1", "write_file", "file_path", name, "content", "text\n"))
 	}
 	touch := et.Says("", et.Call("1", "run_shell_command", "command", "touch made"))
-	p.server.generator = et.NewScript(write("a.txt"), et.Says("Written.").With(10, 5),
+	p.model.generator = et.NewScript(write("a.txt"), et.Says("Written.").With(10, 5),
 		write("b.txt"), et.Says("Not written."),
 		touch, et.Says("Made."), touch, et.Says("Made unasked."),
 		touch, et.Says("Made again."), et.Says("I remember."))

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	dirs "gemline/settings/project"
+
 	"google.golang.org/genai"
 
 	"gemline/commands"
@@ -32,7 +34,7 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if i.front.session.project.server.unpaid {
+	if i.front.session.project.model.unpaid {
 		room -= around + len(keyless)
 	}
 	model := i.front.session.router.Shown()
@@ -43,24 +45,24 @@ func (i *interactive) greet() {
 	if mode := i.screen.Mode.Name(); mode != "" {
 		name += ", " + mode
 	}
-	line := greeting(name, model, i.folder(), room)
+	line := greeting(name, model, folderName(i.opts.Paths), room)
 	if i.screen.Mode.Asked { // who listens hears it at each start
 		line = strings.TrimSuffix(line, "; type /help")
 	}
 	i.screen.Console.Out.Line(output.Info, "%s", line)
-	if i.front.session.project.server.unpaid {
+	if i.front.session.project.model.unpaid {
 		i.screen.Console.Out.Line(output.Warning, keyless)
 	}
 }
 
-// folder returns the folder that is worked in, as a person writes it.
-func (i *interactive) folder() string {
-	if home := i.opts.Paths.Home; home != "" {
-		if rest, ok := strings.CutPrefix(i.opts.Paths.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+// folderName returns the folder that is worked in, as a person writes it.
+func folderName(p dirs.Paths) string {
+	if home := p.Home; home != "" {
+		if rest, ok := strings.CutPrefix(p.Cwd, home); ok && (rest == "" || rest[0] == '/') {
 			return "~" + rest
 		}
 	}
-	return i.opts.Paths.Cwd
+	return p.Cwd
 }
 
 // greeting returns the line with which a session starts, in at most room bytes

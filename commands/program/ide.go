@@ -99,13 +99,12 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 		case "install":
 			return howInstalled(editor), nil
 		}
-		return strings.Join(i.editorStatus(), "\n"), nil
+		return strings.Join(editorStatus(i.companion.Status(), i.front.session.project.workspace.Rel), "\n"), nil
 	}
 }
 
 // editorStatus says in lines whether there is a connection, and what is open.
-func (i *interactive) editorStatus() (lines []string) {
-	st := i.companion.Status()
+func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 	editor := text.EscapeLine(st.Editor)
 	switch st.State {
 	case ide.Connected:
@@ -120,7 +119,7 @@ func (i *interactive) editorStatus() (lines []string) {
 		}
 	}
 	for _, f := range st.Files {
-		line := "open: " + text.EscapeLine(i.front.session.project.workspace.Rel(f.Path))
+		line := "open: " + text.EscapeLine(rel(f.Path))
 		if f.Active {
 			line += ", where you are"
 		}

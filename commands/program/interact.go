@@ -68,8 +68,7 @@ func (r *run) interact(ctx context.Context) error {
 	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
 		return err
 	}
-	i.share()
-	defer i.unshare()
+	defer i.share()()
 	defer func() { i.updates.end() }()
 	app := i.commands()
 	i.complete = i.completion(app).Complete
@@ -152,7 +151,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(i.opts.Process.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
-	if left := i.leftRunning(); left != "" {
+	if left := leftRunning(i.front.session.project.launcher.Jobs); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
 	if missing := i.front.session.saver.Missing(); missing != "" && !i.front.discard {
@@ -166,9 +165,9 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 }
 
 // leftRunning says what still runs in the background and ends with the session, "" if nothing does.
-func (i *interactive) leftRunning() string {
+func leftRunning(jobs *shell.Jobs) string {
 	var names []string
-	for _, j := range i.front.session.project.launcher.Jobs.List() {
+	for _, j := range jobs.List() {
 		if j.Running {
 			names = append(names, fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longestCommand), j.PID))
 		}

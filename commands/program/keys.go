@@ -1,6 +1,7 @@
 package program
 
 import (
+	"gemline/commands/program/project"
 	"gemline/engine/text"
 	"gemline/repl/keymap"
 	"gemline/settings/jsonc"
@@ -31,11 +32,11 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 
 // readKeys reads which keys the user has given another meaning. Where the terminal edits the
 // line by itself, that has none, which is said once.
-func (i *interactive) readKeys(edits bool) keymap.Map {
-	m, problems := readKeymap(i.opts.Paths)
-	i.opts.Warnings = append(i.opts.Warnings, problems...)
-	if !edits && !m.Empty() && i.opts.Paths.Once("keybindings-idle-told") {
-		i.opts.Warnings = append(i.opts.Warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
+func readKeys(o *project.Options, edits bool) keymap.Map {
+	m, problems := readKeymap(o.Paths)
+	o.Warnings = append(o.Warnings, problems...)
+	if !edits && !m.Empty() && o.Paths.Once("keybindings-idle-told") {
+		o.Warnings = append(o.Warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
 	}
 	return m
 }

@@ -173,9 +173,9 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		p.Close()
 		return nil, err
 	}
-	if p.servers != nil {
-		p.servers.Start()
-		p.servers.Wait(ctx, time.Duration(p.opts.Settings.ConnectSeconds)*time.Second)
+	if p.mcp.set != nil {
+		p.mcp.set.Start()
+		p.mcp.set.Wait(ctx, time.Duration(p.opts.Settings.ConnectSeconds)*time.Second)
 	}
 	return &cli.Trial{Tools: t.tools, Policy: t.policy, Offers: t.judge.Offers, Explain: t.explain,
 		Close: func() { t.Close(); p.Close() }}, nil

@@ -62,7 +62,7 @@ func (i *interactive) nextMode() string {
 // Programs that wait for a prompt get the same one in all modes.
 func (i *interactive) readyPrompt() string {
 	switch {
-	case i.shellMode():
+	case i.typed.Mode():
 		return output.Shell
 	case i.screen.Console.Stable:
 		return output.Ready

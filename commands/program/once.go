@@ -40,7 +40,7 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	f.session.project.awaitServers(ctx) // whose prompts are commands
+	f.session.project.mcp.await(ctx, f.session.project.status.tell) // whose prompts are commands
 	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
@@ -50,7 +50,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if f.session.Schema == nil {                // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	ask = report.Waiting(ask, f.session.project.lastHeard, reporter.Event)
+	ask = report.Waiting(ask, f.session.project.model.lastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
 		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Process.Stdout),

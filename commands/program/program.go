@@ -312,7 +312,7 @@ func (r *run) printInfo() error {
 func (r *run) openProject() (*Project, error) {
 	p, err := Open(r.opts, r.status, r.store)
 	if err == nil {
-		r.count.Cost = p.server.cost
+		r.count.Cost = p.model.cost
 	}
 	return p, err
 }

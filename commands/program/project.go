@@ -5,19 +5,16 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
-
-	"gemline/commands/program/project"
 
 	"gemline/commands/custom"
-	"gemline/engine/limit"
+	"gemline/commands/program/project"
+
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/settings"
 	dirs "gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
-	"gemline/tools/mcp"
 	"gemline/tools/shell"
 	"gemline/tools/skill"
 	"gemline/tools/web"
@@ -29,32 +26,36 @@ import (
 // server. It is complete when [Open] returns it, and safe for several Sessions at
 // once.
 type Project struct {
-	opts         *project.Options
-	status       *status
-	store        dirs.Store // where its sessions are kept
-	workspace    *workspace.Workspace
-	complain     func()             // says once what is wrong with its ignore files
-	overlay      *workspace.Overlay // what is written to in place of files, if not nil
-	launcher     *launch.Launcher
-	customs      custom.Library // the commands that people have written
-	skills       *skill.Library
-	tellWithheld func() string // tells once what commands are not given
-	web          *web.Fetcher
-	connector    project.Connector // to MCP servers
-	servers      *mcp.Set          // nil if there are none
-	told         backlog           // of what is told of servers
-	tellServers  func(text string) // nil has it told with the next event
-	lateOnce     sync.Once         // says which servers are not waited for
-	waitOnce     sync.Once         // says until when they are, all in all
-	waitUntil    time.Time
-	agentsOnce   sync.Once           // says what is wrong with agents
-	vendorOnce   sync.Once           // says that an agent asks for another vendor's model
-	check        string              // the command that checks the work, "" if there is none
-	policy       *policy.Policy      // as it is when a conversation begins
-	budget       *limit.Budget       // of all conversations together
-	telemetry    *telemetry.Provider // nil if nothing is recorded
-	server       server
-	closers      []func()
+	opts      *project.Options
+	status    *status
+	store     dirs.Store // where its sessions are kept
+	workspace *workspace.Workspace
+	overlay   *workspace.Overlay // what is written to in place of files, if not nil
+	launcher  *launch.Launcher
+	brought   brought
+	web       *web.Fetcher
+	mcp       *connections        // to MCP servers
+	told      backlog             // of what is told with the next event
+	policy    *policy.Policy      // as it is when a conversation begins
+	telemetry *telemetry.Provider // nil if nothing is recorded
+	model     server              // that answers
+	once      once
+	closers   []func()
+}
+
+// brought is what a folder brings to the conversations in it.
+type brought struct {
+	customs custom.Library // the commands that people have written
+	skills  *skill.Library
+	check   string // the command that checks the work, "" if there is none
+}
+
+// once is what is told once, whatever conversation comes to it.
+type once struct {
+	complain func()        // what is wrong with ignore files
+	withheld func() string // which variables commands are not given
+	agents   sync.Once     // what is wrong with agents
+	vendor   sync.Once     // that an agent asks for another vendor's model
 }
 
 // Open makes the owners of what is worked with, in the order in which they need
@@ -69,15 +70,25 @@ func Open(o *project.Options, told *status, store dirs.Store) (*Project, error) 
 // nobody anything.
 func openTrial(o *project.Options, store dirs.Store) (*Project, error) {
 	p := newProject(o, newStatus(), store)
-	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.newPresets)
+	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.model.newPresets)
 }
 
 // newProject returns a project that has opened nothing yet.
 func newProject(o *project.Options, told *status, store dirs.Store) *Project {
 	p := &Project{opts: o, status: told, store: store}
+	p.model.opts, p.model.notify = o, told.notify
 	p.opts.Agents() // which conversations share
-	p.customs.Dirs, p.skills = o.CommandDirs, o.SkillLibrary()
+	p.brought.customs.Dirs, p.brought.skills = o.CommandDirs, o.SkillLibrary()
 	return p
+}
+
+// newBudget makes the budget of all conversations.
+func (p *Project) newBudget() error { return p.model.newBudget(p.status.resume) }
+
+// newGenerator makes what answers.
+func (p *Project) newGenerator() error {
+	p.closers = append(p.closers, p.model.close)
+	return p.model.open()
 }
 
 // opened carries out steps in their order. After an error nothing stays open.
@@ -117,7 +128,7 @@ func (p *Project) loadRules() error {
 		return err
 	}
 	p.opts.LoadDiscovery(p.status.notify)
-	p.check = p.opts.LoadCheck(p.status.notify)
+	p.brought.check = p.opts.LoadCheck(p.status.notify)
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)
 	l.Before = sync.OnceFunc(func() {
@@ -176,18 +187,18 @@ func (p *Project) openWorkspace() (err error) {
 	if p.workspace, err = project.NewWorkspace(p.opts, p.store.Temp, p.overlay, p.status.notify); err != nil {
 		return err
 	}
-	p.complain = sync.OnceFunc(func() {
+	p.once.complain = sync.OnceFunc(func() {
 		for _, w := range p.workspace.Complaints() {
 			p.status.notify(w)
 		}
 	})
 	p.web = web.New(project.WebConfig(p.opts))
-	p.newServers()
+	p.connect()
 	jobs := shell.NewJobs(p.opts.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.opts.Secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.tellWithheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Environ(), p.launcher.Shell)) })
-	p.closers = append(p.closers, jobs.Close, p.servers.Close)
+	p.once.withheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Environ(), p.launcher.Shell)) })
+	p.closers = append(p.closers, jobs.Close, p.mcp.set.Close)
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (i *interactive) openScreen() error {
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
-	config.Keymap = i.readKeys(mode.Smart && isTerminal(i.opts.Process.Stdin))
+	config.Keymap = readKeys(i.opts, mode.Smart && isTerminal(i.opts.Process.Stdin))
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
@@ -64,7 +64,7 @@ func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
 		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools, name) },
-		Heard: i.front.session.project.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
+		Heard: i.front.session.project.model.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
 		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
 	if i.opts.Settings.Layout != "plain" {
 		i.screen.Columns = terminal{i.opts}.width
@@ -109,9 +109,6 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 	}
 }
 
-// shellMode reports whether every line is a command.
-func (i *interactive) shellMode() bool { return i.typed.Mode() }
-
 // history is what was typed before, prompts and commands each in its file.
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
@@ -123,14 +120,14 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 		return c
 	}
 	return repl.Histories(repl.PromptHistory(file("logs.json")),
-		repl.CommandHistory(file("shell_history")), i.shellMode)
+		repl.CommandHistory(file("shell_history")), i.typed.Mode)
 }
 
 // completion says what the Tab key may make of a line.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
 	names := input.Names{Workspace: i.front.session.project.workspace, Fuzzy: i.opts.Settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range i.front.session.project.server.presets.Choices() {
+		for _, c := range i.front.session.project.model.presets.Choices() {
 			names = append(names, c.Name)
 		}
 		return names

@@ -183,7 +183,7 @@ func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, ar
 			}
 		}
 	})
-	run = s.keeper.Run(s.project.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
+	run = s.keeper.Run(s.project.model.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err

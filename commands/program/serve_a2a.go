@@ -121,7 +121,7 @@ func (r *run) command(ctx context.Context, p *Project, line string) (printed, pr
 // servedBy returns the MCP servers of the project, and what they have.
 func (p *Project) servedBy() []a2a.Connected {
 	list := []a2a.Connected{}
-	for _, st := range p.servers.Status() {
+	for _, st := range p.mcp.set.Status() {
 		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []a2a.Tool{}}
 		for _, t := range st.Tools {
 			c.Tools = append(c.Tools, a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})

@@ -55,7 +55,7 @@ func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agents {
 	}
 	a := &agents{dir: dir, script: et.NewScript(replies...)}
 	p := openIn(t, r, a.dir, func(text string) { t.Log(text) })
-	p.server.generator = a.script
+	p.model.generator = a.script
 	back, feed := pipe(t)
 	r.opts.Process.Stdout = feed
 	ctx, stop := context.WithCancel(context.Background())

@@ -79,7 +79,7 @@ func served(t *testing.T, over string, replies ...et.Reply) (begin func(*user) *
 	dir = t.TempDir()
 	p := openIn(t, r, dir, func(text string) { t.Log(text) })
 	script = et.NewScript(replies...)
-	p.server.generator = script
+	p.model.generator = script
 	in, out := pipe(t)
 	back, feed := pipe(t)
 	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed
@@ -332,12 +332,12 @@ func TestServeFails(t *testing.T) {
 	write(t, filepath.Join(r.opts.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
 		`{"mcpServers": {"self": {"command": "gemline", "args": ["mcp", "serve"]}}}`)
 	p := openIn(t, r, t.TempDir(), func(text string) { t.Log(text) })
-	if st := p.servers.Status(); len(st) != 1 || st[0].Off == "" {
+	if st := p.mcp.set.Status(); len(st) != 1 || st[0].Off == "" {
 		t.Errorf("it would begin itself: %+v", st)
 	}
 	fall := et.Says("x")
 	fall.Inspect = func(context.Context, *engine.Request) { panic("oh no") }
-	p.server.generator = et.NewScript(et.Says("I look.", et.Call("1", "list_directory", "dir_path", ".")), fall)
+	p.model.generator = et.NewScript(et.Says("I look.", et.Call("1", "list_directory", "dir_path", ".")), fall)
 	in, out := pipe(t)
 	back, feed := pipe(t)
 	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed

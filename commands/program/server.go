@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,10 @@ import (
 
 // A server is what answers requests.
 type server struct {
+	opts      *project.Options
+	notify    func(string) // tells what is odd but no error
+	closers   []func()
+	budget    *limit.Budget // of all conversations together
 	setup     model.Setup
 	generator engine.Generator
 	access    preset.Access // what the credential can use
@@ -44,9 +49,16 @@ type server struct {
 	cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
-// model returns the name of the model that is asked, if wanted is what the user
+// close ends what was begun.
+func (s *server) close() {
+	for _, f := range slices.Backward(s.closers) {
+		f()
+	}
+}
+
+// resolve returns the name of the model that is asked, if wanted is what the user
 // wants.
-func (s *server) model(wanted ...string) string {
+func (s *server) resolve(wanted ...string) string {
 	return s.presets.Resolve(cmp.Or(wanted...))
 }
 
@@ -73,38 +85,38 @@ func (s *server) service() (*model.Genai, error) {
 }
 
 // newBudget makes the budget. What tokens cost is read when somebody counts money.
-func (p *Project) newBudget() error {
+func (s *server) newBudget(resume func() string) error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(p.opts.Paths.User("prices.toml"), p.opts.Process.Today)
+		return limit.LoadPrices(s.opts.Paths.User("prices.toml"), s.opts.Process.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
 		if err != nil {
-			told.Do(func() { p.status.notify(err.Error()) })
+			told.Do(func() { s.notify(err.Error()) })
 		}
-		if p.server.access == preset.ByAssist { // which is not paid by tokens
+		if s.access == preset.ByAssist { // which is not paid by tokens
 			return nil
 		}
 		return ps
 	}
-	p.server.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
-	cfg := limit.Config{Tokens: p.opts.Flags.MaxTokens, Cost: p.opts.Flags.MaxCost, Calls: p.opts.Flags.MaxToolCalls,
+	s.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
+	cfg := limit.Config{Tokens: s.opts.Flags.MaxTokens, Cost: s.opts.Flags.MaxCost, Calls: s.opts.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
-			return price, ok || p.server.access == preset.ByAssist || p.free(name)
+			return price, ok || s.access == preset.ByAssist || s.free(name)
 		},
-		Resume: p.status.resume}
-	if p.opts.Flags.Batch != "" { // time and calls are each item's own
+		Resume: resume}
+	if s.opts.Flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if p.opts.SeveralAnswers() {
-		cfg.Time = time.Duration(p.opts.Flags.Timeout)
+	if s.opts.SeveralAnswers() {
+		cfg.Time = time.Duration(s.opts.Flags.Timeout)
 	}
-	p.budget = limit.New(cfg)
-	if cfg.Cost > 0 || p.opts.Flags.JSONFd != nil || p.opts.Flags.Batch != "" ||
-		cmp.Or(p.opts.Flags.Format(), p.opts.Settings.Format) != "text" {
+	s.budget = limit.New(cfg)
+	if cfg.Cost > 0 || s.opts.Flags.JSONFd != nil || s.opts.Flags.Batch != "" ||
+		cmp.Or(s.opts.Flags.Format(), s.opts.Settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
@@ -116,52 +128,52 @@ const waiting = 10 * time.Minute
 
 // retries says how often, and for how long, a request is tried: at most so often, if that
 // is not 0.
-func (p *Project) retries(most int) model.RetryOptions {
-	o := model.RetryOptions{Attempts: p.opts.Settings.MaxAttempts, Budget: waiting}
+func (s *server) retries(most int) model.RetryOptions {
+	o := model.RetryOptions{Attempts: s.opts.Settings.MaxAttempts, Budget: waiting}
 	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
 		o.Attempts = most
 	}
-	if d := time.Duration(p.opts.Flags.Timeout); d > 0 {
+	if d := time.Duration(s.opts.Flags.Timeout); d > 0 {
 		o.Budget = min(waiting, d)
 	}
 	return o
 }
 
 // lastHeard returns when something last came from the model's server.
-func (p *Project) lastHeard() time.Time { return time.Unix(0, p.server.heard.Load()) }
+func (s *server) lastHeard() time.Time { return time.Unix(0, s.heard.Load()) }
 
-// newGenerator makes the generator of single attempts: the API or a recording, and what
+// open makes the generator of single attempts: the API or a recording, and what
 // wraps it.
-func (p *Project) newGenerator() error {
-	setup := model.Setup{Fake: p.opts.Flags.FakeResponses, Strict: true, Record: p.opts.Flags.RecordResponses,
-		Meter: p.budget.Generator}
-	if p.opts.Flags.FakeNonStrict != "" {
-		setup.Fake, setup.Strict = p.opts.Flags.FakeNonStrict, false
+func (s *server) open() error {
+	setup := model.Setup{Fake: s.opts.Flags.FakeResponses, Strict: true, Record: s.opts.Flags.RecordResponses,
+		Meter: s.budget.Generator}
+	if s.opts.Flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = s.opts.Flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
-		account, err := findAccount(p.opts, p.status.notify)
-		if err != nil && !p.asksOthers() {
+		account, err := findAccount(s.opts, s.notify)
+		if err != nil && !s.asksOthers() {
 			return err
 		}
 		setup.Closed = err
-		account.API.Heard = func() { p.server.heard.Store(time.Now().UnixNano()) }
-		setup.API, p.server.access, p.server.method, p.server.unpaid = account.API, account.access, account.method, account.unpaid
+		account.API.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
+		setup.API, s.access, s.method, s.unpaid = account.API, account.access, account.method, account.unpaid
 	}
-	if p.opts.Flags.Debug {
-		l, err := p.debugLog()
+	if s.opts.Flags.Debug {
+		l, err := s.debugLog()
 		if err != nil {
 			return err
 		}
 		setup.Logger, setup.API.Logger = l, l
 	}
-	if err := p.newPresets(); err != nil {
+	if err := s.newPresets(); err != nil {
 		return err
 	}
-	setup.API.Presets = p.server.presets
-	if err := p.newProviders(&setup); err != nil {
+	setup.API.Presets = s.presets
+	if err := s.newProviders(&setup); err != nil {
 		return err
 	}
-	p.server.setup = setup
+	s.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return &input.Error{Message: err.Error(), Err: err}
@@ -169,63 +181,63 @@ func (p *Project) newGenerator() error {
 	if err != nil {
 		return err
 	}
-	p.server.generator, p.closers = g, append(p.closers, stop)
+	s.generator, s.closers = g, append(s.closers, stop)
 	return nil
 }
 
 // asksOthers reports whether the user wants a model of another provider than Google. An alias
 // may stand for it.
-func (p *Project) asksOthers() bool {
-	presets := p.server.presets
+func (s *server) asksOthers() bool {
+	presets := s.presets
 	if presets == nil {
-		configs, _ := p.opts.Settings.Merged["modelConfigs"].(map[string]any)
+		configs, _ := s.opts.Settings.Merged["modelConfigs"].(map[string]any)
 		presets, _ = preset.New(preset.ByKey, configs) // what is wrong with it, newPresets says
 	}
-	provider, _ := catalog.Provider(presets.Chat(p.opts.Settings.Model, false).Model)
+	provider, _ := catalog.Provider(presets.Chat(s.opts.Settings.Model, false).Model)
 	return provider != ""
 }
 
 // free reports whether a model of another provider runs on this machine, where it costs nothing.
-func (p *Project) free(name string) bool {
+func (s *server) free(name string) bool {
 	provider, _ := catalog.Provider(name)
-	if provider == "" || p.server.providers == nil {
+	if provider == "" || s.providers == nil {
 		return false
 	}
-	found, err := p.server.providers.Providers.Named(provider)
+	found, err := s.providers.Providers.Named(provider)
 	u, perr := url.Parse(found.BaseURL)
 	return err == nil && perr == nil && text.Loopback(u.Hostname())
 }
 
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
-func (p *Project) newProviders(setup *model.Setup) error {
-	custom, _ := p.opts.Settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, p.opts.Getenv)
+func (s *server) newProviders(setup *model.Setup) error {
+	custom, _ := s.opts.Settings.Merged["providers"].(map[string]any)
+	list, err := model.NewProviders(custom, s.opts.Getenv)
 	if err != nil {
 		return err
 	}
 	common := setup.API
-	p.server.providers = &provider.Set{Providers: list, Presets: p.server.presets, Getenv: p.opts.Getenv, Paths: setup.API.Vertex,
-		Common: model.Options{Idle: common.Idle, Secrets: p.opts.Secrets, Version: p.opts.Process.Version, Heard: common.Heard,
-			Network: p.opts.Network(), Logger: common.Logger},
+	s.providers = &provider.Set{Providers: list, Presets: s.presets, Getenv: s.opts.Getenv, Paths: setup.API.Vertex,
+		Common: model.Options{Idle: common.Idle, Secrets: s.opts.Secrets, Version: s.opts.Process.Version, Heard: common.Heard,
+			Network: s.opts.Network(), Logger: common.Logger},
 		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(p.opts.Paths.User(), p.opts.Getenv, name).Key(ctx)
+			key, _, err := auth.NewProviderStore(s.opts.Paths.User(), s.opts.Getenv, name).Key(ctx)
 			return key, err
 		}}
-	setup.Providers = p.server.providers.Generator
-	p.server.unpaid = p.server.unpaid && !p.asksOthers()
-	p.closers = append(p.closers, func() { p.server.providers.Close() })
+	setup.Providers = s.providers.Generator
+	s.unpaid = s.unpaid && !s.asksOthers()
+	s.closers = append(s.closers, func() { s.providers.Close() })
 	return nil
 }
 
 // newPresets reads which models there are, and what they are asked with.
-func (p *Project) newPresets() error {
-	configs, _ := p.opts.Settings.Merged["modelConfigs"].(map[string]any)
-	presets, err := preset.New(p.server.access, configs)
+func (s *server) newPresets() error {
+	configs, _ := s.opts.Settings.Merged["modelConfigs"].(map[string]any)
+	presets, err := preset.New(s.access, configs)
 	if err != nil {
 		return err
 	}
-	presets.Today, presets.Roles, p.server.presets = p.opts.Process.Today, p.opts.Settings.Roles(), presets
+	presets.Today, presets.Roles, s.presets = s.opts.Process.Today, s.opts.Settings.Roles(), presets
 	return nil
 }
 
@@ -275,20 +287,20 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 }
 
 // debugLog returns the log of -d, which takes what libraries log, too.
-func (p *Project) debugLog() (*slog.Logger, error) {
-	w := p.opts.Process.Stderr
-	if name := p.opts.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+func (s *server) debugLog() (*slog.Logger, error) {
+	w := s.opts.Process.Stderr
+	if name := s.opts.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		p.closers = append(p.closers, func() { f.Close() })
+		s.closers = append(s.closers, func() { f.Close() })
 		w = f
 	}
-	log.SetOutput(redactingWriter{w, p.opts.Secrets})
-	p.opts.Process.Stray(w)
+	log.SetOutput(redactingWriter{w, s.opts.Secrets})
+	s.opts.Process.Stray(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
-		ReplaceAttr: redactedAttr(p.opts.Secrets)})), nil
+		ReplaceAttr: redactedAttr(s.opts.Secrets)})), nil
 }
 
 // searching is a policy that offers the search of Google's server only where Google is asked:
@@ -301,7 +313,7 @@ type searching struct {
 // Offers implements [engine.Policy].
 func (w searching) Offers(t engine.Tool) bool {
 	if t.Name() == "google_web_search" {
-		asked := w.session.project.server.presets.Beside("web-search", w.session.modelName())[0].Model
+		asked := w.session.project.model.presets.Beside("web-search", w.session.modelName())[0].Model
 		if provider, _ := catalog.Provider(asked); provider != "" {
 			return false
 		}

@@ -161,7 +161,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 	for _, dir := range o.Directories {
 		s.project.add(dir)
 	}
-	s.project.complain()
+	s.project.once.complain()
 	if dirs := s.project.workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := s.journal.SetDirectories(dirs); err != nil {
 			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
@@ -178,7 +178,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 // newGenerator makes what answers. Hooks see every attempt of a request, and the records
 // hold what is sent after these.
 func (s *Session) newGenerator() {
-	attempt := s.recorder.Generator(s.project.server.generator)
+	attempt := s.recorder.Generator(s.project.model.generator)
 	if s.Generator != nil {
 		attempt = s.Generator
 	}
@@ -190,8 +190,8 @@ func (s *Session) newGenerator() {
 	}
 	s.attempt = s.hooks.Generator(attempt)
 	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
-		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.server.presets, Attempts: s.opts.Settings.MaxAttempts,
-			Health: &s.project.server.health, Model: s.modelName}
+		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.model.presets, Attempts: s.opts.Settings.MaxAttempts,
+			Health: &s.project.model.health, Model: s.modelName}
 	}
 	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.opts.Settings.Model), s.Approver)
 	if s.generator = s.attempt; s.Generator == nil {
@@ -202,24 +202,24 @@ func (s *Session) newGenerator() {
 // routed returns what asks the models that a router decides on.
 func (s *Session) routed(r *route.Router) engine.Generator {
 	return r.Generator(func(most int) engine.Generator {
-		return s.recorder.Retries(model.Retry(s.attempt, s.project.retries(most)))
+		return s.recorder.Retries(model.Retry(s.attempt, s.project.model.retries(most)))
 	})
 }
 
 // newRouter makes what decides which model answers, where a model is wanted. Nothing is
 // asked about a prompt that is a trial, or whose answer is there.
 func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Presets: s.project.server.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.Settings.ThinkLevel),
+	cfg := route.Config{Model: wanted, Presets: s.project.model.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.Settings.ThinkLevel),
 		Small:  cmp.Or(s.opts.Settings.Unscored, unscored(approver)) == "smaller",
-		Health: &s.project.server.health, Action: route.Action(s.opts.Settings.Fallback), Approver: approver}
+		Health: &s.project.model.health, Action: route.Action(s.opts.Settings.Fallback), Approver: approver}
 	if s.recorder != nil {
 		cfg.Decided = s.recordDecision
 	}
 	if s.opts.Settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
 	}
-	if s.project.server.setup.Fake == "" {
-		cfg.List = s.project.server.models
+	if s.project.model.setup.Fake == "" {
+		cfg.List = s.project.model.models
 	}
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
@@ -288,14 +288,14 @@ func (s *Session) prompted() engine.Run {
 		run = loop.Continue(run, s.asker, s.engine.History)
 	}
 	run = s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(run))))
-	run = s.project.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
+	run = s.project.model.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
 	if s.budget != nil {
 		run = s.budget.Watch(run)
 	}
 	run = s.keeper.Run(run)
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			s.project.awaitServers(ctx)
+			s.project.mcp.await(ctx, s.project.status.tell)
 			s.tellSkills()
 			defer s.narrowed.Store(nil)
 			s.rereading(journal.Synced(s.saver.Run(run), s.sync))(ctx, parts...)(yield)

@@ -30,7 +30,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Policy:     judge,
 		Approver:   asker,
 		MaxTurns:   cmp.Or(s.MaxTurns, s.opts.Settings.MaxTurns),
-		TokenLimit: s.project.server.presets.TokenLimit,
+		TokenLimit: s.project.model.presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
 			if s.System != "" {
@@ -84,7 +84,7 @@ func (s *Session) prompt() prompt.Config {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
 			Description: text.OneLine(d.Description, longestAbout)})
 	}
-	for _, i := range s.project.servers.Instructions() {
+	for _, i := range s.project.mcp.set.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
 	if p := s.env.Plans; p != nil {

@@ -86,7 +86,9 @@ func (s *Session) checked() check.Config {
 	if n := s.opts.Flags.CheckRounds; n != nil {
 		mends = *n
 	}
-	return check.Config{Command: s.project.check, Mends: mends,
+	return check.Config{Command: s.project.brought.check, Mends: mends,
 		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
-		Run:  func(ctx context.Context) (engine.Result, int, error) { return s.env.Check(ctx, s.project.check) }}
+		Run: func(ctx context.Context) (engine.Result, int, error) {
+			return s.env.Check(ctx, s.project.brought.check)
+		}}
 }

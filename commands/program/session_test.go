@@ -74,7 +74,7 @@ func TestSideBySide(t *testing.T) {
 	for range 2 {
 		p := open(t, r, func(string) {})
 		for _, name := range []string{"a.txt", "b.txt"} {
-			p.server.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.opts.Paths.Cwd+"\n")), et.Says("Done."))
+			p.model.generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.opts.Paths.Cwd+"\n")), et.Says("Done."))
 			s, err := p.Begin(t.Context(), Choice{Tally: &tally.Tally{}})
 			if err != nil {
 				t.Fatal(err)
@@ -153,7 +153,7 @@ func TestLateTools(t *testing.T) {
 			}}
 			script := et.NewScript(et.Says("", et.Call("1", "read_file")), et.Says("", et.Call("2", "send")),
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
-			p.server.generator = script
+			p.model.generator = script
 
 			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}}, policy: p.policy}
 			past, err := s.open()
@@ -258,7 +258,7 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 	for _, resumed := range []bool{false, true} {
 		var told []string
 		p := openIn(t, r, here, func(text string) { told = append(told, text) })
-		p.server.generator = et.NewScript(et.Says("Hello."))
+		p.model.generator = et.NewScript(et.Says("Hello."))
 		s, err := p.Begin(t.Context(), Choice{Choice: journal.Choice{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
 		if err != nil {
 			t.Fatal(err)

@@ -30,13 +30,13 @@ func (s *Session) outputs() string {
 // newTools makes the tools, the memory and who judges calls, and returns who is asked
 // about them.
 func (s *Session) newTools() (asker engine.Approver) {
-	s.Tally.Cost = s.project.server.cost
+	s.Tally.Cost = s.project.model.cost
 	launcher := *s.project.launcher
 	s.env = tools.Env{
 		Workspace: s.project.workspace,
 		Launcher:  &launcher,
 		Secrets:   s.opts.Secrets,
-		Kept:      s.project.tellWithheld,
+		Kept:      s.project.once.withheld,
 		Threshold: s.opts.Settings.Threshold,
 		Ripgrep:   s.opts.Settings.Ripgrep,
 		Model:     s.modelName,
@@ -82,7 +82,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		s.env.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.project.servers), s.env.Skills), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.project.mcp.set), s.env.Skills), s.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
 	return asker

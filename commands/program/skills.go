@@ -21,7 +21,7 @@ import (
 // newSkills makes the skills of the conversation, nil if there are to be none.
 func (s *Session) newSkills() {
 	if s.opts.Settings.Skills && s.Generator == nil {
-		s.env.Skills = &tools.Skills{Library: s.project.skills, Lend: s.project.workspace.Lend}
+		s.env.Skills = &tools.Skills{Library: s.project.brought.skills, Lend: s.project.workspace.Lend}
 	}
 }
 
@@ -84,7 +84,7 @@ func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
 // elsewhere says why a name is no command, if it is that of a skill.
 func (p *Project) elsewhere(name string) string {
 	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
-	for _, one := range p.skills.All() {
+	for _, one := range p.brought.skills.All() {
 		switch known := skill.CommandName(one.Name); {
 		case known == bare && !one.Disabled:
 			return "the skill's command is /" + known

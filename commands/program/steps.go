@@ -20,7 +20,7 @@ import (
 // references is the step that reads what @NAME refers to.
 func (f *front) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
-		return []input.Source{called{f.session}, resources{f.session.project.servers, f.notify}, f.files()}
+		return []input.Source{called{f.session}, resources{f.session.project.mcp.set, f.notify}, f.files()}
 	}
 	rs := input.References{Sources: sources, Notify: f.notify}
 	if screen := f.run.shown.Load(); screen != nil {

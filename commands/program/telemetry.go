@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gemline/commands/program/project"
 	"gemline/engine/disk"
 	"gemline/engine/hook"
 	"gemline/engine/model/route"
@@ -41,15 +42,15 @@ func (p *Project) newTelemetry() error {
 		}
 	}
 	if p.opts.Settings.Telemetry {
-		add(p.telemetryTarget())
+		add(telemetryTarget(p.opts))
 	}
 	if name := p.opts.Getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
-		add(p.activityTarget(name))
+		add(activityTarget(p.opts, name))
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: p.resource(), Version: p.opts.Process.Version,
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.opts), Version: p.opts.Process.Version,
 		Clean: p.opts.Secrets.Text})
 	p.closers = append(p.closers, func() {
 		for _, text := range p.telemetry.Close() {
@@ -67,18 +68,18 @@ const (
 )
 
 // telemetryTarget returns where the settings send records to, the file before all else.
-func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
-	s := p.opts.Settings
-	t = telemetry.Target{Prompts: p.recordsPrompts(), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
+func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
+	s := o.Settings
+	t = telemetry.Target{Prompts: recordsPrompts(o), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
 	switch {
 	case s.TelemetryAuth && s.TelemetryCollector:
 		return t, errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
 	case s.TelemetryOutfile != "":
-		name := p.opts.Paths.Folder(s.TelemetryOutfile)
+		name := o.Paths.Folder(s.TelemetryOutfile)
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
 		t.Exporter, err = opened(outfile.Open(name))
 		return t, err
-	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(p.opts.Getenv("DO_NOT_TRACK"))):
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(o.Getenv("DO_NOT_TRACK"))):
 		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
 	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
 		return t, errors.New("gemline does not send to Google Cloud itself; " +
@@ -86,11 +87,11 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
-	for name, value := range pairs(p.opts.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+	for name, value := range pairs(o.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
-		p.opts.Secrets.Know("telemetry header", value)
+		o.Secrets.Know("telemetry header", value)
 	}
-	n := p.opts.Network()
+	n := o.Network()
 	c, err := otlp.New(otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
 		Proxy: n.ProxyFor, CAs: n.Pool})
 	if err != nil {
@@ -103,9 +104,9 @@ func (p *Project) telemetryTarget() (t telemetry.Target, err error) {
 
 // recordsPrompts reports whether records hold what is said. They do in a file, which
 // stays on the machine, and elsewhere if the user says so.
-func (p *Project) recordsPrompts() bool {
-	s := p.opts.Settings
-	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || p.opts.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+func recordsPrompts(o *project.Options) bool {
+	s := o.Settings
+	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || o.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
 	return s.TelemetryPrompts && said
 }
 
@@ -118,23 +119,23 @@ func opened(f *outfile.File, err error) (telemetry.Exporter, error) {
 }
 
 // activityTarget returns the log of activity of a name.
-func (p *Project) activityTarget(name string) (telemetry.Target, error) {
+func activityTarget(o *project.Options, name string) (telemetry.Target, error) {
 	t := telemetry.Target{Prompts: true, Only: true, Grace: fileGrace, Trouble: "activity is not logged to " + name}
 	if strings.Contains(name, "://") {
 		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
 	}
 	var err error
-	t.Exporter, err = opened(outfile.OpenLines(p.opts.Paths.Folder(name)))
+	t.Exporter, err = opened(outfile.OpenLines(o.Paths.Folder(name)))
 	return t, err
 }
 
 // resource says what all records are about: the program, the process and the machine.
 // The command line is not in it, since it may hold the prompt.
-func (p *Project) resource() []slog.Attr {
+func resource(o *project.Options) []slog.Attr {
 	host, _ := os.Hostname()
 	attrs := []slog.Attr{
-		slog.String("service.name", cmp.Or(p.opts.Getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
-		slog.String("service.version", p.opts.Process.Version),
+		slog.String("service.name", cmp.Or(o.Getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
+		slog.String("service.version", o.Process.Version),
 		slog.String("telemetry.distro.name", "gemline"),
 		slog.String("host.name", host),
 		slog.String("host.arch", runtime.GOARCH),
@@ -143,14 +144,14 @@ func (p *Project) resource() []slog.Attr {
 		slog.String("process.runtime.name", "go"),
 		slog.String("process.runtime.version", runtime.Version()),
 	}
-	if surface := p.opts.Getenv("GEMINI_CLI_SURFACE"); surface != "" {
+	if surface := o.Getenv("GEMINI_CLI_SURFACE"); surface != "" {
 		attrs = append(attrs, slog.String("surface", surface))
 	}
-	if project := cmp.Or(p.opts.Getenv("OTLP_GOOGLE_CLOUD_PROJECT"), p.opts.Getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
-		p.opts.Settings.TelemetryTarget == "gcp" {
+	if project := cmp.Or(o.Getenv("OTLP_GOOGLE_CLOUD_PROJECT"), o.Getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
+		o.Settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
-	for key, value := range pairs(p.opts.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+	for key, value := range pairs(o.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}
@@ -179,8 +180,8 @@ func (s *Session) record() {
 	}
 	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
 		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
-			slog.Bool("interactive", s.opts.Interactive), slog.String("auth_type", s.project.server.method)},
-		Model: s.project.server.provider(),
+			slog.Bool("interactive", s.opts.Interactive), slog.String("auth_type", s.project.model.method)},
+		Model: s.project.model.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)
 			return class, outcome(err).HTTP
@@ -195,13 +196,13 @@ func (s *Session) record() {
 		extensions = append(extensions, x.Name)
 	}
 	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
-		slog.String("model", s.project.server.model(s.Choice.Model, s.opts.Settings.Model)),
+		slog.String("model", s.project.model.resolve(s.Choice.Model, s.opts.Settings.Model)),
 		slog.Bool("sandbox_enabled", s.project.launcher.Sandbox != nil),
 		slog.String("core_tools_enabled", strings.Join(s.opts.Settings.CoreTools, ",")),
 		slog.String("approval_mode", string(s.policy.Mode())),
-		slog.Bool("api_key_enabled", s.project.server.method == "gemini-api-key"),
-		slog.Bool("vertex_ai_enabled", s.project.server.method == "vertex-ai"),
-		slog.Bool("log_user_prompts_enabled", s.project.recordsPrompts()),
+		slog.Bool("api_key_enabled", s.project.model.method == "gemini-api-key"),
+		slog.Bool("vertex_ai_enabled", s.project.model.method == "vertex-ai"),
+		slog.Bool("log_user_prompts_enabled", recordsPrompts(s.opts)),
 		slog.Bool("file_filtering_respect_git_ignore", s.opts.Settings.RespectGit),
 		slog.Bool("debug_mode", s.opts.Flags.Debug),
 		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),

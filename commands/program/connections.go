@@ -1,0 +1,151 @@
+package program
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/commands/program/project"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/model/catalog"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/tools/mcp"
+)
+
+// connections are those of a project to MCP servers.
+type connections struct {
+	connector project.Connector
+	set       *mcp.Set          // nil if there are no servers
+	told      *backlog          // takes what is told of them
+	show      func(text string) // tells it where that disturbs nobody, in the place of told; nil if nothing does
+	late      sync.Once         // says which servers are not waited for
+	until     func() time.Time  // how long they are, all in all
+}
+
+// connect makes the connections of a project. None is made before it is needed.
+func (p *Project) connect() {
+	o := p.opts
+	c := &connections{told: &p.told, until: sync.OnceValue(func() time.Time {
+		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
+	})}
+	c.connector = project.Connector{Opts: o, Launcher: p.launcher, Roots: p.workspace.Roots, Notify: p.status.notify,
+		Note: c.note, Keep: func(server, said string) string { return keepErrors(p.store.Temp, server, o.Secrets.Text(said)) }}
+	if o.Flags.Debug {
+		c.connector.Log = func(server, said string) {
+			if l := p.model.setup.Logger; l != nil {
+				l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
+			}
+		}
+	}
+	c.set = c.connector.Serve(o.Servers(p.status.notify), p.status.notify)
+	p.mcp = c
+}
+
+// startServers begins to connect to servers while the user types.
+func (i *interactive) startServers() {
+	c := i.front.session.project.mcp
+	if c.set == nil {
+		return
+	}
+	c.show = func(text string) { i.screen.Show(func() { i.front.notify(text) }) }
+	c.set.Start()
+}
+
+// patience is how long servers are waited for before that is told.
+const patience = 3 * time.Second
+
+// await begins to connect to servers and, where no user could be kept waiting, waits for
+// them, which is told by tell. What is told of them meanwhile comes with the next event.
+func (c *connections) await(ctx context.Context, tell func(string)) {
+	if c.set == nil {
+		return
+	}
+	c.set.Start()
+	wait := max(0, time.Until(c.until()))
+	if c.connector.Opts.Interactive {
+		wait = 0
+	}
+	late := c.set.Wait(ctx, min(wait, patience))
+	if rest := wait - patience; rest > 0 && len(late) > 0 && ctx.Err() == nil {
+		tell("waiting for MCP servers, for " + rest.Round(time.Second).String() +
+			" more at most: " + text.EscapeLine(strings.Join(late, ", ")))
+		late = c.set.Wait(ctx, rest)
+	}
+	c.late.Do(func() {
+		if len(late) > 0 && ctx.Err() == nil {
+			c.told.add(engine.Notice{Info: c.connector.Opts.Interactive,
+				Text: "MCP servers are not ready yet, their tools come later: " +
+					text.EscapeLine(strings.Join(late, ", "))})
+		}
+	})
+}
+
+// note tells something of a server: with the next event, or at the terminal when that
+// disturbs nobody.
+func (c *connections) note(text string) {
+	if c.show != nil {
+		c.show(text)
+		return
+	}
+	c.told.add(engine.Notice{Text: text})
+}
+
+// keepErrors stores in temp what a server has written to its standard error, until it does
+// again, and returns where.
+func keepErrors(temp, server, said string) (path string) {
+	if temp == "" {
+		return ""
+	}
+	path = filepath.Join(temp, "mcp", url.PathEscape(server)+".log")
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(said), 0o600) != nil {
+		return ""
+	}
+	return path
+}
+
+// served returns the tools of servers, as they are judged and answered in a conversation.
+func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
+	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }}
+	if s.env.Distill.Most <= 0 { // else that cuts
+		c.Cut = s.env.Cut
+	}
+	if s.asker != nil {
+		c.Answer = s.answerServer
+	}
+	return servers.Tools(c)
+}
+
+// answerServer has the model of the conversation answer a server, beside the conversation.
+func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
+	const (
+		thoughts = 8 << 10 // tokens, which count like those of the answer
+		most     = 32 << 10
+	)
+	model := s.router.Model()
+	c, err := s.asker.Ask(ctx, oneshot.Question{Purpose: model, System: q.System, Contents: q.Messages, Tell: host.Emit,
+		With: func(cfg *genai.GenerateContentConfig) {
+			if q.Most > 0 && q.Most <= most {
+				cfg.MaxOutputTokens = int32(q.Most + thoughts)
+			}
+			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.project.model.presets.Chat(model, false).Model).Ignores, "temperature") {
+				cfg.Temperature = new(float32(q.Temperature))
+			}
+			cfg.StopSequences = q.Stop
+		}})
+	if err != nil {
+		return a, err
+	}
+	return mcp.Answer{Text: oneshot.Words(c), Model: s.project.model.presets.Purpose(model).Model,
+		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
+}
