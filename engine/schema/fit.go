@@ -3,10 +3,13 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"gemline/engine/text"
 )
@@ -30,28 +33,30 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	if err != nil {
 		return args, "", err.Error()
 	}
-	n, _, p := read(b)
+	v, _, p := read(b, maxNested)
 	if p != nil {
-		return args, "", at(p)
+		return args, "", told(p)
 	}
-	problems := s.judge(n)
+	problems := s.check(v)
 	if len(problems) == 0 {
 		return args, "", ""
 	}
-	f := fitter{j: &judge{schema: s, known: map[pair]verdict{}, left: s.effort}}
-	fitted, isObject := f.fit(s.root, n, 0).(map[string]any)
-	if !isObject || f.j.over() {
-		fitted = args
-	}
+	var f fitter
+	fitted = args
+	s.within(func() {
+		if object, isObject := f.fit(s.root, v, nil).(map[string]any); isObject {
+			fitted = object
+		}
+	})
 	if b, err = json.Marshal(fitted); err != nil {
 		return args, "", err.Error()
 	}
-	if n, _, p = read(b); p != nil {
-		return args, "", at(p)
+	if v, _, p = read(b, maxNested); p != nil {
+		return args, "", told(p)
 	}
 	var all []string
-	for _, p := range s.judge(n) {
-		all = append(all, at(p))
+	for _, p := range s.check(v) {
+		all = append(all, told(p))
 	}
 	note = strings.Join(f.unknown, ", ")
 	if note != "" && len(all) > 0 {
@@ -60,71 +65,98 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	return fitted, note, strings.Join(all, "; ")
 }
 
-func at(p *Problem) string { return "params" + p.At + " " + p.Message }
+func told(p *Problem) string { return "params" + p.At + " " + p.Message }
 
 // A fitter makes values fit.
 type fitter struct {
-	j       *judge
 	unknown []string // names that were left out, in words
 }
 
-// accepts reports whether n fits s.
-func (f *fitter) accepts(s *subschema, n *node) bool {
-	v := f.j.verdictOf(s, n)
-	return v.fits()
-}
+// accepts reports whether v fits s.
+func accepts(s *jsonschema.Schema, v any) bool { return s.Validate(v) == nil }
 
-// fit returns the value that n was meant to be.
-func (f *fitter) fit(s *subschema, n *node, depth int) any {
-	if depth > deepestFit || f.j.over() || f.accepts(s, n) {
-		return n.v
+// fit returns the value that the one at a place was meant to be.
+func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
+	if len(at) > deepestFit || accepts(s, v) {
+		return v
 	}
-	s = s.plain()
-	if len(n.items) == 1 && slices.Equal(s.types(), []string{"string"}) && f.accepts(s, n.items[0]) {
-		return n.items[0].v // one text in a list is the text
+	s = plain(s)
+	list, isList := v.([]any)
+	if len(list) == 1 && slices.Equal(types(s), []string{"string"}) && accepts(s, list[0]) {
+		return list[0] // one text in a list is the text
 	}
-	if list := s.args["enum"]; list != nil && n.items == nil && n.fields == nil && n.v != nil {
-		for _, one := range list.items {
-			if one.items == nil && one.fields == nil && one.v != nil && fmt.Sprint(one.v) == fmt.Sprint(n.v) {
-				return one.v // a number as a text, or the other way round
+	if s.Enum != nil && isPlain(v) {
+		for _, one := range s.Enum.Values {
+			if isPlain(one) && fmt.Sprint(one) == fmt.Sprint(v) {
+				return one // a number as a text, or the other way round
 			}
 		}
 	}
-	if o := converted(s, n); o != nil {
-		o.parent, o.key, n = n.parent, n.key, o
+	if meant, ok := converted(s, v); ok {
+		v = meant
+		list, isList = v.([]any)
 	}
-	switch {
-	case n.fields != nil:
-		return f.object(s, n, depth)
-	case n.items != nil && len(s.subs["items"]) == 1 && s.subs["prefixItems"] == nil:
-		list := []any{}
-		for _, item := range n.items {
-			list = append(list, f.fit(s.subs["items"][0], item, depth+1))
+	if object, ok := v.(map[string]any); ok {
+		return f.object(s, object, at)
+	}
+	if of := items(s); isList && of != nil {
+		list = slices.Clone(list)
+		for i, item := range list {
+			list[i] = f.fit(of, item, append(at, strconv.Itoa(i)))
 		}
 		return list
 	}
-	return n.v
+	return v
 }
 
-// object returns the object that n was meant to be.
-func (f *fitter) object(s *subschema, n *node, depth int) any {
+// isPlain reports whether v is neither null nor has values in it.
+func isPlain(v any) bool {
+	switch v.(type) {
+	case nil, []any, map[string]any:
+		return false
+	}
+	return true
+}
+
+// items returns the schema of all items of a list, nil if they have none or several.
+func items(s *jsonschema.Schema) *jsonschema.Schema {
+	if one, ok := s.Items.(*jsonschema.Schema); ok {
+		return one
+	}
+	if len(s.PrefixItems) > 0 {
+		return nil
+	}
+	return s.Items2020
+}
+
+// object returns the object that v was meant to be.
+func (f *fitter) object(s *jsonschema.Schema, v map[string]any, at []string) any {
 	object := map[string]any{}
 	var unknown []string
-	for _, name := range n.names {
-		field, of := n.fields[name], s.named["properties"][name]
+	for _, name := range names(v) {
+		field, of := v[name], s.Properties[name]
 		switch {
-		case of != nil && says(field.v) == "" && !f.accepts(of, field) && !s.requires(name):
+		case of != nil && says(field) == "" && !accepts(of, field) && !slices.Contains(s.Required, name):
 		case of != nil:
-			object[name] = f.fit(of, field, depth+1)
-		case forbids(s.subs["additionalProperties"]) && !slices.ContainsFunc(s.patterns,
-			func(pattern string) bool { return f.j.matches(pattern, name) }):
+			object[name] = f.fit(of, field, append(at, name))
+		case s.AdditionalProperties == false && !matches(s, name):
 			unknown = append(unknown, name)
 		default:
-			object[name] = field.v
+			object[name] = field
 		}
 	}
-	f.tellUnknown(s, n, object, unknown)
+	f.tellUnknown(s, at, object, unknown)
 	return object
+}
+
+// matches reports whether a pattern of s takes a name.
+func matches(s *jsonschema.Schema, name string) bool {
+	for pattern := range s.PatternProperties {
+		if pattern.MatchString(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // says returns the text of a value, which is empty for null, also where a text says null.
@@ -139,18 +171,18 @@ func says(v any) string {
 
 // tellUnknown notes names that an object does not take, each with the name that was
 // probably meant: the one that is lacking, or the nearest.
-func (f *fitter) tellUnknown(s *subschema, n *node, object map[string]any, unknown []string) {
+func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[string]any, unknown []string) {
 	var lacking, free []string
-	for _, name := range sorted(s.named["properties"]) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if _, there := object[name]; !there {
 			free = append(free, name)
-			if s.requires(name) {
+			if slices.Contains(s.Required, name) {
 				lacking = append(lacking, name)
 			}
 		}
 	}
 	for _, name := range unknown {
-		words := strings.TrimPrefix(n.pointer()+"/", "/") + text.Shorten(name, 60)
+		words := strings.TrimPrefix(pointer(at)+"/", "/") + text.Shorten(name, 60)
 		meant := likely(name, lacking)
 		if meant == "" && len(lacking) == 1 && len(unknown) == 1 {
 			meant = lacking[0]
@@ -190,29 +222,21 @@ func likely(name string, names []string) (meant string) {
 	return text.Nearest(name, names)
 }
 
-// requires reports whether an object lacks something without a name.
-func (s *subschema) requires(name string) bool {
-	r := s.args["required"]
-	return r != nil && slices.ContainsFunc(r.items, func(n *node) bool { return n.v == name })
-}
-
 // plain returns the schema that s is another word for: of a reference, and of a choice
 // between one schema and null.
-func (s *subschema) plain() *subschema {
+func plain(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 10 {
-		var others []*subschema
-		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-			for _, o := range s.subs[key] {
-				if t := o.args["type"]; t == nil || t.v != "null" {
-					others = append(others, o)
-				}
+		var others []*jsonschema.Schema
+		for _, o := range slices.Concat(s.AnyOf, s.OneOf, s.AllOf) {
+			if o.Types == nil || len(types(o)) > 0 {
+				others = append(others, o)
 			}
 		}
 		switch {
-		case s.args["type"] != nil || s.named["properties"] != nil:
+		case s.Types != nil || s.Properties != nil:
 			return s
-		case s.ref != nil:
-			s = s.ref
+		case s.Ref != nil:
+			s = s.Ref
 		case len(others) == 1:
 			s = others[0]
 		default:
@@ -223,79 +247,63 @@ func (s *subschema) plain() *subschema {
 }
 
 // types returns the types that s asks for, without null.
-func (s *subschema) types() (list []string) {
-	if t := s.args["type"]; t != nil {
-		for _, n := range t.each() {
-			if name, _ := n.v.(string); name != "null" {
-				list = append(list, name)
-			}
-		}
-	} else if s.named["properties"] != nil {
-		list = append(list, "object")
+func types(s *jsonschema.Schema) []string {
+	if s.Types != nil {
+		return slices.DeleteFunc(s.Types.ToStrings(), func(name string) bool { return name == "null" })
 	}
-	return list
+	if s.Properties != nil {
+		return []string{"object"}
+	}
+	return nil
 }
 
-// converted returns n as a value of the type that s asks for, if that says the same. It is
-// nil if n has the type, if s takes several types, and if nothing says the same.
-func converted(s *subschema, n *node) *node {
-	types := s.types()
-	if len(types) != 1 || n.is(types[0]) {
-		return nil
+// converted returns v as a value of the type that s asks for, if that says the same. It is not
+// ok if v has the type, if s takes several types, and if nothing says the same.
+func converted(s *jsonschema.Schema, v any) (meant any, ok bool) {
+	types := types(s)
+	if len(types) != 1 || is(v, types[0]) {
+		return nil, false
 	}
-	switch v := n.v.(type) {
+	switch t := v.(type) {
 	case string:
-		return fromText(s, types[0], strings.TrimSpace(v), n)
+		return fromText(s, types[0], strings.TrimSpace(t), v)
 	case float64:
-		whole := v == math.Trunc(v) && math.Abs(v) < safeInteger
-		if types[0] == "string" && whole {
-			return leaf(strconv.FormatFloat(v, 'f', -1, 64))
+		if types[0] == "string" && t == math.Trunc(t) && math.Abs(t) < safeInteger {
+			return strconv.FormatFloat(t, 'f', -1, 64), true
 		}
-		if types[0] == "boolean" && (v == 0 || v == 1) {
-			return leaf(v == 1)
+		if types[0] == "boolean" && (t == 0 || t == 1) {
+			return t == 1, true
 		}
 	case bool:
 		if types[0] == "string" {
-			return leaf(strconv.FormatBool(v))
+			return strconv.FormatBool(t), true
 		}
 	}
-	return wrapped(s, types[0], n)
+	return wrapped(s, types[0], v)
 }
 
 // fromText returns what a text says as a value of a type.
-func fromText(s *subschema, kind, v string, n *node) *node {
+func fromText(s *jsonschema.Schema, kind, text string, v any) (meant any, ok bool) {
 	if kind == "boolean" {
-		if b, err := strconv.ParseBool(strings.ToLower(v)); err == nil && len(v) > 1 {
-			return leaf(b)
-		}
-		return nil
+		b, err := strconv.ParseBool(strings.ToLower(text))
+		return b, err == nil && len(text) > 1
 	}
-	m, _, p := read([]byte(v))
-	if p == nil && m.is(kind) {
-		if number, ok := m.v.(float64); ok && math.Abs(number) >= safeInteger {
-			return nil
-		}
-		return m
+	said, _, p := read([]byte(text), maxNested)
+	if p == nil && is(said, kind) {
+		number, isNumber := said.(float64)
+		return said, !isNumber || math.Abs(number) < safeInteger
 	}
-	return wrapped(s, kind, n)
+	return wrapped(s, kind, v)
 }
 
-// wrapped returns a list of n, where a list of such values is asked for.
-func wrapped(s *subschema, kind string, n *node) *node {
-	if kind != "array" || len(s.subs["items"]) != 1 || n.v == nil {
-		return nil
+// wrapped returns a list of v, where a list of such values is asked for.
+func wrapped(s *jsonschema.Schema, kind string, v any) (list any, ok bool) {
+	if kind != "array" || items(s) == nil || v == nil {
+		return nil, false
 	}
-	if t, isText := n.v.(string); isText && (strings.HasPrefix(t, "[") || strings.HasPrefix(t, "{")) {
-		return nil // it was to be JSON
+	if t, isText := v.(string); isText && (strings.HasPrefix(t, "[") || strings.HasPrefix(t, "{")) {
+		return nil, false // it was to be JSON
 	}
-	if of := s.subs["items"][0].plain().types(); len(of) != 1 || !n.is(of[0]) {
-		return nil
-	}
-	list := &node{v: []any{n.v}, size: n.size + 1}
-	item := *n
-	item.parent, item.key = list, "0"
-	list.items = []*node{&item}
-	return list
+	of := types(plain(items(s)))
+	return []any{v}, len(of) == 1 && is(v, of[0])
 }
-
-func leaf(v any) *node { return &node{v: v, size: 1} }

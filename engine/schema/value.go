@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,55 +16,17 @@ import (
 	"gemline/engine/text"
 )
 
-// A Problem is something about a value that does not fit.
-type Problem struct {
-	At      string // the place as a JSON pointer; "" is the whole
-	Message string
-}
-
-// Error returns the place and the message in one line.
-func (p *Problem) Error() string {
-	if p.At == "" {
-		return p.Message
-	}
-	return p.At + ": " + p.Message
-}
-
-// Check returns the JSON value that text is, without the white space between
-// its parts and otherwise as it stands, or what is wrong with it.
-func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
-	n, compact, p := read([]byte(text))
-	if p != nil {
-		return nil, []*Problem{p}
-	}
-	if problems := s.judge(n); len(problems) > 0 {
-		return nil, problems
-	}
-	return compact, nil
-}
-
-// A node is a value, or one inside it.
-type node struct {
-	v      any
-	parent *node
-	key    string // in the parent
-	fields map[string]*node
-	names  []string // of the fields, in order
-	items  []*node
-	size   int // about the length of its text
-}
-
-// read returns the value that text is, and the text without white space. The
-// problem is why it is no value that everybody reads in the same way.
-func read(text []byte) (*node, json.RawMessage, *Problem) {
+// read returns the value that text is, with numbers as float64, and the text without white
+// space. The problem is why it is no value that everybody reads in the same way: the library
+// would take the last of two fields of one name, and all the memory for a number like 1e999999999.
+func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil, &Problem{Message: "is empty, and no JSON"}
 	}
 	if !utf8.Valid(text) {
 		return nil, nil, &Problem{Message: "is not valid UTF-8"}
 	}
-	var compact json.RawMessage
-	if err := json.Unmarshal(text, &compact); err != nil {
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		message := "is not JSON: " + err.Error()
 		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
 			before := text[:min(max(int(se.Offset)-1, 0), len(text))]
@@ -76,105 +40,145 @@ func read(text []byte) (*node, json.RawMessage, *Problem) {
 	if err := json.Compact(&b, text); err != nil {
 		panic(err) // it was read
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	n := &node{}
-	return n, b.Bytes(), n.read(d, token(d))
+	r := reader{json.NewDecoder(bytes.NewReader(text)), deepest, nil}
+	r.UseNumber()
+	v, p := r.value(r.token())
+	return v, b.Bytes(), p
 }
 
-// token returns the next token of sound JSON.
-func token(d *json.Decoder) json.Token {
-	t, err := d.Token()
+// A reader reads sound JSON.
+type reader struct {
+	*json.Decoder
+	deepest int
+	at      []string
+}
+
+func (r *reader) token() json.Token {
+	t, err := r.Token()
 	if err != nil {
 		panic(err)
 	}
 	return t
 }
 
-// read reads a value of sound JSON, of which t is the first token, into n.
-func (n *node) read(d *json.Decoder, t json.Token) *Problem {
-	n.size = 1
-	add := func(key string, t json.Token) (*node, *Problem) {
-		child := &node{parent: n, key: key}
-		p := child.read(d, t)
-		n.size += len(key) + child.size
-		return child, p
-	}
+// value returns the value of which t is the first token.
+func (r *reader) value(t json.Token) (any, *Problem) {
 	switch t := t.(type) {
 	case json.Number:
 		v, err := strconv.ParseFloat(string(t), 64)
 		if err != nil {
-			return n.problem("is a number that is too large")
+			return nil, problem(r.at, "is a number that is too large")
 		}
-		if v == 0 {
-			v = 0 // and not a negative one
-		}
-		n.v = v
-	case string:
-		n.v, n.size = t, len(t)+1
+		return v + 0, nil
 	case json.Delim:
+		if len(r.at) == r.deepest {
+			return nil, &Problem{Message: fmt.Sprintf("is nested deeper than %d", r.deepest)}
+		}
 		if t == '{' {
-			return n.readObject(d, add)
+			return r.object()
 		}
-		n.items = []*node{}
 		list := []any{}
-		for t := token(d); t != json.Delim(']'); t = token(d) {
-			item, p := add(strconv.Itoa(len(list)), t)
+		for t := r.token(); t != json.Delim(']'); t = r.token() {
+			item, p := r.child(strconv.Itoa(len(list)), t)
 			if p != nil {
-				return p
+				return nil, p
 			}
-			n.items, list = append(n.items, item), append(list, item.v)
+			list = append(list, item)
 		}
-		n.v = list
-	default:
-		n.v = t
+		return list, nil
 	}
-	return nil
+	return t, nil
 }
 
-func (n *node) readObject(d *json.Decoder, add func(string, json.Token) (*node, *Problem)) *Problem {
-	n.fields = map[string]*node{}
+func (r *reader) object() (any, *Problem) {
 	object := map[string]any{}
-	for t := token(d); t != json.Delim('}'); t = token(d) {
+	for t := r.token(); t != json.Delim('}'); t = r.token() {
 		name := t.(string)
-		if n.fields[name] != nil {
-			return (&node{parent: n, key: name}).problem("stands there twice")
+		if _, twice := object[name]; twice {
+			return nil, problem(append(r.at, name), "stands there twice")
 		}
-		field, p := add(name, token(d))
+		v, p := r.child(name, r.token())
 		if p != nil {
-			return p
+			return nil, p
 		}
-		n.fields[name], object[name] = field, field.v
-		n.names = append(n.names, name)
+		object[name] = v
 	}
-	slices.Sort(n.names)
-	n.v = object
-	return nil
+	return object, nil
 }
 
-// pointer returns the place of n as a JSON pointer.
-func (n *node) pointer() string {
-	if n.parent == nil {
-		return ""
+func (r *reader) child(name string, t json.Token) (any, *Problem) {
+	r.at = append(r.at, name)
+	v, p := r.value(t)
+	r.at = r.at[:len(r.at)-1]
+	return v, p
+}
+
+// pointer returns a place as a JSON pointer.
+func pointer(at []string) string {
+	var b strings.Builder
+	for _, name := range at {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
 	}
-	return n.parent.pointer() + "/" + escaped(n.key)
+	return b.String()
 }
 
-// escaped returns a name as it stands in a JSON pointer.
-func escaped(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+// pointerOf returns the place that the fragment of an address is.
+func pointerOf(address string) (at []string) {
+	_, fragment, _ := strings.Cut(address, "#")
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	for _, name := range strings.Split(fragment, "/")[1:] {
+		at = append(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
+	}
+	return at
 }
 
-// problem returns what is wrong with n, in one line that a person reads.
-func (n *node) problem(format string, args ...any) *Problem {
-	line, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
-	return &Problem{At: n.pointer(), Message: text.Shorten(line, 300)}
+// lookup returns the value at a place in v.
+func lookup(v any, at []string) (any, bool) {
+	for _, name := range at {
+		switch in := v.(type) {
+		case map[string]any:
+			field, ok := in[name]
+			if !ok {
+				return nil, false
+			}
+			v = field
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil, false
+			}
+			v = in[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
 }
 
-// kind names the type of the value. Whole numbers are integers, however they
-// are written.
-func (n *node) kind() string {
-	switch v := n.v.(type) {
+// field returns a field of v, nil if v has none of that name.
+func field(v any, name string) any {
+	object, _ := v.(map[string]any)
+	return object[name]
+}
+
+// names returns the names of the values in v, in order.
+func names(v any) (list []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		return slices.Sorted(maps.Keys(v))
+	case []any:
+		for i := range v {
+			list = append(list, strconv.Itoa(i))
+		}
+	}
+	return list
+}
+
+// kindOf names the type of a value. Whole numbers are integers, however they are written.
+func kindOf(v any) string {
+	switch v := v.(type) {
 	case nil:
 		return "null"
 	case bool:
@@ -192,15 +196,13 @@ func (n *node) kind() string {
 	return "object"
 }
 
-// is reports whether the value is of a type.
-func (n *node) is(name string) bool {
-	k := n.kind()
+// is reports whether a value is of a type.
+func is(v any, name string) bool {
+	k := kindOf(v)
 	return k == name || k == "integer" && name == "number"
 }
 
-// quoted returns the value as JSON.
-func (n *node) quoted() string { return quoted(n.v) }
-
+// quoted returns a value as JSON.
 func quoted(v any) string {
 	b, err := text.JSON(v, "")
 	if err != nil {

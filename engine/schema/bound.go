@@ -1,0 +1,234 @@
+package schema
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	// effort is how much may be done to check a value. A unit is about what the library does
+	// to check a small value by a small schema: a few microseconds.
+	effort = 1_000_000
+
+	deepest    = 200     // schemas that speak of the same value, in each other
+	maxPattern = 200_000 // steps of the programs of all patterns
+	most       = 20      // problems that are told
+)
+
+// errTooLong is the panic of a check that is given up. The library has no other way out.
+var errTooLong = errors.New("takes too long to hold to this schema")
+
+// spend counts what a check does.
+func (s *Schema) spend(units int) {
+	if s.left -= units; s.left < 0 {
+		panic(errTooLong)
+	}
+}
+
+// within runs a check and reports whether it came to its end.
+func (s *Schema) within(check func()) (ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = s.effort
+	defer func() {
+		if r := recover(); r != nil && r != errTooLong {
+			panic(r)
+		}
+	}()
+	check()
+	return true
+}
+
+// bound gives a meter to each schema that a check can come to. It refuses schemas that lead to
+// themselves, or too far, without a step into the value: a check would never end, or overflow
+// the stack.
+func (s *Schema) bound() *Problem {
+	const open = -1
+	depth := map[*jsonschema.Schema]int{}
+	var visit func(t *jsonschema.Schema) *Problem
+	visit = func(t *jsonschema.Schema) *Problem {
+		switch d := depth[t]; {
+		case d == open:
+			return problem(pointerOf(t.Location), "refers to itself without end")
+		case d > 0:
+			return nil
+		}
+		if p := s.refuse(t); p != nil {
+			return p
+		}
+		depth[t] = open
+		same, inside := parts(t)
+		m, far := meter{schema: s, own: weight(t)}, 0
+		for _, u := range same {
+			if p := visit(u); p != nil {
+				return p
+			}
+			far, m.same = max(far, depth[u]), m.same+weight(u)
+		}
+		if depth[t] = far + 1; far >= deepest {
+			return problem(pointerOf(t.Location), "leads through more than %d schemas for one value", deepest)
+		}
+		for _, u := range inside {
+			m.inside += weight(u)
+		}
+		if len(t.Properties) > 0 { // a property has one of them
+			m.inside = max(1, m.inside/len(t.Properties))
+		}
+		s.heaviest = max(s.heaviest, m.own+m.same+m.inside)
+		if t.Bool == nil {
+			t.Extensions = append(t.Extensions, m)
+		}
+		return nil
+	}
+	queue, seen := []*jsonschema.Schema{s.root}, map[*jsonschema.Schema]bool{s.root: true}
+	for len(queue) > 0 {
+		t := queue[0]
+		queue = queue[1:]
+		if p := visit(t); p != nil {
+			return p
+		}
+		same, inside := parts(t)
+		for _, u := range slices.Concat(same, inside) {
+			if !seen[u] {
+				seen[u] = true
+				queue = append(queue, u)
+			}
+		}
+	}
+	return nil
+}
+
+// parts returns the schemas in t: those about the same value, and those about values in it.
+func parts(t *jsonschema.Schema) (same, inside []*jsonschema.Schema) {
+	add := func(list *[]*jsonschema.Schema, more ...any) {
+		for _, one := range more {
+			switch one := one.(type) {
+			case *jsonschema.Schema:
+				if one != nil {
+					*list = append(*list, one)
+				}
+			case []*jsonschema.Schema:
+				*list = append(*list, one...)
+			case map[string]*jsonschema.Schema:
+				for _, name := range slices.Sorted(maps.Keys(one)) {
+					*list = append(*list, one[name])
+				}
+			}
+		}
+	}
+	add(&same, t.Ref, t.AllOf, t.AnyOf, t.OneOf, t.Not, t.If, t.Then, t.Else, t.DependentSchemas)
+	for _, name := range slices.Sorted(maps.Keys(t.Dependencies)) {
+		add(&same, t.Dependencies[name])
+	}
+	add(&inside, t.Properties, t.AdditionalProperties, t.PropertyNames, t.UnevaluatedProperties, t.Contains,
+		t.Items, t.AdditionalItems, t.PrefixItems, t.Items2020, t.UnevaluatedItems)
+	for _, u := range t.PatternProperties {
+		add(&inside, u)
+	}
+	return same, inside
+}
+
+// weight returns about what it takes to check a small value by the keywords of t alone: the
+// library compares numbers exactly, and slowly.
+func weight(t *jsonschema.Schema) int {
+	n := 1
+	if t.Enum != nil {
+		n += size(t.Enum.Values) / 2
+	}
+	if t.Const != nil {
+		n += size(*t.Const) / 2
+	}
+	return n
+}
+
+// size returns how many values are in v, with itself. A number counts twice.
+func size(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case float64:
+		n = 2
+	case string:
+		n += len(v) / 1000
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			n += size(item)
+		}
+	}
+	return n
+}
+
+// A meter counts what the library does by one schema, after it did. It also counts the schemas
+// below, whose own meters are not asked if a value is of another type.
+type meter struct {
+	schema            *Schema
+	own, same, inside int // weights: of its schema, of those in it about the same value, and about a value in that
+}
+
+// Validate implements [jsonschema.SchemaExt].
+func (m meter) Validate(at *jsonschema.ValidatorContext, v any) {
+	children := 0
+	switch v := v.(type) {
+	case []any:
+		children = len(v)
+	case map[string]any:
+		children = len(v)
+	}
+	m.schema.spend((m.own + m.same + children*m.inside) * (1 + len(at.ValueLocation())/8)) // each error has its place
+}
+
+// A pattern is one of the schema's.
+type pattern struct {
+	*regexp.Regexp
+	schema *Schema
+	size   int // about how many steps its program has
+}
+
+func (p pattern) MatchString(text string) bool {
+	p.schema.spend(1 + len(text)*p.size/500)
+	return p.Regexp.MatchString(text)
+}
+
+// patterns returns what compiles patterns. What their programs would take is found out before.
+func (s *Schema) patterns() jsonschema.RegexpEngine {
+	known, total := map[string]pattern{}, 0
+	return func(text string) (jsonschema.Regexp, error) {
+		if p, ok := known[text]; ok {
+			return p, nil
+		}
+		tree, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			return nil, err
+		}
+		size := steps(tree)
+		if total += size; total > maxPattern {
+			return nil, errors.New("takes too much, with all the other patterns")
+		}
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, err
+		}
+		known[text] = pattern{re, s, size}
+		return known[text], nil
+	}
+}
+
+// steps returns about how many steps the program of a pattern has.
+func steps(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	for _, sub := range re.Sub {
+		n += steps(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return n
+}
