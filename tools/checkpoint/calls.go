@@ -18,7 +18,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A Turn is what follows from one prompt.
@@ -52,12 +51,7 @@ func (k *Keeper) Files() (n int, known bool) {
 }
 
 // count notes what a call has changed.
-func (k *Keeper) count(before, after shadow.Sum) {
-	list, err := compare(k.repo, before, after)
-	if err != nil {
-		k.unsure = true
-		return
-	}
+func (k *Keeper) count(list []Change) {
 	if k.changed == nil {
 		k.changed = map[string]Change{}
 	}
@@ -235,14 +229,14 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 
 // found keeps the files as they are, if others have changed some.
 func (k *Keeper) found(ctx context.Context, all bool, paths []string) error {
-	tree, s, err := k.take(ctx, all, paths)
-	if err != nil || tree == k.tipTree && k.tip != "" {
+	changes, s, err := k.take(ctx, all, paths)
+	if err != nil || len(changes) == 0 && k.tip != "" {
 		return err
 	}
 	if k.short != nil && all {
 		k.tell(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", k.short))
 	}
-	return k.commit(s.batch, tree, Record{Kind: Found})
+	return k.commit(s.batch, changes, Record{Kind: Found})
 }
 
 // Interrupted keeps what differs from the last state of the session as what a call has
@@ -262,11 +256,11 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 			all[i].Kind == Called && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
-		tree, s, err := k.take(ctx, true, nil)
-		if err != nil || tree == k.tipTree {
+		changes, s, err := k.take(ctx, true, nil)
+		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.commit(s.batch, tree, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
+		return k.commit(s.batch, changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
@@ -276,13 +270,13 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
-func (k *Keeper) reset() { k.top, k.swept, k.saved = &node{}, false, false }
+func (k *Keeper) reset() { k.top, k.kept, k.swept, k.saved = &node{}, nil, false, false }
 
 // drop closes the repository as well: perhaps it is not the one that is there.
 func (k *Keeper) drop() {
 	k.reset()
 	if k.repo != nil {
-		k.repo.Close()
+		k.repo.close()
 		k.repo = nil
 	}
 }
@@ -311,7 +305,7 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 		return err
 	}
 	defer done()
-	tree, s, err := k.take(ctx, !c.edits(), c.paths)
+	changes, s, err := k.take(ctx, !c.edits(), c.paths)
 	if err != nil {
 		return err
 	}
@@ -328,18 +322,17 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	if !c.edits() {
 		r.Moved = moved(c.git, k.seeGit())
 	}
-	if tree == k.tipTree && len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
+	if len(changes)+len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
 		return nil
 	}
 	if k.short != nil && !c.edits() {
 		r.Short = k.short.Error()
 	}
 	r.Time = time.Now()
-	before := k.tipTree
-	if err := k.commit(s.batch, tree, r); err != nil {
+	if err := k.commit(s.batch, changes, r); err != nil {
 		return err
 	}
 	k.unsure = k.unsure || r.Short != "" || len(c.outside) > 0
-	k.count(before, tree)
+	k.count(changes)
 	return nil
 }

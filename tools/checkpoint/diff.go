@@ -1,20 +1,18 @@
 package checkpoint
 
 import (
-	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A Version is a file, a link or a directory as it was. The zero Version is one
 // that was not there. Of a directory only the mode counts.
 type Version struct {
-	Mode fs.FileMode
-	Sum  shadow.Sum
+	Mode fs.FileMode `json:"mode"`
+	Sum  Sum         `json:"hash,omitempty"`
 }
 
 // There reports whether something was there.
@@ -29,90 +27,82 @@ type Change struct {
 	Before, After Version
 }
 
-// mostChanges is how many paths are compared, and deepest how far down.
-const (
-	mostChanges = 1_000_000
-	deepest     = 1000
-)
-
-var errManyChanges = errors.New("there are too many changes to be listed")
-
-// A comparison finds what two trees do not have in common.
-type comparison struct {
-	repo *shadow.Repo
-	list []Change
+// A kept path is one as it was in a state, with what was below it.
+type kept struct {
+	version Version
+	kids    map[string]*kept
 }
 
-// compare returns what differs between two trees, of which one may be none.
-func compare(repo *shadow.Repo, before, after shadow.Sum) ([]Change, error) {
-	c := &comparison{repo: repo}
-	err := c.trees("", before, after, 0)
-	return c.list, err
+// set notes what is at a path. What was below a path that is gone is gone by changes of its own.
+func (k *kept) set(path string, v Version) {
+	for _, name := range parts(path) {
+		if k.kids == nil {
+			k.kids = map[string]*kept{}
+		}
+		if k.kids[name] == nil {
+			k.kids[name] = &kept{}
+		}
+		k = k.kids[name]
+	}
+	k.version = v
 }
 
-func (c *comparison) trees(path string, before, after shadow.Sum, depth int) error {
-	if before == after {
+// kid returns what was below a path, nil if nothing was.
+func (k *kept) kid(name string) *kept {
+	if k == nil {
 		return nil
 	}
-	if depth > deepest || len(c.list) > mostChanges {
-		return errManyChanges
+	return k.kids[name]
+}
+
+// gone adds to list that what was below a path is not there, but for those of some names.
+func (k *kept) gone(path string, there func(name string) bool, list []Change) []Change {
+	if k == nil {
+		return list
 	}
-	was, err := c.entries(before)
-	if err != nil {
-		return err
-	}
-	is, err := c.entries(after)
-	if err != nil {
-		return err
-	}
-	names := make([]string, 0, len(was)+len(is))
-	for name := range was {
-		names = append(names, name)
-	}
-	for name := range is {
-		if _, both := was[name]; !both {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if was[name] != is[name] {
-			if err := c.entry(joined(path, name), was[name], is[name], depth); err != nil {
-				return err
+	for _, name := range slices.Sorted(maps.Keys(k.kids)) {
+		if kid := k.kids[name]; !there(name) {
+			at := joined(path, name)
+			if kid.version.There() {
+				list = append(list, Change{at, kid.version, Version{}})
 			}
+			list = kid.gone(at, func(string) bool { return false }, list)
 		}
 	}
-	return nil
+	return list
 }
 
-func (c *comparison) entries(tree shadow.Sum) (map[string]Version, error) {
-	all := map[string]Version{}
-	if tree == "" {
-		return all, nil
+// diff adds to list what of n, and of what is below it, differs from what was kept. Where no
+// change was noted since, nothing is looked at unless all is to be.
+func (n *node) diff(was *kept, path string, all bool, list []Change) []Change {
+	if !n.dirty.Load() && !all {
+		return list
 	}
-	entries, err := c.repo.Tree(tree)
-	for _, e := range entries {
-		all[e.Name] = Version{e.Mode, e.Sum}
+	at := len(list)
+	list = append(list, Change{}) // a directory comes before what is in it
+	if dir := !n.there() || n.look.Mode.IsDir(); dir {
+		some := false
+		for _, k := range n.kids {
+			list = k.diff(was.kid(k.name), joined(path, k.name), all, list)
+			some = some || k.sum != ""
+		}
+		list = was.gone(path, func(name string) bool { return n.kid(name, false) != nil }, list)
+		n.sum = ""
+		if n.up == nil || some || n.there() && n.cover != watched {
+			n.sum = isDir
+		}
+	} else {
+		list = was.gone(path, func(string) bool { return false }, list)
 	}
-	return all, err
-}
-
-func (c *comparison) entry(path string, was, is Version, depth int) error {
-	change := Change{path, was, is}
-	var from, to shadow.Sum
-	if was.dir() {
-		from, change.Before.Sum = was.Sum, ""
+	c := Change{Path: path, After: n.version()}
+	if was != nil {
+		c.Before = was.version
 	}
-	if is.dir() {
-		to, change.After.Sum = is.Sum, ""
+	if n.up == nil || c.Before == c.After {
+		return slices.Delete(list, at, at+1)
 	}
-	if change.Before != change.After {
-		c.list = append(c.list, change)
-	}
-	if from == "" && to == "" {
-		return nil
-	}
-	return c.trees(path, from, to, depth+1)
+	list[at] = c
+	return list
 }
 
 // order sorts changes by their paths, a directory before what is in it.

@@ -9,11 +9,20 @@
 // changed meanwhile. Of an edit only the files that it names are looked at, of a
 // command all that the workspace holds.
 //
-// # Nothing is asked of a program
+// # A state is a zip file
 //
-// States are trees of a repository outside of the project, which package shadow
-// writes. Nothing is run, and what belongs to the user's repository is only read:
+// It holds contents that no other one has, by their SHA-256, and a manifest: what
+// differs from the state before, of the first one all. It is written once, synced once
+// and renamed once, and then a file with the session's name is, which says that it is
+// the last one. So a reader sees all of a state or nothing, and a content that the disk
+// has spoilt is an error. Whoever adds states holds the store's lock meanwhile, several
+// at once; who collects is alone.
+//
+// # The user's repository is only read
+//
 // HEAD, branches and the index stay as they are, also when something is taken back.
+// A store may be anybody's: it is reached through no link, all sizes have bounds, and
+// a path that leads out of what is worked in is not touched.
 //
 // # What is not kept is said
 //

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"gemline/engine/enginetest"
-	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/workspace"
 )
 
@@ -110,7 +109,7 @@ func TestRestoreIsKept(t *testing.T) {
 		case here:
 			dirty = line
 			changed++
-		case strings.Contains(line, "rename") && strings.Contains(line, "<"+filepath.Join(p.kept, "refs")):
+		case strings.Contains(line, "rename") && strings.Contains(line, "<"+filepath.Join(p.kept, "sessions")):
 			recorded++
 			if changed > 0 && dirty != "" {
 				t.Errorf("recorded before the disk was told to keep %s", dirty)
@@ -199,16 +198,16 @@ func TestRestoreFaults(t *testing.T) {
 
 // poor are files of a store on a disk that has room for so many writes.
 type poor struct {
-	shadow.OS
+	OS
 	left *int
 }
 
 type poorFile struct {
-	shadow.File
+	File
 	left *int
 }
 
-func (f poor) Create(dir *os.Root, name string) (shadow.File, error) {
+func (f poor) Create(dir *os.Root, name string) (File, error) {
 	file, err := f.OS.Create(dir, name)
 	return poorFile{file, f.left}, err
 }

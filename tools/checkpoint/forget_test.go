@@ -70,29 +70,12 @@ func TestForget(t *testing.T) {
 	if err := store.Collect(); err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(p.kept, "objects/pack/*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(p.kept, "states/*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 	for _, none := range []Store{"", Store(filepath.Join(t.TempDir(), "none"))} {
 		if err := none.Collect(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// A session of very many calls leaves few packs.
-func TestFewPacks(t *testing.T) {
-	p := newPlace(t)
-	for n := range mostPacks + 20 {
-		p.turn("turn", func() { p.write("a", fmt.Sprint(n)) })
-	}
-	p.again("session-1")
-	if packs, _ := filepath.Glob(filepath.Join(p.kept, "objects/pack/*.pack")); len(packs) != 1 {
-		t.Errorf("%d packs", len(packs))
-	}
-	p.turn("last", func() { p.write("a", "last") })
-	p.undo(3, false)
-	if b, _ := os.ReadFile(filepath.Join(p.dir, "a")); string(b) != fmt.Sprint(mostPacks+17) {
-		t.Errorf("a is %q", b)
 	}
 }

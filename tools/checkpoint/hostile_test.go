@@ -3,14 +3,15 @@
 package checkpoint
 
 import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A store that somebody else has written leads nowhere, and nothing outside of the folder
@@ -47,21 +48,22 @@ func TestHostileStore(t *testing.T) {
 		"a hook, spelt otherwise": {before: func(dir string) []step {
 			return []step{{dir + "/project/.GIT/config", 0o644, "[core]\nfsmonitor=touch x"}}
 		}},
-		"words that are no words": {before: func(dir string) []step { return []step{{dir + "/project/" + evil, 0o644, "fine"}} }, done: true},
-		"refs that are a link":    {spoil: func(t *testing.T, store string) { replaceBy(t, filepath.Join(store, "refs"), "../../../outside") }},
-		"objects that are a link": {spoil: func(t *testing.T, store string) { replaceBy(t, filepath.Join(store, "objects"), "../../../outside") }},
-		"alternates": {spoil: func(t *testing.T, store string) {
-			write(t, store, map[string]string{"objects/info/alternates": "/outside", "hooks/post-checkout": "touch x"})
-		}, done: true},
+		"words that are no words":  {before: func(dir string) []step { return []step{{dir + "/project/" + evil, 0o644, "fine"}} }, done: true},
+		"sessions that are a link": {spoil: func(t *testing.T, store string) { replaceBy(t, filepath.Join(store, "sessions"), "../../../outside") }},
+		"states that are a link":   {spoil: func(t *testing.T, store string) { replaceBy(t, filepath.Join(store, "states"), "../../../outside") }},
 		"a name that is a device": {spoil: func(t *testing.T, store string) {
-			write(t, store, map[string]string{"refs/sessions/s/x": ""})
-			replaceBy(t, filepath.Join(store, "refs/sessions/t"), "/dev/zero")
+			write(t, store, map[string]string{"sessions/s/x": ""})
+			replaceBy(t, filepath.Join(store, "sessions/t"), "/dev/zero")
+			replaceBy(t, filepath.Join(store, "states/t.zip"), "/dev/zero")
 		}, done: true},
-		"a pack of nothing": {spoil: func(t *testing.T, store string) {
-			write(t, store, map[string]string{"objects/pack/pack-x.idx": strings.Repeat("\xff", 2000), "objects/pack/pack-x.pack": "PACK"})
+		"a state of nothing": {spoil: func(t *testing.T, store string) {
+			write(t, store, map[string]string{"states/x.zip": "PK\x05\x06" + strings.Repeat("\xff", 2000)})
+		}, done: true},
+		"a bomb": {spoil: func(t *testing.T, store string) {
+			plantState(t, store, "bomb", nil, map[string]string{strings.Repeat("0", 64): strings.Repeat("0", 100<<20)})
 		}, done: true},
 		"an index of another thing": {spoil: func(t *testing.T, store string) {
-			write(t, store, map[string]string{"index.gemline": "gemline index 2\n" + strings.Repeat("\xff", 100), "generation": strings.Repeat("x", 9000)})
+			write(t, store, map[string]string{"index.gemline": "gemline index 3\n" + strings.Repeat("\xff", 100), "generation": strings.Repeat("x", 9000)})
 		}, done: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,60 +123,49 @@ type step struct {
 // plantStates has the store say that a call has deleted what steps hold.
 func plantStates(t *testing.T, store string, steps []step) {
 	t.Helper()
-	r, err := shadow.Create(store, shadow.OS{})
+	var was, is []map[string]any
+	contents := map[string]string{}
+	for _, s := range steps {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(s.text)))
+		contents[sum] = s.text
+		version := map[string]any{"mode": s.mode, "hash": sum}
+		was, is = append(was, map[string]any{"path": s.path, "after": version}), append(is, map[string]any{"path": s.path, "before": version})
+	}
+	plantState(t, store, "was", map[string]any{"record": map[string]any{}, "entries": was}, contents)
+	plantState(t, store, "is", map[string]any{"parent": "was", "record": json.RawMessage(
+		`{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}`),
+		"entries": is}, nil)
+	sessions, err := filepath.Glob(filepath.Join(store, "sessions/*"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	if err := os.WriteFile(sessions[0], []byte("is\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plantState writes a state.
+func plantState(t *testing.T, store, id string, manifest any, contents map[string]string) {
+	t.Helper()
+	said, err := json.Marshal(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := r.Begin()
-	type node struct {
-		kids map[string]*node
-		step step
-	}
-	top := &node{kids: map[string]*node{}}
-	for _, s := range steps {
-		at := top
-		for _, part := range strings.Split(strings.Trim(s.path, "/"), "/") {
-			if at.kids[part] == nil {
-				at.kids[part] = &node{kids: map[string]*node{}}
-			}
-			at = at.kids[part]
-		}
-		at.step = s
-	}
-	add := func(kind shadow.Kind, content []byte) shadow.Sum {
-		sum, err := b.Add(kind, content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
-	}
-	var tree func(n *node) shadow.Sum
-	tree = func(n *node) shadow.Sum {
-		var entries []shadow.Entry
-		for name, k := range n.kids {
-			if k.step.text != "" {
-				entries = append(entries, shadow.Entry{Name: name, Mode: k.step.mode, Sum: add(shadow.Blob, []byte(k.step.text))})
-			}
-			if len(k.kids) > 0 {
-				entries = append(entries, shadow.Entry{Name: name, Mode: fs.ModeDir | 0o755, Sum: tree(k)})
-			}
-		}
-		return add(shadow.Tree, shadow.EncodeTree(entries))
-	}
-	was := add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree(top), Message: "x\n\n{}"}))
-	is := add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: add(shadow.Tree, nil), Parent: was, Time: time.Now(),
-		Message: "x\n\n" + `{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}`}))
-	if err := b.Commit(); err != nil {
+	f, err := os.Create(filepath.Join(store, "states", id+".zip"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	refs, err := r.Refs()
-	if err != nil || len(refs) != 1 {
-		t.Fatal(refs, err)
+	defer f.Close()
+	z := zip.NewWriter(f)
+	for name, text := range contents {
+		w, _ := z.Create(name)
+		w.Write([]byte(text))
 	}
-	if err := r.SetRef(refs[0].Name, is); err != nil {
+	w, _ := z.Create("manifest.json")
+	w.Write(said)
+	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.Close()
 }
 
 // replaceBy puts a link in the place of something.

@@ -11,13 +11,12 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
-	"gemline/tools/checkpoint/shadow"
 )
 
-// What is known of the files is in a file beside the repository, so that the next
+// What is known of the files is in a file beside the states, so that the next
 // session does not read all of them again. It is worth nothing by itself: without it,
 // or if it is damaged, they are read.
-const indexMagic = "gemline index 2\n"
+const indexMagic = "gemline index 3\n"
 
 // mostIndex is how many bytes are read of it.
 const mostIndex = 512 << 20
@@ -27,7 +26,7 @@ func (k *Keeper) indexPath() string { return filepath.Join(k.cfg.Dir, "index.gem
 // save writes what is known of the files.
 func (k *Keeper) save() {
 	b := encodeText([]byte(indexMagic), k.rules)
-	b = encodeText(b, strings.Join(k.repo.Packs(), " "))
+	b = encodeText(b, strings.Join(k.repo.states(), " "))
 	b = encodeNode(b, k.top)
 	sum := sha256.Sum256(b)
 	f, err := disk.Create(k.indexPath(), nil)
@@ -65,7 +64,7 @@ func encodeNode(b []byte, n *node) []byte {
 	return b
 }
 
-// load reads what was known of the files, nil if nothing is. Where a pack is gone
+// load reads what was known of the files, nil if nothing is. Where a state is gone
 // that was there, nothing is.
 func (k *Keeper) load() *node {
 	b, err := disk.Read(k.indexPath(), mostIndex)
@@ -77,9 +76,9 @@ func (k *Keeper) load() *node {
 		return nil
 	}
 	d := &decoder{b: b[len(indexMagic):]}
-	rules, packs := d.text(), k.repo.Packs()
+	rules, states := d.text(), k.repo.states()
 	for _, name := range strings.Fields(d.text()) {
-		if _, there := slices.BinarySearch(packs, name); !there {
+		if _, there := slices.BinarySearch(states, name); !there {
 			return nil
 		}
 	}
@@ -130,7 +129,7 @@ func (d *decoder) node(up *node, depth int) *node {
 	d.b = d.b[2:]
 	n.look = disk.Look{Mode: fs.FileMode(d.number()), Size: int64(d.number()), Dev: d.number(), Ino: d.number(),
 		Modified: int64(d.number()), Changed: int64(d.number())}
-	n.sum = shadow.Sum(d.text())
+	n.sum = Sum(d.text())
 	for range d.number() {
 		if d.err != nil {
 			return n

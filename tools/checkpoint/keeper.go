@@ -14,13 +14,12 @@ import (
 	"time"
 
 	"gemline/engine/disk"
-	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/workspace"
 )
 
 // A Config says what is kept, and where.
 type Config struct {
-	Dir       string // of the repository, which is made when it is needed; "" is nowhere
+	Dir       string // of the store, which is made when it is needed; "" is nowhere
 	Off       string // why nothing is kept, "" if something is
 	Workspace *workspace.Workspace
 	Ledger    *disk.Ledger
@@ -30,7 +29,7 @@ type Config struct {
 	Notify    func(string)        // tells what is odd but no error
 	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
 	Limits    Limits
-	Files     shadow.Files // nil is the system's
+	Files     Files // nil is the system's
 }
 
 // A Keeper keeps states of the files of a session. It is safe for concurrent use.
@@ -38,15 +37,15 @@ type Keeper struct {
 	cfg Config
 
 	mu      sync.Mutex
-	repo    *shadow.Repo // nil before it is needed
+	repo    *repo // nil before it is needed
 	top     *node
 	names   map[string]string // files that edits have named, and from where on they are looked at
 	rules   string            // what was seen of ignore files that are not below a directory that is worked in
 	swept   bool              // all was looked at once
 	short   error             // why only what is named is kept
 	failed  error             // why the last call was not kept, nil if it was
-	tip     shadow.Sum        // the last state of the session
-	tipTree shadow.Sum
+	tip     string            // the last state of the session
+	kept    *kept             // what it holds; nil before it is needed
 	turn    Turn
 	changed map[string]Change // by calls of the turn, from what was there before it
 	unsure  bool              // they may have changed more
@@ -61,7 +60,7 @@ type Keeper struct {
 func New(cfg Config) *Keeper {
 	cfg.Limits = cfg.Limits.orDefault()
 	if cfg.Files == nil {
-		cfg.Files = shadow.OS{}
+		cfg.Files = OS{}
 	}
 	if cfg.Hide == nil {
 		cfg.Hide = func(text string) string { return text }
@@ -80,15 +79,15 @@ func (k *Keeper) For(session string) *Keeper {
 // one has changed can be taken back in both. Where nothing is kept of that one, or
 // something of this one already, nothing is done.
 func (k *Keeper) Copy(from string) error {
-	if k.cfg.Off != "" || !shadow.CanName(from) {
+	if k.cfg.Off != "" || !CanName(from) {
 		return nil
 	}
 	err := k.with(context.Background(), func() error {
-		tip, err := k.repo.Ref(from)
+		tip, err := k.repo.ref(from)
 		if err != nil || tip == "" || k.tip != "" {
 			return err
 		}
-		return k.repo.SetRef(k.cfg.Session(), tip)
+		return k.repo.setRef(k.cfg.Session(), tip)
 	})
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
 		return nil
@@ -124,20 +123,13 @@ func (k *Keeper) open() error {
 	case k.repo != nil:
 		return nil
 	}
-	repo, err := shadow.Create(k.cfg.Dir, k.cfg.Files)
+	repo, err := create(k.cfg.Dir, k.cfg.Files)
 	if err != nil {
 		return fmt.Errorf("no checkpoint can be made: %w", err)
 	}
 	k.repo = repo
 	return nil
 }
-
-// mostPacks is how many packs a repository has, at most, when a session is over, unless
-// putting them together takes too long.
-const (
-	mostPacks    = 200
-	longestMerge = 3 * time.Second
-)
 
 // Close keeps what is known of the files for the next session, and closes the
 // repository.
@@ -147,15 +139,10 @@ func (k *Keeper) Close() {
 	if k.repo == nil {
 		return
 	}
-	if len(k.repo.Packs()) > mostPacks {
-		ctx, cancel := context.WithTimeout(context.Background(), longestMerge)
-		k.saved = k.repo.Collect(ctx) != nil && k.saved
-		cancel()
-	}
 	if k.swept && !k.saved {
 		k.save()
 	}
-	k.repo.Close()
+	k.repo.close()
 	k.repo = nil
 }
 
@@ -164,7 +151,7 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 	if err := k.open(); err != nil {
 		return nil, err
 	}
-	done, collected, err := k.repo.Use(ctx)
+	done, collected, err := k.repo.use(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -175,23 +162,23 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 			k.top = &node{}
 		}
 	} else if collected {
-		k.top, k.swept, k.saved = &node{}, false, false
+		k.reset()
 	}
 	// Another process may have taken something back.
 	if session := k.cfg.Session(); session == "" {
 		return done, nil // nothing will be added
-	} else if tip, err := k.repo.Ref(session); err != nil || tip != k.tip {
-		k.tip, k.tipTree = "", ""
-		if c, err := k.repo.Commit(tip); err == nil {
-			k.tip, k.tipTree = tip, c.Tree
+	} else if tip, err := k.repo.ref(session); err != nil || tip != k.tip {
+		k.tip, k.kept = "", nil
+		if _, err := k.repo.manifest(tip); err == nil {
+			k.tip = tip
 		}
 	}
 	return done, nil
 }
 
-// take looks at files, and returns the state: at all of them, or at those that are
-// named.
-func (k *Keeper) take(ctx context.Context, all bool, paths []string) (tree shadow.Sum, s *sweep, err error) {
+// take looks at files, at all of them or at those that are named, and returns what differs
+// from the last state.
+func (k *Keeper) take(ctx context.Context, all bool, paths []string) (changes []Change, s *sweep, err error) {
 	defer func() {
 		if err != nil {
 			k.reset()
@@ -201,7 +188,7 @@ func (k *Keeper) take(ctx context.Context, all bool, paths []string) (tree shado
 	if all && k.short == nil {
 		if err := k.sweep(s); err != nil {
 			if !errors.Is(err, errTooMuch) {
-				return "", s, err
+				return nil, s, err
 			}
 			k.short = err
 			k.top = &node{}
@@ -219,15 +206,32 @@ func (k *Keeper) take(ctx context.Context, all bool, paths []string) (tree shado
 		s.path(k.top, k.names[path], path)
 	}
 	if s.err != nil {
-		return "", s, s.err
+		return nil, s, s.err
 	}
-	if k.top.sum == "" {
-		k.top.touch()
+	changes, err = k.differs()
+	return changes, s, err
+}
+
+// differs returns what differs from the last state.
+func (k *Keeper) differs() ([]Change, error) {
+	anew := k.kept == nil
+	if anew {
+		all, err := states(k.repo, k.cfg.Session())
+		if err != nil && k.tip != "" {
+			return nil, err
+		}
+		k.kept = &kept{}
+		for _, s := range slices.Backward(all) {
+			for _, c := range s.changes {
+				k.kept.set(c.Path, c.After)
+			}
+		}
 	}
-	if err := k.top.tree(s.batch); err != nil {
-		return "", s, err
+	changes := k.top.diff(k.kept, "", anew || k.top.sum == "", nil)
+	if len(changes) == 0 {
+		k.top.clean()
 	}
-	return k.top.sum, s, nil
+	return changes, nil
 }
 
 // sweep looks at all files.
@@ -317,27 +321,34 @@ func (k *Keeper) keep(path string) {
 	}
 }
 
-// commit makes a tree the last state of the session, with what is said of it.
-func (k *Keeper) commit(b *shadow.Batch, tree shadow.Sum, r Record) error {
+// commit keeps a state as the last one of the session: what differs, and what is said of it.
+func (k *Keeper) commit(b *batch, changes []Change, r Record) error {
 	r.Session, r.Time, r.Whole = k.cfg.Session(), cmp.Or(r.Time, time.Now()), k.swept && k.short == nil
 	r.Asked, r.Title = k.cfg.Hide(r.Asked), k.cfg.Hide(r.Title)
 	said, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	sum, err := b.Add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree,
-		Parent: k.tip, Time: r.Time, Message: r.subject() + "\n\n" + string(said) + "\n"}))
-	if err == nil {
-		err = b.Commit()
+	m := manifest{Parent: k.tip, Record: said, Entries: make([]entry, len(changes))}
+	for i, c := range changes {
+		m.Entries[i] = newEntry(c)
+		if n := k.top.at(c.Path, false); n != nil && c.After.There() {
+			m.Entries[i].Size, m.Entries[i].Time = n.look.Size, n.look.Modified
+		}
 	}
+	id, err := b.commit(&m)
 	if err == nil {
-		err = k.repo.SetRef(k.cfg.Session(), sum)
+		err = k.repo.setRef(k.cfg.Session(), id)
 	}
 	if err != nil {
 		k.reset()
 		return err
 	}
-	k.tip, k.tipTree, k.saved = sum, tree, false
+	for _, c := range changes {
+		k.kept.set(c.Path, c.After)
+	}
+	k.top.clean()
+	k.tip, k.saved = id, false
 	return nil
 }
 

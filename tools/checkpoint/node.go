@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"gemline/engine/disk"
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A cover says what of a file or a directory is kept.
@@ -27,14 +26,14 @@ type node struct {
 	up      *node
 	kids    []*node // by name
 	look    disk.Look
-	sum     shadow.Sum // of the content, of where a link leads, or of a directory's tree
+	sum     Sum // of the content, of where a link leads, or isDir; "" is not kept
 	cover   cover
 	wanted  bool // a call names it, whatever is ignored
 	settled bool // an equal look means an equal file
 	dirty   atomic.Bool
 }
 
-// touch notes that the trees of the directories above have to be made again.
+// touch notes that n may differ from what was kept.
 func (n *node) touch() {
 	for ; n != nil && !n.dirty.Swap(true); n = n.up {
 	}
@@ -102,47 +101,37 @@ func (n *node) was(v Version) {
 	n.touch()
 }
 
-// entry returns n as one of a tree, if it is in that.
-func (n *node) entry() (e shadow.Entry, ok bool) {
-	return shadow.Entry{Name: n.name, Mode: n.look.Mode, Sum: n.sum}, n.sum != ""
+// isDir stands for the sum of a directory that is kept.
+const isDir Sum = "/"
+
+// version returns n as it is kept, the zero Version if it is not.
+func (n *node) version() Version {
+	switch {
+	case n.sum == "":
+		return Version{}
+	case !n.there(): // a directory above all that is worked in
+		return Version{Mode: fs.ModeDir | 0o755}
+	case n.look.Mode.IsDir():
+		return Version{Mode: keptMode(n.look.Mode)}
+	}
+	return Version{keptMode(n.look.Mode), n.sum}
 }
 
-// tree makes the trees of n and of what is below it anew, as far as they have to be.
-func (n *node) tree(to *shadow.Batch) error {
-	if !n.dirty.Swap(false) {
-		return nil
+// keptMode returns what is kept of a mode.
+func keptMode(mode fs.FileMode) fs.FileMode {
+	if mode&fs.ModeSymlink != 0 {
+		return fs.ModeSymlink | 0o777
 	}
-	switch {
-	case n.there() && !n.look.Mode.IsDir(): // a file, whose sum is known
-		return nil
-	case !n.there() && len(n.kids) == 0 && n.up != nil:
-		n.sum = ""
-		return nil
-	}
-	var entries []shadow.Entry
-	for _, k := range n.kids {
-		if err := k.tree(to); err != nil {
-			n.touch()
-			return err
-		}
-		if e, ok := k.entry(); ok {
-			if !k.there() { // a directory above all that is worked in
-				e.Mode = fs.ModeDir | 0o755
-			}
-			entries = append(entries, e)
+	return mode & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+}
+
+// clean notes that n, and what is below it, is as it was kept.
+func (n *node) clean() {
+	if n.dirty.Swap(false) {
+		for _, k := range n.kids {
+			k.clean()
 		}
 	}
-	n.sum = ""
-	if n.up != nil && len(entries) == 0 && (n.cover == watched || !n.there()) {
-		return nil
-	}
-	sum, err := to.Add(shadow.Tree, shadow.EncodeTree(entries))
-	if err != nil {
-		n.touch()
-		return err
-	}
-	n.sum = sum
-	return nil
 }
 
 // parts returns the names of a path that is absolute.

@@ -1,36 +1,34 @@
 package checkpoint
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
-	"gemline/tools/checkpoint/shadow"
+	"gemline/engine/text"
+	"gemline/tools/gitconfig"
 )
+
+// mostOriginal is how many bytes of files of the Gemini CLI are read.
+const mostOriginal = 4 << 30
 
 // Original returns what has to be done for the files to be as they are in a commit of the
 // repository that the Gemini CLI keeps of them: what it does not have is deleted, if it is
 // kept here. Nobody knows who has changed them since, so all of them are others' changes.
 func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err error) {
 	p = &Plan{Kind: Undone}
-	sum, err := shadow.ParseSum(commit)
-	if err != nil {
-		return nil, err
-	}
-	theirs, err := shadow.Open(filepath.Join(filepath.Dir(k.cfg.Dir), ".git"), len(sum))
+	theirs, err := originals(ctx, filepath.Join(filepath.Dir(k.cfg.Dir), ".git"), commit)
 	if err != nil {
 		return nil, fmt.Errorf("the files of that checkpoint are not there: %w", err)
-	}
-	defer theirs.Close()
-	c, err := theirs.Commit(sum)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := compare(theirs, "", c.Tree)
-	if err != nil {
-		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -39,42 +37,30 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		return nil, err
 	}
 	defer done()
-	tree, s, err := k.take(ctx, true, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.batch.Commit(); err != nil {
-		return nil, err
-	}
-	there, err := compare(k.repo, "", tree)
+	_, s, err := k.take(ctx, true, nil)
 	if err != nil {
 		return nil, err
 	}
 	root, goals := k.cfg.Workspace.Roots()[0], map[string]*goal{}
-	for _, is := range there {
+	for _, is := range k.top.diff(nil, "", true, nil) {
 		if !is.After.dir() && disk.Inside(root, is.Path) {
 			goals[is.Path] = &goal{have: is.After, mixed: true}
 		}
 	}
-	b := k.repo.Begin()
-	for _, c := range kept {
-		path := filepath.Join(root, c.Path)
-		if c.After.dir() || secret.Path(k.cfg.Workspace.Rel(path)) {
+	for _, f := range theirs {
+		path := filepath.Join(root, filepath.FromSlash(f.name))
+		if secret.Path(k.cfg.Workspace.Rel(path)) {
 			continue
-		}
-		content, err := theirs.Read(shadow.Blob, c.After.Sum, k.cfg.Limits.File)
-		if err != nil {
-			return nil, err
 		}
 		g := goals[path]
 		if g == nil {
 			g = &goal{mixed: true}
 			goals[path] = g
 		}
-		if g.want.Sum, err = b.Add(shadow.Blob, content); err != nil {
+		if g.want.Sum, err = s.batch.add(f.content); err != nil {
 			return nil, err
 		}
-		if g.want.Mode = c.After.Mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() &&
+		if g.want.Mode = f.mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() &&
 			(g.have.Mode^g.want.Mode)&0o100 == 0 {
 			g.want.Mode = g.have.Mode // of which git keeps one bit
 		}
@@ -82,8 +68,78 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			delete(goals, path)
 		}
 	}
-	if err := b.Commit(); err != nil {
+	if _, err := s.batch.commit(nil); err != nil {
 		return nil, err
 	}
 	return p, k.fill(p, goals)
+}
+
+// An original is a file that the Gemini CLI has kept.
+type original struct {
+	name    string
+	mode    fs.FileMode
+	content []byte
+}
+
+// originals asks git for the files of a commit. It runs no hook, no filter and no monitor.
+func originals(ctx context.Context, dir, commit string) (list []original, err error) {
+	if b, err := hex.DecodeString(commit); err != nil || len(b) < 20 {
+		return nil, fmt.Errorf("%.80q is no name of a commit", commit)
+	}
+	out, err := git(ctx, dir, nil, "ls-tree", "-rz", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	var ask bytes.Buffer
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		head, name, _ := strings.Cut(line, "\t")
+		words := strings.Fields(head)
+		if len(words) != 3 || words[1] != "blob" { // a submodule is none
+			continue
+		}
+		mode := map[string]fs.FileMode{"100755": 0o755, "120000": fs.ModeSymlink | 0o777}[words[0]]
+		if mode == 0 {
+			mode = 0o644
+		}
+		list = append(list, original{name: name, mode: mode})
+		fmt.Fprintln(&ask, words[2])
+	}
+	if out, err = git(ctx, dir, ask.Bytes(), "cat-file", "--batch"); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		words := strings.Fields(string(head))
+		size, nerr := strconv.Atoi(words[len(words)-1])
+		if nerr != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git can't read %s: %s", list[i].name, head)
+		}
+		list[i].content, out = rest[:size], rest[size+1:]
+	}
+	return list, nil
+}
+
+// git asks git for what is in a repository.
+func git(ctx context.Context, dir string, in []byte, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
+	c.Env, c.Stdin = append(gitconfig.Environ(gitconfig.Quiet...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"), bytes.NewReader(in)
+	out, errs := bounded{most: mostOriginal}, bounded{most: 4096}
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil {
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.String(), 300))
+	}
+	return out.Bytes(), nil
+}
+
+// A bounded buffer takes so many bytes.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, errors.New("there is too much of it")
+	}
+	return b.Buffer.Write(p)
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"gemline/engine/disk"
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A Plan is what is done to files to take something back.
@@ -38,6 +37,7 @@ func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Others) == 0 }
 // Nothing to do, with what to say of it.
 var (
 	ErrNothing = errors.New("nothing was changed that could be taken back")
+	ErrFormer  = errors.New("what an older gemline kept of this session can't be taken back: its form has changed")
 	ErrNoRedo  = errors.New("nothing was taken back that could be done again")
 )
 
@@ -47,17 +47,26 @@ func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
 	err = k.with(ctx, func() error {
 		all, err := states(k.repo, k.cfg.Session())
 		list = turns(all)
+		if err == nil && len(all) == 0 && k.repo.former(k.cfg.Session()) {
+			err = ErrFormer
+		}
 		return err
 	})
 	return list, err
 }
 
-// with does something with the repository, if there is one.
+// former reports whether a directory holds a store of an older release, which was a repository.
+func former(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(formerRefs)))
+	return err == nil
+}
+
+// with does something with the store, if there is one.
 func (k *Keeper) with(ctx context.Context, do func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.repo == nil && k.cfg.Dir != "" && k.cfg.Off == "" {
-		if _, err := os.Lstat(filepath.Join(k.cfg.Dir, "config")); err != nil {
+		if _, err := os.Lstat(filepath.Join(k.cfg.Dir, formFile)); err != nil && !former(k.cfg.Dir) {
 			return ErrNothing // and none is made for that
 		}
 	}
@@ -72,19 +81,15 @@ func (k *Keeper) with(ctx context.Context, do func() error) error {
 // Undo returns what has to be done to take back turns, the last one first.
 func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 	p = &Plan{Kind: Undone, Turns: list}
-	goals := map[string]*goal{}
+	all := map[string]*goal{}
 	err = k.with(ctx, func() error {
 		for _, d := range list {
-			one, err := k.goals(d)
-			if err != nil {
-				return err
-			}
-			for path, g := range one {
-				if later := goals[path]; later != nil {
+			for path, g := range goals(d) {
+				if later := all[path]; later != nil {
 					later.mixed = later.mixed || g.mixed || later.want != g.have
 					later.want = g.want
 				} else {
-					goals[path] = g
+					all[path] = g
 				}
 			}
 			for _, s := range d.Calls {
@@ -97,7 +102,7 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				p.Short = short
 			}
 		}
-		return k.fill(p, goals)
+		return k.fill(p, all)
 	})
 	return p, err
 }
@@ -129,15 +134,11 @@ func (g *goal) halfway(is Version) bool {
 }
 
 // goals returns what takes back a turn.
-func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
+func goals(d *Done) map[string]*goal {
 	all := map[string]*goal{}
 	for _, s := range slices.Backward(d.all) {
-		changes, err := k.changes(s)
-		if err != nil {
-			return nil, err
-		}
-		ours := slices.ContainsFunc(d.Calls, func(c State) bool { return c.Sum == s.Sum })
-		for _, c := range changes {
+		ours := slices.ContainsFunc(d.Calls, func(c State) bool { return c.ID == s.ID })
+		for _, c := range s.changes {
 			switch g := all[c.Path]; {
 			case ours && g == nil:
 				all[c.Path] = &goal{want: c.Before, have: c.After, mixed: s.Unsure}
@@ -148,20 +149,7 @@ func (k *Keeper) goals(d *Done) (map[string]*goal, error) {
 			}
 		}
 	}
-	return all, nil
-}
-
-// changes returns what a state differs in from the one before it.
-func (k *Keeper) changes(s State) ([]Change, error) {
-	before := shadow.Sum("")
-	if s.Parent != "" {
-		c, err := k.repo.Commit(s.Parent)
-		if err != nil {
-			return nil, err
-		}
-		before = c.Tree
-	}
-	return compare(k.repo, before, s.Tree)
+	return all
 }
 
 // Redo returns what has to be done to do again what was taken back last, as long as
@@ -188,12 +176,8 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 						p.Turns = append(p.Turns, d)
 					}
 				}
-				changes, err := k.changes(s)
-				if err != nil {
-					return err
-				}
 				goals := map[string]*goal{}
-				for _, c := range changes {
+				for _, c := range s.changes {
 					goals[c.Path] = &goal{want: c.Before, have: c.After}
 				}
 				return k.fill(p, goals)
@@ -261,7 +245,7 @@ func (k *Keeper) unmake(p *Plan, made []string) {
 // reach returns the directory that a path is reached from, if it may be touched.
 func (k *Keeper) reach(path string) (base string, err error) {
 	for _, name := range parts(path) {
-		if err := shadow.CheckName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return "", err
 		}
 	}
@@ -311,7 +295,7 @@ func look(base, path string, most int64) (Version, error) {
 		return Version{Mode: info.Mode()}, nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := d.Readlink(rel)
-		return Version{fs.ModeSymlink | 0o777, shadow.SumOf(shadow.Blob, []byte(to))}, err
+		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, err
 	case !info.Mode().IsRegular():
 		return Version{Mode: info.Mode(), Sum: "?"}, nil
 	}
@@ -320,7 +304,7 @@ func look(base, path string, most int64) (Version, error) {
 		defer f.Close()
 		var b []byte
 		if b, err = disk.Content(f, most); err == nil {
-			return Version{info.Mode(), shadow.SumOf(shadow.Blob, b)}, nil
+			return Version{info.Mode(), sumOf(b)}, nil
 		}
 	}
 	return Version{info.Mode(), "?"}, nil // something that is not known
@@ -354,11 +338,7 @@ func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
 	goals := map[string]*goal{}
 	err = k.with(ctx, func() error {
 		for _, s := range calls {
-			changes, err := k.changes(s)
-			if err != nil {
-				return err
-			}
-			for _, c := range changes {
+			for _, c := range s.changes {
 				if later := goals[c.Path]; later != nil {
 					later.mixed = later.mixed || later.want != c.After || s.Unsure
 					later.want = c.Before

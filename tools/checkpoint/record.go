@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"gemline/engine/text"
-	"gemline/tools/checkpoint/shadow"
 )
 
 // A Kind says what has led to a state.
@@ -50,50 +46,42 @@ type Record struct {
 	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
 }
 
-// subject is how git lists the state.
-func (r Record) subject() string {
-	parts := []string{string(r.Kind)}
-	for _, p := range []string{r.Tool, r.Title} {
-		if p != "" {
-			parts = append(parts, text.OneLine(p, 200))
-		}
-	}
-	return text.Shorten(strings.Join(parts, ": "), 200)
-}
-
 // A State is one of a session.
 type State struct {
 	Record
-	Sum, Parent shadow.Sum
-	Tree        shadow.Sum
+	ID, Parent string
+
+	changes []Change // from the one before
 }
 
 // mostStates is how many states of a session are looked at.
 const mostStates = 20_000
 
 // states returns the states of a session, the last one first.
-func states(repo *shadow.Repo, session string) (list []State, err error) {
-	sum, err := repo.Ref(session)
-	for ; err == nil && sum != "" && len(list) < mostStates; sum = list[len(list)-1].Parent {
+func states(r *repo, session string) (list []State, err error) {
+	id, err := r.ref(session)
+	for ; err == nil && id != "" && len(list) < mostStates; id = list[len(list)-1].Parent {
 		var s State
-		if s, err = stateOf(repo, sum); err != nil {
+		if s, err = stateOf(r, id); err != nil {
 			break
 		}
 		list = append(list, s)
 	}
-	if errors.Is(err, shadow.ErrMissing) && len(list) > 0 { // what is there is there
+	if errors.Is(err, errMissing) && len(list) > 0 { // what is there is there
 		err = nil
 	}
 	return list, err
 }
 
-// stateOf returns the state that a commit is.
-func stateOf(repo *shadow.Repo, sum shadow.Sum) (State, error) {
-	c, err := repo.Commit(sum)
-	s := State{Sum: sum, Parent: c.Parent, Tree: c.Tree}
-	_, said, _ := strings.Cut(c.Message, "\n\n")
-	if jerr := json.Unmarshal([]byte(said), &s.Record); jerr != nil {
-		s.Record = Record{Kind: Found, Time: c.Time}
+// stateOf returns the state of a name.
+func stateOf(r *repo, id string) (State, error) {
+	m, err := r.manifest(id)
+	s := State{ID: id, Parent: m.Parent}
+	if jerr := json.Unmarshal(m.Record, &s.Record); jerr != nil {
+		s.Record = Record{Kind: Found}
+	}
+	for _, e := range m.Entries {
+		s.changes = append(s.changes, e.change())
 	}
 	return s, err
 }
@@ -118,7 +106,7 @@ func turns(all []State) (list []*Done) {
 		switch s.Kind {
 		case Called, Restored:
 			if s.Turn == "" { // of a release that gave none to what is restored
-				s.Turn = string(s.Sum)
+				s.Turn = s.ID
 			}
 			d := byID[s.Turn]
 			if d == nil {

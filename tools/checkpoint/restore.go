@@ -15,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"gemline/engine/disk"
-	"gemline/tools/checkpoint/shadow"
 )
 
 // An Outcome is what became of a plan.
@@ -61,7 +60,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
 		o = r.restore(ctx, changes)
-		tree, s, err := k.take(context.WithoutCancel(ctx), false, paths)
+		done, s, err := k.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err
 		}
@@ -74,7 +73,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 				record.Turns = append(record.Turns, d.ID)
 			}
 		}
-		return k.commit(s.batch, tree, record)
+		return k.commit(s.batch, done, record)
 	})
 	return o, err
 }
@@ -84,7 +83,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 // counts as taken back now: it is kept as it was before. The paths are returned with
 // those of that.
 func (k *Keeper) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
-	tree, s, err := k.take(ctx, false, paths)
+	there, s, err := k.take(ctx, false, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +93,11 @@ func (k *Keeper) begin(ctx context.Context, p *Plan, paths []string) ([]string, 
 			k.top.at(c.Path, true).was(c.Before)
 			paths = append(paths, c.Path)
 		}
-		if err := k.top.tree(s.batch); err != nil {
-			k.reset()
+		if there, err = k.differs(); err != nil {
 			return nil, err
 		}
-		tree = k.top.sum
 	}
-	return paths, k.commit(s.batch, tree, Record{Kind: Begun})
+	return paths, k.commit(s.batch, there, Record{Kind: Begun})
 }
 
 // A restorer writes files. What it reaches it reaches from directories that may be
@@ -289,7 +286,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 
 // file puts a file or a link in its place.
 func (r *restorer) file(c Change) error {
-	content, err := r.k.repo.Read(shadow.Blob, c.After.Sum, r.k.cfg.Limits.File)
+	content, err := r.k.repo.content(c.After.Sum, r.k.cfg.Limits.File)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
 	"gemline/engine/secret"
-	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/workspace"
 )
 
@@ -54,7 +53,7 @@ type sweep struct {
 	ws     *workspace.Workspace
 	limits Limits
 	except map[string]bool // paths that are passed over
-	batch  *shadow.Batch
+	batch  *batch
 	at     time.Time
 	local  bool
 	sorted bool // what is ignored is found out anew
@@ -74,7 +73,7 @@ type sweep struct {
 // newSweep returns a sweep that has looked at nothing.
 func (k *Keeper) newSweep(ctx context.Context) *sweep {
 	s := &sweep{ctx: ctx, ws: k.cfg.Workspace, limits: k.cfg.Limits, except: map[string]bool{},
-		batch: k.repo.Begin(), at: time.Now(),
+		batch: k.repo.begin(), at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for _, path := range k.cfg.Except {
 		s.except[disk.Follow(path)] = true
@@ -251,7 +250,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 	var kids []*node
 	for _, name := range names {
 		full := filepath.Join(path, name)
-		if s.except[full] || shadow.CheckName(name) != nil {
+		if s.except[full] || CheckName(name) != nil {
 			continue
 		}
 		k := n.kid(name, false)
@@ -352,7 +351,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 		k.look, k.settled = look, true
 		return
 	}
-	sum, err := s.batch.Add(shadow.Blob, content)
+	sum, err := s.batch.add(content)
 	if err != nil {
 		s.fail(err)
 		return

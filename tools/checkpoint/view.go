@@ -13,7 +13,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/engine/text"
-	"gemline/tools/checkpoint/shadow"
 	"gemline/tools/edit"
 )
 
@@ -38,14 +37,13 @@ func (s FileStat) String() string {
 // Stats counts what a turn did to files. Directories are not counted.
 func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
-		goals, err := k.goals(d)
-		for path, g := range goals {
-			if c := (Change{path, g.want, g.have}); err == nil && c.Before != c.After &&
+		for path, g := range goals(d) {
+			if c := (Change{path, g.want, g.have}); c.Before != c.After &&
 				!(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
 				list = append(list, k.stat(c, k.stored(c.Before), k.stored(c.After)))
 			}
 		}
-		return err
+		return nil
 	})
 	slices.SortFunc(list, func(a, b FileStat) int { return cmp.Compare(a.Path, b.Path) })
 	return list, err
@@ -59,7 +57,7 @@ func (k *Keeper) stored(v Version) string {
 	if !v.There() || v.dir() {
 		return ""
 	}
-	b, err := k.repo.Read(shadow.Blob, v.Sum, k.cfg.Limits.File)
+	b, err := k.repo.content(v.Sum, k.cfg.Limits.File)
 	if err != nil {
 		return ""
 	}
@@ -261,33 +259,29 @@ type Discarded struct {
 // when one of that was brought back, the last one first.
 func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.repo.Refs()
+		refs, err := k.repo.refs()
 		if err != nil {
 			return err
 		}
-		seen := map[shadow.Sum]bool{} // copies of a session share states
-		for _, ref := range refs {
-			all, err := states(k.repo, ref.Name)
+		seen := map[string]bool{} // copies of a session share states
+		for _, one := range refs {
+			all, err := states(k.repo, one.name)
 			if err != nil {
 				return err
 			}
 			for _, s := range all {
-				if seen[s.Sum] {
+				if seen[s.ID] {
 					break
 				}
-				seen[s.Sum] = true
+				seen[s.ID] = true
 				if s.Kind != Called && s.Kind != Restored {
 					continue
 				}
-				session := ref.Name
-				if slices.ContainsFunc(refs, func(r shadow.Ref) bool { return r.Name == s.Session }) {
+				session := one.name
+				if slices.ContainsFunc(refs, func(r ref) bool { return r.name == s.Session }) {
 					session = s.Session
 				}
-				changes, err := k.changes(s)
-				if err != nil {
-					return err
-				}
-				for _, c := range changes {
+				for _, c := range s.changes {
 					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time,
 						Session: session, Title: s.Title, Version: c.Before}
 					if !c.After.There() || c.After.dir() {
@@ -359,10 +353,10 @@ func about(v Version, content string) string {
 // first.
 func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.repo.Refs()
-		slices.SortFunc(refs, func(a, b shadow.Ref) int { return b.Changed.Compare(a.Changed) })
+		refs, err := k.repo.refs()
+		slices.SortFunc(refs, func(a, b ref) int { return b.changed.Compare(a.changed) })
 		for _, r := range refs {
-			ids = append(ids, r.Name)
+			ids = append(ids, r.name)
 		}
 		return err
 	})

@@ -3,15 +3,17 @@
 package safety
 
 import (
+	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	et "gemline/engine/enginetest"
-	"gemline/tools/checkpoint/shadow"
 
 	pt "gemline/commands/program/acceptance/programtest"
 )
@@ -59,58 +61,47 @@ type step struct {
 // plantStates has the store say that a call has deleted what steps hold.
 func plantStates(t *testing.T, store string, steps []step) {
 	t.Helper()
-	r, err := shadow.Create(store, shadow.OS{})
+	var was, is []map[string]any
+	contents := map[string]string{}
+	for _, s := range steps {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(s.text)))
+		contents[sum] = s.text
+		version := map[string]any{"mode": s.mode, "hash": sum}
+		was, is = append(was, map[string]any{"path": s.path, "after": version}), append(is, map[string]any{"path": s.path, "before": version})
+	}
+	plantState(t, store, "was", map[string]any{"record": map[string]any{}, "entries": was}, contents)
+	plantState(t, store, "is", map[string]any{"parent": "was", "record": json.RawMessage(
+		`{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}`),
+		"entries": is}, nil)
+	sessions, err := filepath.Glob(filepath.Join(store, "sessions/*"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	if err := os.WriteFile(sessions[0], []byte("is\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plantState writes a state.
+func plantState(t *testing.T, store, id string, manifest any, contents map[string]string) {
+	t.Helper()
+	said, err := json.Marshal(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := r.Begin()
-	type node struct {
-		kids map[string]*node
-		step step
-	}
-	top := &node{kids: map[string]*node{}}
-	for _, s := range steps {
-		at := top
-		for _, part := range strings.Split(strings.Trim(s.path, "/"), "/") {
-			if at.kids[part] == nil {
-				at.kids[part] = &node{kids: map[string]*node{}}
-			}
-			at = at.kids[part]
-		}
-		at.step = s
-	}
-	add := func(kind shadow.Kind, content []byte) shadow.Sum {
-		sum, err := b.Add(kind, content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
-	}
-	var tree func(n *node) shadow.Sum
-	tree = func(n *node) shadow.Sum {
-		var entries []shadow.Entry
-		for name, k := range n.kids {
-			if k.step.text != "" {
-				entries = append(entries, shadow.Entry{Name: name, Mode: k.step.mode, Sum: add(shadow.Blob, []byte(k.step.text))})
-			}
-			if len(k.kids) > 0 {
-				entries = append(entries, shadow.Entry{Name: name, Mode: fs.ModeDir | 0o755, Sum: tree(k)})
-			}
-		}
-		return add(shadow.Tree, shadow.EncodeTree(entries))
-	}
-	was := add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: tree(top), Message: "x\n\n{}"}))
-	is := add(shadow.Commit, shadow.EncodeCommit(shadow.CommitObject{Tree: add(shadow.Tree, nil), Parent: was, Time: time.Now(),
-		Message: "x\n\n" + `{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}`}))
-	if err := b.Commit(); err != nil {
+	f, err := os.Create(filepath.Join(store, "states", id+".zip"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	refs, err := r.Refs()
-	if err != nil || len(refs) != 1 {
-		t.Fatal(refs, err)
+	defer f.Close()
+	z := zip.NewWriter(f)
+	for name, text := range contents {
+		w, _ := z.Create(name)
+		w.Write([]byte(text))
 	}
-	if err := r.SetRef(refs[0].Name, is); err != nil {
+	w, _ := z.Create("manifest.json")
+	w.Write(said)
+	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r.Close()
 }

@@ -1,0 +1,517 @@
+package checkpoint
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gofrs/flock"
+
+	"gemline/engine/disk"
+)
+
+// The form of a store, and what is in it: a file that says the form, a zip file for each state,
+// and for each session a file with the name of its last state.
+const (
+	formatVersion = 1
+	formFile      = "store.json"
+	statesDir     = "states"
+	sessionsDir   = "sessions"
+	formerRefs    = "refs/sessions" // of a store that was a git repository
+)
+
+const (
+	manifestName = "manifest.json"
+	mostManifest = 256 << 20 // bytes
+	mostLine     = 4096      // bytes of a small file
+	mostOpen     = 16        // states
+)
+
+// A Sum is the SHA-256 of a content, in bytes. It is empty for none.
+type Sum string
+
+// sumOf returns the sum of a content.
+func sumOf(content []byte) Sum {
+	h := sha256.Sum256(content)
+	return Sum(h[:])
+}
+
+// MarshalText writes s in hexadecimal digits.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads s.
+func (s *Sum) UnmarshalText(text []byte) error {
+	b, err := hex.DecodeString(string(text))
+	*s = Sum(b)
+	return err
+}
+
+// String returns s in hexadecimal digits.
+func (s Sum) String() string { return hex.EncodeToString([]byte(s)) }
+
+// A repo is a store: a directory of states and names for the last states of sessions. It is
+// safe for concurrent use.
+type repo struct {
+	dir   *disk.Dir
+	files Files
+	lock  *flock.Flock
+
+	mu         sync.Mutex
+	where      map[Sum]string // the states that have contents, as far as they were looked into
+	listed     map[string]bool
+	open       map[string]*opened
+	begun      []*batch
+	generation string
+}
+
+// An opened state is a zip file that is being read.
+type opened struct {
+	*zip.Reader
+	file  *os.File
+	files map[string]*zip.File
+}
+
+// Why something is not in a store.
+var (
+	errMissing = errors.New("is not in the store of checkpoints")
+	errNewer   = errors.New("the checkpoints here were kept by a newer gemline: update this one")
+)
+
+// create opens the store at path, and makes it if there is none.
+func create(path string, files Files) (*repo, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: disk.ErrLink}
+	}
+	disk.Restrict(path)
+	dir, err := disk.OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &repo{dir: dir, files: files, listed: map[string]bool{}, open: map[string]*opened{}, where: map[Sum]string{},
+		lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
+	var form struct {
+		FormatVersion int `json:"formatVersion"`
+	}
+	b, err := r.read(formFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err = r.put(".", formFile, fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)); err == nil {
+			return r, nil
+		}
+	case err == nil:
+		if err = json.Unmarshal(b, &form); err == nil && form.FormatVersion > formatVersion {
+			err = errNewer
+		}
+	}
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// close closes the store.
+func (r *repo) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget()
+	r.lock.Close()
+	r.dir.Close()
+}
+
+// forget has the states looked into anew.
+func (r *repo) forget() {
+	for _, o := range r.open {
+		o.file.Close()
+	}
+	r.where, r.listed, r.open = map[Sum]string{}, map[string]bool{}, map[string]*opened{}
+}
+
+// use keeps others from collecting until done is called. It reports whether somebody has
+// collected since it was last called: what was known to be there may be gone.
+func (r *repo) use(ctx context.Context) (done func(), collected bool, err error) {
+	if ok, err := r.lock.TryRLockContext(ctx, 5*time.Millisecond); !ok {
+		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
+	}
+	b, _ := r.read("generation") // there is none before the first time
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if collected = string(b) != r.generation; collected {
+		r.generation = string(b)
+		r.forget()
+	}
+	return func() {
+		for _, b := range r.begun {
+			b.discard()
+		}
+		r.begun = nil
+		r.lock.Unlock()
+	}, collected, nil
+}
+
+// states returns the names of the states, in order.
+func (r *repo) states() (ids []string) {
+	entries, _ := r.dir.List(statesDir)
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".zip"); ok && CanName(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// find returns the state that has a content, "" if none has.
+func (r *repo) find(sum Sum) string {
+	if id, ok := r.where[sum]; ok {
+		return id
+	}
+	for _, id := range r.states() {
+		if !r.listed[id] {
+			r.listed[id] = true
+			if o, err := r.reader(id); err == nil { // a damaged one is as good as none
+				for name := range o.files {
+					if b, err := hex.DecodeString(name); err == nil {
+						r.where[Sum(b)] = id
+					}
+				}
+			}
+		}
+	}
+	return r.where[sum]
+}
+
+// reader opens a state.
+func (r *repo) reader(id string) (*opened, error) {
+	if o := r.open[id]; o != nil {
+		return o, nil
+	}
+	if !CanName(id) {
+		return nil, fmt.Errorf("%.80q %w", id, errMissing)
+	}
+	f, info, err := r.dir.File(filepath.Join(statesDir, id+".zip"))
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", id, errMissing)
+	}
+	f.SetReadDeadline(time.Time{})
+	z, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the checkpoint %s is damaged: %w", id, err)
+	}
+	o := &opened{z, f, make(map[string]*zip.File, len(z.File))}
+	for _, file := range z.File {
+		o.files[file.Name] = file
+	}
+	if len(r.open) >= mostOpen {
+		for other, o := range r.open {
+			o.file.Close()
+			delete(r.open, other)
+			break
+		}
+	}
+	r.open[id] = o
+	return o, nil
+}
+
+// part returns what a state has under a name.
+func (o *opened) part(name string, most int64) ([]byte, error) {
+	f := o.files[name]
+	if f == nil {
+		return nil, fmt.Errorf("%s %w", name, errMissing)
+	}
+	if f.UncompressedSize64 > uint64(most) {
+		return nil, fmt.Errorf("%s in the store of checkpoints is too large", name)
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	b := make([]byte, 0, f.UncompressedSize64+1)
+	for len(b) < cap(b) {
+		n, err := in.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is damaged in the store of checkpoints: %w", name, err)
+		}
+	}
+	return nil, fmt.Errorf("%s is damaged in the store of checkpoints", name)
+}
+
+// content returns what was kept under a sum.
+func (r *repo) content(sum Sum, most int64) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.find(sum)
+	if id == "" {
+		return nil, fmt.Errorf("%s %w", sum, errMissing)
+	}
+	o, err := r.reader(id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := o.part(sum.String(), most)
+	if err == nil && sumOf(b) != sum {
+		err = fmt.Errorf("%s is damaged in the store of checkpoints", sum)
+	}
+	return b, err
+}
+
+// A manifest says in a state what differs from the state before it: of the first one, all that
+// is there.
+type manifest struct {
+	FormatVersion int             `json:"formatVersion"`
+	Parent        string          `json:"parent,omitempty"`
+	Record        json.RawMessage `json:"record"`
+	Entries       []entry         `json:"entries"`
+}
+
+// An entry is a path in a manifest.
+type entry struct {
+	Path   string   `json:"path,omitempty"`
+	Bytes  []byte   `json:"pathBytes,omitempty"` // of a path that is not UTF-8
+	Before *Version `json:"before,omitempty"`
+	After  *Version `json:"after,omitempty"`
+	Size   int64    `json:"size,omitempty"`
+	Time   int64    `json:"time,omitempty"` // of the change, in nanoseconds since 1970
+}
+
+func newEntry(c Change) (e entry) {
+	if e.Path = c.Path; !utf8.ValidString(c.Path) {
+		e.Path, e.Bytes = "", []byte(c.Path)
+	}
+	if c.Before.There() {
+		e.Before = &c.Before
+	}
+	if c.After.There() {
+		e.After = &c.After
+	}
+	return e
+}
+
+func (e entry) change() (c Change) {
+	if c.Path = e.Path; e.Bytes != nil {
+		c.Path = string(e.Bytes)
+	}
+	if e.Before != nil {
+		c.Before = *e.Before
+	}
+	if e.After != nil {
+		c.After = *e.After
+	}
+	return c
+}
+
+// manifest returns what a state says.
+func (r *repo) manifest(id string) (m manifest, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o, err := r.reader(id)
+	if err != nil {
+		return m, err
+	}
+	b, err := o.part(manifestName, mostManifest)
+	if err == nil {
+		err = json.Unmarshal(b, &m)
+	}
+	if err == nil && m.FormatVersion > formatVersion {
+		err = errNewer
+	}
+	return m, err
+}
+
+// A ref is the name of the last state of a session.
+type ref struct {
+	name    string
+	changed time.Time
+}
+
+// refs returns the sessions, in no order.
+func (r *repo) refs() (list []ref, err error) {
+	entries, err := r.dir.List(sessionsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if !CanName(e.Name()) {
+			continue
+		}
+		if info, err := r.dir.Lstat(filepath.Join(sessionsDir, e.Name())); err == nil && info.Mode().IsRegular() {
+			list = append(list, ref{e.Name(), info.ModTime()})
+		}
+	}
+	return list, err
+}
+
+// ref returns the last state of a session, "" if there is none.
+func (r *repo) ref(session string) (id string, err error) {
+	if !CanName(session) {
+		return "", fmt.Errorf("%.80q can't be the name of a state", session)
+	}
+	b, err := r.read(filepath.Join(sessionsDir, session))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(b)), err
+}
+
+// former reports whether a session has states in the form of an older release.
+func (r *repo) former(session string) bool {
+	if !CanName(session) {
+		return false
+	}
+	_, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(formerRefs), session))
+	return err == nil
+}
+
+// setRef makes a state the last one of a session. The disk has it then.
+func (r *repo) setRef(session, id string) error {
+	if !CanName(session) {
+		return fmt.Errorf("%.80q can't be the name of a state", session)
+	}
+	return r.put(sessionsDir, session, []byte(id+"\n"))
+}
+
+// dropRef forgets a session, whose states collect removes then.
+func (r *repo) dropRef(session string) error {
+	if !CanName(session) {
+		return nil
+	}
+	for _, dir := range []string{sessionsDir, filepath.FromSlash(formerRefs)} {
+		at, err := r.dir.Sub(dir)
+		if err != nil {
+			continue
+		}
+		err = at.Remove(session)
+		if err == nil {
+			err = r.files.Sync(at)
+		}
+		at.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect removes the states that no session needs: none leads to them, and they have no
+// content that one speaks of and no other has. What older releases kept goes, too.
+func (r *repo) collect(ctx context.Context) error {
+	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+		return fmt.Errorf("lock the checkpoints: %w", err)
+	}
+	defer r.lock.Unlock()
+	all, err := r.refs()
+	if err != nil {
+		return err
+	}
+	live, needed := map[string]bool{}, map[Sum]bool{}
+	for _, one := range all {
+		id, err := r.ref(one.name)
+		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
+			var m manifest
+			if m, err = r.manifest(id); err != nil {
+				break
+			}
+			live[id], id = true, m.Parent
+			for _, e := range m.Entries {
+				c := e.change()
+				needed[c.Before.Sum], needed[c.After.Sum] = true, true
+			}
+		}
+		if err != nil && !errors.Is(err, errMissing) {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget()
+	ids := r.states()
+	slices.SortStableFunc(ids, func(a, b string) int { // those that stay anyway come first
+		switch {
+		case live[a] == live[b]:
+			return 0
+		case live[a]:
+			return -1
+		}
+		return 1
+	})
+	var gone []string
+	for _, id := range ids {
+		keep := live[id]
+		o, err := r.reader(id)
+		if err == nil && ctx.Err() == nil {
+			for name := range o.files {
+				b, herr := hex.DecodeString(name)
+				keep = keep || herr == nil && needed[Sum(b)]
+			}
+		}
+		if keep && err == nil {
+			for name := range o.files {
+				if b, err := hex.DecodeString(name); err == nil {
+					delete(needed, Sum(b))
+				}
+			}
+		}
+		if !keep {
+			gone = append(gone, id)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.forget()
+	return r.remove(gone)
+}
+
+// remove removes states, what is not whole, and what older releases kept but for the names of
+// their sessions.
+func (r *repo) remove(gone []string) error {
+	if len(gone) > 0 {
+		if err := r.put(".", "generation", []byte(newID())); err != nil {
+			return err
+		}
+	}
+	top, err := r.dir.Sub(".")
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	for _, name := range []string{"objects", "HEAD", "config"} {
+		top.RemoveAll(name)
+	}
+	for _, dir := range []string{".", statesDir, sessionsDir} {
+		entries, _ := r.dir.List(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), temporary) {
+				top.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for _, id := range gone {
+		if rerr := top.Remove(filepath.Join(statesDir, id+".zip")); rerr != nil && err == nil {
+			err = rerr
+		}
+	}
+	return err
+}

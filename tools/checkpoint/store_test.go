@@ -1,0 +1,357 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gemline/engine/enginetest"
+)
+
+// faulty are files that go wrong from the n-th time on that something is done to them.
+type faulty struct {
+	OS
+	n   *int
+	how string
+}
+
+func (f faulty) hit() bool { *f.n--; return *f.n < 0 }
+
+func (f faulty) Create(dir *os.Root, name string) (File, error) {
+	if f.hit() {
+		return nil, syscall.ENOSPC
+	}
+	file, err := f.OS.Create(dir, name)
+	return faultyFile{file, f}, err
+}
+
+func (f faulty) Rename(dir *os.Root, from, to string) error {
+	if f.hit() {
+		return syscall.EIO
+	}
+	return f.OS.Rename(dir, from, to)
+}
+
+func (f faulty) Sync(dir *os.Root) error {
+	if f.hit() {
+		return syscall.EIO
+	}
+	return f.OS.Sync(dir)
+}
+
+type faultyFile struct {
+	File
+	f faulty
+}
+
+func (f faultyFile) Write(b []byte) (int, error) {
+	if !f.f.hit() {
+		return f.File.Write(b)
+	}
+	n, _ := f.File.Write(b[:len(b)/2])
+	if f.f.how == "short" {
+		return n, io.ErrShortWrite
+	}
+	return n, syscall.ENOSPC
+}
+
+func (f faultyFile) Sync() error {
+	if f.f.hit() {
+		return syscall.EIO
+	}
+	return f.File.Sync()
+}
+
+// keep keeps a state with a content.
+func keep(r *repo, parent, text string) (id string, err error) {
+	done, _, err := r.use(context.Background())
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	b := r.begin()
+	sum, err := b.add([]byte(text))
+	if err != nil {
+		return "", err
+	}
+	return b.commit(&manifest{Parent: parent, Record: []byte("{}"),
+		Entries: []entry{newEntry(Change{Path: "/" + text, After: Version{0o644, sum}})}})
+}
+
+// open opens a store as another process sees it.
+func open(t *testing.T, dir string) *repo {
+	t.Helper()
+	r, err := create(dir, OS{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	return r
+}
+
+// holds has a state and those before it be whole.
+func holds(t *testing.T, r *repo, id string) (n int) {
+	t.Helper()
+	for ; id != ""; n++ {
+		m, err := r.manifest(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range m.Entries {
+			if b, err := r.content(e.After.Sum, 100); err != nil || "/"+string(b) != e.Path {
+				t.Fatalf("%s: %q, %v", e.Path, b, err)
+			}
+		}
+		id = m.Parent
+	}
+	return n
+}
+
+// Whatever fails, and wherever: what was acknowledged is there, whole, and a session leads
+// to a whole state. When the disk is well again, work goes on.
+func TestStoreFaults(t *testing.T) {
+	for _, how := range []string{"full", "short"} {
+		for n := range 20 {
+			dir := filepath.Join(t.TempDir(), "r")
+			well := open(t, dir)
+			one, err := keep(well, "", "a")
+			if err == nil {
+				err = well.setRef("s", one)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := n
+			r, err := create(dir, faulty{n: &left, how: how})
+			if err != nil {
+				t.Fatal(err)
+			}
+			two, err := keep(r, one, "b")
+			if err == nil {
+				err = r.setRef("s", two)
+			}
+			r.close()
+			fresh := open(t, dir)
+			at, rerr := fresh.ref("s")
+			if rerr != nil || at != one && at != two || err == nil && at != two {
+				t.Fatalf("%s %d: after %v the state is %s, %v", how, n, err, at, rerr)
+			}
+			holds(t, fresh, at)
+			three, err := keep(fresh, at, "c")
+			if err == nil {
+				err = fresh.setRef("s", three)
+			}
+			if err == nil {
+				err = fresh.collect(t.Context())
+			}
+			if err != nil {
+				t.Fatalf("%s %d: %v", how, n, err)
+			}
+			holds(t, fresh, three)
+			if left, _ := filepath.Glob(filepath.Join(dir, "*/tmp-*")); len(left) > 0 {
+				t.Errorf("%s %d: left: %q", how, n, left)
+			}
+		}
+	}
+}
+
+// A volatile disk forgets at a loss of power what it was not told to keep: contents of
+// files that were not synced, and names of directories that were not.
+type volatile struct {
+	OS
+	contents map[string]bool     // files
+	names    map[string][]func() // what a loss undoes, by directory
+}
+
+// lose is the loss of power. Some of it the disk may have kept all the same; of names in one
+// directory the older ones rather than the newer ones.
+func (v volatile) lose(kept func() bool) {
+	for path := range v.contents {
+		if !kept() {
+			os.Truncate(path, 0)
+		}
+	}
+	for _, undos := range v.names {
+		for len(undos) > 0 && !kept() {
+			undos[len(undos)-1]()
+			undos = undos[:len(undos)-1]
+		}
+	}
+}
+
+func (v volatile) Create(dir *os.Root, name string) (File, error) {
+	file, err := v.OS.Create(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir.Name(), name)
+	v.contents[path] = true
+	v.names[dir.Name()] = append(v.names[dir.Name()], func() { os.Remove(path) })
+	return volatileFile{file, v, path}, nil
+}
+
+func (v volatile) Rename(dir *os.Root, from, to string) error {
+	old, missing := dir.ReadFile(to)
+	if err := v.OS.Rename(dir, from, to); err != nil {
+		return err
+	}
+	at := filepath.Join(dir.Name(), to)
+	was := filepath.Join(dir.Name(), from)
+	if v.contents[was] {
+		v.contents[at] = true
+		delete(v.contents, was)
+	}
+	v.names[dir.Name()] = append(v.names[dir.Name()], func() {
+		os.Remove(at)
+		if missing == nil {
+			os.WriteFile(at, old, 0o600)
+		}
+	})
+	return nil
+}
+
+func (v volatile) Sync(dir *os.Root) error {
+	delete(v.names, dir.Name())
+	return v.OS.Sync(dir)
+}
+
+type volatileFile struct {
+	File
+	v    volatile
+	path string
+}
+
+func (f volatileFile) Sync() error {
+	delete(f.v.contents, f.path)
+	return f.File.Sync()
+}
+
+// Whatever the disk forgets when the power fails: what was acknowledged is there, and a
+// session leads to a whole state.
+func TestStorePowerLoss(t *testing.T) {
+	r := enginetest.Random(t, 8)
+	for range enginetest.Rounds(20, 400) {
+		dir := filepath.Join(t.TempDir(), "r")
+		open(t, dir)
+		disk := volatile{contents: map[string]bool{}, names: map[string][]func(){}}
+		repo, err := create(dir, disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, named, states := "", "", 0
+		for n := range r.IntN(4) + 1 {
+			if last, err = keep(repo, last, string(rune('a'+n))); err != nil {
+				t.Fatal(err)
+			}
+			if n%2 == 0 {
+				if err := repo.setRef("s", last); err != nil {
+					t.Fatal(err)
+				}
+				named, states = last, n+1
+			}
+		}
+		if d, err := repo.draft(statesDir); err == nil { // amid something that was not acknowledged
+			d.file.Write([]byte("PK"))
+		}
+		repo.close()
+		disk.lose(func() bool { return r.IntN(8) == 0 })
+		fresh := open(t, dir)
+		if at, err := fresh.ref("s"); err != nil || at != named {
+			t.Fatalf("the state is %s, %v; want %s", at, err, named)
+		}
+		if n := holds(t, fresh, named); n != states {
+			t.Fatalf("%d states of %d", n, states)
+		}
+		holds(t, fresh, last)
+	}
+}
+
+// A content that one session needs stays when the session that has kept it is gone.
+func TestCollect(t *testing.T) {
+	p := newPlace(t)
+	p.write("big", strings.Repeat("x", 1000))
+	p.turn("first", func() { p.write("a", "1") })
+	p.again("session-2")
+	p.turn("second", func() { os.Remove(filepath.Join(p.dir, "big")); p.write("b", "2") })
+	p.Keeper.Close()
+	store := Store(p.kept)
+	if err := errors.Join(store.Drop("session-1"), store.Collect()); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-2")
+	p.undo(1, false)
+	if b, err := os.ReadFile(filepath.Join(p.dir, "big")); err != nil || len(b) != 1000 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// What an older release kept, as a git repository, is not taken back, and that is said. A
+// store of a newer one is left alone.
+func TestOtherForms(t *testing.T) {
+	p := newPlace(t)
+	for name, text := range map[string]string{"config": "[core]\n", "refs/sessions/session-1": strings.Repeat("0", 64) + "\n", "objects/pack/pack-x.idx": "x"} {
+		path := filepath.Join(p.kept, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Turns(t.Context()); err != ErrFormer {
+		t.Error(err)
+	}
+	p.write("a", "1")
+	p.turn("new", func() { p.write("a", "2") })
+	p.undo(1, false)
+	p.Keeper.Close()
+	if err := Store(p.kept).Collect(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(p.kept, "objects")); err == nil {
+		t.Error("the objects are there")
+	}
+	os.WriteFile(filepath.Join(p.kept, formFile), []byte(`{"formatVersion":2}`), 0o600)
+	p.again("session-1")
+	if _, err := p.Turns(t.Context()); !errors.Is(err, errNewer) {
+		t.Error(err)
+	}
+}
+
+// FuzzStore reads a state that anybody may have made: nothing but an error comes of it.
+func FuzzStore(f *testing.F) {
+	dir := filepath.Join(f.TempDir(), "r")
+	r, err := create(dir, OS{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	id, err := keep(r, "", "a")
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, statesDir, id+".zip"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)-3])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, statesDir, "x.zip"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := create(dir, OS{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		r.setRef("x", "x")
+		states(r, "x")
+		for _, sum := range []Sum{sumOf(nil), sumOf([]byte("a")), sumOf([]byte("b"))} {
+			if b, err := r.content(sum, 100); err == nil && sumOf(b) != sum {
+				t.Errorf("%q", b)
+			}
+		}
+	})
+}
