@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -41,18 +42,13 @@ var deflaters = sync.Pool{New: func() any {
 	return z
 }}
 
-// add keeps a content, unless it is kept.
+// add keeps a content, unless it is known to be kept.
 func (b *batch) add(content []byte) (Sum, error) {
 	sum := sumOf(content)
 	if b.has(sum) {
 		return sum, nil
 	}
-	var out bytes.Buffer
-	z := deflaters.Get().(*flate.Writer)
-	defer deflaters.Put(z)
-	z.Reset(&out)
-	z.Write(content)
-	z.Close()
+	packed := deflated(content)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.pending[sum] {
@@ -61,13 +57,34 @@ func (b *batch) add(content []byte) (Sum, error) {
 	if err := b.start(); err != nil {
 		return "", err
 	}
-	w, err := b.zip.CreateRaw(&zip.FileHeader{Name: sum.String(), Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(content),
-		CompressedSize64: uint64(out.Len()), UncompressedSize64: uint64(len(content))})
-	if err == nil {
-		_, err = w.Write(out.Bytes())
-	}
+	err := b.write(sum.String(), content, packed)
 	b.pending[sum] = err == nil
 	return sum, err
+}
+
+// deflated returns content compressed.
+func deflated(content []byte) []byte {
+	var out bytes.Buffer
+	z := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(z)
+	z.Reset(&out)
+	z.Write(content)
+	z.Close()
+	return out.Bytes()
+}
+
+func (b *batch) put(name string, content []byte) error {
+	return b.write(name, content, deflated(content))
+}
+
+// write adds to the file what was compressed.
+func (b *batch) write(name string, content, packed []byte) error {
+	w, err := b.zip.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(content),
+		CompressedSize64: uint64(len(packed)), UncompressedSize64: uint64(len(content))})
+	if err == nil {
+		_, err = w.Write(packed)
+	}
+	return err
 }
 
 func (b *batch) has(sum Sum) bool {
@@ -76,7 +93,7 @@ func (b *batch) has(sum Sum) bool {
 	b.mu.Unlock()
 	b.r.mu.Lock()
 	defer b.r.mu.Unlock()
-	return known || b.r.find(sum) != ""
+	return known || b.r.where[sum] != ""
 }
 
 // start makes the file, if there is none yet.
@@ -92,20 +109,23 @@ func (b *batch) start() (err error) {
 
 // commit has the disk keep the contents, and a state with them if there is one. It returns the
 // name of the state.
-func (b *batch) commit(m *manifest) (id string, err error) {
+func (b *batch) commit(s *heading, entries []entry) (id string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.draft == nil && m == nil {
+	if b.draft == nil && s == nil {
 		return "", nil
 	}
 	if err := b.start(); err != nil {
 		return "", err
 	}
-	if m != nil {
-		m.FormatVersion = formatVersion
-		var w io.Writer
-		if w, err = b.zip.Create(manifestName); err == nil {
-			err = json.NewEncoder(w).Encode(m)
+	if s != nil {
+		s.FormatVersion = formatVersion
+		var lines, about []byte
+		for _, e := range entries {
+			lines = e.append(lines)
+		}
+		if about, err = json.Marshal(s); err == nil {
+			err = errors.Join(b.put(manifestName, lines), b.put(saidName, about))
 		}
 	}
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 // A Version is a file, a link or a directory as it was. The zero Version is one
 // that was not there. Of a directory only the mode counts.
 type Version struct {
-	Mode fs.FileMode `json:"mode"`
-	Sum  Sum         `json:"hash,omitempty"`
+	Mode fs.FileMode
+	Sum  Sum
 }
 
 // There reports whether something was there.

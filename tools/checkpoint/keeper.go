@@ -169,7 +169,7 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 		return done, nil // nothing will be added
 	} else if tip, err := k.repo.ref(session); err != nil || tip != k.tip {
 		k.tip, k.kept = "", nil
-		if _, err := k.repo.manifest(tip); err == nil {
+		if _, err := k.repo.heading(tip); err == nil {
 			k.tip = tip
 		}
 	}
@@ -222,6 +222,11 @@ func (k *Keeper) differs() ([]Change, error) {
 		}
 		k.kept = &kept{}
 		for _, s := range slices.Backward(all) {
+			if s.Parent == "" {
+				if s.changes, err = k.repo.changes(s.ID); err != nil {
+					return nil, err
+				}
+			}
 			for _, c := range s.changes {
 				k.kept.set(c.Path, c.After)
 			}
@@ -239,6 +244,7 @@ func (k *Keeper) sweep(s *sweep) error {
 	rules := k.rulesAbove()
 	s.sorted, s.first = rules != k.rules && k.swept, !k.swept
 	if s.first {
+		k.repo.know()
 		s.until = s.at.Add(k.cfg.Limits.First)
 	}
 	roots := k.cfg.Workspace.Roots()
@@ -325,18 +331,18 @@ func (k *Keeper) keep(path string) {
 func (k *Keeper) commit(b *batch, changes []Change, r Record) error {
 	r.Session, r.Time, r.Whole = k.cfg.Session(), cmp.Or(r.Time, time.Now()), k.swept && k.short == nil
 	r.Asked, r.Title = k.cfg.Hide(r.Asked), k.cfg.Hide(r.Title)
-	said, err := json.Marshal(r)
+	record, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	m := manifest{Parent: k.tip, Record: said, Entries: make([]entry, len(changes))}
+	entries := make([]entry, len(changes))
 	for i, c := range changes {
-		m.Entries[i] = newEntry(c)
+		entries[i].change = c
 		if n := k.top.at(c.Path, false); n != nil && c.After.There() {
-			m.Entries[i].Size, m.Entries[i].Time = n.look.Size, n.look.Modified
+			entries[i].size, entries[i].time = n.look.Size, n.look.Modified
 		}
 	}
-	id, err := b.commit(&m)
+	id, err := b.commit(&heading{Parent: k.tip, Record: record}, entries)
 	if err == nil {
 		err = k.repo.setRef(k.cfg.Session(), id)
 	}

@@ -68,7 +68,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			delete(goals, path)
 		}
 	}
-	if _, err := s.batch.commit(nil); err != nil {
+	if _, err := s.batch.commit(nil, nil); err != nil {
 		return nil, err
 	}
 	return p, k.fill(p, goals)

@@ -51,7 +51,7 @@ type State struct {
 	Record
 	ID, Parent string
 
-	changes []Change // from the one before
+	changes []Change // from the one before; of the first one it is not asked
 }
 
 // mostStates is how many states of a session are looked at.
@@ -75,13 +75,13 @@ func states(r *repo, session string) (list []State, err error) {
 
 // stateOf returns the state of a name.
 func stateOf(r *repo, id string) (State, error) {
-	m, err := r.manifest(id)
-	s := State{ID: id, Parent: m.Parent}
-	if jerr := json.Unmarshal(m.Record, &s.Record); jerr != nil {
-		s.Record = Record{Kind: Found}
+	about, err := r.heading(id)
+	s := State{ID: id, Parent: about.Parent}
+	if err == nil && s.Parent != "" {
+		s.changes, err = r.changes(id)
 	}
-	for _, e := range m.Entries {
-		s.changes = append(s.changes, e.change())
+	if jerr := json.Unmarshal(about.Record, &s.Record); jerr != nil {
+		s.Record = Record{Kind: Found}
 	}
 	return s, err
 }

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,10 +14,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gofrs/flock"
 
@@ -34,7 +35,8 @@ const (
 )
 
 const (
-	manifestName = "manifest.json"
+	saidName     = "state.json"
+	manifestName = "manifest.txt"
 	mostManifest = 256 << 20 // bytes
 	mostLine     = 4096      // bytes of a small file
 	mostOpen     = 16        // states
@@ -47,16 +49,6 @@ type Sum string
 func sumOf(content []byte) Sum {
 	h := sha256.Sum256(content)
 	return Sum(h[:])
-}
-
-// MarshalText writes s in hexadecimal digits.
-func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads s.
-func (s *Sum) UnmarshalText(text []byte) error {
-	b, err := hex.DecodeString(string(text))
-	*s = Sum(b)
-	return err
 }
 
 // String returns s in hexadecimal digits.
@@ -177,11 +169,8 @@ func (r *repo) states() (ids []string) {
 	return ids
 }
 
-// find returns the state that has a content, "" if none has.
-func (r *repo) find(sum Sum) string {
-	if id, ok := r.where[sum]; ok {
-		return id
-	}
+// look has r.where hold the contents of all states.
+func (r *repo) look() {
 	for _, id := range r.states() {
 		if !r.listed[id] {
 			r.listed[id] = true
@@ -194,7 +183,13 @@ func (r *repo) find(sum Sum) string {
 			}
 		}
 	}
-	return r.where[sum]
+}
+
+// know is look for who holds no lock: what is kept is not kept again.
+func (r *repo) know() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.look()
 }
 
 // reader opens a state.
@@ -262,7 +257,11 @@ func (o *opened) part(name string, most int64) ([]byte, error) {
 func (r *repo) content(sum Sum, most int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id := r.find(sum)
+	id := r.where[sum]
+	if id == "" {
+		r.look()
+		id = r.where[sum]
+	}
 	if id == "" {
 		return nil, fmt.Errorf("%s %w", sum, errMissing)
 	}
@@ -277,67 +276,82 @@ func (r *repo) content(sum Sum, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A manifest says in a state what differs from the state before it: of the first one, all that
-// is there.
-type manifest struct {
+// A heading is what is said of a state.
+type heading struct {
 	FormatVersion int             `json:"formatVersion"`
 	Parent        string          `json:"parent,omitempty"`
 	Record        json.RawMessage `json:"record"`
-	Entries       []entry         `json:"entries"`
 }
 
-// An entry is a path in a manifest.
-type entry struct {
-	Path   string   `json:"path,omitempty"`
-	Bytes  []byte   `json:"pathBytes,omitempty"` // of a path that is not UTF-8
-	Before *Version `json:"before,omitempty"`
-	After  *Version `json:"after,omitempty"`
-	Size   int64    `json:"size,omitempty"`
-	Time   int64    `json:"time,omitempty"` // of the change, in nanoseconds since 1970
+// heading returns what is said of a state.
+func (r *repo) heading(id string) (s heading, err error) {
+	b, err := r.part(id, saidName)
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err == nil && s.FormatVersion > formatVersion {
+		err = errNewer
+	}
+	return s, err
 }
 
-func newEntry(c Change) (e entry) {
-	if e.Path = c.Path; !utf8.ValidString(c.Path) {
-		e.Path, e.Bytes = "", []byte(c.Path)
-	}
-	if c.Before.There() {
-		e.Before = &c.Before
-	}
-	if c.After.There() {
-		e.After = &c.After
-	}
-	return e
-}
-
-func (e entry) change() (c Change) {
-	if c.Path = e.Path; e.Bytes != nil {
-		c.Path = string(e.Bytes)
-	}
-	if e.Before != nil {
-		c.Before = *e.Before
-	}
-	if e.After != nil {
-		c.After = *e.After
-	}
-	return c
-}
-
-// manifest returns what a state says.
-func (r *repo) manifest(id string) (m manifest, err error) {
+func (r *repo) part(id, name string) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o, err := r.reader(id)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	b, err := o.part(manifestName, mostManifest)
-	if err == nil {
-		err = json.Unmarshal(b, &m)
+	return o.part(name, mostManifest)
+}
+
+// An entry is a line of a manifest: how a path was, how it is, and when it was changed.
+type entry struct {
+	change     Change
+	size, time int64 // of what is there, the time in nanoseconds since 1970
+}
+
+// append adds the line to b.
+func (e entry) append(b []byte) []byte {
+	for _, v := range []Version{e.change.Before, e.change.After} {
+		b = append(strconv.AppendUint(b, uint64(v.Mode), 8), ' ')
+		b = append(append(b, cmp.Or(v.Sum.String(), "-")...), ' ')
 	}
-	if err == nil && m.FormatVersion > formatVersion {
-		err = errNewer
+	b = append(strconv.AppendInt(b, e.size, 10), ' ')
+	b = append(strconv.AppendInt(b, e.time, 10), ' ')
+	return append(strconv.AppendQuote(b, e.change.Path), '\n')
+}
+
+// changes returns what a state differs in from the one before it.
+func (r *repo) changes(id string) (list []Change, err error) {
+	b, err := r.part(id, manifestName)
+	for line := range strings.Lines(string(b)) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 7)
+		if len(words) < 7 {
+			return nil, fmt.Errorf("the manifest of the checkpoint %s can't be read", id)
+		}
+		var c Change
+		var errs [3]error
+		c.Before, errs[0] = version(words[0], words[1])
+		c.After, errs[1] = version(words[2], words[3])
+		c.Path, errs[2] = strconv.Unquote(words[6])
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, fmt.Errorf("the manifest of the checkpoint %s can't be read: %w", id, err)
+		}
+		list = append(list, c)
 	}
-	return m, err
+	return list, err
+}
+
+// version reads a mode and a sum.
+func version(mode, sum string) (v Version, err error) {
+	bits, err := strconv.ParseUint(mode, 8, 32)
+	if v.Mode = fs.FileMode(bits); sum != "-" && err == nil {
+		var b []byte
+		b, err = hex.DecodeString(sum)
+		v.Sum = Sum(b)
+	}
+	return v, err
 }
 
 // A ref is the name of the last state of a session.
@@ -429,13 +443,16 @@ func (r *repo) collect(ctx context.Context) error {
 	for _, one := range all {
 		id, err := r.ref(one.name)
 		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
-			var m manifest
-			if m, err = r.manifest(id); err != nil {
+			var s heading
+			var list []Change
+			if list, err = r.changes(id); err == nil {
+				s, err = r.heading(id)
+			}
+			if err != nil {
 				break
 			}
-			live[id], id = true, m.Parent
-			for _, e := range m.Entries {
-				c := e.change()
+			live[id], id = true, s.Parent
+			for _, c := range list {
 				needed[c.Before.Sum], needed[c.After.Sum] = true, true
 			}
 		}

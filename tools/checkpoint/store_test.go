@@ -79,8 +79,8 @@ func keep(r *repo, parent, text string) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return b.commit(&manifest{Parent: parent, Record: []byte("{}"),
-		Entries: []entry{newEntry(Change{Path: "/" + text, After: Version{0o644, sum}})}})
+	return b.commit(&heading{Parent: parent, Record: []byte("{}")},
+		[]entry{{change: Change{Path: "/" + text, After: Version{0o644, sum}}}})
 }
 
 // open opens a store as another process sees it.
@@ -98,16 +98,20 @@ func open(t *testing.T, dir string) *repo {
 func holds(t *testing.T, r *repo, id string) (n int) {
 	t.Helper()
 	for ; id != ""; n++ {
-		m, err := r.manifest(id)
+		s, err := r.heading(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range m.Entries {
-			if b, err := r.content(e.After.Sum, 100); err != nil || "/"+string(b) != e.Path {
-				t.Fatalf("%s: %q, %v", e.Path, b, err)
+		list, err := r.changes(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			if b, err := r.content(c.After.Sum, 100); err != nil || "/"+string(b) != c.Path {
+				t.Fatalf("%s: %q, %v", c.Path, b, err)
 			}
 		}
-		id = m.Parent
+		id = s.Parent
 	}
 	return n
 }
@@ -348,6 +352,7 @@ func FuzzStore(f *testing.F) {
 		defer r.close()
 		r.setRef("x", "x")
 		states(r, "x")
+		r.changes("x")
 		for _, sum := range []Sum{sumOf(nil), sumOf([]byte("a")), sumOf([]byte("b"))} {
 			if b, err := r.content(sum, 100); err == nil && sumOf(b) != sum {
 				t.Errorf("%q", b)

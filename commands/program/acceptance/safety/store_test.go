@@ -6,7 +6,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -61,18 +60,16 @@ type step struct {
 // plantStates has the store say that a call has deleted what steps hold.
 func plantStates(t *testing.T, store string, steps []step) {
 	t.Helper()
-	var was, is []map[string]any
-	contents := map[string]string{}
+	was, is := map[string]string{"state.json": `{"record":{}}`}, map[string]string{"state.json": `{"parent":"was","record":` +
+		`{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}}`}
 	for _, s := range steps {
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(s.text)))
-		contents[sum] = s.text
-		version := map[string]any{"mode": s.mode, "hash": sum}
-		was, is = append(was, map[string]any{"path": s.path, "after": version}), append(is, map[string]any{"path": s.path, "before": version})
+		was[sum] = s.text
+		was["manifest.txt"] += fmt.Sprintf("0 - %o %s 0 0 %q\n", s.mode, sum, s.path)
+		is["manifest.txt"] += fmt.Sprintf("%o %s 0 - 0 0 %q\n", s.mode, sum, s.path)
 	}
-	plantState(t, store, "was", map[string]any{"record": map[string]any{}, "entries": was}, contents)
-	plantState(t, store, "is", map[string]any{"parent": "was", "record": json.RawMessage(
-		`{"kind":"call","turn":"t","asked":"\u001b[31mred\nanswer: ","title":"\u001b]52;c;x\u0007","lost":["\u001b[2J: \u0007"],"made":["/etc/passwd","/dev/null"],"moved":["\u001b[1m"]}`),
-		"entries": is}, nil)
+	plantState(t, store, "was", was)
+	plantState(t, store, "is", is)
 	sessions, err := filepath.Glob(filepath.Join(store, "sessions/*"))
 	if err != nil || len(sessions) != 1 {
 		t.Fatal(sessions, err)
@@ -83,24 +80,18 @@ func plantStates(t *testing.T, store string, steps []step) {
 }
 
 // plantState writes a state.
-func plantState(t *testing.T, store, id string, manifest any, contents map[string]string) {
+func plantState(t *testing.T, store, id string, files map[string]string) {
 	t.Helper()
-	said, err := json.Marshal(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
 	f, err := os.Create(filepath.Join(store, "states", id+".zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	z := zip.NewWriter(f)
-	for name, text := range contents {
+	for name, text := range files {
 		w, _ := z.Create(name)
 		w.Write([]byte(text))
 	}
-	w, _ := z.Create("manifest.json")
-	w.Write(said)
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
