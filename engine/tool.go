@@ -167,6 +167,10 @@ type Plan struct {
 	// brought back.
 	Undoable bool
 
+	// Before says, once the rules of the program itself let it run, what has to be asked
+	// about first, "" for nothing. It may be nil.
+	Before func(context.Context) string
+
 	// Looks reports whether what is run is held to looking: it can write
 	// nothing, has no network, and sees no secrets. Looked says of a call
 	// that is proposed again that it was, and then Failed is what it did.

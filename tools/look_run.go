@@ -23,13 +23,10 @@ var errHeld = errors.New("it was held to looking, and did not run")
 // look runs the command held to looking. What that keeps it from is asked about
 // like any other command.
 func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	look, why := c.looking()
-	if why == "" && c.git.shows {
-		why = c.committed(ctx, look)
-		if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
-			c.git = gitUse{}
-			look, why = c.looking()
-		}
+	look, why := c.before(ctx)
+	if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
+		c.git = gitUse{}
+		look, why = c.looking()
 	}
 	if why != "" {
 		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
@@ -49,6 +46,16 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 		return r, err
 	}
 	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
+}
+
+// before returns what the command sees if it is held to looking, and what has to be asked
+// about first, though a rule of the program itself lets it run.
+func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
+	look, why = c.looking()
+	if why == "" && c.git.shows {
+		why = c.committed(ctx, look)
+	}
+	return look, why
 }
 
 // unlooked asks whether the command may run like any other, since it has failed, or is not

@@ -135,11 +135,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.undoable()
 	if unasked && c.git.shows { // which what holds such commands can't hide
-		look, why := c.looking()
-		if why == "" {
-			why = c.committed(ctx, look)
-		}
-		if why != "" {
+		if _, why := c.before(ctx); why != "" {
 			return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
 		}
 	}
@@ -233,8 +229,12 @@ func commandTitle(command string) string {
 
 // plan says what is run.
 func (c shellCall) plan() engine.Plan {
-	return engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
+	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights, Looks: c.looks}
+	if c.git.shows {
+		p.Before = func(ctx context.Context) string { _, why := c.before(ctx); return why }
+	}
+	return p
 }
 
 // changed returns the arguments of a call that runs text instead.

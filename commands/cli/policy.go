@@ -141,6 +141,11 @@ func (out *Output) judge(ctx context.Context, project Project, name string, args
 		q.Intent = call.Intent
 	}
 	e := trial.Explain(ctx, q)
+	if before := q.Intent.Plan.Before; before != nil && e.Verdict == engine.Allow && e.Rule != nil && e.Rule.Tier == policy.BuiltIn {
+		if why := before(ctx); why != "" {
+			e.Ruling = policy.Ruling{Verdict: engine.Ask, Why: why}
+		}
+	}
 	var about []policy.Rule
 	if all {
 		about = p.Concerning(q.Tool)
