@@ -60,19 +60,16 @@ func (a *agreements) said(i item) consent.Rights {
 	return a.of(print)
 }
 
-// rights is said of an item that starts. What may run with all rights is held from then on.
+// rights is said of an item that starts. What of the project runs with all rights is held
+// from then on, whoever has set it up.
 func (a *agreements) rights(i item) consent.Rights {
-	if !i.projects {
-		return consent.All
-	}
 	s, print := i.starts()
-	r := a.of(print)
+	r := consent.All
+	if i.projects {
+		r = a.of(print)
+	}
 	if r == consent.All {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		for _, path := range s.Held() {
-			a.free[path] = true
-		}
+		a.hold(s)
 	}
 	return r
 }
@@ -99,6 +96,15 @@ func (a *agreements) open(items ...item) (list []wish) {
 		list = append(list, w)
 	}
 	return list
+}
+
+// hold keeps what starts with all rights as it is, as far as it lies in the project.
+func (a *agreements) hold(s consent.Started) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, path := range s.Held() {
+		a.free[path] = true
+	}
 }
 
 // held returns the files and directories that nothing confined changes, nor a tool

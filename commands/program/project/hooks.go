@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gemline/commands/cli"
+	"gemline/engine/disk"
 	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/repl/question"
@@ -165,6 +166,13 @@ func (o *Options) LoadHooks(notify func(string)) error {
 			return &UnusableHookError{w.Text}
 		}
 		notify(text.OneLine(w.Text, LongestNotice))
+	}
+	for _, x := range o.Active() { // one that is developed here
+		for _, path := range []string{x.Manifest(), x.HooksFile()} {
+			if disk.Inside(o.Paths.Cwd, disk.Follow(path)) {
+				o.agreed.hold(consent.Started{Files: []string{disk.Follow(path)}})
+			}
+		}
 	}
 	var left []string
 	for _, k := range h.open() {
