@@ -23,6 +23,8 @@ import (
 	"gemline/settings"
 	"gemline/tools"
 	"gemline/tools/agent"
+	"gemline/tools/command"
+	"gemline/tools/files"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -42,7 +44,7 @@ func TestReferencePages(t *testing.T) {
 		"docs/model-list.md":        modelsPage(),
 		"docs/settings.md":          settingsPage(),
 		"docs/settings.schema.json": settingsSchema(),
-		"docs/tools.md":             toolsPage(tools.Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}),
+		"docs/tools.md":             toolsPage(tools.Families{Files: files.Tools{Workspace: ws}, Commands: command.Tools{Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}}),
 	} {
 		if os.Getenv("UPDATE") != "" {
 			if err := os.WriteFile(name, []byte(want), 0o666); err != nil {
@@ -194,11 +196,11 @@ func commandsPage() string {
 	return b.String()
 }
 
-func toolsPage(env tools.Env) string {
+func toolsPage(f tools.Families) string {
 	var b strings.Builder
 	b.WriteString("# Tools\n\nWhat the model can ask for, in the words it is told, printed from the program's own declarations. `gemline tools show NAME` prints the arguments, too.\n")
 	agents := agent.Config{Agents: func() []agent.Definition { return agent.BuiltIn() }}
-	for _, tool := range append(tools.New(env), agent.Tool(agents)) {
+	for _, tool := range append(tools.New(f), agent.Tool(agents)) {
 		fmt.Fprintf(&b, "\n## %s (%s)\n\n%s\n\n", tool.Name(), tool.Label, tool.Declaration.Description)
 		var schema struct {
 			Properties map[string]struct{ Type, Description string }

@@ -12,6 +12,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
 	"gemline/tools"
+	"gemline/tools/files"
 	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
 )
@@ -38,7 +39,7 @@ func Example() {
 			et.Says("", et.Call("2", "replace", "file_path", "motd", "instruction", "It is evening.",
 				"old_string", "morning", "new_string", "evening")),
 			et.Says("Done.")),
-		Tools:  r.Tools(tools.New(tools.Env{Workspace: ws})),
+		Tools:  r.Tools(tools.New(tools.Families{Files: files.Tools{Workspace: ws}})),
 		Policy: r.Policy(policy.New(policy.Default)),
 	})
 	for ev, err := range e.Run(context.Background(), genai.NewPartFromText("It is evening now.")) {

@@ -16,20 +16,35 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/tools/command"
+	"gemline/tools/files"
+	"gemline/tools/toolstest"
 	"gemline/tools/workspace"
 )
 
 // rehearsal returns p in a rehearsal, and its tools.
+// A place is a workspace with tools.
+type place struct {
+	toolstest.Place
+	families Families
+}
+
+func newPlace(t testing.TB, names map[string]string) place {
+	t.Helper()
+	p := toolstest.NewPlace(t, names)
+	return place{p, Families{Files: files.Tools{Workspace: p.Workspace}, Commands: command.Tools{Workspace: p.Workspace}}}
+}
+
 func (p *place) rehearsal(pretend bool, more ...engine.Tool) (*Rehearsal, engine.Toolset) {
-	p.t.Helper()
+	p.Helper()
 	over := &workspace.Overlay{}
-	ws, err := workspace.New(workspace.Config{Roots: []string{p.dir}, RespectGit: true, RespectGemini: true, Overlay: over})
+	ws, err := workspace.New(workspace.Config{Roots: []string{p.Dir}, RespectGit: true, RespectGemini: true, Overlay: over})
 	if err != nil {
-		p.t.Fatal(err)
+		p.Fatal(err)
 	}
-	p.env.Workspace = ws
+	p.families.Files.Workspace, p.families.Commands.Workspace = ws, ws
 	r := Rehearse(ws, over, pretend, nil)
-	return r, r.Tools(append(New(p.env), more...))
+	return r, r.Tools(append(New(p.families), more...))
 }
 
 func tool(t testing.TB, ts engine.Toolset, name string) engine.Tool {
@@ -46,15 +61,15 @@ func tool(t testing.TB, ts engine.Toolset, name string) engine.Tool {
 // Whatever looks at files sees what was written, and nothing is.
 func TestRehearsalIsSeenByAllTools(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.go": "package a\n", "sub/b.go": "package b\n", "app/x": ""})
-	before := files(t, p.dir)
+	before := treeOf(t, p.Dir)
 	_, ts := p.rehearsal(false)
 	do := func(name, args string) string {
 		t.Helper()
-		_, r, err := p.do(tool(t, ts, name), args)
+		_, r, err := p.Do(tool(t, ts, name), args)
 		if err != nil {
 			t.Fatalf("%s %s: %v", name, args, err)
 		}
-		return p.short(r.Text)
+		return p.Short(r.Text)
 	}
 	do("replace", `{"file_path":"a.go","instruction":"i","old_string":"package a","new_string":"package main"}`)
 	do("write_file", `{"file_path":"app/[id]/page.tsx","content":"export needle\n"}`)
@@ -78,7 +93,7 @@ func TestRehearsalIsSeenByAllTools(t *testing.T) {
 			t.Errorf("%s %s: %s", c.name, c.args, got)
 		}
 	}
-	parts, skipped, err := ReadMany(t.Context(), p.env.Workspace, nil, []string{p.path("app"), p.path("a.go"), p.path("sub/noise.log")}, nil)
+	parts, skipped, err := files.ReadMany(t.Context(), p.families.Files.Workspace, nil, []string{p.Path("app"), p.Path("a.go"), p.Path("sub/noise.log")}, nil)
 	text := ""
 	for _, part := range parts {
 		text += part.Text
@@ -86,16 +101,16 @@ func TestRehearsalIsSeenByAllTools(t *testing.T) {
 	if err != nil || !strings.Contains(text, "import needle") || !strings.Contains(text, "package main") || len(skipped) != 1 {
 		t.Errorf("got %q, %v, %v", text, skipped, err)
 	}
-	if _, _, err := p.do(tool(t, ts, "write_file"), `{"file_path":"app/[id]/page.tsx/below","content":"x"}`); err == nil || !strings.Contains(err.Error(), "page.tsx is not a directory") {
+	if _, _, err := p.Do(tool(t, ts, "write_file"), `{"file_path":"app/[id]/page.tsx/below","content":"x"}`); err == nil || !strings.Contains(err.Error(), "page.tsx is not a directory") {
 		t.Errorf("a file below a file: %v", err)
 	}
-	if after := files(t, p.dir); after != before {
+	if after := treeOf(t, p.Dir); after != before {
 		t.Errorf("there was\n%s\nand there is\n%s", before, after)
 	}
 }
 
-// files is what a tree holds, with times and modes.
-func files(t testing.TB, dir string) string {
+// treeOf is what a tree holds, with times and modes.
+func treeOf(t testing.TB, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -133,7 +148,7 @@ func TestRehearsalCarriesNothingElseOut(t *testing.T) {
 		p := newPlace(t, map[string]string{"a": "", "sub/x": ""})
 		r, ts := p.rehearsal(pretend, other, stealthy)
 		for _, call := range calls {
-			_, _, err := p.do(tool(t, ts, call[0]), call[1])
+			_, _, err := p.Do(tool(t, ts, call[0]), call[1])
 			var ce *engine.CallError
 			done := call[0] == "write_file" || call[0] == "read_file" || pretend
 			if done != (err == nil) || err != nil && (!errors.As(err, &ce) || ce.Type != "not_carried_out") {
@@ -148,7 +163,7 @@ func TestRehearsalCarriesNothingElseOut(t *testing.T) {
 		if got := strings.Join(titles, " | "); got != want {
 			t.Errorf("got %s", got)
 		}
-		if _, err := os.Lstat(p.path("made")); err == nil {
+		if _, err := os.Lstat(p.Path("made")); err == nil {
 			t.Error("the command was run")
 		}
 	}
@@ -219,11 +234,11 @@ func TestRehearsalComesTrue(t *testing.T) {
 		var places []place
 		for range 3 { // real, rehearsed, patched
 			p := newPlace(t, start)
-			if err := os.Chmod(p.path("run.sh"), 0o755); err != nil {
+			if err := os.Chmod(p.Path("run.sh"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if seed%2 == 0 {
-				git(t, p.dir, "init", "-q")
+				git(t, p.Dir, "init", "-q")
 			}
 			places = append(places, p)
 		}
@@ -234,7 +249,7 @@ func TestRehearsalComesTrue(t *testing.T) {
 			names = append(names, name)
 		}
 		word := func() string { return words[rng.IntN(len(words))] }
-		before := files(t, rehearsed.dir)
+		before := treeOf(t, rehearsed.Dir)
 		for range 15 {
 			args := map[string]any{"file_path": names[rng.IntN(len(names))]}
 			name := "write_file"
@@ -255,24 +270,24 @@ func TestRehearsalComesTrue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, want, werr := real.do(tool(t, New(real.env), name), string(b))
-			_, got, gerr := rehearsed.do(tool(t, ts, name), string(b))
-			if w, g := real.short(want.Text+fmt.Sprint(werr)), rehearsed.short(got.Text+fmt.Sprint(gerr)); w != g {
+			_, want, werr := real.Do(tool(t, New(real.families), name), string(b))
+			_, got, gerr := rehearsed.Do(tool(t, ts, name), string(b))
+			if w, g := real.Short(want.Text+fmt.Sprint(werr)), rehearsed.Short(got.Text+fmt.Sprint(gerr)); w != g {
 				t.Fatalf("seed %d: %s %s: the model is told\n%s\nand in a rehearsal\n%s", seed, name, b, w, g)
 			}
 		}
-		if after := files(t, rehearsed.dir); after != before {
+		if after := treeOf(t, rehearsed.Dir); after != before {
 			t.Fatalf("seed %d: the rehearsal changed something", seed)
 		}
 		patch := r.Patch()
 		if patch != "" {
 			cmd := exec.Command("git", "apply", "--whitespace=nowarn")
-			cmd.Dir, cmd.Stdin, cmd.Env = patched.dir, strings.NewReader(patch), withoutSettings()
+			cmd.Dir, cmd.Stdin, cmd.Env = patched.Dir, strings.NewReader(patch), withoutSettings()
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 				t.Fatalf("seed %d: %v: %s\n%s", seed, err, out, patch)
 			}
 		}
-		if want, got := contents(t, real.dir), contents(t, patched.dir); want != got {
+		if want, got := contents(t, real.Dir), contents(t, patched.Dir); want != got {
 			t.Fatalf("seed %d: want\n%s\ngot\n%s\nby\n%s", seed, want, got, patch)
 		}
 	}
@@ -322,24 +337,24 @@ func contents(t testing.TB, dir string) string {
 // The patch is for the repository, or else for the directory that is worked in.
 func TestRehearsalBase(t *testing.T) {
 	p := newPlace(t, map[string]string{"top": "1\n", "sub/a": "1\n"})
-	git(t, p.dir, "init", "-q")
-	if err := os.Symlink(p.path("top"), p.path("sub/link")); err != nil {
+	git(t, p.Dir, "init", "-q")
+	if err := os.Symlink(p.Path("top"), p.Path("sub/link")); err != nil {
 		t.Skip(err)
 	}
 	over := &workspace.Overlay{}
-	ws, err := workspace.New(workspace.Config{Roots: []string{p.path("sub"), p.dir, filepath.Join(filepath.Dir(p.dir), "out")}, Overlay: over})
+	ws, err := workspace.New(workspace.Config{Roots: []string{p.Path("sub"), p.Dir, filepath.Join(filepath.Dir(p.Dir), "out")}, Overlay: over})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := Rehearse(ws, over, false, nil)
-	write := tool(t, r.Tools(New(Env{Workspace: ws})), "write_file")
-	if _, _, err := p.do(write, `{"file_path":"a","content":"2\n"}`); err != nil || r.Elsewhere() != "" {
+	write := tool(t, r.Tools(New(Families{Files: files.Tools{Workspace: ws}})), "write_file")
+	if _, _, err := p.Do(write, `{"file_path":"a","content":"2\n"}`); err != nil || r.Elsewhere() != "" {
 		t.Error(err, r.Elsewhere())
 	}
-	if _, _, err := p.do(write, `{"file_path":"link","content":"2\n"}`); err != nil || r.Elsewhere() != p.dir {
+	if _, _, err := p.Do(write, `{"file_path":"link","content":"2\n"}`); err != nil || r.Elsewhere() != p.Dir {
 		t.Error(err, r.Elsewhere())
 	}
-	_, _, err = p.do(write, `{"file_path":`+fmt.Sprintf("%q", filepath.Join(filepath.Dir(p.dir), "out", "x"))+`,"content":"2\n"}`)
+	_, _, err = p.Do(write, `{"file_path":`+fmt.Sprintf("%q", filepath.Join(filepath.Dir(p.Dir), "out", "x"))+`,"content":"2\n"}`)
 	var ce *engine.CallError
 	if !errors.As(err, &ce) || ce.Type != "not_in_patch" {
 		t.Error(err)

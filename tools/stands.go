@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/tools/plan"
+	"gemline/tools/skill"
 )
 
 // Standing returns a word for what an answer to a call says that counts until the next one
@@ -12,18 +15,17 @@ import (
 func Standing(answer *genai.FunctionResponse) string {
 	said, _ := answer.Response["output"].(string)
 	switch answer.Name {
-	case todosName:
+	case plan.TodosName:
 		if answer.Response["error"] == nil {
-			return todosName
+			return plan.TodosName
 		}
-	case exitPlanModeName:
-		if strings.HasPrefix(said, approval) {
-			return exitPlanModeName
+	case plan.ExitName:
+		if strings.HasPrefix(said, plan.Approval) {
+			return plan.ExitName
 		}
-	case ActivateSkill:
-		if rest, ok := strings.CutPrefix(said, `<activated_skill name="`); ok {
-			name, _, _ := strings.Cut(rest, `"`)
-			return ActivateSkill + " " + name
+	case skill.ToolName:
+		if name, ok := skill.Named(said); ok {
+			return skill.ToolName + " " + name
 		}
 	}
 	return ""

@@ -1,67 +1,75 @@
+// Package tools lists the tools that come with the program: those of its families, each in a
+// package of its own, and a few that need nothing. Whoever wants them calls [New].
+//
+// # Told, never asking
+//
+// A tool gets what it needs from its family. It never asks the user itself: it
+// describes the call in an [engine.Intent], and the engine has it judged. What
+// the model wants to know from the user goes the same way.
+//
+// # Nothing before Run
+//
+// Preparing a call reads at most. Whatever fails, in preparing or in running,
+// is a sentence for the model and leaves the files as they were.
 package tools
 
 import (
+	"slices"
+
 	"gemline/engine"
-	"gemline/engine/text"
-	"gemline/tools/launch"
+	"gemline/tools/command"
+	"gemline/tools/files"
+	"gemline/tools/plan"
+	"gemline/tools/tracker"
+	"gemline/tools/web"
 	"gemline/tools/workspace"
 )
 
+// Families are the built-in tools of a conversation, by what they share.
+type Families struct {
+	Files    files.Tools
+	Web      web.Tools
+	Commands command.Tools
+	Todos    *plan.Todos   // the model's list, which write_todos replaces; nil offers no such tool
+	Tasks    func() string // returns the directory of the tracker's tasks; nil offers no tracker
+	Plans    *plan.Folder  // nil offers no tools for plans
+	Topics   bool          // the model can say what it works on
+	Model    func() string // the name of the model that is asked, by which a tool may be there or not; nil is any
+}
+
 // New returns the built-in tools, in the order the model is told about them.
-func New(env Env) engine.Tools {
-	if env.Launcher == nil {
-		env.Launcher = &launch.Launcher{}
+func New(f Families) engine.Tools {
+	todos := f.Todos
+	if f.Tasks != nil { // the tracker takes their place
+		todos = nil
 	}
-	env.seen = &sight{}
-	list := engine.Tools{
-		updateTopic(env),
-		listDirectory(env),
-		readFile(env),
-		grepSearch(env),
-		glob(env),
-		env.corrected(replace(env)),
-		writeFile(env),
-		env.Web.WebFetch(),
-		env.Web.GoogleWebSearch(),
-		env.summarized(runShellCommand(env)),
-		listBackgroundProcesses(env),
-		readBackgroundOutput(env),
+	list := slices.Concat(engine.Tools{updateTopic(f.Topics)}, f.Files.List(), f.Web.List(), f.Commands.List(), engine.Tools{
 		askUser(),
-		writeTodos(env),
+		plan.WriteTodos(todos, f.Model),
 		getInternalDocs(),
-		exitPlanMode(env),
-		enterPlanMode(env),
+		f.Plans.ExitTool(),
+		f.Plans.EnterTool(),
+	})
+	if ws := f.Files.Workspace; ws != nil {
+		for i, t := range list {
+			list[i] = located(t, ws)
+		}
 	}
-	for i, t := range list {
-		list[i] = env.located(t)
-	}
-	return append(list, trackerTools(env)...)
+	return append(list, tracker.Tools(f.Tasks)...)
 }
 
 // located returns a tool whose paths are those that the files have on the disk, before
 // anybody judges them.
-func (env Env) located(t engine.Tool) engine.Tool {
-	if env.Workspace == nil {
-		return t
-	}
+func located(t engine.Tool, ws *workspace.Workspace) engine.Tool {
 	fit := t.Fit
 	t.Fit = func(args map[string]any) (map[string]any, string, error) {
 		fitted, note, err := fit(args)
 		for _, key := range []string{"file_path", "dir_path"} {
 			if name, isText := fitted[key].(string); isText {
-				fitted[key] = env.Workspace.Spelled(name)
+				fitted[key] = ws.Spelled(name)
 			}
 		}
 		return fitted, note, err
 	}
 	return t
-}
-
-// hint says what a path was probably meant to be, which is not there, as a sentence that
-// begins with a full stop; it is "" if nothing is like it.
-func hint(ws *workspace.Workspace, path string) string {
-	if meant := ws.Hint(path); meant != "" {
-		return ". Did you mean " + text.Name(meant) + "?"
-	}
-	return ""
 }

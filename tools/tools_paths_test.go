@@ -33,7 +33,7 @@ func TestPolicySeesTheFile(t *testing.T) {
 		{"write_file", "e\u0301/.env", "\u00e9/.env", true},
 		{"write_file", "e\u0301/.git/hooks/x", "\u00e9/.git/hooks/x", false},
 	} {
-		for _, tool := range New(p.env) {
+		for _, tool := range New(p.families) {
 			if tool.Name() != test.tool {
 				continue
 			}
@@ -48,12 +48,12 @@ func TestPolicySeesTheFile(t *testing.T) {
 				continue
 			}
 			q := policy.seen[0]
-			if q.Args["file_path"] != test.path || q.Intent.Paths[0] != p.path(test.path) || (q.Intent.Secret != "") != test.secret {
+			if q.Args["file_path"] != test.path || q.Intent.Paths[0] != p.Path(test.path) || (q.Intent.Secret != "") != test.secret {
 				t.Errorf("%+q: the policy sees %+q, %+q, secret %q", test.args, q.Args["file_path"], q.Intent.Paths, q.Intent.Secret)
 			}
 		}
 	}
-	for _, tool := range New(p.env) {
+	for _, tool := range New(p.families) {
 		if tool.Name() == "read_file" {
 			_, err := tool.Prepare(t.Context(), first(tool.Fitted(map[string]any{"file_path": "~/.ssh/id_rsa"})))
 			if engine.ErrorType(err) != "path_not_in_workspace" {

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"gemline/engine"
+	"gemline/engine/policy"
+	"gemline/tools/command"
+	"gemline/tools/files"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -19,7 +23,7 @@ func TestDeclarationsAreLean(t *testing.T) {
 	}
 	const most, mostTracker = 8850, 2200 // of the tools for plans, one is there at a time
 	total, tracked := 0, 0
-	for _, tool := range New(Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}) {
+	for _, tool := range New(Families{Files: files.Tools{Workspace: ws}, Commands: command.Tools{Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}}) {
 		b, err := json.Marshal(tool.Declaration)
 		if err != nil {
 			t.Errorf("%s: %v", tool.Name(), err)
@@ -45,7 +49,7 @@ func TestSchemasDescribeWhatTheyRequire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range New(Env{Workspace: ws, Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}) {
+	for _, tool := range New(Families{Files: files.Tools{Workspace: ws}, Commands: command.Tools{Launcher: &launch.Launcher{Jobs: shell.NewJobs(t.TempDir())}}}) {
 		var s struct {
 			Properties map[string]any
 			Required   []string
@@ -57,6 +61,18 @@ func TestSchemasDescribeWhatTheyRequire(t *testing.T) {
 			if _, ok := s.Properties[name]; !ok {
 				t.Errorf("%s requires %s, which it does not describe", tool.Name(), name)
 			}
+		}
+	}
+}
+
+// In plan mode no tool runs unasked that may change something or reach for the network.
+func TestPlanMode(t *testing.T) {
+	p := policy.New(policy.Plan)
+	p.Confined = func() bool { return true }
+	for _, tool := range New(Families{}).Tools() {
+		v, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool})
+		if may := tool.Kind.ReadOnly() && tool.Kind != engine.Fetch || tool.Kind == engine.AskUser; may != (v == engine.Allow) {
+			t.Errorf("%s, which is of kind %s, is judged %d", tool.Name(), tool.Kind, v)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type updateTopicArgs struct {
 // updateTopic returns the tool by which the model says what it works on. The
 // topic is in the conversation alone: a line of the system instruction that
 // changes would cost the server's cache of all that follows it.
-func updateTopic(env Env) engine.Tool {
+func updateTopic(offered bool) engine.Tool {
 	var mu sync.Mutex
 	current := ""
 	t := toolkit.Define("update_topic", "Update Topic Context", engine.Think, updateTopicDoc, updateTopicSchema,
@@ -63,6 +63,6 @@ func updateTopic(env Env) engine.Tool {
 					return r, nil
 				}}, nil
 		})
-	t.When = func() bool { return env.Topics }
+	t.When = func() bool { return offered }
 	return t
 }

@@ -7,7 +7,7 @@ import (
 
 // A topic is told when it begins; after that only what comes next is.
 func TestUpdateTopic(t *testing.T) {
-	tool := updateTopic(Env{Topics: true})
+	tool := updateTopic(true)
 	for _, test := range []struct{ args, title, text string }{
 		{`{"title":"the\nparser","summary":"The lexer is done.","strategic_intent":"read the grammar"}`, "topic: the parser",
 			"Current topic: \"the parser\"\nTopic summary: The lexer is done.\n\nStrategic Intent: read the grammar"},

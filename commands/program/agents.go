@@ -22,9 +22,10 @@ import (
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/tools"
 	"gemline/tools/agent"
+	"gemline/tools/files"
 	"gemline/tools/mcp"
+	"gemline/tools/plan"
 )
 
 // What the model is told of agents.
@@ -60,10 +61,10 @@ func (s *Session) callable() []agent.Definition {
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
 	cfg.Agents = func() []agent.Definition { list, _ := s.opts.Agents().List(); return list }
-	if s.env.Distill.Most <= 0 { // else that cuts
-		cfg.Cut = func(report string) (string, engine.Cut) { return s.env.Cut(agent.ToolName, report) }
+	cfg.Cut = func(report string) (string, engine.Cut) {
+		return s.families.Commands.Outputs.Cut(agent.ToolName, report)
 	}
-	return s.env.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
+	return s.families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
 }
 
 // beginAgent begins the conversation of an agent. It shares with the conversation that has
@@ -80,18 +81,21 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	var e *engine.Engine
 	judge := t.Policy(s.judge)
-	env := s.env
-	env.Topics, env.Tell, env.Model = false, t.Tell, func() string { return e.Model() }
-	env.Asker = s.asker.For(env.Model)
-	env.Web.Asker = env.Asker
-	if env.Todos != nil {
-		env.Todos = &tools.Todos{}
+	f := s.families
+	f.Topics, f.Model = false, func() string { return e.Model() }
+	asker := s.asker.For(f.Model)
+	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
+	if f.Files.Correct != nil {
+		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Tell}
 	}
-	if env.Gives != nil {
-		env.Gives = gives(judge)
+	if f.Todos != nil {
+		f.Todos = &plan.Todos{}
+	}
+	if f.Commands.Gives != nil {
+		f.Commands.Gives = gives(judge)
 	}
 	servers := s.serversOf(t.Agent)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(env, judge, s.project.mcp.set), env.Skills), sync)
+	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(f, judge, s.project.mcp.set), s.skills), sync)
 	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)

@@ -24,7 +24,7 @@ func (s *Session) newCompressor() *compress.Compressor {
 		Window:    window,
 		Masking: compress.Masking{Protected: s.opts.Settings.MaskProtected, Least: s.opts.Settings.MaskLeast,
 			Latest: s.opts.Settings.MaskLatest},
-		Keep:     s.env.Keep,
+		Keep:     s.families.Commands.Outputs.Keep,
 		Ask:      s.summary,
 		Before:   func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
 		Standing: tools.Standing,

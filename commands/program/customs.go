@@ -14,7 +14,7 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine"
 	"gemline/repl/input"
-	"gemline/tools"
+	"gemline/tools/files"
 	"gemline/tools/shell/script"
 )
 
@@ -65,9 +65,9 @@ func told(err error) error {
 // secrets is asked about, like a call of the model's, unless the user has named it in a
 // command of their own.
 func (f *front) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
-	files, mark := f.files(), "@{"+path+"}"
-	files.Search = false
-	target, err := files.Find(ctx, input.Ref{Name: path, As: mark})
+	places, mark := f.files(), "@{"+path+"}"
+	places.Search = false
+	target, err := places.Find(ctx, input.Ref{Name: path, As: mark})
 	if err != nil || len(target.Names) == 0 {
 		if err == nil && !target.Told {
 			f.notify(mark + ": there is no such file")
@@ -83,7 +83,7 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 	}
 	info, serr := f.session.project.workspace.Stat(target.Names[0])
 	dir, isDir := f.session.project.workspace.Rel(target.Names[0]), serr == nil && info.IsDir()
-	read, err := files.Read(ctx, target.Names)
+	read, err := places.Read(ctx, target.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 		parts = append(parts, text("--- Start of content for directory: "+dir+" ---\n"))
 	}
 	for _, p := range read {
-		switch name, label := tools.Labelled(p); {
+		switch name, label := files.Labelled(p); {
 		case !label && p.Text != "":
 			parts = append(parts, text(p.Text+"\n"))
 		case !label:

@@ -27,6 +27,7 @@ import (
 	"gemline/repl/output"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
+	"gemline/tools/tracker"
 	"gemline/tools/workspace"
 )
 
@@ -195,8 +196,8 @@ func (s *Session) conversation() *commands.Conversation {
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
 		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
-			return append(s.env.Todos.Lines(),
-				s.env.TaskLines()...)
+			return append(s.families.Todos.Lines(),
+				tracker.Lines(s.families.Tasks)...)
 		}, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 

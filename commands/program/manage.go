@@ -23,6 +23,7 @@ import (
 	"gemline/settings/trust"
 	"gemline/tools"
 	"gemline/tools/launch"
+	"gemline/tools/plan"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
 )
@@ -82,7 +83,7 @@ func (r *run) things(p cli.Project) []any {
 
 // builtinTools returns the tools that come with the program. They can't be called.
 func builtinTools() engine.Tools {
-	return tools.New(tools.Env{Launcher: &launch.Launcher{}, Todos: &tools.Todos{}})
+	return tools.New(tools.Families{Todos: &plan.Todos{}})
 }
 
 // An inspection finds out what a project has, for sub-commands: it begins nothing, and

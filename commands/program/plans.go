@@ -11,11 +11,11 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/tools"
+	"gemline/tools/plan"
 )
 
 // newPlans returns the plans of the conversation, nil if none are kept.
-func (s *Session) newPlans() *tools.Plans {
+func (s *Session) newPlans() *plan.Folder {
 	dir := s.planDir()
 	if dir == "" || !s.opts.Settings.PlanMode {
 		return nil
@@ -24,13 +24,13 @@ func (s *Session) newPlans() *tools.Plans {
 	if s.project.store.Temp != "" && !s.Trial {
 		made = filepath.Join(s.project.store.Temp, "plans.txt")
 	}
-	return &tools.Plans{Workspace: s.project.workspace, Dir: dir, Made: made, Attended: s.Approver != nil,
+	return &plan.Folder{Workspace: s.project.workspace, Dir: dir, Made: made, Attended: s.Approver != nil,
 		Planning: func() bool { return s.policy.Mode() == policy.Plan },
 		Enter:    func() error { return s.setMode(policy.Plan) },
 		Leave:    s.leavePlanMode,
-		Modes: func() (list []tools.Mode) {
+		Modes: func() (list []plan.Mode) {
 			for _, m := range s.modesAfterPlan() {
-				list = append(list, tools.Mode{Name: string(m), Meaning: meanings[m]})
+				list = append(list, plan.Mode{Name: string(m), Meaning: meanings[m]})
 			}
 			return list
 		},
@@ -131,10 +131,10 @@ func (s *Session) leavePlanMode(word string) (string, error) {
 
 // plan returns the plan of the conversation.
 func (s *Session) plan() (p commands.Plan, err error) {
-	path := s.env.Plans.Current()
+	path := s.families.Plans.Current()
 	if path == "" {
 		return p, nil
 	}
 	b, err := os.ReadFile(path)
-	return commands.Plan{Path: path, Text: string(b), Approved: s.env.Plans.Approved() != ""}, err
+	return commands.Plan{Path: path, Text: string(b), Approved: s.families.Plans.Approved() != ""}, err
 }

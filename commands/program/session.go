@@ -36,6 +36,7 @@ import (
 	"gemline/repl/report"
 	"gemline/tools"
 	"gemline/tools/checkpoint"
+	"gemline/tools/skill"
 )
 
 // A Choice says which conversation begins.
@@ -68,7 +69,8 @@ type Session struct {
 	past       *journal.Conversation // that is gone on with, else nil
 	copyOf     string                // the session that this one is a copy of, "" if there is none
 	memory     *memory.Memory
-	env        tools.Env
+	families   tools.Families
+	skills     *skill.Active    // nil if there are to be none
 	rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
 	keeper     *checkpoint.Keeper
 	found      engine.Tools // that a command has declared
@@ -128,7 +130,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 func (s *Session) Close() {
 	s.recordEnd()
 	s.remote.Close()
-	s.env.Skills.Close()
+	s.skills.Close()
 	s.keeper.Close()
 	s.saver.Missing() // the last attempt
 	s.journal.Close()
@@ -223,7 +225,7 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 	}
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
-		m := route.Mode{Planning: mode == policy.Plan, Planned: s.env.Plans.Approved() != "", Yolo: mode == policy.Yolo}
+		m := route.Mode{Planning: mode == policy.Plan, Planned: s.families.Plans.Approved() != "", Yolo: mode == policy.Yolo}
 		if !s.opts.Settings.PlanRouting {
 			m.Planning, m.Planned = false, false
 		}

@@ -49,9 +49,9 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 	if !s.opts.Settings.NoLoopCheck {
 		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
 	}
-	s.env.Todos.Restore(past)
-	s.env.Plans.Restore(past)
-	s.env.Skills.Restore(past)
+	s.families.Todos.Restore(past)
+	s.families.Plans.Restore(past)
+	s.skills.Restore(past)
 }
 
 // modelName returns the name of the model that is asked, "" before there is a conversation.
@@ -87,7 +87,7 @@ func (s *Session) prompt() prompt.Config {
 	for _, i := range s.project.mcp.set.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
-	if p := s.env.Plans; p != nil {
+	if p := s.families.Plans; p != nil {
 		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
 	}
 	if s.project.launcher.Sandbox != nil {

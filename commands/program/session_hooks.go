@@ -16,8 +16,8 @@ import (
 func (s *Session) newHooks() {
 	cfg := s.opts.Hooks.Config(s.project.launcher, func() hook.Session {
 		plans := ""
-		if s.env.Plans != nil { // which is made after the hooks
-			plans = s.env.Plans.Dir
+		if s.families.Plans != nil { // which is made after the hooks
+			plans = s.families.Plans.Dir
 		}
 		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.Paths.Cwd,
 			Plans: plans}
@@ -89,6 +89,6 @@ func (s *Session) checked() check.Config {
 	return check.Config{Command: s.project.brought.check, Mends: mends,
 		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
 		Run: func(ctx context.Context) (engine.Result, int, error) {
-			return s.env.Check(ctx, s.project.brought.check)
+			return s.families.Commands.Check(ctx, s.project.brought.check)
 		}}
 }

@@ -15,7 +15,11 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/tools"
+	"gemline/tools/command"
+	"gemline/tools/files"
 	"gemline/tools/mcp"
+	"gemline/tools/outputs"
+	"gemline/tools/plan"
 	"gemline/tools/web"
 )
 
@@ -32,36 +36,33 @@ func (s *Session) outputs() string {
 func (s *Session) newTools() (asker engine.Approver) {
 	s.Tally.Cost = s.project.model.cost
 	launcher := *s.project.launcher
-	s.env = tools.Env{
-		Workspace: s.project.workspace,
-		Launcher:  &launcher,
-		Secrets:   s.opts.Secrets,
-		Kept:      s.project.once.withheld,
-		Threshold: s.opts.Settings.Threshold,
-		Ripgrep:   s.opts.Settings.Ripgrep,
-		Model:     s.modelName,
-		Topics:    s.opts.Settings.Topics,
-		Summaries: s.opts.Settings.Summaries(),
-		Correct:   !s.opts.Settings.NoCorrection,
-		Tell:      s.beside.add,
-		Web:       web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.Settings.DirectWeb},
-		Asker:     s.asker,
-		Answered:  s.Approver != nil,
-	}
+	cut := outputs.Limits{Secrets: s.opts.Secrets, Threshold: s.opts.Settings.Threshold,
+		Summaries: s.opts.Settings.Summaries(), Asker: s.asker}
 	if s.opts.Settings.ManageContext {
-		s.env.Distill = tools.Distillation{Most: s.opts.Settings.DistillTo, SumUp: s.opts.Settings.DistillSumUp}
-	}
-	if s.opts.Settings.WriteTodos {
-		s.env.Todos = &tools.Todos{}
+		cut.Distill = outputs.Distillation{Most: s.opts.Settings.DistillTo, SumUp: s.opts.Settings.DistillSumUp}
 	}
 	if s.project.store.Temp != "" {
-		s.env.Outputs = s.outputs
+		cut.Dir = s.outputs
+	}
+	s.families = tools.Families{
+		Files: files.Tools{Workspace: s.project.workspace, Secrets: s.opts.Secrets, Ripgrep: s.opts.Settings.Ripgrep},
+		Web:   web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.Settings.DirectWeb},
+		Commands: command.Tools{Workspace: s.project.workspace, Launcher: &launcher, Kept: s.project.once.withheld,
+			Answered: s.Approver != nil, Outputs: cut},
+		Model:  s.modelName,
+		Topics: s.opts.Settings.Topics,
+	}
+	if !s.opts.Settings.NoCorrection {
+		s.families.Files.Correct = &files.Correction{Asker: s.asker, Tell: s.beside.add}
+	}
+	if s.opts.Settings.WriteTodos {
+		s.families.Todos = &plan.Todos{}
 	}
 	if s.opts.Settings.Tracker && s.project.store.Temp != "" {
-		s.env.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
+		s.families.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
 	}
-	if s.env.Plans = s.newPlans(); s.env.Plans != nil {
-		s.policy.Plans = s.env.Plans.Is
+	if s.families.Plans = s.newPlans(); s.families.Plans != nil {
+		s.policy.Plans = s.families.Plans.Is
 	}
 	s.newSkills()
 	s.memory = project.NewMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
@@ -76,13 +77,14 @@ func (s *Session) newTools() (asker engine.Approver) {
 	s.judge = searching{taking{narrowing{calling{guarded, s}, s}, s}, s}
 	if s.project.launcher.Sandbox != nil {
 		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
-		s.env.Denied, s.policy.Masked = s.denied, s.project.launcher.Masked
-		s.env.Undoable, s.env.Guards = s.undoable, s.guarded().Named
-		s.env.Uncovered = s.keeper.Uncovered
-		s.env.Gives = gives(s.judge)
+		run := &s.families.Commands
+		run.Denied, s.policy.Masked = s.denied, s.project.launcher.Masked
+		run.Undoable, run.Guards = s.undoable, s.guarded().Named
+		run.Uncovered = s.keeper.Uncovered
+		run.Gives = gives(s.judge)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.env, s.judge, s.project.mcp.set), s.env.Skills), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.families, s.judge, s.project.mcp.set), s.skills), s.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
 	return asker
@@ -97,27 +99,27 @@ func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
 }
 
 // denied returns the programs that are not there for commands, with the rules.
-func (s *Session) denied() (list []tools.Denied) {
+func (s *Session) denied() (list []command.Denied) {
 	rules := s.policy.Denied()
 	if len(rules) == 0 {
 		return nil
 	}
 	for i, m := range s.project.launcher.Masks(policy.Programs(rules)) {
-		list = append(list, tools.Denied{Mask: m, Reason: rules[i].Reason()})
+		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
 	}
 	return list
 }
 
-// offered returns the tools of env, and those of servers, for a conversation whose calls
+// offered returns the built-in tools, and those of servers, for a conversation whose calls
 // are judged by judge.
-func (s *Session) offered(env tools.Env, judge engine.Policy, servers *mcp.Set) engine.Toolset {
-	return engine.Join(env.Plans.Tools(slices.Concat(tools.New(env), s.found)), s.served(servers, judge))
+func (s *Session) offered(f tools.Families, judge engine.Policy, servers *mcp.Set) engine.Toolset {
+	return engine.Join(f.Plans.Tools(slices.Concat(tools.New(f), s.found)), s.served(servers, judge))
 }
 
 // wrapped returns the tools of ts as they work in a conversation, whenever they come.
 // Its record is on the disk after sync.
 func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
-	ts = s.env.Distilled(wrap.Tools(tools.WithMemory(ts, s.memory.Discover), s.opts.Secrets))
+	ts = s.families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, s.memory.Discover), s.opts.Secrets))
 	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
 }
 

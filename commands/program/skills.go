@@ -14,24 +14,23 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"gemline/tools"
 	"gemline/tools/skill"
 )
 
 // newSkills makes the skills of the conversation, nil if there are to be none.
 func (s *Session) newSkills() {
 	if s.opts.Settings.Skills && s.Generator == nil {
-		s.env.Skills = &tools.Skills{Library: s.project.brought.skills, Lend: s.project.workspace.Lend}
+		s.skills = &skill.Active{Library: s.project.brought.skills, Lend: s.project.workspace.Lend}
 	}
 }
 
 // offeredSkills returns the skills as the model is told about them, if it has the tool for
 // them.
 func (s *Session) offeredSkills(names []string) (list []prompt.Entry) {
-	if s.env.Skills == nil || !slices.Contains(names, tools.ActivateSkill) {
+	if s.skills == nil || !slices.Contains(names, skill.ToolName) {
 		return nil
 	}
-	for _, one := range s.env.Skills.Library.Skills() {
+	for _, one := range s.skills.Library.Skills() {
 		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
 	}
 	return list
@@ -46,7 +45,7 @@ type calling struct {
 // Judge implements [engine.Policy].
 func (c calling) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	verdict, reason := c.Policy.Judge(ctx, q)
-	if verdict == engine.Ask && c.session.env.Skills.Unasked(q) {
+	if verdict == engine.Ask && c.session.skills.Unasked(q) {
 		return engine.Allow, engine.Reason{}
 	}
 	return verdict, reason
@@ -55,16 +54,16 @@ func (c calling) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, 
 // skillCommands returns the skills, as commands. What happens when one is activated is told
 // by show.
 func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
-	if f.session.env.Skills == nil {
+	if f.session.skills == nil {
 		return nil
 	}
-	for _, one := range f.session.env.Skills.Library.Skills() {
+	for _, one := range f.session.skills.Library.Skills() {
 		name := skill.CommandName(one.Name)
 		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
-				defer f.session.env.Skills.Call(one.Name)()
-				result, err := f.session.engine.Do(ctx, tools.ActivateSkill, map[string]any{"name": one.Name}, shown(show))
+				defer f.session.skills.Call(one.Name)()
+				result, err := f.session.engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
 					return nil, input.Unsent(ctx, "/"+name, told(err))
 				}
@@ -108,11 +107,11 @@ func (p *Project) elsewhere(name string) string {
 
 // tellSkills says what is wrong with skills.
 func (s *Session) tellSkills() {
-	if s.env.Skills == nil {
+	if s.skills == nil {
 		return
 	}
-	s.env.Skills.Library.All()
-	for _, note := range s.env.Skills.Library.Notes() {
+	s.skills.Library.All()
+	for _, note := range s.skills.Library.Notes() {
 		s.notify(note)
 	}
 }

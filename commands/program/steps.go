@@ -12,7 +12,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/tools"
+	"gemline/tools/files"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 )
@@ -33,7 +33,7 @@ func (f *front) references(next input.Processor) input.Processor {
 func (f *front) files() input.Files {
 	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := tools.ReadMany(ctx, f.session.project.workspace, f.opts.Secrets, paths, f.session.memory.Discover)
+			parts, skipped, err := files.ReadMany(ctx, f.session.project.workspace, f.opts.Secrets, paths, f.session.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
 					f.notify(sk.Reason)
@@ -55,13 +55,13 @@ func attached(parts []*genai.Part) string {
 	if tokens <= screen {
 		return ""
 	}
-	files := 0
+	attached := 0
 	for _, p := range parts {
-		if _, label := tools.Labelled(p); label || p.InlineData != nil {
-			files++
+		if _, label := files.Labelled(p); label || p.InlineData != nil {
+			attached++
 		}
 	}
-	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(files, "file"), text.Number(tokens))
+	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(attached, "file"), text.Number(tokens))
 }
 
 // recall is the step that reads the context files, before the first prompt

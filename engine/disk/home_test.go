@@ -34,7 +34,7 @@ var others = map[string]string{
 	"Rename tools/source/archive.go":                  "moves what is in a new directory up",
 	"Readlink settings/extension/install.go":          "sums up what a link says, not where it leads",
 	"Readlink tools/source/source.go":                 "copies what a link says, and names it",
-	"Rename tools/made.go":                            "puts aside what a command has made",
+	"Rename tools/command/made.go":                    "puts aside what a command has made",
 
 	"Readlink commands/program/acceptance/programtest/mcp_serve_linux.go": "asks which program a process runs",
 	"Readlink commands/program/acceptance/programtest/undo_linux.go":      "shows what a link says",

@@ -13,6 +13,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/tools"
 	"gemline/tools/checkpoint"
+	"gemline/tools/files"
 	"gemline/tools/workspace"
 )
 
@@ -40,7 +41,7 @@ func Example() {
 			et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "the model's\n"),
 				et.Call("2", "write_file", "file_path", "b.txt", "content", "more\n")),
 			et.Says("Done.")),
-		Tools: k.Tools(tools.New(tools.Env{Workspace: ws}))})
+		Tools: k.Tools(tools.New(tools.Families{Files: files.Tools{Workspace: ws}}))})
 	for _, err := range k.Run(e.Run)(ctx, genai.NewPartFromText("Write.")) {
 		if err != nil {
 			panic(err)

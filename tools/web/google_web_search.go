@@ -27,9 +27,9 @@ type googleWebSearchArgs struct {
 // searchFailed is the class of its failures.
 const searchFailed = "web_search_failed"
 
-// GoogleWebSearch returns google_web_search, which has the model's server search the web.
+// googleWebSearch returns google_web_search, which has the model's server search the web.
 // Nothing is fetched from here, so it takes no right of the network.
-func (ts Tools) GoogleWebSearch() engine.Tool {
+func (ts Tools) googleWebSearch() engine.Tool {
 	t := toolkit.Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
 		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {
 			query := strings.TrimSpace(a.Query)

@@ -30,7 +30,7 @@ func TestGoogleWebSearch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ts, script, _ := newTools(t, noPages, test.reply)
-			call, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": test.query})
+			call, err := ts.googleWebSearch().Prepare(t.Context(), map[string]any{"query": test.query})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,10 +52,10 @@ func TestGoogleWebSearch(t *testing.T) {
 // What goes wrong is told with the query; nothing is searched for no words.
 func TestGoogleWebSearchFails(t *testing.T) {
 	ts, _, _ := newTools(t, noPages, et.Reply{Err: errors.New("no quota")})
-	if _, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": " \n"}); err == nil || err.Error() != "The 'query' parameter cannot be empty." {
+	if _, err := ts.googleWebSearch().Prepare(t.Context(), map[string]any{"query": " \n"}); err == nil || err.Error() != "The 'query' parameter cannot be empty." {
 		t.Errorf("no words: %v", err)
 	}
-	call, err := ts.GoogleWebSearch().Prepare(t.Context(), map[string]any{"query": "x"})
+	call, err := ts.googleWebSearch().Prepare(t.Context(), map[string]any{"query": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,9 @@ type Tools struct {
 	Direct  bool // pages are returned as they are, without the help of a model
 }
 
+// List returns both.
+func (ts Tools) List() engine.Tools { return engine.Tools{ts.webFetch(), ts.googleWebSearch()} }
+
 // ask asks a model one thing beside the conversation. What that takes is counted, and what
 // is told on the way is shown.
 func (ts Tools) ask(ctx context.Context, host engine.Host, purpose, prompt string) (*genai.Candidate, error) {
@@ -59,10 +62,10 @@ const (
 	unfetched   = "web_fetch_fallback_failed"
 )
 
-// WebFetch returns web_fetch, which has pages read: by the API, which fetches them
+// webFetch returns web_fetch, which has pages read: by the API, which fetches them
 // itself, or else from here. What comes of it is told in the words of another
 // model, so that pages can't speak to this one at length.
-func (ts Tools) WebFetch() engine.Tool {
+func (ts Tools) webFetch() engine.Tool {
 	if ts.Direct {
 		return ts.direct()
 	}

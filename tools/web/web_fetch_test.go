@@ -48,7 +48,7 @@ func noPages(w http.ResponseWriter, _ *http.Request) { http.Error(w, "gone", htt
 func runWeb(t *testing.T, ts Tools, args map[string]any) (engine.Result, *toolstest.Desk, error) {
 	t.Helper()
 	l := &toolstest.Desk{}
-	call, err := ts.WebFetch().Prepare(t.Context(), args)
+	call, err := ts.webFetch().Prepare(t.Context(), args)
 	if err != nil {
 		return engine.Result{}, l, err
 	}
@@ -191,7 +191,7 @@ func many(n int) string {
 func TestWebFetchIntent(t *testing.T) {
 	ts, _, _ := newTools(t, noPages)
 	long := "https://a.test/" + strings.Repeat("y", 500)
-	call, err := ts.WebFetch().Prepare(t.Context(), map[string]any{"prompt": "Compare " + long + " https://аpple.com http://[::1]/\nhttps://ours.test"})
+	call, err := ts.webFetch().Prepare(t.Context(), map[string]any{"prompt": "Compare " + long + " https://аpple.com http://[::1]/\nhttps://ours.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestWebFetchNamed(t *testing.T) {
 	ts, _, _ := newTools(t, noPages)
 	ask := func(prompt string) engine.Intent {
 		t.Helper()
-		call, err := ts.WebFetch().Prepare(t.Context(), map[string]any{"prompt": prompt})
+		call, err := ts.webFetch().Prepare(t.Context(), map[string]any{"prompt": prompt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestWebFetchCancelled(t *testing.T) {
 	} {
 		ts, _, port := newTools(t, hang, reply)
 		ctx, cancel := context.WithCancel(t.Context())
-		call, err := ts.WebFetch().Prepare(ctx, map[string]any{"prompt": "http://page.test" + port})
+		call, err := ts.webFetch().Prepare(ctx, map[string]any{"prompt": "http://page.test" + port})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -200,7 +200,7 @@ func TestPanicLosesNothing(t *testing.T) {
 	run.Path = pt.Faulty(t)
 	run.Env = append(run.Env, fault("fall after 4")...) // of the session two, question, answer
 	run.Run()
-	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "tools.Env.Keep") {
+	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "outputs.Limits.Keep") {
 		t.Errorf("exit code %d:\n%s", code, errs.Bytes())
 	}
 	pt.CheckResume(t, s, dir)

@@ -60,7 +60,7 @@ func tree(t *testing.T, dir string) map[string]string {
 func shellForms(t *testing.T, dir string) (forms []string) {
 	t.Helper()
 	at, outs := 0, []string{"new", "a.txt", "../outside.txt", "/proc/self/cwd/a.txt", "sub/../new", "link.txt"}
-	for _, file := range []string{"tools/testdata/corpus/commands.txt", "tools/testdata/looks/commands.txt"} {
+	for _, file := range []string{"tools/command/testdata/corpus/commands.txt", "tools/command/testdata/looks/commands.txt"} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/policy"
-	"gemline/tools"
+	"gemline/tools/command"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -23,13 +23,8 @@ func (b *bench) judge() {
 	ws, err := workspace.New(workspace.Config{Roots: []string{b.project("")}})
 	check(err)
 	check(exec.Command("git", "init", "-q", b.project("")).Run())
-	env := tools.Env{Workspace: ws, Launcher: &launch.Launcher{Config: launch.Config{Shell: shell.Settings{Environ: os.Environ()}}}}
-	var tool engine.Tool
-	for _, t := range tools.New(env).Tools() {
-		if t.Name() == policy.Shell {
-			tool = t
-		}
-	}
+	run := command.Tools{Workspace: ws, Launcher: &launch.Launcher{Config: launch.Config{Shell: shell.Settings{Environ: os.Environ()}}}}
+	tool := run.List()[0]
 	rules, _, err := policy.Parse("bench.toml", policy.User, []byte(strings.Repeat(`
 [[rule]]
 toolName = "run_shell_command"

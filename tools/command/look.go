@@ -1,0 +1,440 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+	"gemline/engine/text"
+	"gemline/tools/launch"
+	"gemline/tools/shell/program"
+	"gemline/tools/shell/script"
+)
+
+// A looker goes through the commands of a line.
+type looker struct {
+	c    *shellCall
+	dirs []string // where the next command may run
+	git  gitUse
+
+	listed []string // what the line shows the names of, outside of the project
+
+	// What was found out about programs, by their names, and about the
+	// repositories of directories: a line has the same ones again and again.
+	programs, repositories map[string]string
+}
+
+// mostDirs is how many directories a line may be in.
+const mostDirs = 8
+
+// lookOver notes which commands of a line only look, and whether all of it can
+// be held to that.
+func (c *shellCall) lookOver() {
+	if c.ReadOnly && c.holdable() { // whatever it is
+		c.looks = true
+		if l := (looker{c: c}); l.repository(c.dir) == "" {
+			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.Command)}
+		}
+		return
+	}
+	c.git = c.showing()
+	plain := c.read.Class == engine.Plain
+	if !plain && !c.read.Loose {
+		return
+	}
+	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
+	if slices.ContainsFunc(c.read.Reads, func(file string) bool {
+		return l.names(engine.Word{Text: file, Known: true}, false) != ""
+	}) {
+		return
+	}
+	apart, all, first := make([]bool, len(c.read.Commands)), true, ""
+	for i := range c.read.Commands {
+		command := &c.read.Commands[i]
+		command.Risk = l.command(*command)
+		command.Safe = command.Risk == ""
+		apart[i] = command.Safe && plain && l.beside(*command)
+		all, first = all && command.Safe, cmp.Or(first, command.Risk)
+	}
+	c.looks = all && c.holdable()
+	if c.env.Launcher.Sandbox == nil { // what is said of them is that nothing holds them
+		return
+	}
+	for i := range c.read.Commands {
+		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
+			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
+		}
+	}
+	if !c.looks {
+		return
+	}
+	if len(c.read.Reads) == 0 && !slices.ContainsFunc(c.read.Commands, l.opens) {
+		c.listed = l.listed
+	}
+	c.git = l.git
+	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
+}
+
+// strays reports whether a command may read what nothing names, such as the
+// files that a repository is kept in.
+func (l *looker) strays(c engine.Command) bool {
+	name, _ := c.Program()
+	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
+}
+
+// holdable reports whether the call can be held to looking.
+func (c *shellCall) holdable() bool {
+	if c.env.Launcher.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
+		return false
+	}
+	state := c.env.Launcher.Sandbox.State()
+	return state.Confined() && state.Looks
+}
+
+// command says what keeps a command from looking only.
+func (l *looker) command(c engine.Command) string {
+	name, known := c.Program()
+	switch {
+	case len(c.Argv) == 0 && len(c.Env) > 0: // the shell's own variables
+		return ""
+	case !known || len(c.Argv) == 0:
+		return "it is not a plain command"
+	}
+	p, words := program.Find(name), c.Words()
+	if module, ok := p.Command(strings.Join(words[min(1, len(words)):min(3, len(words))], " ")); ok && p.Is(program.Interpreter) {
+		if why := l.imports(); why != "" {
+			return name + ": " + why
+		}
+		p = module
+	}
+	switch {
+	case strings.Contains(c.Argv[0].Text, "/"):
+		return brief(c.Argv[0].Text) + " is a program by its path"
+	case len(c.Argv) == 2 && slices.Contains(versions, c.Argv[1].Text): // whatever it is, it runs held
+	case name != "git" && !p.Is(program.Looks):
+		return brief(name) + " is not on the list"
+	case len(l.dirs) == 0:
+		return "where it runs is not known"
+	case name == "cd":
+		return l.cd(c.Argv[1:])
+	case name != "git" && !p.LooksAt(words[1:]):
+		return name + ": it may do more than look"
+	}
+	if why := l.ends(name, c.Argv[1:]); why != "" {
+		return name + ": " + why
+	}
+	if name == "git" {
+		if why := l.git.command(l, c.Argv[1:]); why != "" {
+			return "git: " + why
+		}
+	}
+	if out, ok := l.lists(c.Argv[1:]); ok && p.Is(program.Names) {
+		l.listed = append(l.listed, out...)
+	} else {
+		for _, w := range c.Argv[1:] {
+			if why := l.names(w, name == "git"); why != "" {
+				return name + ": " + why
+			}
+		}
+	}
+	if script.Builtin(name) && (name != "time" || words[1] == script.Timed) || l.c.env.image() {
+		return ""
+	}
+	return once(l.programs, name, l.installed)
+}
+
+// lists returns the directories and files outside of the project that are named by words of
+// a program that shows names alone. It is not ok if the words say more.
+func (l *looker) lists(words []engine.Word) (out []string, ok bool) {
+	home := l.c.env.variable("HOME")
+	for _, w := range words {
+		word := w.Text
+		if rest, is := strings.CutPrefix(word, "~"); is && !w.Known && home != "" && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "$*?[{`") {
+			word, w.Known = home+rest, true
+		}
+		if !w.Known || strings.HasPrefix(word, "-") && strings.ContainsAny(word, "/=") {
+			return nil, false
+		}
+		for _, dir := range l.dirs {
+			at := l.at(dir, word)
+			real := disk.Follow(at)
+			switch _, err := os.Lstat(at); {
+			case err != nil || l.inside(real) || public(real):
+				if l.path(at, word) != "" {
+					return nil, false
+				}
+			case secret.Path(at) || secret.Path(real) || slices.Contains([]string{"/", "/tmp", "/var/tmp"}, real) || disk.InsideAny([]string{"/dev", "/proc", "/run", "/sys"}, real):
+				return nil, false
+			default:
+				out = append(out, real)
+			}
+		}
+	}
+	return out, true
+}
+
+// opens reports whether a command may read what is in files that its words do not name.
+func (l *looker) opens(c engine.Command) bool {
+	name, _ := c.Program()
+	return name != "cd" && !program.Find(name).Is(program.Names) &&
+		(!l.beside(c) || slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }))
+}
+
+// imports says what keeps an interpreter from running only what comes with it: it
+// looks for modules in its directory first.
+func (l *looker) imports() string {
+	for _, dir := range l.dirs {
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			if e.IsDir() && !exists(filepath.Join(dir, e.Name(), "__init__.py")) || !e.IsDir() && !module.MatchString(e.Name()) {
+				continue
+			}
+			return "it may run " + brief(e.Name())
+		}
+		if err != nil {
+			return "where it runs is not known"
+		}
+	}
+	return ""
+}
+
+// module finds the files that Python takes for modules.
+var module = regexp.MustCompile(`(?i)\.(py.*|so)$`)
+
+// once returns what find says of key, which is asked once.
+func once(known map[string]string, key string, find func(string) string) string {
+	said, ok := known[key]
+	if !ok {
+		said = find(key)
+		known[key] = said
+	}
+	return said
+}
+
+// versions are the words by which programs say which version they are.
+var versions = []string{"--version", "-version", "-V", "-v"}
+
+// ends says of a command that it goes on and on.
+func (l *looker) ends(name string, args []engine.Word) string {
+	for _, w := range args {
+		switch {
+		case name == "tail" && following.MatchString(w.Text):
+			l.c.follows = true
+		case name == "sleep" && !short.MatchString(w.Text):
+			return "for longer than a minute"
+		}
+	}
+	return ""
+}
+
+var (
+	following = regexp.MustCompile(`^(-[a-zA-Z]*[fF]|--f|--retry)`)
+	short     = regexp.MustCompile(`^[0-5]?[0-9](\.[0-9]+)?s?$`)
+)
+
+// beside reports whether a command of a plain script looks also where it is not
+// held to that.
+func (l *looker) beside(c engine.Command) bool {
+	name, _ := c.Program()
+	if !program.Find(name).Is(program.Reads) {
+		return false
+	}
+	if name == "sed" {
+		args := c.Argv[1:]
+		for len(args) > 0 && slices.Contains([]string{"-n", "-E", "-r"}, args[0].Text) {
+			args = args[1:]
+		}
+		return len(args) > 0 && script.Prints(args[0].Text) &&
+			!slices.ContainsFunc(args[1:], func(w engine.Word) bool { return strings.HasPrefix(w.Text, "-") })
+	}
+	return !slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool {
+		_, value, _ := strings.Cut(w.Text, "=")
+		if value == "" && glued.MatchString(w.Text) {
+			value = w.Text[2:]
+		}
+		return l.names(engine.Word{Text: value, Known: true}, false) != "" ||
+			strings.HasSuffix(name, "grep") && recursive.MatchString(w.Text)
+	})
+}
+
+var (
+	recursive = regexp.MustCompile(`^(-[^-]*[rRd]|--(r|d))`)
+	glued     = regexp.MustCompile(`^-[a-zA-Z].`) // -f.env
+)
+
+// cd notes where the commands behind it may run: there, or where they did if it
+// fails or belongs to a pipe.
+func (l *looker) cd(args []engine.Word) string {
+	if len(args) == 2 && args[0].Text == "--" {
+		args = args[1:]
+	}
+	if len(args) != 1 || !args[0].Known || strings.HasPrefix(args[0].Text, "-") || args[0].Text == "" {
+		l.dirs = nil
+		return "cd: where it leads is not known"
+	}
+	to := l.below(l.dirs, args[0].Text)
+	if to == nil {
+		l.dirs = nil
+		return "cd: it leads out of the project"
+	}
+	for _, dir := range to {
+		if !slices.Contains(l.dirs, dir) {
+			l.dirs = append(l.dirs, dir)
+		}
+	}
+	if len(l.dirs) > mostDirs {
+		l.dirs = nil
+		return "cd: it may lead to too many directories"
+	}
+	return ""
+}
+
+// below returns where a path leads from directories, nil if one is out of the project.
+func (l *looker) below(dirs []string, path string) (to []string) {
+	for _, dir := range dirs {
+		at := l.at(dir, path)
+		if !l.inside(disk.Follow(at)) {
+			return nil
+		}
+		to = append(to, at)
+	}
+	return to
+}
+
+// names says what keeps a word, or what an option in it names, from being read
+// unasked. What a word will be that is not known, the kernel sees.
+func (l *looker) names(w engine.Word, git bool) string {
+	if !w.Known {
+		return ""
+	}
+	pieces := []string{w.Text}
+	if _, path, ok := strings.Cut(w.Text, ":"); ok && git {
+		if secret.Path(path) {
+			return "it reads what may hold secrets: " + brief(w.Text)
+		}
+		pieces = append(pieces, path)
+	}
+	for _, piece := range pieces {
+		for _, dir := range l.dirs {
+			if why := l.path(l.at(dir, piece), piece); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (l *looker) at(dir, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// path says what keeps a file, if there is one, from being read unasked.
+func (l *looker) path(at, word string) string {
+	if word == "" || word == "/" {
+		return ""
+	}
+	if _, err := os.Lstat(at); err != nil {
+		return ""
+	}
+	real := disk.Follow(at)
+	if public(real) && (public(at) || l.inside(at)) {
+		return ""
+	}
+	inside := false
+	for _, root := range l.c.env.Workspace.Roots() {
+		for _, root := range []string{root, disk.Follow(root)} {
+			for _, path := range []string{at, real} {
+				if rel, err := filepath.Rel(root, path); err == nil && disk.Inside(root, path) {
+					inside = inside || path == real
+					if secret.Path(rel) || slices.ContainsFunc(strings.Split(filepath.ToSlash(rel),
+						"/"), launch.Protected) {
+						return "it reads what may hold secrets: " + brief(word)
+					}
+				}
+			}
+		}
+	}
+	if !inside {
+		return "it reads outside of the project: " + brief(word)
+	}
+	return ""
+}
+
+// inside reports whether a path lies in the workspace.
+func (l *looker) inside(path string) bool { return disk.InsideAny(l.c.env.Workspace.Roots(), path) }
+
+// public reports whether a path leads to what every user of the machine may
+// read and nobody keeps secrets in.
+func public(path string) bool {
+	if path == "/usr" || strings.HasPrefix(path, "/usr/") {
+		return !strings.HasPrefix(path, "/usr/local/etc") && !secret.Path(path)
+	}
+	if slices.ContainsFunc([]string{"/bin", "/sbin", "/lib", "/lib64"},
+		func(dir string) bool { return disk.Inside(dir, path) }) {
+		return true
+	}
+	return slices.Contains([]string{"/dev/null", "/etc/os-release", "/etc/debian_version",
+		"/etc/alpine-release", "/etc/lsb-release",
+		"/etc/redhat-release", "/etc/issue", "/etc/shells", "/etc/timezone", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version"}, path)
+}
+
+// path returns the directories in which commands find programs.
+func (env Tools) path() []string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	for _, kv := range env.Launcher.Config.Shell.Environ {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = value
+		}
+	}
+	return filepath.SplitList(path)
+}
+
+// installed says why a program is none that comes with the system or is the
+// user's.
+func (l *looker) installed(name string) string {
+	for _, name := range []string{"bash", name} {
+		file, why := l.find(name)
+		switch {
+		case why != "":
+			return why
+		case file == "" && name != "bash":
+			return name + " is not installed"
+		case file != "" && (l.inside(file) || l.inside(disk.Follow(file)) || l.inside(disk.Follow(filepath.Dir(file)))):
+			return fmt.Sprintf("%s is a program of the project's (%s)", name, brief(file))
+		}
+	}
+	return ""
+}
+
+// find returns the file that a program is started from.
+func (l *looker) find(name string) (file, why string) {
+	for _, dir := range l.c.env.path() {
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Sprintf("which %s runs depends on the directory", name)
+		}
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return file, ""
+		}
+	}
+	return "", ""
+}
+
+// brief returns a word as it is shown, and not much of it.
+func brief(word string) string {
+	word = text.Shorten(word, 60)
+	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return fmt.Sprintf("%q", word)
+	}
+	return word
+}

@@ -1,0 +1,277 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+	"gemline/tools/gitconfig"
+	"gemline/tools/launch"
+	"gemline/tools/shell/program"
+	"gemline/tools/shell/script"
+	"gemline/tools/worktree"
+)
+
+// A gitUse is what a line does with git.
+type gitUse struct {
+	dirs  []string // where git may run; nil if it does not
+	shows bool     // the contents of files in commits
+	names []string // that may be those of objects
+}
+
+var (
+	// quiet are the words with which a list of commits shows no contents.
+	quiet = regexp.MustCompile(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
+	// unlisted finds options with which git shows what else is not asked about:
+	// another repository, or what its input or a name stands for.
+	unlisted = regexp.MustCompile(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
+	// steady finds words whose first letters no shell replaces, so that they are no options.
+	steady = regexp.MustCompile("^[A-Za-z0-9_./][^$`]*$")
+	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
+	plainKey = regexp.MustCompile(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
+		`rebase|remote|status|submodule|tag|user)\.[^=]*$`)
+	// object finds what may be the name of an object.
+	object = regexp.MustCompile(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
+	// filePattern finds patterns that stand for files and for no object.
+	filePattern = regexp.MustCompile(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
+	// header finds what may be a token for a server.
+	header = regexp.MustCompile(`(?i)extraheader`)
+	// password finds an address with a password, or with what may be a token.
+	password = regexp.MustCompile(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
+)
+
+// command says what keeps a command of git from looking only.
+func (g *gitUse) command(l *looker, args []engine.Word) string {
+	dirs := l.dirs
+	for ; len(args) > 0 && strings.HasPrefix(args[0].Text, "-"); args = args[1:] {
+		switch quick := []string{"--no-pager", "-P", "--no-optional-locks", "--version"}; {
+		case args[0].Text == "-C" && len(args) > 1 && args[1].Known:
+			if dirs = l.below(dirs, args[1].Text); dirs == nil {
+				return "it works out of the project"
+			}
+			args = args[1:]
+		case !slices.Contains(quick, args[0].Text):
+			return brief(args[0].Text) + " is not on the list"
+		}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	sub, rest := args[0].Text, args[1:]
+	var words []string
+	for _, w := range rest {
+		words = append(words, w.Text)
+	}
+	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	p, _ := program.Find("git").Command(sub)
+	shows, lists := p.LooksAt(words), p.ListsAt(words)
+	if !shows && !lists {
+		return brief(strings.Join(append([]string{sub}, words[:min(1, len(words))]...), " ")) + " is not on the list"
+	}
+	if sub == "config" && strings.HasPrefix(slices.Concat(words, []string{""})[0], "-") &&
+		(len(words) != 2 || !rest[1].Known || !plainKey.MatchString(words[1])) {
+		return "which settings it shows is not on the list"
+	}
+	if p.RecordsAt(words) {
+		return "it adds to the repository"
+	}
+	shows = shows && !(lists && !slices.ContainsFunc(words, speaks))
+	for _, w := range rest {
+		switch {
+		case unlisted.MatchString(w.Text), shows && w.Text == "--stdin":
+			return brief(w.Text) + " is not on the list"
+		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern.MatchString(w.Text)):
+			return "what it shows is known only when it runs"
+		case lists && !shows && !w.Known && !steady.MatchString(w.Text):
+			return "what it lists is known only when it runs"
+		case shows:
+			g.names = append(g.names, objects(w.Text)...)
+		}
+	}
+	g.shows = g.shows || shows
+	for _, dir := range dirs {
+		if why := once(l.repositories, dir, l.repository); why != "" {
+			return why
+		}
+		if !slices.Contains(g.dirs, dir) {
+			g.dirs = append(g.dirs, dir)
+		}
+	}
+	return ""
+}
+
+// showing returns what a line does with git that is not held to looking. Of commands that
+// show the contents of files in commits it is told where they run.
+func (c shellCall) showing() (g gitUse) {
+	dirs := []string{c.dir}
+	for _, command := range c.read.Commands {
+		name, _ := command.Program()
+		words := command.Words()
+		for i := 1; i+1 < len(words) && (name == "git" && words[i] == "-C" || name == "cd" && i == 1); i++ {
+			to := words[i]
+			if name == "git" {
+				i++
+				to = words[i]
+			}
+			dirs = append(dirs, filepath.Clean(disk.Absolute(to, dirs[len(dirs)-1], "")))
+		}
+		if name == "git" && !harmless(words[1:]) {
+			g = gitUse{shows: true, names: objects(c.Command)}
+		}
+	}
+	if g.shows {
+		g.dirs = dirs
+	}
+	return g
+}
+
+// harmless reports whether a command of git adds to a repository or lists what is in it,
+// and shows no contents of files.
+func harmless(words []string) bool {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		words = words[min(len(words), 1+strings.Count(words[0], "C")):]
+	}
+	if len(words) == 0 {
+		return true
+	}
+	p, _ := program.Find("git").Command(words[0])
+	words = words[1:]
+	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	switch {
+	case p.LooksAt(words):
+		return p.ListsAt(words) && !slices.ContainsFunc(words, speaks)
+	case p.ListsAt(words):
+		return true
+	}
+	return p.RecordsAt(words) && !slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"-p", "--patch", "-i", "-v", "--verbose", "-e"}, w)
+	})
+}
+
+// objects returns what in a text may be names of objects.
+func objects(text string) (names []string) {
+	for _, name := range object.FindAllString(text, -1) {
+		names = append(names, strings.Split(name, "..")...)
+	}
+	return names
+}
+
+// mostConfig is how much of a file that says how git works is read. A larger one
+// is none that somebody wrote.
+const mostConfig = 1 << 20
+
+// repository says what keeps the repository that git finds from a directory on
+// from being read unasked.
+func (l *looker) repository(dir string) string {
+	tree, kept, why := worktree.Find(dir)
+	switch {
+	case why != "" || tree == "":
+		return why
+	case !l.inside(tree) && slices.ContainsFunc([]string{l.c.env.variable("HOME"), "/"}, func(home string) bool { return home != "" && disk.Inside(tree, disk.Follow(home)) }):
+		return "the repository is that of a directory with more in it: " + brief(tree)
+	}
+	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"),
+		filepath.Join(kept[0], "config.worktree")} {
+		switch text, err := disk.Read(file, mostConfig); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "the repository's configuration can't be read"
+		case password.Match(text):
+			return "an address in the repository's configuration holds a password"
+		case header.Match(text) && (l.c.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
+			return "the repository's configuration may hold a token"
+		}
+	}
+	return ""
+}
+
+// reads reports whether a command may read what lies in a repository beside
+// what git shows of it.
+func reads(c engine.Command) bool {
+	name, _ := c.Program()
+	return name != "git" && name != "cd" && name != "head" && name != "tail"
+}
+
+// environment returns env with what keeps git from running what a repository's
+// configuration names, and from writing.
+func (g gitUse) environment(env []string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), gitconfig.Told)
+	return append(env, gitconfig.Environ(append(gitSettings, gitconfig.Quiet...)...)...)
+}
+
+// gitSettings are what git is told beyond that. Whose the repository is does not
+// matter to somebody who can only look.
+var gitSettings = strings.Fields("safe.directory=* core.attributesFile=/dev/null diff.submodule=short diff.ignoreSubmodules=dirty diff.autoRefreshIndex=false")
+
+// longest is how long a repository is searched for secrets. The history of one
+// that takes longer is asked about.
+const longest = 3 * time.Second
+
+// committed says which file with secrets was ever committed to a repository
+// that a line shows contents of: what is packed in it nothing can hide.
+func (c shellCall) committed(ctx context.Context, look *launch.Look) (why string) {
+	for _, dir := range c.git.dirs {
+		_, kept, _ := worktree.Find(dir)
+		for _, text := range []string{reachable, pointed(c.git.names)} {
+			if why = c.known.search(kept, text,
+				func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// reachable lists the files of all commits that something in the repository
+// leads to, and what else a name leads to.
+const reachable = "git for-each-ref --format='ref %(objecttype) %(*objecttype)' && git rev-list --objects --all --reflog --indexed-objects --missing=allow-any"
+
+// pointed returns a script that lists what nothing else leads to but a name that
+// is given, or one that git goes by in the middle of a merge.
+func pointed(names []string) string {
+	var text strings.Builder
+	for _, name := range append(slices.Clone(names), "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD") {
+		text.WriteString(" '" + name + "' '" + name + "^{}'")
+	}
+	return "printf '%s\\n'" + text.String() +
+		" | git cat-file --batch-check='object %(objecttype) %(objectname)' | tee /dev/stderr |" +
+		" sed -n 's/^object commit //p' | git rev-list --objects --missing=allow-any --stdin --not --all --reflog"
+}
+
+// search says what a script finds in the repository of a directory, and whether
+// it would find that again.
+func (env Tools) search(ctx context.Context, text, dir string, look *launch.Look) (why string, sure bool) {
+	rest := ""
+	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir,
+		Look: look, Timeout: longest, Output: func(s string) {
+			rest += s
+			for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
+				rest = after
+				first, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+				kind, _, _ := strings.Cut(path, " ")
+				switch {
+				case first == "object" && (kind == "blob" || kind == "tree"), path == "ambiguous",
+					first == "ref" && path != "commit" && path != "tag commit":
+					why = "it may show what may hold secrets, by its number"
+				case secret.Path(path):
+					why = "it may show what was committed and may hold secrets: " + script.Quote(path)
+				}
+			}
+		}}
+	o := env.Launcher.Run(ctx, cmd)
+	switch {
+	case why != "", o.OK(), o.Code == 77:
+		return why, !o.Cancelled
+	case o.Limit > 0:
+		return "it may show what was committed and may hold secrets: the history is too long to tell", true
+	}
+	return "it may show what was committed and may hold secrets: the history can't be read", false
+}

@@ -1,0 +1,240 @@
+package command
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/engine/disk"
+	"gemline/engine/secret"
+	"gemline/tools/launch"
+)
+
+// A known is what was found out for commands that look, and holds as long as
+// the disk is as it was. A nil one keeps nothing.
+type known struct {
+	sync.Mutex
+	guards   func(path string) bool // says which names are guarded; nil is none
+	folders  map[string]folder
+	searches map[string]string // why what was committed is asked about, by the search
+	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
+
+	unchecked bool // it was said that what commands make is not checked
+}
+
+func newKnown() *known { return &known{folders: map[string]folder{}, searches: map[string]string{}} }
+
+// mostKnown is how many directories, and searches, are kept.
+const mostKnown = 100_000
+
+// A folder is what of the names in a directory counts.
+type folder struct {
+	stamp   disk.Stamp
+	size    int      // how many names there are
+	folders []string // directories
+	own     []string // directories that are git's or gemline's
+	secrets []string // what may hold secrets, and pipes, which others may read from
+	links   []string // that have such names
+	guarded []string // what other programs go by, and is not git's or gemline's own
+}
+
+// folder returns what is in a directory, at rel below a root of which it is told
+// whether it lies on a disk of this machine's own.
+func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
+	if k != nil && local {
+		if info, err := os.Lstat(path); err == nil {
+			if stamp, ok := disk.StampOf(info); ok {
+				if f, ok := k.folders[path]; ok && f.stamp == stamp {
+					return f
+				}
+			}
+		}
+	}
+	d, err := os.OpenFile(path, os.O_RDONLY|disk.NoWait, 0) // a pipe may be there by now
+	if err != nil {
+		return f
+	}
+	defer d.Close()
+	now := time.Now()
+	if info, err := d.Stat(); err == nil {
+		f.stamp, _ = disk.StampOf(info)
+	}
+	entries, err := d.ReadDir(-1)
+	f.size = len(entries)
+	plain := !secret.Path(rel + "/x") // of what is in it, only the names count
+	for _, e := range entries {
+		name := e.Name()
+		if k != nil && k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {
+			f.guarded = append(f.guarded, name)
+		}
+		switch {
+		case e.IsDir() && launch.Protected(name):
+			f.own = append(f.own, name)
+		case e.IsDir():
+			f.folders = append(f.folders, name)
+		case e.Type()&fs.ModeNamedPipe != 0:
+			f.secrets = append(f.secrets, name)
+		case plain && !secret.Path(name), !plain && !secret.Path(rel+"/"+name):
+		case e.Type()&fs.ModeSymlink != 0:
+			f.links = append(f.links, name)
+		default:
+			f.secrets = append(f.secrets, name)
+		}
+	}
+	if k != nil && local && err == nil && f.stamp.Dev == dev && f.stamp.Settled(now) && len(k.folders) < mostKnown {
+		k.folders[path] = f
+	}
+	return f
+}
+
+// concealing returns what in directories may hold secrets, and what is git's
+// and gemline's own; git's is left out if git is to look. It reports false if there
+// is too much to look at.
+func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) {
+	ok = k.walk(roots, func(at string, f folder) {
+		for _, name := range f.own {
+			if !git || !strings.EqualFold(name, ".git") {
+				hidden = append(hidden, filepath.Join(at, name))
+			}
+		}
+		hidden = append(hidden, k.concealed(f, at, roots)...)
+	})
+	hidden = k.lasting(hidden)
+	return hidden, ok && len(hidden) <= mostSecrets
+}
+
+// lasting returns hidden with what no link names as a secret any more.
+func (k *known) lasting(hidden []string) []string {
+	if k == nil {
+		return hidden
+	}
+	k.Lock()
+	defer k.Unlock()
+	for path := range k.targets {
+		if !slices.Contains(hidden, path) && exists(path) {
+			hidden = append(hidden, path)
+		}
+	}
+	return hidden
+}
+
+// concealed returns what in the directory at a place may hold secrets, and remembers what
+// links lead to.
+func (k *known) concealed(f folder, at string, roots []string) (hidden []string) {
+	for _, name := range f.secrets {
+		hidden = append(hidden, filepath.Join(at, name))
+	}
+	for _, name := range f.links {
+		if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
+			hidden = append(hidden, path)
+			if k != nil && k.targets == nil {
+				k.targets = map[string]bool{}
+			}
+			if k != nil && len(k.targets) < mostSecrets {
+				k.targets[path] = true
+			}
+		} // what else it leads to is not seen, or comes with the system
+	}
+	return hidden
+}
+
+// walk visits directories and those below them. It reports false if there is too much
+// to look at.
+func (k *known) walk(roots []string, visit func(at string, f folder)) bool {
+	if k != nil {
+		k.Lock()
+		defer k.Unlock()
+	}
+	left := mostSeen
+	for _, root := range roots {
+		local, dev := disk.Local(root), uint64(0)
+		if info, err := os.Stat(root); err == nil {
+			stamp, _ := disk.StampOf(info)
+			dev = stamp.Dev
+		}
+		todo := []string{""}
+		for len(todo) > 0 {
+			rel := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			at := root + rel
+			f := k.folder(at, rel, dev, local)
+			if left -= f.size; left < 0 {
+				return false
+			}
+			for _, name := range f.folders {
+				todo = append(todo, rel+"/"+name)
+			}
+			visit(at, f)
+		}
+	}
+	return true
+}
+
+// search returns what a search in a repository finds that is kept in these
+// directories, or has found in that state before.
+func (k *known) search(kept []string, text string, search func() (why string, sure bool)) string {
+	key := state(kept)
+	if k == nil || key == "" {
+		why, _ := search()
+		return why
+	}
+	key += text
+	k.Lock()
+	why, ok := k.searches[key]
+	k.Unlock()
+	if ok {
+		return why
+	}
+	why, sure := search()
+	k.Lock()
+	defer k.Unlock()
+	if sure && len(k.searches) < mostKnown && state(kept)+text == key {
+		k.searches[key] = why
+	}
+	return why
+}
+
+// state returns what changes whenever a repository does, but for its hooks and
+// for those of modules. It is nothing for one that has changed a moment ago, or
+// of which that is not known.
+func state(kept []string) string {
+	now, sum := time.Now(), sha256.New()
+	for _, dir := range kept {
+		if !disk.Local(dir) {
+			return ""
+		}
+		objects := filepath.Join(dir, "objects")
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			stamp, ok := disk.StampOf(info)
+			if !ok || !stamp.Settled(now) {
+				return fs.ErrInvalid
+			}
+			fmt.Fprintln(sum, path, stamp.Dev, stamp.Ino, stamp.Changed.UnixNano())
+			if e.IsDir() && (filepath.Dir(path) == objects ||
+				path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "hooks")) {
+				return fs.SkipDir // of objects the names count
+			}
+			return nil
+		})
+		if err != nil {
+			return ""
+		}
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return string(sum.Sum(nil))
+}

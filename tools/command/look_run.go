@@ -1,0 +1,210 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/tools/launch"
+	"gemline/tools/shell"
+	"gemline/tools/worktree"
+)
+
+var errHeld = errors.New("it was held to looking, and did not run")
+
+// look runs the command held to looking. What that keeps it from is asked about
+// like any other command.
+func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+	look, why := c.before(ctx)
+	if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
+		c.git = gitUse{}
+		look, why = c.looking()
+	}
+	if why != "" {
+		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+	}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
+	if c.follows {
+		cmd.Timeout = watched
+	}
+	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+	o := c.env.Launcher.Run(ctx, cmd)
+	lacks, wrote, why := c.wanted(o)
+	if why == "" {
+		r, err := c.env.outcome(o)
+		if o.Code != 0 && c.passes(o, look.Hidden) {
+			err = nil
+		}
+		return r, err
+	}
+	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
+}
+
+// before returns what the command sees if it is held to looking, and what has to be asked
+// about first, though a rule of the program itself lets it run.
+func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
+	look, why = c.looking()
+	if why == "" && c.git.shows {
+		why = c.committed(ctx, look)
+	}
+	return look, why
+}
+
+// unlooked asks whether the command may run like any other, since it has failed, or is not
+// to run, held to looking. Wrote says that it did nothing but write.
+func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
+	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
+	next := c.free()
+	next.More = c.More.with(lacks)
+	var err error
+	if next.rights, err = next.beyond(); err != nil {
+		return c.env.outcome(o)
+	}
+	in := next.intent()
+	in.Plan.Undoable = in.Plan.Undoable && wrote
+	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if _, ok := answer.(engine.Allowed); ok {
+		next.git.shows, next.unasked = false, false // that was the question
+		return next.run(ctx, tool, host)
+	}
+	r, err := c.env.outcome(o)
+	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
+	failed := (*engine.CallError)(nil)
+	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
+		failed.Display = "refused"
+	}
+	return r, err
+}
+
+// watched is how long a command looks that goes on and on, as tail -f does.
+const watched = 10 * time.Second
+
+// passes reports whether a command has met with what is hidden from it, as a
+// search through directories does, which then has not failed.
+func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
+	_, said := launch.Complaints(o.Output)
+	return slices.ContainsFunc(said, func(r launch.Refusal) bool {
+		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, c.dir, "")))
+	})
+}
+
+// free returns c as one that is not held to looking, and asked about.
+func (c shellCall) free() shellCall {
+	c.looks, c.ReadOnly = false, false
+	c.read.Commands = slices.Clone(c.read.Commands)
+	for i := range c.read.Commands {
+		c.read.Commands[i].Safe = false
+	}
+	return c
+}
+
+// mostSeen and mostSecrets are how many files a workspace may hold, and how
+// many of them may hold secrets, for commands to be held to looking in it.
+const (
+	mostSeen    = 400_000
+	mostSecrets = 2000
+)
+
+// looking returns what the command sees that is held to looking, or why it can't be
+// held to that. Hidden from it is what may hold secrets in the workspace.
+func (c shellCall) looking() (look *launch.Look, why string) {
+	look = &launch.Look{Shown: append(c.env.toolchains(), c.listed...), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
+	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
+		name, _ := command.Program()
+		return name == "env" || name == "printenv" && len(command.Argv) == 1
+	}) {
+		look.Environ = shell.Plain(look.Environ)
+	}
+	roots := c.env.Workspace.Roots()
+	for _, dir := range c.git.dirs {
+		tree, kept, _ := worktree.Find(dir)
+		for _, path := range append(kept, tree) {
+			if path != "" && !disk.InsideAny(roots, path) {
+				look.Shown = append(look.Shown, path)
+			}
+		}
+		if tree != "" && !disk.InsideAny(roots, tree) {
+			roots = append(slices.Clone(roots), tree)
+		}
+	}
+	hidden, ok := c.known.concealing(roots, len(c.git.dirs) > 0)
+	if !ok {
+		return nil, "there are too many files here to find out which of them may hold secrets"
+	}
+	look.Hidden = hidden
+	return look, ""
+}
+
+// toolchains returns what of the user's own directories programs need that are
+// found by PATH, and how the user has set up git, if no password is in that.
+func (env Tools) toolchains() (list []string) {
+	home := env.variable("HOME")
+	for _, dir := range env.path() {
+		above := filepath.Dir(dir)
+		if filepath.Base(dir) != "bin" || above == home || filepath.Base(above) == ".local" {
+			continue
+		}
+		for _, beside := range []string{"lib", "pkg", "libexec"} {
+			if info, err := os.Stat(filepath.Join(above, beside)); err == nil && info.IsDir() &&
+				disk.Inside(home, above) {
+				list = append(list, above)
+				break
+			}
+		}
+	}
+	if home == "" {
+		return list
+	}
+	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".gitignore_global"} {
+		path := filepath.Join(home, name)
+		if text, err := disk.Read(path, mostConfig); err == nil && !password.Match(text) {
+			list = append(list, path)
+		}
+	}
+	return append(list, cmp.Or(env.variable("GOMODCACHE"),
+		filepath.Join(cmp.Or(env.variable("GOPATH"), filepath.Join(home, "go")), "pkg/mod")))
+}
+
+// variable returns what the environment of commands sets a variable to.
+func (env Tools) variable(name string) string {
+	value, _ := launch.Lookup(env.Launcher.Config.Shell.Environ, name)
+	return value
+}
+
+// wanted says what a command tried that was held to looking, and which rights it
+// needs for that beyond those that all have, and whether it did nothing but write. Of one that did not fail nothing is
+// known, unless it is a line of which a part has failed that does not only look.
+func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
+	if o.OK() && !c.ReadOnly {
+		return lacks, false, ""
+	}
+	lacks, wrote, read, tried := c.env.Launcher.Tried(c.plan(), o)
+	read = slices.DeleteFunc(read, public)
+	for i, path := range wrote {
+		wrote[i] = text.Name(c.env.Workspace.Rel(path))
+	}
+	only = len(read) == 0 && lacks.None()
+	switch {
+	case len(wrote) > 0:
+		return lacks, only, "it tried to write: " + strings.Join(wrote, ", ")
+	case tried:
+		return lacks, only, "it tried to write"
+	case len(read) > 0:
+		return lacks, false, "it tried to read: " + strings.Join(read, ", ")
+	case !lacks.None():
+		return lacks, false, "it probably needs " + lacks.String()
+	}
+	return lacks, false, ""
+}

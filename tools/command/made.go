@@ -1,0 +1,229 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+const (
+	mostGuarded   = 2000     // guarded files and directories that are compared
+	largestKept   = 64 << 10 // bytes of a guarded file that can be put back
+	mostKeptBytes = 4 << 20  // bytes of all of them
+)
+
+// A guardedFile is a file or directory that other programs go by.
+type guardedFile struct {
+	info fs.FileInfo
+	top  string // the guarded name that it has, or is below
+	text []byte // nil if it is not kept
+}
+
+// guarded returns what is guarded in the workspace, with the texts if keep is set. It reports
+// false if nothing confines commands, or there is too much to look at.
+func (env Tools) guarded(k *known, keep bool) (files map[string]guardedFile, ok bool) {
+	var tops []string
+	ok = k.walk(env.Workspace.Roots(), func(at string, f folder) {
+		for _, name := range f.guarded {
+			tops = append(tops, filepath.Join(at, name))
+		}
+	})
+	files, left := map[string]guardedFile{}, int64(mostKeptBytes)
+	for _, top := range tops {
+		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error { // what can't be read is not obeyed
+			if err != nil {
+				return nil
+			}
+			info, err := e.Info()
+			if err != nil {
+				return nil
+			}
+			if ok = ok && len(files) < mostGuarded; !ok {
+				return fs.SkipAll
+			}
+			f := guardedFile{info: info, top: top}
+			if size := info.Size(); keep && info.Mode().IsRegular() && size <= min(largestKept, left) {
+				if f.text, err = disk.Read(path, largestKept); err == nil {
+					f.text = append([]byte{}, f.text...)
+				}
+				left -= size
+			}
+			files[path] = f
+			return nil
+		})
+	}
+	return files, ok
+}
+
+// changed reports whether a file is another one than before, or holds something else.
+func (f guardedFile) changed(path string, now guardedFile) bool {
+	old, known := disk.StampOf(f.info)
+	stamp, _ := disk.StampOf(now.info)
+	switch {
+	case f.info.IsDir() && now.info.IsDir(), known && old == stamp:
+		return false
+	case f.text == nil || f.info.Mode() != now.info.Mode():
+		return true
+	}
+	b, err := disk.Read(path, largestKept)
+	return err != nil || !bytes.Equal(b, f.text)
+}
+
+// putBack gives what is at a path below a root another name, and puts back what was there.
+// No link leads out of the root, and none at the path is followed.
+func (f guardedFile) putBack(root *os.Root, rel string) error {
+	if _, err := root.Lstat(rel); err == nil {
+		if err := root.Rename(rel, aside(root, rel)); err != nil {
+			return err
+		}
+	}
+	if f.text == nil {
+		return nil
+	}
+	if err := root.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.text)
+	return errors.Join(err, file.Chmod(f.info.Mode().Perm()), file.Close())
+}
+
+// putBack gives what was made or changed other names, and puts back what was there before.
+func (c shellCall) putBack(made []string, before map[string]guardedFile) (err error) {
+	for _, dir := range c.env.Workspace.Roots() {
+		root, oerr := os.OpenRoot(dir)
+		if oerr != nil {
+			err = errors.Join(err, oerr)
+			continue
+		}
+		for _, path := range made {
+			if rel, rerr := filepath.Rel(dir, path); rerr == nil && filepath.IsLocal(rel) {
+				err = errors.Join(err, before[path].putBack(root, rel))
+			}
+		}
+		root.Close()
+	}
+	return err
+}
+
+// checked runs a command. What is guarded and was made, changed or removed is asked about, and
+// is as before if it is not to be, unless the command line names it: then it was judged.
+func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
+	run func() (engine.Result, error)) (engine.Result, error) {
+	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
+		return run()
+	}
+	before, ok := c.env.guarded(c.known, true)
+	r, err := run()
+	after, still := c.env.guarded(c.known, false)
+	if !ok || !still {
+		if !c.known.unchecked {
+			c.known.unchecked = true
+			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
+		}
+		return r, err
+	}
+	var made []string
+	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it
+		old, was := before[path]
+		inNew := slices.ContainsFunc(made, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
+		if !inNew && (!was || old.changed(path, after[path])) && !c.writesAll(path, after) {
+			made = append(made, path)
+		}
+	}
+	whole := true // all that was there can be put back
+	for path, old := range before {
+		if _, there := after[path]; !there && old.text != nil && !c.writesAll(path, before) {
+			made = append(made, path)
+		}
+		whole = whole && (old.text != nil || !slices.Contains(made, path))
+	}
+	if slices.Sort(made); len(made) == 0 {
+		return r, err
+	}
+	var names []string
+	for _, path := range made {
+		names = append(names, text.Name(c.env.Workspace.Rel(path)))
+	}
+	what := "it made or changed what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
+	if n := len(names) - 5; n > 0 {
+		what += fmt.Sprintf(" and %d more", n)
+	}
+	in := c.intent()
+	in.Plan.Writes = append(slices.Clip(in.Plan.Writes), made...)
+	in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
+	q := engine.Proposal{Tool: tool, Args: c.args(), Intent: in}
+	if c.env.Gives != nil && c.env.Gives(ctx, q) { // as in yolo, where the command may name them unasked, too
+		return r, err
+	}
+	q.Intent.Plan.Failed = what
+	answer, aerr := host.Approve(ctx, q)
+	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
+		return r, err
+	}
+	aerr = errors.Join(aerr, c.putBack(made, before))
+	if aerr != nil {
+		return r, errors.Join(err, aerr)
+	}
+	if err == nil {
+		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
+	}
+	said := "The command was done, but " + what + ". That was not allowed: what is new there has names that end in .put-aside and a number now"
+	if whole {
+		said += ", and what was there is as before"
+	}
+	return denied(r, err, answer, said+".", what)
+}
+
+// writesAll reports whether the command line names a guarded file that it writes to, or all
+// files of a directory that it makes, which were judged by their names.
+func (c shellCall) writesAll(path string, after map[string]guardedFile) bool {
+	named := func(path, top string) bool {
+		return slices.ContainsFunc(c.read.Writes, func(name string) bool {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(c.dir, name)
+			}
+			name = filepath.Clean(name)
+			return disk.Inside(top, name) && disk.Inside(name, path)
+		})
+	}
+	top, files := after[path].top, 0
+	for below, f := range after {
+		if disk.Inside(path, below) && !f.info.IsDir() {
+			if files++; !named(below, top) {
+				return false
+			}
+		}
+	}
+	return files > 0 || named(path, top)
+}
+
+// aside returns a name beside rel that nothing has.
+func aside(root *os.Root, rel string) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(rel), "."), n)
+		to := filepath.Join(filepath.Dir(rel), name)
+		if _, err := root.Lstat(to); err != nil {
+			return to
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/tools/shell/program"
+)
+
+// keeps has commands that run unasked, since what they change can be brought back, kept
+// from what may hold secrets and from writing to what is guarded.
+func (env Tools) keeps(k *known) {
+	if env.Undoable == nil || env.Launcher == nil {
+		return
+	}
+	k.guards = env.Guards
+	env.Launcher.Keeps = func() (hidden, readOnly []string) {
+		far, _ := env.kept(k)
+		readOnly = slices.DeleteFunc(slices.Concat(far.guarded, far.git, far.uncovered),
+			func(path string) bool { return slices.Contains(far.hidden, path) })
+		return far.hidden, readOnly
+	}
+}
+
+// A keeping is what commands are kept from that run unasked.
+type keeping struct {
+	hidden  []string // they can't read
+	guarded []string // nor write to: what other programs go by,
+	git     []string // and repositories, of which no checkpoint is made,
+
+	uncovered []string // and what undo does not bring back
+}
+
+// mostUncovered is how many files and directories are held, at most, that undo does not
+// bring back: each is a mount of every command.
+const mostUncovered = 500
+
+// kept returns what commands are kept from that run unasked. It reports false if they
+// are not, or if that would be too much.
+func (env Tools) kept(k *known) (far keeping, ok bool) {
+	if env.Undoable == nil || env.Workspace == nil || !env.Undoable() {
+		return far, false
+	}
+	roots := env.Workspace.Roots()
+	ok = k.walk(roots, func(at string, f folder) {
+		far.hidden = append(far.hidden, k.concealed(f, at, roots)...)
+		for _, name := range f.guarded {
+			far.guarded = append(far.guarded, filepath.Join(at, name))
+		}
+		for _, name := range f.own {
+			if strings.EqualFold(name, ".git") {
+				far.git = append(far.git, filepath.Join(at, name))
+			}
+		}
+	})
+	far.hidden = k.lasting(far.hidden)
+	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
+		return keeping{}, false
+	}
+	if env.Uncovered != nil {
+		if far.uncovered, ok = env.Uncovered(mostUncovered); !ok {
+			return keeping{}, false
+		}
+	}
+	return far, true
+}
+
+// opened returns rights with that to write to repositories, which commands are kept
+// from that run unasked.
+func (c shellCall) opened(r engine.Rights) engine.Rights {
+	if far, ok := c.env.kept(c.known); ok {
+		r.Write = append(slices.Clone(r.Write), far.git...)
+	}
+	return r
+}
+
+// agreed returns rights with all that to write to which commands are kept from that run
+// unasked: the user has agreed to this one.
+func (c shellCall) agreed(r engine.Rights) engine.Rights {
+	r = c.opened(r)
+	if far, ok := c.env.kept(c.known); ok {
+		r.Write = append(slices.Clip(r.Write), far.uncovered...)
+	}
+	return r
+}
+
+// records reports whether all that the line may do to a repository is adding to it, so
+// that nothing in it is lost.
+func (c shellCall) records() bool {
+	return c.read.Class == engine.Plain && !slices.ContainsFunc(c.read.Commands, func(cmd engine.Command) bool {
+		words := cmd.Words()
+		if name, known := cmd.Program(); cmd.Safe || !known || name != "git" || len(cmd.Env) > 0 || len(words) < 2 {
+			return !cmd.Safe
+		}
+		p, _ := program.Find("git").Command(words[1])
+		return !p.RecordsAt(words[2:])
+	})
+}
+
+// undoable reports whether what the command changes can be brought back, and all else is
+// kept from it.
+func (c shellCall) undoable() bool {
+	if c.env.Undoable == nil || c.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
+		return false
+	}
+	_, ok := c.env.kept(c.known)
+	return ok
+}

@@ -1,0 +1,47 @@
+// Package files holds the tools that read, search and change the files of a workspace.
+//
+// # As the model saw it
+//
+// A file that is replaced as a whole is one that the model has seen as it is. If somebody
+// else has changed it since, the model is told how, and nothing is written.
+package files
+
+import (
+	"gemline/engine"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/redact"
+	"gemline/engine/text"
+	"gemline/tools/workspace"
+)
+
+// Tools are the tools for files.
+type Tools struct {
+	Workspace *workspace.Workspace
+	Secrets   *redact.Redactor // what is taken out of files before they are cut
+	Ripgrep   bool             // grep_search runs rg when that is installed
+	Correct   *Correction      // nil corrects no edits
+
+	seen *sight // what the model knows of files
+}
+
+// A Correction has a model say what an edit was meant to be that does not fit. What that
+// takes is told to Tell, on the goroutine that prepares the call.
+type Correction struct {
+	Asker *oneshot.Asker
+	Tell  func(engine.Event)
+}
+
+// List returns the tools, for a model that has seen no file.
+func (ts Tools) List() engine.Tools {
+	ts.seen = &sight{}
+	return engine.Tools{ts.listDirectory(), ts.readFile(), ts.grepSearch(), ts.glob(), ts.corrected(ts.replace()), ts.writeFile()}
+}
+
+// hint says what a path was probably meant to be, which is not there, as a sentence that
+// begins with a full stop; it is "" if nothing is like it.
+func hint(ws *workspace.Workspace, path string) string {
+	if meant := ws.Hint(path); meant != "" {
+		return ". Did you mean " + text.Name(meant) + "?"
+	}
+	return ""
+}

@@ -1,0 +1,225 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/redact"
+	"gemline/engine/text"
+	"gemline/tools/workspace"
+)
+
+// A Skipped is a file that was to be read and was not.
+type Skipped struct {
+	Path   string // absolute; empty if the Reason names it
+	Reason string // such as "ignored"
+}
+
+// ReadMany reads the files at paths, which are absolute, and those below the
+// directories among them. Of each it returns a label and the text, without
+// secrets; an image or the like is returned without a label, and only if paths
+// names it. What is not read comes back with the reason. Nothing is said of
+// what a directory holds that is usually not written by hand. What find, which
+// may be nil, says about the directories that were read stands at the end; its
+// warnings are among the Skipped, without a path.
+//
+// The error is that of ctx.
+func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Redactor,
+	paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
+	m := &manyReader{ws: ws, secrets: secrets, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		info, err := ws.Stat(path)
+		switch {
+		case !ws.Contains(path):
+			m.skip(path, "outside the workspace")
+		case err != nil:
+			m.skip(path, "not found")
+		case ws.Ignored(path, info.IsDir()):
+			m.skip(path, "ignored")
+		case info.IsDir():
+			if err := m.tree(ctx, path); err != nil {
+				return nil, nil, err
+			}
+		default:
+			m.file(path, true)
+		}
+	}
+	if len(m.found) > 0 {
+		m.parts = append(m.parts, genai.NewPartFromText("\n"+discoveredBegin+strings.Join(m.found,
+			"\n\n")+discoveredEnd))
+	}
+	return m.parts, m.skipped, nil
+}
+
+type manyReader struct {
+	ws      *workspace.Workspace
+	secrets *redact.Redactor
+	find    Discover
+	seen    map[string]bool
+	asked   map[string]bool // directories
+	found   []string
+	parts   []*genai.Part
+	skipped []Skipped
+}
+
+// touch asks for the context of what was read at path, which is in dir.
+func (m *manyReader) touch(path, dir string) {
+	if m.find == nil || m.asked[dir] {
+		return
+	}
+	m.asked[dir] = true
+	text, warnings := m.find(path)
+	if text != "" {
+		m.found = append(m.found, text)
+	}
+	for _, w := range warnings {
+		m.skip("", w)
+	}
+}
+
+func (m *manyReader) skip(path, reason string) {
+	m.skipped = append(m.skipped, Skipped{path, reason})
+}
+
+// tree reads what lies below dir, sorted without regard to case.
+func (m *manyReader) tree(ctx context.Context, dir string) error {
+	m.touch(dir, dir)
+	var files, ignored []string
+	o := workspace.WalkOptions{Ignored: true, Dirs: true, Skip: func(path string, dir bool) bool {
+		return dir && generated(filepath.Base(path))
+	}}
+	for e, err := range m.ws.Walk(ctx, dir, o) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			m.skip(e.Path, reason(err))
+		case e.Ignored:
+			ignored = append(ignored, e.Path)
+		case m.ws.Suspect(e.Path):
+			m.skip(e.Path, "it may hold secrets; name it to have it read")
+		case e.Type.IsRegular() && !unwanted(filepath.Base(e.Path)):
+			files = append(files, e.Path)
+		}
+	}
+	sort.Strings(ignored)
+	for _, path := range ignored {
+		m.skip(path, "ignored")
+	}
+	sort.Slice(files, func(i, j int) bool {
+		a, b := strings.ToLower(files[i]), strings.ToLower(files[j])
+		return a < b || a == b && files[i] < files[j]
+	})
+	for _, path := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m.file(path, false)
+	}
+	return nil
+}
+
+// file reads one file, which was named itself or found.
+func (m *manyReader) file(path string, named bool) {
+	if m.seen[path] {
+		return
+	}
+	m.seen[path] = true
+	c, err := load(m.ws, m.secrets, path)
+	if err != nil {
+		m.skip(path, reason(err))
+		return
+	}
+	m.touch(path, filepath.Dir(path))
+	switch {
+	case c.media != nil && !named:
+		m.skip(path, "an image or the like that was not named")
+	case c.media != nil:
+		m.parts = append(m.parts, c.media)
+	case c.instead != "":
+		m.text(path, c.instead)
+	default:
+		v := look(c.text, 0, 0)
+		text := strings.TrimSpace(v.text)
+		switch {
+		case v.last < v.total:
+			text = fmt.Sprintf("[WARNING: This file was cut: it has %d lines, and only the first %d are here. Use the 'read_file' tool to read more.]\n%s", v.total, v.last, text)
+		case v.cut:
+			text = fmt.Sprintf("[WARNING: Lines longer than %d characters were cut.]\n%s", maxLineChars, text)
+		}
+		m.text(path, text)
+	}
+}
+
+func (m *manyReader) text(path, said string) {
+	m.parts = append(m.parts,
+		genai.NewPartFromText(labelBegin+text.Name(m.ws.Rel(path))+labelEnd),
+		genai.NewPartFromText(said))
+}
+
+const labelBegin, labelEnd = "\nContent from @", ":\n"
+
+// Labelled returns the name of the file that the next part holds, if p is a label of
+// [ReadMany]. No text of a file begins like one.
+func Labelled(p *genai.Part) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(p.Text, labelBegin); ok {
+		name, ok = strings.CutSuffix(name, labelEnd)
+	}
+	return name, ok
+}
+
+// reason says in a few words why a file was not read.
+func reason(err error) string {
+	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
+		switch ce.Type {
+		case "file_not_found":
+			return "not found"
+		case "file_too_large":
+			return fmt.Sprintf("larger than %d MB", workspace.MaxFile>>20)
+		case "path_not_in_workspace":
+			return "outside the workspace"
+		}
+		if ce.Display != "" {
+			return ce.Display
+		}
+		return ce.Message
+	}
+	return disk.Cause(err).Error()
+}
+
+// generated reports whether directories of this name hold what is usually not
+// written by hand.
+func generated(name string) bool {
+	switch name {
+	case ".vscode", ".idea", "dist", "build", "coverage", "__pycache__",
+		".venv", ".tox", ".nox", ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".next", ".nuxt", ".gradle", ".terraform":
+		return true
+	}
+	return vendored(name)
+}
+
+// unwanted reports whether files of this name are read only if named.
+func unwanted(name string) bool {
+	switch name {
+	case ".DS_Store", ".env", "GEMINI.md":
+		return true
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".pyc", ".pyo", ".bin", ".exe", ".dll", ".so", ".dylib", ".class", ".jar", ".war", ".zip", ".tar", ".gz",
+		".bz2", ".xz", ".zst", ".rar", ".7z", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods",
+		".odp", ".dat", ".obj", ".o", ".a", ".lib", ".wasm":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+package files
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/tools/workspace"
+)
+
+// shows makes in that of a call which shows the file at path. The argument of
+// the call that names it is called arg.
+func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) engine.Intent {
+	if ws.Private(path) {
+		name := text.Name(ws.Rel(path))
+		in.Secret = name
+		in.Grants = []engine.Grant{{Label: "always for " + name, Tool: tool, Target: path, Names: arg}}
+	}
+	return in
+}
+
+// An omission counts the files that a search leaves out because they may hold
+// secrets. It is safe for concurrent use, but for below.
+type omission struct {
+	ws   *workspace.Workspace
+	dir  string // that is searched
+	real string // where it leads
+	n    atomic.Int64
+}
+
+// below begins the search of dir.
+func (o *omission) below(ws *workspace.Workspace, dir string) {
+	o.ws, o.dir, o.real = ws, dir, dir
+	if p, err := ws.Place(dir); err == nil {
+		o.real = p.Path()
+	}
+}
+
+// leaves reports whether the file at path is left out.
+func (o *omission) leaves(path string) bool {
+	rest, below := strings.CutPrefix(path, o.dir)
+	if !o.ws.Suspect(path) && (!below || o.real == o.dir || !o.ws.Suspect(o.real+rest)) {
+		return false
+	}
+	o.n.Add(1)
+	return true
+}
+
+// tell says in r what was left out.
+func (o *omission) tell(r engine.Result) engine.Result {
+	n := o.n.Load()
+	if n == 0 {
+		return r
+	}
+	said := text.Count(int(n), "file") + " that may hold secrets left out"
+	r.Text += "\n(" + said + ". If one is needed, name it to read_file; the user is asked.)"
+	r.Display += " (" + said + ")"
+	return r
+}

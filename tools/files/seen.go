@@ -1,0 +1,93 @@
+package files
+
+import (
+	"crypto/sha256"
+	"sync"
+
+	"gemline/engine"
+	"gemline/tools/edit"
+	"gemline/tools/workspace"
+)
+
+// longestSeen bounds the diff that tells what was changed by somebody else.
+const longestSeen = 4000
+
+// A sight keeps what files held when the model last read or wrote them. It is safe for
+// concurrent use. A nil sight keeps nothing.
+type sight struct {
+	mu    sync.Mutex
+	files map[string]seen // by real path
+}
+
+type seen struct {
+	none bool // there was no file
+	sum  [sha256.Size]byte
+	text string // "" if it is long
+}
+
+// note keeps what the file at a real path holds.
+func (s *sight) note(path, text string, f workspace.Format) {
+	b, err := f.Encode(text)
+	if s == nil || err != nil {
+		return
+	}
+	is := seen{sum: sha256.Sum256(b)}
+	if len(text) < 1<<16 {
+		is.text = text
+	}
+	s.keep(path, is)
+}
+
+// missed notes that the model was told that there is no file at path.
+func (s *sight) missed(ws *workspace.Workspace, path string) {
+	if p, err := ws.Place(path); err == nil && s != nil {
+		s.keep(p.Path(), seen{none: true})
+	}
+}
+
+func (s *sight) keep(path string, is seen) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil {
+		s.files = map[string]seen{}
+	}
+	s.files[path] = is
+}
+
+// look notes what the model reads of a file, which is a text.
+func (s *sight) look(ws *workspace.Workspace, path, text string, f workspace.Format) {
+	if p, err := ws.Place(path); err == nil {
+		s.note(p.Path(), text, f)
+	}
+}
+
+// changed tells the model, once, that a file which it is about to replace as a whole was
+// changed or made by somebody else since it saw it, and how.
+func (s *sight) changed(r *Revision) error {
+	if s == nil || r.File == nil {
+		return nil
+	}
+	s.mu.Lock()
+	was, known := s.files[r.place.Path()]
+	s.mu.Unlock()
+	b, err := r.File.Format.Encode(r.File.Text)
+	if !known || err != nil || !was.none && was.sum == sha256.Sum256(b) {
+		return nil
+	}
+	s.note(r.place.Path(), r.File.Text, r.File.Format)
+	how, since := " Read it again before you replace it.", "The file was changed since you last saw it"
+	display := "nothing written: the file was changed since the model saw it"
+	if was.none {
+		since = "There was no such file when you last looked, and somebody has made it since"
+		display = "nothing written: the file was made since the model looked for it"
+	}
+	if was.none && len(r.File.Text) < longestSeen || was.text != "" {
+		diff, _ := edit.Diff("when you saw it", "now", r.readable(was.text), r.readable(r.File.Text))
+		if len(diff) <= longestSeen {
+			how = " Keep what was changed, unless it is to go:\n" + diff
+		}
+	}
+	return &engine.CallError{Type: r.class,
+		Message: since + ", so nothing was written: " + r.Path + "." + how,
+		Display: display}
+}

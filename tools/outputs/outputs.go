@@ -1,0 +1,98 @@
+// Package outputs shortens what tools put out if that is too long for the model, and keeps the
+// whole in a file that the model can read.
+//
+// # Without secrets
+//
+// What is kept holds no secret that is known. Whoever cuts a text takes them out first, since
+// a part of one would not be found.
+package outputs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"gemline/engine"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/redact"
+	"gemline/engine/text"
+)
+
+// Limits say which outputs are too long, and where the whole is kept. The zero Limits leave
+// all outputs as they are.
+type Limits struct {
+	Dir       func() string // that keeps the full texts, whoever writes there makes it; nil keeps none
+	Secrets   *redact.Redactor
+	Threshold int            // characters of a command's output that the model is given; 0 or less means all
+	Distill   Distillation   // of the outputs of all tools; then Threshold is of no use
+	Summaries map[string]int // the tools whose outputs a smaller model sums up, and how many tokens that may have
+	Asker     *oneshot.Asker // asks that model
+}
+
+// Cut shortens a text of more than l.Threshold characters to its beginning and its end, and
+// keeps the whole in a file. It leaves all texts as they are if outputs are distilled.
+func (l Limits) Cut(tool, all string) (string, engine.Cut) {
+	if l.Distill.Most > 0 {
+		return all, engine.Cut{}
+	}
+	return l.cut(tool, all, l.Threshold)
+}
+
+// cut cuts a text of more than most characters; if most is 0 or less, none.
+func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
+	n := utf8.RuneCountInString(all)
+	if most <= 0 || n <= most {
+		return all, engine.Cut{}
+	}
+	head := most / 5
+	tail := most - head
+	first, _ := text.First(all, head)
+	last := all
+	for i := 0; i < tail; i++ {
+		_, size := utf8.DecodeLastRuneInString(last)
+		last = last[:len(last)-size]
+	}
+	last = all[len(last):]
+	where := "For full output see: "
+	path, err := l.Keep(tool, all)
+	if err != nil {
+		where = "The full output could not be kept: "
+		path = err.Error()
+	}
+	return fmt.Sprintf("Output too large. Showing first %s and last %s characters. %s%s\n%s\n\n... [%s characters omitted] ...\n\n%s",
+		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Of: n, To: most}
+}
+
+// Keep writes text, which tool has put out, to a file of its own among the full
+// outputs.
+func (l Limits) Keep(tool, text string) (path string, err error) {
+	text = l.Secrets.Text(text)
+	if l.Dir == nil {
+		return "", errors.New("there is no place for it")
+	}
+	dir := l.Dir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, tool+"_"+id.String()+".txt")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return path, err
+}
