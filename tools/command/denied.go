@@ -1,12 +1,9 @@
 package command
 
 import (
-	"context"
-	"errors"
 	"regexp"
 	"strings"
 
-	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
@@ -60,21 +57,4 @@ func (env Tools) denials(o shell.Outcome) string {
 		return ""
 	}
 	return "\n" + strings.Join(said, "\n")
-}
-
-// violation returns the result of a call as one that a rule denies, if the command has
-// tried to run a program that is not there because of it. Of a command that went
-// well for all that, only one that could not be read is suspected.
-func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) {
-	if errors.Is(err, context.Canceled) || err == nil && c.read.Class != engine.Opaque {
-		return r, err
-	}
-	said := c.env.denials(shell.Outcome{Output: r.Display})
-	if said == "" {
-		return r, err
-	}
-	r.Display = strings.TrimRight(r.Display, "\n") + "\ndenied by policy in part: " + strings.TrimSpace(said)
-	return r, &engine.CallError{Type: engine.PolicyViolation,
-		Message: "Tool execution denied by policy in part: what else the command holds may have run. " + r.Text,
-		Display: "denied in part: " + strings.TrimSpace(said)}
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,68 +33,11 @@ type looker struct {
 // mostDirs is how many directories a line may be in.
 const mostDirs = 8
 
-// lookOver notes which commands of a line only look, and whether all of it can
-// be held to that.
-func (c *shellCall) lookOver() {
-	if c.ReadOnly && c.holdable() { // whatever it is
-		c.looks = true
-		if l := (looker{c: c}); l.repository(c.dir) == "" {
-			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.Command)}
-		}
-		return
-	}
-	c.git = c.showing()
-	plain := c.read.Class == engine.Plain
-	if !plain && !c.read.Loose {
-		return
-	}
-	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
-	if slices.ContainsFunc(c.read.Reads, func(file string) bool {
-		return l.names(engine.Word{Text: file, Known: true}, false) != ""
-	}) {
-		return
-	}
-	apart, all, first := make([]bool, len(c.read.Commands)), true, ""
-	for i := range c.read.Commands {
-		command := &c.read.Commands[i]
-		command.Risk = l.command(*command)
-		command.Safe = command.Risk == ""
-		apart[i] = command.Safe && plain && l.beside(*command)
-		all, first = all && command.Safe, cmp.Or(first, command.Risk)
-	}
-	c.looks = all && c.holdable()
-	if c.env.Launcher.Sandbox == nil { // what is said of them is that nothing holds them
-		return
-	}
-	for i := range c.read.Commands {
-		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
-			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
-		}
-	}
-	if !c.looks {
-		return
-	}
-	if len(c.read.Reads) == 0 && !slices.ContainsFunc(c.read.Commands, l.opens) {
-		c.listed = l.listed
-	}
-	c.git = l.git
-	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
-}
-
 // strays reports whether a command may read what nothing names, such as the
 // files that a repository is kept in.
 func (l *looker) strays(c engine.Command) bool {
 	name, _ := c.Program()
 	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
-}
-
-// holdable reports whether the call can be held to looking.
-func (c *shellCall) holdable() bool {
-	if c.env.Launcher.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
-		return false
-	}
-	state := c.env.Launcher.Sandbox.State()
-	return state.Confined() && state.Looks
 }
 
 // command says what keeps a command from looking only.
@@ -437,4 +379,9 @@ func brief(word string) string {
 		return fmt.Sprintf("%q", word)
 	}
 	return word
+}
+
+// image reports whether commands see the programs of a container's image.
+func (env Tools) image() bool {
+	return env.Launcher.Sandbox != nil && env.Launcher.Sandbox.State().Image()
 }

@@ -2,8 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,76 +16,6 @@ import (
 	"gemline/tools/worktree"
 )
 
-var errHeld = errors.New("it was held to looking, and did not run")
-
-// look runs the command held to looking. What that keeps it from is asked about
-// like any other command.
-func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	look, why := c.before(ctx)
-	if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
-		c.git = gitUse{}
-		look, why = c.looking()
-	}
-	if why != "" {
-		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
-	}
-	cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
-	if c.follows {
-		cmd.Timeout = watched
-	}
-	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Launcher.Run(ctx, cmd)
-	lacks, wrote, why := c.wanted(o)
-	if why == "" {
-		r, err := c.env.outcome(o)
-		if o.Code != 0 && c.passes(o, look.Hidden) {
-			err = nil
-		}
-		return r, err
-	}
-	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
-}
-
-// before returns what the command sees if it is held to looking, and what has to be asked
-// about first, though a rule of the program itself lets it run.
-func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
-	look, why = c.looking()
-	if why == "" && c.git.shows {
-		why = c.committed(ctx, look)
-	}
-	return look, why
-}
-
-// unlooked asks whether the command may run like any other, since it has failed, or is not
-// to run, held to looking. Wrote says that it did nothing but write.
-func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
-	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
-	next := c.free()
-	next.More = c.More.with(lacks)
-	var err error
-	if next.rights, err = next.beyond(); err != nil {
-		return c.env.outcome(o)
-	}
-	in := next.intent()
-	in.Plan.Undoable = in.Plan.Undoable && wrote
-	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
-	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
-	if err != nil {
-		return engine.Result{}, err
-	}
-	if _, ok := answer.(engine.Allowed); ok {
-		next.git.shows, next.unasked = false, false // that was the question
-		return next.run(ctx, tool, host)
-	}
-	r, err := c.env.outcome(o)
-	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
-	failed := (*engine.CallError)(nil)
-	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
-		failed.Display = "refused"
-	}
-	return r, err
-}
-
 // watched is how long a command looks that goes on and on, as tail -f does.
 const watched = 10 * time.Second
 
@@ -98,16 +26,6 @@ func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
 	return slices.ContainsFunc(said, func(r launch.Refusal) bool {
 		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, c.dir, "")))
 	})
-}
-
-// free returns c as one that is not held to looking, and asked about.
-func (c shellCall) free() shellCall {
-	c.looks, c.ReadOnly = false, false
-	c.read.Commands = slices.Clone(c.read.Commands)
-	for i := range c.read.Commands {
-		c.read.Commands[i].Safe = false
-	}
-	return c
 }
 
 // mostSeen and mostSecrets are how many files a workspace may hold, and how

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,7 +13,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/tools/files"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/shell/script"
@@ -21,23 +22,8 @@ import (
 //go:embed doc/run_shell_command.md
 var runShellCommandDoc string
 
-const runShellCommandSchema = `{"type":"object","properties":{
-"command":{"type":"string"},
-"description":{"type":"string","description":"What it is for, in a few words"},
-"dir_path":{"type":"string","description":"Where to run it; the working directory if absent"},
-"is_background":{"type":"boolean"},
-"delay_ms":{"type":"integer","minimum":0,"description":"How long to watch a background command start; 200 if absent"}%s},
-"required":["command"]}`
-
-type runShellCommandArgs struct {
-	Command     string `json:"command"`
-	Description string `json:"description"`
-	Dir         string `json:"dir_path"`
-	Background  bool   `json:"is_background"`
-	Delay       *int64 `json:"delay_ms"`
-	More        more   `json:"additional_permissions"`
-	ReadOnly    bool   `json:"read_only"` // of the user's: no schema has it
-}
+// shellName is the name of the tool that runs commands.
+const shellName = "run_shell_command"
 
 // shellError is the class of commands that failed, in whatever way.
 const shellError = "shell_execute_error"
@@ -74,10 +60,9 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 	return tool
 }
 
-// shellName is the name of the tool that runs commands.
-const shellName = "run_shell_command"
-
-// A shellCall is one command line, checked.
+// A shellCall is one command line on its way. It is prepared: parsed, judged by lookOver to be
+// read-only or not, and given the rights that it needs. By the rules, connected and unheld
+// change how it is confined. Then it runs; if it lacked something, again or unlooked asks.
 type shellCall struct {
 	runShellCommandArgs
 	env     Tools
@@ -119,56 +104,6 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 	return c, err
 }
 
-// run runs the command, and once more if it lacked a right that the user gives.
-func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	if _, err := c.runShellCommandArgs.dir(c.env); err != nil { // it may lead elsewhere by now
-		return engine.Result{}, err
-	}
-	if c.looks {
-		return c.look(ctx, tool, host)
-	}
-	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
-	unasked := c.undoable()
-	if unasked && c.git.shows { // which what holds such commands can't hide
-		if _, why := c.before(ctx); why != "" {
-			return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
-		}
-	}
-	switch {
-	case !unasked && c.unasked && c.env.Undoable():
-		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",
-			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
-	case !unasked:
-		cmd.Rights = c.agreed(c.rights)
-	case c.records():
-		cmd.Rights = c.opened(c.rights)
-	}
-	if c.Background && c.env.Launcher.Jobs != nil && !unasked {
-		return c.start(ctx, c.env, cmd)
-	}
-	cmd.Alone = unasked
-	return c.checked(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
-}
-
-// once runs a command, and once more if it lacked a right that the user gives.
-func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
-	cmd launch.Command) (engine.Result, error) {
-	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Launcher.Run(ctx, cmd)
-	if lacks, refused := c.env.Launcher.Lacks(c.plan(), o); !lacks.None() {
-		return c.again(ctx, tool, host, cmd, o, lacks, refused)
-	}
-	return c.env.outcome(o)
-}
-
-// dir returns the directory that the command is to run in.
-func (a runShellCommandArgs) dir(env Tools) (string, error) {
-	if a.Dir == "" {
-		return env.Workspace.Roots()[0], nil
-	}
-	return files.SearchDir(env.Workspace, a.Dir)
-}
-
 // read returns what is known of the command before it runs, and what is run
 // for it: of a plain script that is what was judged, and not the model's bytes.
 func (a runShellCommandArgs) read() (read script.Script, text string) {
@@ -180,6 +115,118 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 		return read, text
 	}
 	return read, a.Command
+}
+
+// lookOver notes which commands of a line only look, and whether all of it can
+// be held to that.
+func (c *shellCall) lookOver() {
+	if c.ReadOnly && c.holdable() { // whatever it is
+		c.looks = true
+		if l := (looker{c: c}); l.repository(c.dir) == "" {
+			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.Command)}
+		}
+		return
+	}
+	c.git = c.showing()
+	plain := c.read.Class == engine.Plain
+	if !plain && !c.read.Loose {
+		return
+	}
+	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
+	if slices.ContainsFunc(c.read.Reads, func(file string) bool {
+		return l.names(engine.Word{Text: file, Known: true}, false) != ""
+	}) {
+		return
+	}
+	apart, all, first := make([]bool, len(c.read.Commands)), true, ""
+	for i := range c.read.Commands {
+		command := &c.read.Commands[i]
+		command.Risk = l.command(*command)
+		command.Safe = command.Risk == ""
+		apart[i] = command.Safe && plain && l.beside(*command)
+		all, first = all && command.Safe, cmp.Or(first, command.Risk)
+	}
+	c.looks = all && c.holdable()
+	if c.env.Launcher.Sandbox == nil { // what is said of them is that nothing holds them
+		return
+	}
+	for i := range c.read.Commands {
+		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
+			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
+		}
+	}
+	if !c.looks {
+		return
+	}
+	if len(c.read.Reads) == 0 && !slices.ContainsFunc(c.read.Commands, l.opens) {
+		c.listed = l.listed
+	}
+	c.git = l.git
+	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
+}
+
+// holdable reports whether the call can be held to looking.
+func (c *shellCall) holdable() bool {
+	if c.env.Launcher.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
+		return false
+	}
+	state := c.env.Launcher.Sandbox.State()
+	return state.Confined() && state.Looks
+}
+
+// beyond returns what the call asks for, or names, that a command does not have anyway.
+func (c shellCall) beyond() (engine.Rights, error) {
+	want := c.More
+	if c.env.Answered {
+		want = want.with(c.env.Launcher.Needs(c.plan(), c.read.Inputs))
+	}
+	r, err := c.env.Launcher.Beyond(want.rights(), c.dir)
+	if err != nil {
+		return r, toolkit.Misuse("%v", err)
+	}
+	return r, nil
+}
+
+// connected returns c with the network, if its programs are known to want one
+// and it runs unasked with it.
+func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
+	if c.env.Launcher.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
+		return c
+	}
+	next, err := c, error(nil)
+	next.More.Network = true
+	if next.rights, err = next.beyond(); err != nil || !next.rights.Network {
+		return c
+	}
+	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+		return c
+	}
+	return next
+}
+
+// unheld returns c not held to looking, if it runs unasked without that.
+func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
+	if !c.looks || c.ReadOnly || c.env.Gives == nil {
+		return c
+	}
+	next := c.free()
+	if next.undoable() { // what was committed is looked into first
+		return c
+	}
+	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+		return next
+	}
+	return c
+}
+
+// free returns c as one that is not held to looking, and asked about.
+func (c shellCall) free() shellCall {
+	c.looks, c.ReadOnly = false, false
+	c.read.Commands = slices.Clone(c.read.Commands)
+	for i := range c.read.Commands {
+		c.read.Commands[i].Safe = false
+	}
+	return c
 }
 
 func (c shellCall) intent() engine.Intent {
@@ -207,21 +254,6 @@ func (c shellCall) intent() engine.Intent {
 	return in
 }
 
-// commandTitle returns the first line of a command, and how many lines there are if it is not
-// the only one: with blanks between them they would be another command.
-func commandTitle(command string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
-	blank := func(r rune) bool { return r == ' ' || r == '\t' }
-	title, more := text.First(strings.Join(strings.FieldsFunc(first, blank), " "), 120) // two lines
-	if more {
-		title += "..."
-	}
-	if rest != "" {
-		title += fmt.Sprintf(" ... (%d lines)", strings.Count(rest, "\n")+2)
-	}
-	return title
-}
-
 // plan says what is run.
 func (c shellCall) plan() engine.Plan {
 	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
@@ -232,48 +264,121 @@ func (c shellCall) plan() engine.Plan {
 	return p
 }
 
-// changed returns the arguments of a call that runs text instead.
-func (a runShellCommandArgs) changed(text string) map[string]any {
-	args := a.args()
-	delete(args, "description") // it was another's
-	args["command"], args["modified_by_user"] = strings.TrimRight(text, "\r\n"), true
-	return args
+// hold says in in how the command is held, and what may be offered beyond it.
+func (c shellCall) hold(in *engine.Intent) {
+	if c.env.Launcher.Sandbox == nil {
+		return
+	}
+	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
+	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
+	in.Plan.Held = c.env.Launcher.Held()
+	in.Plan.Undoable = !c.looks && c.undoable()
+	if !c.looks && c.holdable() {
+		held := c.runShellCommandArgs
+		held.ReadOnly = true
+		in.Plan.ReadOnly = held.args()
+	}
+	dials := launch.Dialers(c.read.Commands)
+	if state.Network && !p.Network && !c.env.Launcher.Config.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
+		online := c.runShellCommandArgs
+		online.More.Network = true
+		in.Plan.Online, in.Plan.Dials = online.args(), dials
+	}
 }
 
-// args returns the arguments as a call has them.
-func (a runShellCommandArgs) args() map[string]any {
-	args := map[string]any{"command": a.Command}
-	if a.Description != "" {
-		args["description"] = a.Description
+// run runs the command, and once more if it lacked a right that the user gives.
+func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+	if _, err := c.runShellCommandArgs.dir(c.env); err != nil { // it may lead elsewhere by now
+		return engine.Result{}, err
 	}
-	if a.Dir != "" {
-		args["dir_path"] = a.Dir
+	if c.looks {
+		return c.look(ctx, tool, host)
 	}
-	if a.Background {
-		args["is_background"] = true
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
+	unasked := c.undoable()
+	if unasked && c.git.shows { // which what holds such commands can't hide
+		if _, why := c.before(ctx); why != "" {
+			return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+		}
 	}
-	if a.Delay != nil {
-		args["delay_ms"] = float64(*a.Delay)
+	switch {
+	case !unasked && c.unasked && c.env.Undoable():
+		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",
+			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
+	case !unasked:
+		cmd.Rights = c.agreed(c.rights)
+	case c.records():
+		cmd.Rights = c.opened(c.rights)
 	}
-	if a.ReadOnly {
-		args["read_only"] = true
+	if c.Background && c.env.Launcher.Jobs != nil && !unasked {
+		return c.start(ctx, cmd)
 	}
-	if m := a.More.args(); m != nil {
-		args["additional_permissions"] = m
-	}
-	return args
+	cmd.Alone = unasked
+	return c.checked(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
 }
 
-// start runs c in the background and watches it for a moment, so that a
+var errHeld = errors.New("it was held to looking, and did not run")
+
+// before returns what the command sees if it is held to looking, and what has to be asked
+// about first, though a rule of the program itself lets it run.
+func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
+	look, why = c.looking()
+	if why == "" && c.git.shows {
+		why = c.committed(ctx, look)
+	}
+	return look, why
+}
+
+// look runs the command held to looking. What that keeps it from is asked about
+// like any other command.
+func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+	look, why := c.before(ctx)
+	if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
+		c.git = gitUse{}
+		look, why = c.looking()
+	}
+	if why != "" {
+		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+	}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
+	if c.follows {
+		cmd.Timeout = watched
+	}
+	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+	o := c.env.Launcher.Run(ctx, cmd)
+	lacks, wrote, why := c.wanted(o)
+	if why == "" {
+		r, err := c.env.outcome(o)
+		if o.Code != 0 && c.passes(o, look.Hidden) {
+			err = nil
+		}
+		return r, err
+	}
+	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
+}
+
+// once runs a command, and once more if it lacked a right that the user gives.
+func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
+	cmd launch.Command) (engine.Result, error) {
+	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
+	o := c.env.Launcher.Run(ctx, cmd)
+	if lacks, refused := c.env.Launcher.Lacks(c.plan(), o); !lacks.None() {
+		return c.again(ctx, tool, host, cmd, o, lacks, refused)
+	}
+	return c.env.outcome(o)
+}
+
+// start runs a command in the background and watches it for a moment, so that a
 // command that fails at once is told as such.
-func (a runShellCommandArgs) start(ctx context.Context, env Tools, c launch.Command) (engine.Result, error) {
-	pid, err := env.Launcher.Start(c)
+func (c shellCall) start(ctx context.Context, cmd launch.Command) (engine.Result, error) {
+	env := c.env
+	pid, err := env.Launcher.Start(cmd)
 	if err != nil {
 		return env.outcome(shell.Outcome{Err: err})
 	}
 	watch := 200 * time.Millisecond
-	if a.Delay != nil {
-		watch = delay(*a.Delay)
+	if c.Delay != nil {
+		watch = delay(*c.Delay)
 	}
 	j, err := env.Launcher.Jobs.Wait(ctx, pid, watch)
 	switch {
@@ -286,7 +391,7 @@ func (a runShellCommandArgs) start(ctx context.Context, env Tools, c launch.Comm
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
 	said := fmt.Sprintf("Command moved to background (PID: %d).", pid)
-	r := engine.Result{Text: said + " Output hidden. Use read_background_output to view it." + env.ports(c), Display: said}
+	r := engine.Result{Text: said + " Output hidden. Use read_background_output to view it." + env.ports(cmd), Display: said}
 	if j.Output != "" {
 		r.Text += "\nOutput so far:\n" + text.Untrusted(j.Output) + env.denials(shell.Outcome{Output: j.Output})
 	}
@@ -302,13 +407,6 @@ func (env Tools) ports(c launch.Command) string {
 		return " Later commands of this session reach the ports that it listens on at 127.0.0.1; nothing outside does."
 	}
 	return " No other command reaches the ports that it listens on."
-}
-
-// delay returns how long a tool waits that was asked to wait for ms
-// milliseconds.
-func delay(ms int64) time.Duration {
-	const longest = 10 * time.Minute
-	return time.Duration(min(max(ms, 0), longest.Milliseconds())) * time.Millisecond
 }
 
 // outcome shapes o for the model, cut to what it is given of an output.
@@ -337,4 +435,99 @@ func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 		failed.Display = fmt.Sprintf("failed exit %d", o.Code)
 	}
 	return r, failed
+}
+
+// again asks for the rights that a command has failed without, and runs it
+// with them if it is given them.
+func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
+	cmd launch.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
+	next := c
+	next.More = c.More.with(lacks)
+	var err error
+	if next.rights, err = next.beyond(); err != nil {
+		return c.env.outcome(o)
+	}
+	in := next.intent()
+	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online, in.Plan.ReadOnly = lacks.String(), refused, nil, nil, nil
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if _, ok := answer.(engine.Allowed); ok {
+		cmd.Rights = next.opened(next.rights)
+		return c.env.outcome(c.env.Launcher.Run(ctx, cmd))
+	}
+	r, err := c.env.outcome(o)
+	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)
+}
+
+// unlooked asks whether the command may run like any other, since it has failed, or is not
+// to run, held to looking. Wrote says that it did nothing but write.
+func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
+	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
+	next := c.free()
+	next.More = c.More.with(lacks)
+	var err error
+	if next.rights, err = next.beyond(); err != nil {
+		return c.env.outcome(o)
+	}
+	in := next.intent()
+	in.Plan.Undoable = in.Plan.Undoable && wrote
+	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if _, ok := answer.(engine.Allowed); ok {
+		next.git.shows, next.unasked = false, false // that was the question
+		return next.run(ctx, tool, host)
+	}
+	r, err := c.env.outcome(o)
+	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
+	failed := (*engine.CallError)(nil)
+	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
+		failed.Display = "refused"
+	}
+	return r, err
+}
+
+// denied returns the result of a call with what was said to the question whether
+// it may do more, for want of which it failed.
+func denied(r engine.Result, err error, answer engine.Answer, said, lacked string) (engine.Result, error) {
+	switch a := answer.(type) {
+	case engine.Refused:
+		if a.Note != "" {
+			said += " The user said: " + a.Note
+		}
+	case engine.Unasked:
+		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
+			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
+			failed.Lacked, failed.Allow, failed.Rule = lacked, a.Advice, a.Rule
+			if a.Rule != nil { // the advice says what forbids it, not what would allow it
+				failed.Lacked, failed.Allow = lacked+"; denied: "+a.Advice, ""
+			}
+		}
+	}
+	r.Text += "\n" + said
+	if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
+		failed.Message = r.Text
+	}
+	return r, err
+}
+
+// violation returns the result of a call as one that a rule denies, if the command has
+// tried to run a program that is not there because of it. Of a command that went
+// well for all that, only one that could not be read is suspected.
+func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) {
+	if errors.Is(err, context.Canceled) || err == nil && c.read.Class != engine.Opaque {
+		return r, err
+	}
+	said := c.env.denials(shell.Outcome{Output: r.Display})
+	if said == "" {
+		return r, err
+	}
+	r.Display = strings.TrimRight(r.Display, "\n") + "\ndenied by policy in part: " + strings.TrimSpace(said)
+	return r, &engine.CallError{Type: engine.PolicyViolation,
+		Message: "Tool execution denied by policy in part: what else the command holds may have run. " + r.Text,
+		Display: "denied in part: " + strings.TrimSpace(said)}
 }
