@@ -9,8 +9,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/charset"
 	"gemline/settings/jsonc"
 )
+
+// encodingKey is the key whose value is the name of an encoding.
+const encodingKey = "tools.fileEncoding"
 
 // A Status says what becomes of a key.
 type Status string
@@ -117,10 +121,10 @@ func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }
 // is reports whether values may be of a type.
 func (k Key) is(kind string) bool { return slices.Contains(k.kinds(), kind) }
 
-// allows reports whether v is one of the words that a string may be.
+// allows reports whether v is one of the words that a string may be, or means something.
 func (k Key) allows(v any) bool {
 	s, is := v.(string)
-	return !is || k.Enum == nil || slices.Contains(k.Enum, s)
+	return !is || (k.Enum == nil || slices.Contains(k.Enum, s)) && (k.Name != encodingKey || s == "" || charset.Name(s) != "")
 }
 
 // exact returns v if it is of a type.
@@ -340,6 +344,8 @@ func (k Key) Wants() string {
 		switch {
 		case kind == isBool:
 			kind = "true or false"
+		case kind == isText && k.Name == encodingKey:
+			kind = "an encoding such as windows-1251, gbk, big5 or shift_jis"
 		case kind == isText && len(k.Enum) > 3:
 			kind = "one of " + strings.Join(k.Enum, ", ")
 		case kind == isText && k.Enum != nil:

@@ -140,10 +140,6 @@ func (o *Options) load(project bool) (err error) {
 	o.dotenv = vars
 	learnSecrets(o)
 	o.Warnings = append(o.Warnings, warnings...)
-	if name := o.Settings.FileEncoding; name != "" && charset.Name(name) == "" {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("tools.fileEncoding: there is no encoding %q; "+
-			"known are such as windows-1251, gbk, shift_jis", name))
-	}
 	if !project {
 		o.userSettings = o.Settings
 		learnSettings(o)
