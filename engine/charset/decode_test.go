@@ -231,3 +231,45 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Short texts of languages with many characters are told from each other and from those of
+// alphabets, without a locale.
+func TestGuessOfShortTexts(t *testing.T) {
+	for charset, texts := range map[string][]string{
+		"gb18030":     {"// 你好", "# 配置文件\n", "// 返回错误信息", "/* 读取用户的数据 */", "print(\"今天天气很好\")", "第一章 开始", "请输入密码：", "北京大学，中国", "我们都是好朋友", "测试数据,1,2\n", "文件不存在", "这是一个简单的例子。"},
+		"big5":        {"// 你好嗎", "# 設定檔案\n", "// 返回錯誤訊息", "/* 讀取使用者的資料 */", "print(\"今天天氣很好\")", "第一章 開始", "請輸入密碼：", "台灣大學，台北市", "我們都是好朋友", "測試資料,1,2\n", "檔案不存在", "這是一個簡單的例子。"},
+		"shift_jis":   {"// こんにちは", "# 設定ファイル\n", "// エラーを返す", "/* ユーザーのデータを読む */", "print(\"今日は天気がいい\")", "第一章 はじめに", "パスワードを入力", "東京大学、日本", "名前,値段\n", "データ,1,2\n", "ファイルがありません", "これは簡単な例です。"},
+		"euc-jp":      {"// こんにちは", "# 設定ファイル\n", "// エラーを返す", "/* ユーザーのデータを読む */", "print(\"今日は天気がいい\")", "第一章 はじめに", "パスワードを入力", "東京の大学、日本", "名前,値段\n", "データ,1,2\n", "ファイルがありません", "これは簡単な例です。"},
+		"euc-kr":      {"// 안녕하세요", "# 설정 파일\n", "// 오류를 반환", "/* 사용자 데이터를 읽는다 */", "print(\"오늘 날씨가 좋다\")", "제1장 시작", "비밀번호를 입력", "서울대학교, 한국", "이름,가격\n", "자료,1,2\n", "파일이 없습니다", "이것은 간단한 예입니다."},
+		"windows-874": {"// สวัสดี", "# ไฟล์ตั้งค่า\n", "// คืนค่าข้อผิดพลาด", "/* อ่านข้อมูลของผู้ใช้ */", "print(\"วันนี้อากาศดี\")", "บทที่ 1 เริ่มต้น", "กรุณาใส่รหัสผ่าน", "กรุงเทพมหานคร", "ชื่อ,ราคา\n", "ข้อมูล,1,2\n", "ไม่พบไฟล์", "นี่คือตัวอย่างง่ายๆ"},
+	} {
+		for _, text := range texts {
+			if got, f, err := Decode(as(t, charset, text)); err != nil || f.Charset != charset || got != text {
+				t.Errorf("%s: %q is %q, %+v, %v", charset, text, got, f, err)
+			}
+		}
+	}
+	wrong := map[string]bool{"gb18030": true, "big5": true, "shift_jis": true, "euc-jp": true, "euc-kr": true, "windows-874": true}
+	for charset, texts := range map[string][]string{
+		"windows-1252": {"café", "naïve\n", "Größe", "GRÖSSE ÄNDERN", "ÄÖÜ", "äöüß", "½ °C ±5", "señor ñandú", "AÇÕES, OPÇÃO", "JÄÄTTÄÄ PÄÄTTÄÄ", "sjö, å, ö", "été à côté", "Ærø Åland ØÅ", "© 2020 Müller", "“quoted” – €5", "éé èè àà", "Î×Ï"},
+		"windows-1251": {"// Привет", "ПРИВЕТ, МИР", "Файл не найден", "ФАЙЛ", "ошибка чтения", "да", "НЕТ", "Ёлка", "імʼя", "МАЄ ПІДТРИМКУ", "съешь же ещё", "БРОЙ", "й", "Объект №5"},
+		"koi8-r":       {"Файл не найден", "ошибка чтения", "ПРИВЕТ", "да нет"}, "windows-1250": {"zażółć gęślą jaźń", "příliš žluťoučký kůň", "ŁÓŻ"},
+		"windows-1253": {"Καλημέρα κόσμε", "ΕΓΚΑΤΑΣΤΑΣΗ", "σφάλμα"}, "windows-1254": {"şifre çözüldü", "İŞLEM"}, "windows-1255": {"שלום עולם"}, "windows-1256": {"مرحبا بالعالم", "ملف غير موجود"},
+	} {
+		for _, text := range texts {
+			enc, _ := htmlindex.Get(charset)
+			in, err := enc.NewEncoder().Bytes([]byte(text))
+			if err != nil {
+				continue
+			}
+			if got, f, err := Decode(in); err != nil || wrong[f.Charset] && eastern(in, "") != "" {
+				t.Errorf("%s: %q is %q, %+v, %v", charset, text, got, f, err)
+			}
+			if charset == "windows-1252" && wrong[must(Decode(in))] {
+				t.Errorf("%q is not read as Western", text)
+			}
+		}
+	}
+}
+
+func must(_ string, f Format, _ error) string { return f.Charset }

@@ -26,6 +26,12 @@ func (d Decoder) guess(b []byte) (string, Format, error) {
 	if text, exact, ok := decodeAs(b, d.Told); ok && exact && width(d.Told) == 1 {
 		return text, Format{Charset: d.Told}, nil
 	}
+	if around := d.around(b); around == "" || !single(around) {
+		name := eastern(b, cmp.Or(around, d.Local))
+		if text, exact, ok := decodeAs(b, name); ok && exact {
+			return text, Format{Charset: name, Guessed: true}, nil
+		}
+	}
 	candidates := likely(b)
 	if text, name := d.usual(b, candidates); name != "" {
 		return text, Format{Charset: name, Guessed: true}, nil
