@@ -93,7 +93,7 @@ func TestRehearsalIsSeenByAllTools(t *testing.T) {
 			t.Errorf("%s %s: %s", c.name, c.args, got)
 		}
 	}
-	parts, skipped, err := files.ReadMany(t.Context(), p.families.Files.Workspace, nil, []string{p.Path("app"), p.Path("a.go"), p.Path("sub/noise.log")}, nil)
+	parts, skipped, err := p.families.Files.ReadMany(t.Context(), []string{p.Path("app"), p.Path("a.go"), p.Path("sub/noise.log")}, nil)
 	text := ""
 	for _, part := range parts {
 		text += part.Text

@@ -82,6 +82,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	var e *engine.Engine
 	judge := t.Policy(s.judge)
 	f := s.families
+	f.Files.Seen = nil // what the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
 	asker := s.asker.For(f.Model)
 	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker

@@ -21,7 +21,7 @@ type Tools struct {
 	Ripgrep   bool             // grep_search runs rg when that is installed
 	Correct   *Correction      // nil corrects no edits
 
-	seen *sight // what the model knows of files
+	Seen *Sight // what the model knows of files; nil is nothing yet
 }
 
 // A Correction has a model say what an edit was meant to be that does not fit. What that
@@ -31,9 +31,11 @@ type Correction struct {
 	Tell  func(engine.Event)
 }
 
-// List returns the tools, for a model that has seen no file.
+// List returns the tools.
 func (ts Tools) List() engine.Tools {
-	ts.seen = &sight{}
+	if ts.Seen == nil {
+		ts.Seen = &Sight{}
+	}
 	return engine.Tools{ts.listDirectory(), ts.readFile(), ts.grepSearch(), ts.glob(), ts.corrected(ts.replace()), ts.writeFile()}
 }
 

@@ -124,7 +124,7 @@ func TestRaces(t *testing.T) {
 		}
 	}
 	jobs["@path"] = func(p place, _ int) (string, error) {
-		parts, _, err := ReadMany(t.Context(), p.ts.Workspace, nil, []string{p.Dir, p.Path("sub"), p.Path("link"), p.Path("file")}, nil)
+		parts, _, err := p.ts.ReadMany(t.Context(), []string{p.Dir, p.Path("sub"), p.Path("link"), p.Path("file")}, nil)
 		var all strings.Builder
 		for _, part := range parts {
 			all.WriteString(part.Text)

@@ -88,7 +88,7 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	ws := ts.Workspace
 	c, err := load(ws, ts.Secrets, path)
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) && ce.Type == "file_not_found" {
-		ts.seen.missed(ws, path)
+		ts.Seen.missed(ws, path)
 	}
 	if err != nil {
 		return engine.Result{}, err
@@ -104,7 +104,7 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	case c.instead != "":
 		return engine.Result{Text: c.instead, Display: c.display}, nil
 	}
-	ts.seen.look(ws, path, c.raw, c.format)
+	ts.Seen.look(ws, path, c.raw, c.format)
 	v := look(c.text, start, end)
 	v.guess = c.guess()
 	if v.whole() && v.guess == "" {

@@ -31,10 +31,10 @@ type Skipped struct {
 // may be nil, says about the directories that were read stands at the end; its
 // warnings are among the Skipped, without a path.
 //
-// The error is that of ctx.
-func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Redactor,
-	paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
-	m := &manyReader{ws: ws, secrets: secrets, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
+// The model has then seen the texts. The error is that of ctx.
+func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
+	ws := ts.Workspace
+	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Seen, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -65,6 +65,7 @@ func ReadMany(ctx context.Context, ws *workspace.Workspace, secrets *redact.Reda
 type manyReader struct {
 	ws      *workspace.Workspace
 	secrets *redact.Redactor
+	sight   *Sight
 	find    Discover
 	seen    map[string]bool
 	asked   map[string]bool // directories
@@ -150,6 +151,7 @@ func (m *manyReader) file(path string, named bool) {
 	case c.instead != "":
 		m.text(path, c.instead)
 	default:
+		m.sight.look(m.ws, path, c.raw, c.format)
 		v := look(c.text, 0, 0)
 		text := strings.TrimSpace(v.text)
 		switch {

@@ -16,7 +16,7 @@ func (p place) told(names ...string) string {
 	for _, name := range names {
 		paths = append(paths, p.Path(name))
 	}
-	parts, skipped, err := ReadMany(context.Background(), p.ts.Workspace, nil, paths, nil)
+	parts, skipped, err := p.ts.ReadMany(context.Background(), paths, nil)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestReadManyEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, name := range []string{"src", "src/a"} {
-		if _, _, err := ReadMany(ctx, p.ts.Workspace, nil, []string{p.Path(name)}, nil); !errors.Is(err, context.Canceled) {
+		if _, _, err := p.ts.ReadMany(ctx, []string{p.Path(name)}, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -80,7 +80,7 @@ func TestReadManyEnds(t *testing.T) {
 func TestReadManyDiscovers(t *testing.T) {
 	p := newPlace(t, map[string]string{"src/a": "a", "src/b": "b", "src/sub/c": "c", "src/pic.png": png, "other/d": "d"})
 	f := &finder{said: map[string]bool{"other": true}}
-	parts, skipped, err := ReadMany(t.Context(), p.ts.Workspace, nil, []string{p.Path("src"), p.Path("src/a"), p.Path("other/d"), p.Path("none")}, f.find)
+	parts, skipped, err := p.ts.ReadMany(t.Context(), []string{p.Path("src"), p.Path("src/a"), p.Path("other/d"), p.Path("none")}, f.find)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (ts Tools) replace() engine.Tool {
 			}
 			if r.File == nil && a.Old != "" {
 				if err := r.search(ctx, a.Path); err != nil {
-					ts.seen.missed(r.ws, r.Path)
+					ts.Seen.missed(r.ws, r.Path)
 					return engine.Call{}, err
 				}
 			}
@@ -70,7 +70,7 @@ func (ts Tools) replace() engine.Tool {
 					if err := r.Write(ctx); err != nil {
 						return engine.Result{}, err
 					}
-					ts.seen.note(r.place.Path(), r.text, r.format())
+					ts.Seen.note(r.place.Path(), r.text, r.format())
 					return r.result(a.said(r, found)), nil
 				},
 			}, nil

@@ -35,7 +35,7 @@ func TestSecretsCut(t *testing.T) {
 			}
 			return r.Text
 		}
-		parts, _, err := ReadMany(t.Context(), p.ts.Workspace, p.ts.Secrets, []string{p.Path(name)}, nil)
+		parts, _, err := p.ts.ReadMany(t.Context(), []string{p.Path(name)}, nil)
 		if err != nil || len(parts) != 2 {
 			t.Fatal(parts, err)
 		}

@@ -43,7 +43,7 @@ func TestSecretNames(t *testing.T) {
 			t.Errorf("below %s: %v %q", dir, err, r.Text)
 		}
 	}
-	parts, skipped, err := ReadMany(t.Context(), p.ts.Workspace, nil, []string{p.Path("deploy"), p.Path("server.key")}, nil)
+	parts, skipped, err := p.ts.ReadMany(t.Context(), []string{p.Path("deploy"), p.Path("server.key")}, nil)
 	if err != nil || len(parts) != 2 || !strings.Contains(parts[1].Text, "word KEY") {
 		t.Errorf("@ and a name: %v %v", parts, err)
 	}

@@ -537,6 +537,7 @@ func TestFileChangedMeanwhile(t *testing.T) {
 // A file that somebody else has changed since the model saw it is not replaced unread.
 func TestWriteFileThatWasChanged(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "b\n", "new.txt": "n\n", ".env": "KEY=1\n"})
+	p.ts.Seen = &Sight{}
 	tools := map[string]engine.Tool{}
 	for _, tool := range p.ts.List() {
 		tools[tool.Name()] = tool
@@ -567,6 +568,12 @@ func TestWriteFileThatWasChanged(t *testing.T) {
 	do("replace", `{"file_path":"a.txt","instruction":"i","old_string":"6","new_string":"7"}`, "Successfully modified") // of what is there
 	change("a.txt", "5\n")
 	do("write_file", write("./a.txt", "8\\n"), "changed since you last saw it")
+	if _, _, err := p.ts.ReadMany(t.Context(), []string{p.Dir}, nil); err != nil { // as files beside a prompt
+		t.Fatal(err)
+	}
+	do("write_file", write("a.txt", "9\\n"), "Successfully overwrote")
+	change("a.txt", "10\n")
+	do("write_file", write("a.txt", "11\\n"), "changed since you last saw it")
 	do("read_file", `{"file_path":"b.txt","start_line":1,"end_line":1}`, "b")
 	change("b.txt", strings.Repeat("long\n", 20_000))
 	do("write_file", write("b.txt", "8\\n"), "Read it again before you replace it.")
