@@ -73,6 +73,7 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	file := journal.New(journal.Config{Dir: s.project.store.Chats(), ID: t.ID, ProjectHash: s.project.store.Hash,
 		Parent: s.journal.ID()})
+	saver := s.saver.Agent(file)
 	sync := func() error {
 		if !s.opts.Settings.SyncSession {
 			return nil
@@ -111,7 +112,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.project.store.Temp != "" && !s.Trial {
-		cfg.Journal = wrap.Journal(file, s.opts.Secrets.Text)
+		cfg.Journal = wrap.Journal(saver, s.opts.Secrets.Text)
 	}
 	e = engine.New(cfg)
 	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -133,7 +134,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		if goal != "" && cfg.Journal != nil {
 			file.SetSummary(s.opts.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}
-		file.Close()
+		saver.Close()
 		servers.Close()
 	}}, nil
 }

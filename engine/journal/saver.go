@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 	"syscall"
 
 	"google.golang.org/genai"
@@ -34,10 +36,47 @@ type Saver struct {
 	asked string // the last question
 	since string // the question from which on something is missing
 	err   error  // why, nil if nothing is missing
+
+	above *Saver // of the conversation that an agent works for, or nil
+	mu    sync.Mutex
+	left  []*Saver // of agents that have ended, whose files lack something
+	said  bool     // that these do
 }
 
 // NewSaver returns a Saver that tells what happens by tell.
 func NewSaver(f *File, tell func(engine.Notice)) *Saver { return &Saver{file: f, tell: tell} }
+
+// Agent returns a Saver for the conversation of an agent in f. What that lacks when it is
+// closed is tried again with what s lacks, and told by s.
+func (s *Saver) Agent(f *File) *Saver {
+	return &Saver{file: f, tell: func(engine.Notice) {}, above: s}
+}
+
+// Close closes the file of an agent, or leaves it to the Saver above if it lacks something.
+func (s *Saver) Close() {
+	if s.Missing() == "" || s.above == nil {
+		s.file.Close()
+		return
+	}
+	s.above.mu.Lock()
+	defer s.above.mu.Unlock()
+	s.above.left = append(s.above.left, s)
+}
+
+// agents tries again to write what agents said, and returns why some of it is not.
+func (s *Saver) agents() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = slices.DeleteFunc(s.left, func(a *Saver) bool {
+		if a.Missing() != "" {
+			err = a.err
+			return false
+		}
+		a.file.Close()
+		return true
+	})
+	return err
+}
 
 // Record implements [engine.Journal].
 func (s *Saver) Record(e engine.Entry) error {
@@ -86,10 +125,20 @@ func (s *Saver) Missing() string {
 	if s.file.unwritten {
 		s.saved(s.file.write(nil))
 	}
-	if s.err == nil {
+	agents := s.agents()
+	switch {
+	case s.err != nil:
+		return fmt.Sprintf("nothing is saved from %q on: %v", text.OneLine(s.since, 60), s.err)
+	case agents == nil:
+		s.said = false
 		return ""
 	}
-	return fmt.Sprintf("nothing is saved from %q on: %v", text.OneLine(s.since, 60), s.err)
+	missing := fmt.Sprintf("what agents said is not saved: %v", agents)
+	if !s.said {
+		s.said = true
+		s.tell(engine.Notice{Text: missing})
+	}
+	return missing
 }
 
 // Run returns a Run after which is tried again what could not be written.

@@ -90,6 +90,37 @@ func TestSavedAgain(t *testing.T) {
 	}
 }
 
+// What agents said while a disk was full is saved when there is room, be the agent at an end.
+func TestAgentSavedAgain(t *testing.T) {
+	space := 0
+	full := func(id string) *File {
+		f := newFile(t, id)
+		f.files = fullDisk{&space}
+		return f
+	}
+	var told []string
+	s := NewSaver(full(testID), func(n engine.Notice) { told = append(told, n.Text) })
+	agent := full("22222222-0000-4000-8000-000000000000")
+	a := s.Agent(agent)
+	want := []*genai.Content{user("task"), model("Done.")}
+	for _, c := range want {
+		if err := a.Record(engine.Entry{Content: c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Close()
+	for range 2 {
+		if missing := s.Missing(); missing != "what agents said is not saved: the disk is full" {
+			t.Errorf("%q", missing)
+		}
+	}
+	space = -1
+	if missing := s.Missing(); missing != "" || len(told) != 1 || len(s.left) != 0 {
+		t.Errorf("%q, told %q", missing, told)
+	}
+	same(t, want, load(t, agent.Path()).History)
+}
+
 // Where the folder can't be made, it is made later.
 func TestSavedAgainInNewFolder(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
