@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -188,7 +189,11 @@ func (c *change) begin(ctx context.Context) error {
 	if c.k.failed = err; err != nil {
 		c.k.unsure = true
 		c.k.drop()
-		c.k.tell(fmt.Sprintf("what follows can't be taken back by /undo: %v", err))
+		why := err.Error()
+		if errors.Is(err, syscall.ENOSPC) {
+			why = "the disk is full" // in the same words each time, so that it is told once
+		}
+		c.k.tell("what follows can't be taken back by /undo: " + why)
 		return err
 	}
 	c.begun = true

@@ -203,6 +203,9 @@ func TestPanicLosesNothing(t *testing.T) {
 	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "outputs.Limits.Keep") {
 		t.Errorf("exit code %d:\n%s", code, errs.Bytes())
 	}
+	if !regexp.MustCompile(`(?m)^hint: go on with gemline (--resume|-r) [0-9a-f-]+; please report this`).Match(errs.Bytes()) {
+		t.Errorf("how to go on with the session is not said:\n%s", errs.Bytes())
+	}
 	pt.CheckResume(t, s, dir)
 	requests := s.Requests()
 	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "Let me count.") || !strings.Contains(body, `"go"`) {
