@@ -58,8 +58,51 @@ func (i *interactive) startServers() {
 	if c.set == nil {
 		return
 	}
-	c.show = func(text string) { i.screen.Show(func() { i.front.notify(text) }) }
+	var early gathered
+	c.show = func(text string) { early.add(text, i.tellLater) }
 	c.set.Start()
+	go func() {
+		c.set.Wait(context.Background(), patience)
+		early.all(i.tellLater)
+	}()
+}
+
+// tellLater has warnings be told together, when that disturbs nobody.
+func (i *interactive) tellLater(texts ...string) {
+	i.screen.Show(func() {
+		for _, text := range texts {
+			i.front.notify(text)
+		}
+	})
+}
+
+// gathered are warnings of a beginning, which are told together when that is over. It is
+// safe for concurrent use.
+type gathered struct {
+	mu    sync.Mutex
+	texts []string
+	over  bool
+}
+
+// add adds a warning, or has tell tell it if it comes later than the others.
+func (g *gathered) add(text string, tell func(...string)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		tell(text)
+		return
+	}
+	g.texts = append(g.texts, text)
+}
+
+// all has tell tell what was gathered.
+func (g *gathered) all(tell func(...string)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over = true; len(g.texts) > 0 {
+		slices.Sort(g.texts)
+		tell(g.texts...)
+	}
 }
 
 // patience is how long servers are waited for before that is told.

@@ -306,26 +306,44 @@ func (s *Session) prompted() engine.Run {
 }
 
 // telling returns a run that also tells what was asked of a model while a call was
-// prepared, as soon as it yields the next event. A summary is taken note of.
+// prepared, and what is told of servers and agents, as soon as it yields the next event that
+// is no piece of an answer. A summary is taken note of.
 func (s *Session) telling(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
+			told := func() bool {
+				for _, next := range append(s.beside.take(), s.project.told.take()...) {
+					if !yield(next, nil) {
+						return false
+					}
+				}
+				return true
+			}
+			failed := false
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
 				if err := s.recordPlaces(ev); err != nil {
 					s.project.told.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 				}
-				for _, next := range append(s.beside.take(), s.project.told.take()...) {
-					if !yield(next, nil) {
-						return
-					}
-				}
-				if !yield(ev, err) {
+				failed = err != nil
+				if !answering(ev) && !told() || !yield(ev, err) {
 					return
 				}
 			}
+			if !failed {
+				told()
+			}
 		}
 	}
+}
+
+// answering reports whether ev is a piece of an answer, which nothing may interrupt.
+func answering(ev engine.Event) bool {
+	switch ev.(type) {
+	case engine.Text, engine.Thought:
+		return true
+	}
+	return false
 }
 
 // rereading returns a run after which the context files are read again, if one was made by

@@ -42,7 +42,9 @@ func (e *editor) draw() {
 func (e *editor) press(op rune) {
 	switch {
 	case op == opShow:
-		e.aside(func() { e.terminal.deferred.show() })
+		if !e.asking && e.prompt != More && len(e.buf.text) == 0 && !e.recall.searching {
+			e.aside(e.terminal.deferred.show)
+		}
 		return
 	case e.recall.searching && e.searchOp(op):
 		return

@@ -71,7 +71,6 @@ func (c *cooked) line(ctx context.Context, prompt string, answer bool) (string, 
 func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, error) {
 	c.terminal.src.awaitForeground(c.terminal.jobs)
 	c.typeAhead(c.terminal.src.typeAhead())
-	c.terminal.deferred.show()
 	c.showUnsent()
 	if !answer {
 		c.showOffered()
@@ -82,7 +81,6 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 	defer func() {
 		c.terminal.reading.Store(false)
 		c.terminal.src.hideEcho()
-		c.terminal.deferred.show()
 	}()
 	c.terminal.Config.Out.Prompt(prompt)
 	if c.terminal.src.terminal() && len(c.buf) > 0 && !c.terminal.Config.Echoed && c.terminal.src.echoes() {

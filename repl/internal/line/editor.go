@@ -106,7 +106,6 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		return "", context.Cause(ctx)
 	}
 	e.terminal.src.awaitForeground(e.terminal.jobs)
-	e.terminal.deferred.show()
 	e.useVi = e.terminal.Config.Vi != nil && e.terminal.Config.Vi()
 	e.in.setVi(e.useVi)
 	e.in.typed(e.terminal.src.typeAhead())
@@ -125,7 +124,6 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.left = true
 		return "", io.EOF // the terminal is gone
 	}
-	defer e.terminal.deferred.show()
 	defer e.terminal.src.hideEcho()
 	defer restore()
 	e.bracket(pasteOn)

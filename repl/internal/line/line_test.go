@@ -84,6 +84,10 @@ func (r *recent) Add(text string)   { r.entries = append(r.entries, text) }
 // carryOut does what a line asks for, or says what it is.
 func carryOut(ctx context.Context, r *Reader, out *output.Writer, s string) {
 	switch s {
+	case "news and ask":
+		r.Show(func() { out.Line(output.Info, "news") })
+		s, err := r.Ask(ctx, "sure: ")
+		out.Line(output.Info, "answer %q, %v", s, err)
 	case "ask":
 		out.Line(output.Info, "working")
 		teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead

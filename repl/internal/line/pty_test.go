@@ -124,29 +124,45 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// What is shown meanwhile waits for Enter, or stands above the line.
+// What is shown meanwhile waits for Enter, unless nothing is typed behind a prompt that can
+// be shown again. It does not come with the answer to a question.
 func TestShow(t *testing.T) {
 	for _, kind := range []string{"plain", "smart"} {
-		t.Run(kind, func(t *testing.T) {
-			ready, done := teletype.NewLatch(t), teletype.NewLatch(t)
-			s := start(t, kind, "LINE_READY="+ready.Addr, "LINE_DONE="+done.Addr)
+		for _, typed := range []string{"", "half"} {
+			t.Run(kind+typed, func(t *testing.T) {
+				ready, done := teletype.NewLatch(t), teletype.NewLatch(t)
+				s := start(t, kind, "LINE_READY="+ready.Addr, "LINE_DONE="+done.Addr)
+				s.Expect("> ")
+				s.Line("news")
+				s.Expect("> ")
+				s.Send(typed)
+				s.Expect(typed)
+				ready.Open()
+				done.Open()
+				if kind == "smart" && typed == "" {
+					s.Expect("\r\ninfo: news\r\n> ")
+				}
+				s.Line(" way")
+				if kind == "plain" || typed != "" {
+					s.Expect(" way\r\ninfo: news\r\n")
+				}
+				s.Expect(`got "` + typed + ` way"`)
+				if n := bytes.Count(s.Transcript(), []byte("info: news")); n != 1 {
+					t.Errorf("shown %d times", n)
+				}
+			})
+		}
+		t.Run(kind+"question", func(t *testing.T) {
+			s := start(t, kind)
 			s.Expect("> ")
-			s.Line("news")
+			s.Line("news and ask")
+			s.Expect("sure: ")
+			s.Line("y")
+			s.Expect(`answer "y", <nil>`)
+			s.Expect("info: news\r\n")
 			s.Expect("> ")
-			s.Send("half")
-			s.Expect("half")
-			ready.Open()
-			done.Open()
-			if kind == "smart" {
-				s.Expect("\r\ninfo: news\r\n> half")
-			}
-			s.Line(" way")
-			if kind == "plain" {
-				s.Expect(" way\r\ninfo: news\r\n")
-			}
-			s.Expect(`got "half way"`)
-			if n := bytes.Count(s.Transcript(), []byte("info: news")); n != 1 {
-				t.Errorf("shown %d times", n)
+			if before, _, _ := bytes.Cut(s.Transcript(), []byte("answer")); bytes.Contains(before, []byte("info: news")) {
+				t.Error("it comes with the question")
 			}
 		})
 	}

@@ -83,6 +83,9 @@ func New(c Config) (*Reader, error) {
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	defer r.deaf()()
 	r.inserted = nil
+	r.src.awaitForeground(r.jobs)
+	r.deferred.show()
+	defer r.deferred.show()
 	g := multiline{typed: r.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
@@ -166,9 +169,9 @@ func (r *Reader) Close() error {
 	return errors.Join(r.by.close(), r.src.close())
 }
 
-// Show lets show write when that disturbs nobody: above the line that is being
-// typed, or when it has been entered. Show is called on the goroutine that
-// reads, or on its behalf.
+// Show lets show write when that disturbs nobody: above a prompt behind which nothing is
+// typed, or before and behind the next input, but never at a question. Show is called on
+// the goroutine that reads, or on its behalf.
 func (t *terminal) Show(show func()) {
 	if t.deferred.add(show); t.reading.Load() {
 		t.wake()
