@@ -92,7 +92,15 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.over = false
 		return "", io.EOF
 	}
-	return c.fromTerminal(ctx, prompt)
+	if prompt != More || c.terminal.Config.Single || !c.terminal.src.terminal() {
+		return c.fromTerminal(ctx, prompt)
+	}
+	together := !c.open
+	s, err := c.fromTerminal(ctx, prompt)
+	if err == nil && (together || len(c.buf) > 0 || c.terminal.src.waiting()) && !isFence(s) {
+		c.terminal.inserted = append(c.terminal.inserted, s)
+	}
+	return s, err
 }
 
 // showOffered shows what can't be put into the next line.

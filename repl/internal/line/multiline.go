@@ -49,7 +49,6 @@ func (m multiline) read(prompt string) (string, error) {
 // what stands between the fences around it. What follows a fence that is not
 // closed is still to come.
 func (m multiline) pasted(lines []string) (string, error) {
-	isFence := func(s string) bool { return strings.TrimSpace(s) == fence }
 	last := len(lines) - 1
 	switch {
 	case isFence(lines[0]) && isFence(lines[last]):
@@ -60,9 +59,12 @@ func (m multiline) pasted(lines []string) (string, error) {
 	return m.continued(strings.Join(lines, "\n"))
 }
 
+// isFence reports whether a line opens or closes a block.
+func isFence(s string) bool { return strings.TrimSpace(s) == fence }
+
 // single returns the input that begins with the line s.
 func (m multiline) single(s string) (string, error) {
-	if strings.TrimSpace(s) == fence {
+	if isFence(s) {
 		return m.block(nil)
 	}
 	if m.asksForEditor(s) {
@@ -98,7 +100,7 @@ func (m multiline) block(lines []string) (string, error) {
 			return strings.Join(lines, "\n"), nil
 		case err != nil:
 			return "", err
-		case strings.TrimSpace(s) == fence:
+		case isFence(s):
 			return strings.Join(lines, "\n"), nil
 		case m.asksForEditor(s):
 			return m.edit(strings.Join(append(lines, ""), "\n"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -88,7 +89,13 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	defer r.deferred.show()
 	g := multiline{typed: r.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
-		more: func(first string) ([]string, error) { return r.by.pasted(ctx, first) }}
+		more: func(first string) ([]string, error) {
+			lines, err := r.by.pasted(ctx, first)
+			if len(lines) > 1 {
+				r.inserted = append(r.inserted, strings.Join(slices.DeleteFunc(slices.Clone(lines), isFence), "\n"))
+			}
+			return lines, err
+		}}
 	if r.Edit != nil {
 		g.edit = func(text string) (string, error) { return compose(ctx, r.Config, r.Lend, text) }
 	}
@@ -99,8 +106,8 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	return s, err
 }
 
-// Pasted returns what of the last input was pasted where the terminal marks pastes, but for
-// short ones of one line.
+// Pasted returns what of the last input was pasted, but for short texts of one line: where
+// the terminal marks pastes, what stood between the marks, else lines that came together.
 func (r *Reader) Pasted() []string { return r.inserted }
 
 // Ask shows a question and returns its one-line answer.

@@ -85,6 +85,55 @@ func TestPastedReferences(t *testing.T) {
 	}
 }
 
+// Nor in lines that came together where the terminal marks no paste: at the prompt, in a
+// block and behind a backslash. What is typed line by line in a block refers to files.
+func TestUnmarkedPasteReferences(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []struct {
+		name, term string
+		env        []string
+	}{{name: "dumb", term: "dumb"}, {"Emacs", "dumb", []string{"INSIDE_EMACS=29.1,comint"}}, {name: "vt100", term: "vt100"}} {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."))
+			c := pt.Terminal(t, server)
+			c.Term, c.Env = kind.term, append(c.Env, kind.env...)
+			pt.Write(t, c.Dir, map[string]string{"typed.txt": "text of typed.txt", "pasted.txt": "text of pasted.txt"})
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send("class A {\r@pasted.txt\r}\r")
+			s.Expect("One.")
+			s.Expect("> ")
+			want := []bool{false}
+			if kind.term == "dumb" {
+				s.Line(`"""`)
+				s.Expect(". ")
+				s.Send("class A {\r@pasted.txt\r}\r")
+				s.Expect("}")
+				s.Line(`"""`)
+				s.Expect("Two.")
+				s.Expect("> ")
+				s.Line(`"""`)
+				s.Expect(". ")
+				s.Line("see @typed.txt")
+				s.Expect(". ")
+				s.Line(`"""`)
+				s.Expect("Three.")
+				s.Expect("> ")
+				want = append(want, false, true)
+			}
+			pt.Leave(t, s, teletype.Rules{Smart: kind.term != "dumb"})
+			for i, r := range pt.Streamed(server) {
+				body := string(r.Body)
+				last := body[max(0, strings.LastIndex(body, `"role":"model"`)):]
+				if strings.Contains(last, "text of pasted.txt") || strings.Contains(last, "text of typed.txt") != want[i] {
+					t.Errorf("sent %d: %s", i+1, last[:min(len(last), 2000)])
+				}
+			}
+		})
+	}
+}
+
 // Lines that come together are one request each with the prompts that are for
 // programs, and by the setting.
 func TestLinesThatAreNoPaste(t *testing.T) {
