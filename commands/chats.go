@@ -27,6 +27,7 @@ type chatCommands struct {
 	out      io.Writer
 	home     string
 	manage   func(ctx context.Context, args ...string) error
+	pickOne  func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
 	sessions Sessions
 }
 
@@ -45,10 +46,9 @@ type Sessions struct {
 	// it of, as far as that takes a moment.
 	Summarize func(ctx context.Context, list []journal.Session)
 
-	// Confirm asks something that is answered yes or no, and Choose for one of a few
-	// numbers; 0 is none of them. They are nil where nobody can be asked.
+	// Confirm asks something that is answered yes or no. It is nil where nobody can be
+	// asked.
 	Confirm func(ctx context.Context, question string) (bool, error)
-	Choose  func(ctx context.Context, question string, numbers []int) (int, error)
 }
 
 // errOnePrompt is the error of a command that is about the conversation of a session.
@@ -123,20 +123,20 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 			list = again
 		}
 	}
-	var ls []string
-	numbers := make([]int, len(list))
+	menu := make([]Choice, len(list))
 	for i, s := range list {
-		numbers[i] = i + 1
-		line := s.Line(i+1, cmd.c.Journal.ID(), time.Now())
+		menu[i] = cmd.sessionChoice(s, i+1)
 		if i == len(list)-1 && len(list) > 1 {
-			line += " newest"
+			menu[i].Text += " newest"
 		}
-		ls = append(ls, line)
 	}
-	if err := sentences(cmd.out, ls...); err != nil {
-		return err
-	}
-	return cmd.choose(ctx, list, numbers)
+	return cmd.choose(ctx, list, menu)
+}
+
+// sessionChoice returns the line of a list that stands for a session.
+func (cmd chatCommands) sessionChoice(s journal.Session, n int) Choice {
+	_, line, _ := strings.Cut(s.Line(n, cmd.c.Journal.ID(), time.Now()), " ")
+	return Choice{Number: n, Name: s.Name, Text: line}
 }
 
 // pickFound goes on with the session whose title has all words, or else with the one that holds
@@ -158,16 +158,13 @@ func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, wo
 		return cmd.resumeSession(ctx, found[0].Session)
 	}
 	var list []journal.Session
-	var numbers []int
-	var ls []string
+	var menu []Choice
 	for _, f := range found {
-		list, numbers = append(list, f.Session), append(numbers, f.Number)
-		ls = append(append(ls, f.Line(f.Number, cmd.c.Journal.ID(), time.Now())), f.HitLines()...)
+		c := cmd.sessionChoice(f.Session, f.Number)
+		c.Below = f.HitLines()
+		list, menu = append(list, f.Session), append(menu, c)
 	}
-	if err := sentences(cmd.out, ls...); err != nil {
-		return err
-	}
-	return cmd.choose(ctx, list, numbers)
+	return cmd.choose(ctx, list, menu)
 }
 
 // titled returns the sessions whose title has all words, in any order and case.
@@ -182,16 +179,20 @@ func titled(all []journal.Session, words string) (found []journal.Found) {
 	return found
 }
 
-// choose asks for the number of a session that was listed, and goes on with it.
-func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, numbers []int) error {
-	if cmd.sessions.Choose == nil {
-		return sentences(cmd.out, "/resume NUMBER goes on with one")
+// choose asks for one of sessions, which stand in a menu, and goes on with it.
+func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []Choice) error {
+	if cmd.pickOne == nil {
+		var ls []string
+		for _, c := range menu {
+			ls = append(append(ls, fmt.Sprintf("%d. %s", c.Number, c.Text)), c.Below...)
+		}
+		return sentences(cmd.out, append(ls, "/resume NUMBER goes on with one")...)
 	}
-	n, err := cmd.sessions.Choose(ctx, "go on with which session?", numbers)
-	if i := slices.Index(numbers, n); err == nil && i >= 0 {
-		return cmd.resumeSession(ctx, list[i])
+	at, err := cmd.pickOne(ctx, "go on with which session?", "none", menu)
+	if err != nil || at < 0 {
+		return err
 	}
-	return err
+	return cmd.resumeSession(ctx, list[at])
 }
 
 // resume goes on with a session, or with a copy of one that another process has.

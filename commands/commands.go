@@ -68,6 +68,15 @@ type Command struct {
 	Complete func(ctx context.Context, before, prefix string) []string
 }
 
+// A Choice is a line of a list of which one is chosen.
+type Choice struct {
+	Number int      // 0 is its place in the list, from 1
+	Name   string   // that may be typed for it, too
+	Text   string   // what stands behind the number
+	Below  []string // more lines
+	Now    bool     // it is so already
+}
+
 // Deps are what the commands of a session need. [Builtin] gives each family of commands its
 // part of them.
 type Deps struct {
@@ -114,6 +123,10 @@ type Deps struct {
 	// Confirm asks something that is answered yes or no. It is nil where nobody can be
 	// asked.
 	Confirm func(ctx context.Context, about string) (bool, error)
+
+	// Choose asks for one of a list, and returns its place in it, or -1 for what enter
+	// says. It is nil where nobody can be asked.
+	Choose func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
 
 	// Editor is about the editor that the terminal belongs to: status, enable, disable
 	// and install. It is nil where there is no terminal.
@@ -172,12 +185,12 @@ type Set []*Command
 func Builtin(d *Deps) Set {
 	c := d.Conversation
 	answer := answerCommands{c, d.Out, d.Screen, d.Copy, d.Restart}
-	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Sessions}
+	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Choose, d.Sessions}
 	custom := customCommands{d.Out, d.Customs}
 	directory := directoryCommands{c, d.Out, d.Home}
 	help := helpCommands{d.Out, d.Commands, d.Manage, d.Page}
 	memory := memoryCommands{c, d.Out}
-	model := modelCommands{c, d.Out, d.Manage, d.ServerModels}
+	model := modelCommands{c, d.Out, d.Manage, d.Choose, d.ServerModels}
 	screen := screenCommands{c, d.Out, d.Screen, d.Editor}
 	session := sessionCommands{c, d.Out, d.Compress, d.Detach, d.Discard, d.Restart}
 	sub := subCommands{memory, d.Out, d.Customs, d.Manage, d.Permit}

@@ -17,6 +17,7 @@ type modelCommands struct {
 	c            *Conversation
 	out          io.Writer
 	manage       func(ctx context.Context, args ...string) error
+	pickOne      func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
 	serverModels func(context.Context) ([]string, error)
 }
 
@@ -52,7 +53,7 @@ func (cmd modelCommands) useModel(ctx context.Context, args string) error {
 	case err != nil:
 		return err
 	case asked == (modelChange{}):
-		return cmd.listModels()
+		return cmd.pick(ctx)
 	}
 	if asked.name == "" {
 		cmd.c.Model.Think(asked.thinking)
@@ -133,17 +134,32 @@ func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
 	return nil
 }
 
-// listModels prints the chosen model and the list of models.
-func (cmd modelCommands) listModels() error {
+// pick prints the chosen model and the models to choose from, and has one chosen.
+func (cmd modelCommands) pick(ctx context.Context) error {
 	line := "model: " + cmd.c.Model.Chosen()
 	if now := cmd.c.Engine.Model(); now != cmd.c.Model.Chosen() {
 		line += "; now " + now
 	}
-	ls := []string{line, "", "Names you can give:"}
-	for _, c := range cmd.c.Model.Presets.Choices() {
-		ls = append(ls, c.Name+": "+c.Note)
+	choices := cmd.c.Model.Presets.Choices()
+	if cmd.pickOne == nil {
+		ls := []string{line, "", "Names you can give:"}
+		for _, c := range choices {
+			ls = append(ls, c.Name+": "+c.Note)
+		}
+		return sentences(cmd.out, ls...)
 	}
-	return sentences(cmd.out, ls...)
+	if err := sentences(cmd.out, line); err != nil {
+		return err
+	}
+	var menu []Choice
+	for _, c := range choices {
+		menu = append(menu, Choice{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()})
+	}
+	at, err := cmd.pickOne(ctx, "which model?", "no change", menu)
+	if err != nil || at < 0 {
+		return err
+	}
+	return cmd.useModel(ctx, choices[at].Name)
 }
 
 // checkModel asks the server whether it has a model that the program does not

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemline/repl/output"
@@ -52,47 +53,25 @@ func (c *Console) wishes(folder string, wishes []question.Wish) (hidden bool) {
 	return hidden
 }
 
-// choose asks for one of some options, by what is typed for it, and help is what ? tells
-// if it is not nil. Nothing, and what is no option, means the one without a key.
+// choose asks for one of some options, and help is what ? tells if it is not nil. Nothing,
+// and what is no option, means the one without a key.
 func choose[T any](ctx context.Context, c *Console, options []question.Option[T], help func()) (answer T, err error) {
-	var keys []string
+	m := Menu{Enter: "not now", Help: help}
+	var answers []T
 	for _, o := range options {
-		if o.Key != "" {
-			c.Out.Line(output.Info, "%s %s", o.Key, o.Text)
-			keys = append(keys, o.Key)
+		if n, err := strconv.Atoi(o.Key); err == nil {
+			m.Choices = append(m.Choices, MenuChoice{Number: n, Name: o.Name, Text: o.Text})
+			answers = append(answers, o.Answer)
 		}
 	}
-	problem := "%.100q is none of the choices"
-	if help != nil {
-		keys, problem = append(keys, "?"), problem+"; ? says what they mean"
-	}
-	ask := strings.Join(keys, ", ") + " or Enter for not now: "
-	_, err = c.repeat(ctx, ask, ask, "not now", func(s string) (bool, string) {
-		word := strings.ToLower(strings.TrimSpace(s))
-		switch word {
-		case "y", "yes":
-			word = "1"
-		case "n", "no":
-			word = ""
-		case "?":
-			if help != nil {
-				help()
-				return false, ""
-			}
-		}
-		i := slices.IndexFunc(options, func(o question.Option[T]) bool { return o.Key == word })
-		if i < 0 {
-			return false, fmt.Sprintf(problem, s)
-		}
-		answer = options[i].Answer
-		return true, ""
-	})
-	var nothing T
+	at, err := c.menu(ctx, m, map[string]string{"y": "1", "yes": "1", "n": "", "no": ""})
 	switch {
 	case err == io.EOF:
-		return nothing, fmt.Errorf("%w: %w", context.Canceled, err)
+		return answer, fmt.Errorf("%w: %w", context.Canceled, err)
 	case err != nil:
-		return nothing, c.unanswered(err, "")
+		return answer, c.unanswered(err, "")
+	case at >= 0:
+		answer = answers[at]
 	}
 	return answer, nil
 }

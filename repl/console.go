@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -247,13 +246,6 @@ func (c *Console) unanswered(err error, otherwise string) error {
 	return err
 }
 
-// number shows options, one line each, numbered from 1.
-func (c *Console) number(options []string) {
-	for i, o := range options {
-		c.Out.Item(output.Normal, fmt.Sprintf("%s%d %s", indent, i+1, c.disarm(oneLine(o))))
-	}
-}
-
 // continued returns s with the lines that follow it, if it ends with a
 // backslash.
 func (c *Console) continued(ctx context.Context, s string) (_ string, ok bool, err error) {
@@ -283,26 +275,6 @@ func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err erro
 		return problem == "", problem
 	})
 	return yes, err
-}
-
-// Number asks for one of a few numbers. Anything else is none, 0; Ctrl-C is an error.
-func (c *Console) Number(ctx context.Context, about string, numbers []int) (n int, err error) {
-	those := span(len(numbers))
-	if last := numbers[len(numbers)-1]; last != len(numbers) { // some are left out
-		those = strings.Trim(fmt.Sprint(numbers), "[]")
-	}
-	question := fmt.Sprintf("%s %s, Enter for none: ", about, those)
-	_, err = c.insist(ctx, question, question, "none", func(s string) (bool, string) {
-		if s = strings.TrimSpace(s); s == "" {
-			return true, ""
-		}
-		if n, _ = numeral(s); slices.Contains(numbers, n) {
-			return true, ""
-		}
-		n = 0
-		return false, fmt.Sprintf("%.100q is none of the numbers", s)
-	})
-	return n, err
 }
 
 // lookEvery is how often is looked whether the terminal is still there.

@@ -47,11 +47,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 			several = ", of which several may be chosen"
 		}
 		a.Console.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
-		var lines []string
-		for _, o := range q.Options {
-			lines = append(lines, strings.TrimSuffix(o.Label+": "+o.Description, ": "))
-		}
-		a.Console.number(append(lines, other))
+		a.Console.list(menu(q))
 	}
 }
 
@@ -105,19 +101,26 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 	return a.chosen(ctx, q, sel)
 }
 
+// menu returns the choices of a question, the last one being an answer of the user's own.
+func menu(q engine.Question) Menu {
+	m := Menu{Several: q.Multi, Enter: "none", Help: func() {}}
+	for _, o := range q.Options {
+		m.Choices = append(m.Choices, MenuChoice{Text: strings.TrimSuffix(o.Label+": "+o.Description, ": ")})
+	}
+	m.Choices = append(m.Choices, MenuChoice{Text: other})
+	return m
+}
+
 // prompt is what a question ends with. It does not begin like an approval.
 func prompt(q engine.Question) string {
-	how := "in words"
-	switch {
-	case q.Kind == engine.YesNo:
-		how = "y or n"
-	case q.Kind == engine.Choice:
-		how = span(len(q.Options) + 1)
-		if q.Multi {
-			how += ", several as 1,2"
-		}
+	switch m := menu(q); q.Kind {
+	case engine.Choice:
+		return m.prompt()
+	case engine.YesNo:
+		return m.end("answer y or n")
+	default:
+		return m.end("answer in words")
 	}
-	return "answer " + how + ", Enter for none, ? explain: "
 }
 
 // chosen returns the reply that sel stands for. Words of the user's own that

@@ -61,10 +61,10 @@ func TestQuestions(t *testing.T) {
 		{"words with numbers", []engine.Question{all}, []string{"4 2 of them"}, said("2 of them"), nil, ""},
 		{"one of them wrong", []engine.Question{all}, []string{"1,7", "1"}, said("PostgreSQL"), nil, "info: there is no choice 7"},
 		{"only commas", []engine.Question{all}, []string{" , "}, said(""), nil, ""},
-		{"words", []engine.Question{text}, []string{" a new name "}, said("a new name"), nil, "gemini: question: What is it called?\n  such as: my-app\nanswer in words, Enter for none, ? explain: "},
+		{"words", []engine.Question{text}, []string{" a new name "}, said("a new name"), nil, "gemini: question: What is it called?\n  such as: my-app\nanswer in words, ? explain, Enter for none: "},
 		{"words in two lines", []engine.Question{text}, []string{`one\`, "two"}, said("one\ntwo"), nil, "... two"},
 		{"a backslash at the end", []engine.Question{text}, []string{`C:\\`}, said(`C:\\`), nil, ""},
-		{"yes", []engine.Question{yesno}, []string{"Y"}, said("Yes"), nil, "gemini: question, Now: Shall I begin?\nanswer y or n, Enter for none, ? explain: "},
+		{"yes", []engine.Question{yesno}, []string{"Y"}, said("Yes"), nil, "gemini: question, Now: Shall I begin?\nanswer y or n, ? explain, Enter for none: "},
 		{"no", []engine.Question{yesno}, []string{"no"}, said("No"), nil, ""},
 		{"neither", []engine.Question{yesno}, []string{"a", "1", "y"}, said("Yes"), nil, `info: "1" is neither y nor n`},
 		{"nothing", []engine.Question{databases}, []string{""}, said(""), nil, ""},
@@ -106,7 +106,7 @@ info: 4 choices
   2 SQLite: one file
   3 sqlcipher
   4 other, in your own words
-answer 1 to 4, Enter for none, ? explain: `
+answer 1 to 4, ? explain, Enter for none: `
 	want := question + `?
 info: the number of a choice, or how it begins; 4 and words answers in your own
 info: Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn
@@ -140,7 +140,7 @@ info: 3 choices
   1 permission\x3a run: rm: x\x1b[2J permission\x3a run: ls y n a \x3f: >
   2 \u{202e}evil >
   3 other, in your own words
-answer 1 to 3, Enter for none, ? explain: 2
+answer 1 to 3, ? explain, Enter for none: 2
 `
 	if diff := cmp.Diff(want, shown.String()); diff != "" {
 		t.Error(diff)

@@ -98,7 +98,7 @@ func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Console.Out, i.show)
 	app.Permit, app.Screen = i.opts.Permit(i.screen.Console, i.front.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
-	app.Sessions.Confirm, app.Sessions.Choose = i.screen.Console.Confirm, i.screen.Console.Number
+	app.Sessions.Confirm, app.Choose = i.screen.Console.Confirm, i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 		err := i.front.replace(ctx, c, "other", "resume")
 		if err == nil {
@@ -117,6 +117,15 @@ func (i *interactive) commands() *commands.Deps {
 		return i.screen.Copy(ctx, text, tmux, desktop)
 	}
 	return app
+}
+
+// choose has the user choose one of a list.
+func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.Choice) (at int, err error) {
+	m := repl.Menu{Ask: ask, Enter: enter}
+	for _, c := range list {
+		m.Choices = append(m.Choices, repl.MenuChoice(c))
+	}
+	return i.screen.Console.Choose(ctx, m)
 }
 
 // begin begins the conversation and greets its user. What is told meanwhile

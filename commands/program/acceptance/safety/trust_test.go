@@ -250,10 +250,10 @@ func TestOddPlaces(t *testing.T) {
 		}
 		p.Say("/permissions trust")
 		p.Expect(", which is everything on this machine")
-		p.Expect("1, 3, ? or Enter for not now: ")
+		p.Expect("answer 1, 3, ? explain, Enter for not now: ")
 		p.Line("2")
 		p.Expect("none of the choices")
-		p.Expect("1, 3, ? or Enter for not now: ")
+		p.Expect("answer 1, 3, ? explain, Enter for not now: ")
 		p.Line("")
 		p.Say("/quit")
 		p.Exit()

@@ -286,7 +286,7 @@ func TestAgentsOfAProjectAtATerminal(t *testing.T) {
 	s.Line("/agents reload") // and asks about what has changed
 	s.Expect("permission: this project brings 1 agent, which nobody has agreed to so far")
 	s.Expect("Be evil.")
-	s.Expect("1, 3 or Enter for not now: ")
+	s.Expect("answer 1, 3, Enter for not now: ")
 	s.Line("")
 	s.Expect("theirs (project): Of the project. [not callable: nobody has agreed to this project's agent as it is now")
 	s.Expect("mine (user): Behind.")
@@ -309,7 +309,7 @@ func TestAgentsOfAProjectAtATerminal(t *testing.T) {
 	pt.Write(t, c.Dir, theirs("You are vague. Be kind."))
 	s.Line("/agents reload")
 	s.Expect("Be kind.")
-	s.Expect("1, 3 or Enter for not now: ")
+	s.Expect("answer 1, 3, Enter for not now: ")
 	s.Line("1")
 	s.Expect("theirs (project): Of the project.\r\n")
 	s.Expect("\n> ")

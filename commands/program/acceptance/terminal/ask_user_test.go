@@ -33,10 +33,10 @@ func questions() et.Reply {
 }
 
 const (
-	toChoose  = "answer 1 to 3, Enter for none, ? explain: "
-	toSelect  = "answer 1 to 4, several as 1,2, Enter for none, ? explain: "
-	toSay     = "answer in words, Enter for none, ? explain: "
-	toConfirm = "answer y or n, Enter for none, ? explain: "
+	toChoose  = "answer 1 to 3, ? explain, Enter for none: "
+	toSelect  = "answer 1 to 4, several as 1,2, ? explain, Enter for none: "
+	toSay     = "answer in words, ? explain, Enter for none: "
+	toConfirm = "answer y or n, ? explain, Enter for none: "
 )
 
 func TestAskUser(t *testing.T) {

@@ -118,7 +118,7 @@ var uses = map[string][]typed{
 	"memory list":               {{"/memory list", ready}},
 	"memory refresh":            {{"/memory refresh", ready}},
 	"memory add":                {{"/memory add tea, not coffee", ready}},
-	"model":                     {{"/model", ready}, {"/model flash", ready}},
+	"model":                     {{"/model", "Enter for no change: "}, {"flash", ready}, {"/model", "Enter for no change: "}, {"", ready}},
 	"mode":                      {{"/mode", ready}, {"/mode plan", "\nplan> "}, {"/mode default", ready}, {"/mode nonsense", ready}},
 	"model set":                 {{"/model set pro", ready}},
 	"permissions":               {{"/permissions", ready}},

@@ -1,0 +1,138 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gemline/repl/output"
+)
+
+// A Menu is a list of choices with a number each. All menus look alike, whatever they are
+// about.
+type Menu struct {
+	Ask     string // "" where what is asked stands above
+	Choices []MenuChoice
+	Several bool   // several may be chosen
+	Enter   string // what Enter alone means, such as "none"
+	Help    func() // says more, for ?; it may be nil
+}
+
+// A MenuChoice is a line of a [Menu].
+type MenuChoice struct {
+	Number int      // that is typed for it; 0 is its place in the list, from 1
+	Name   string   // that may be typed for it, too, as may how Text begins
+	Text   string   // what stands behind the number
+	Below  []string // more lines
+	Now    bool     // it is so already
+}
+
+// number returns the number of the i-th choice.
+func (m Menu) number(i int) int {
+	if n := m.Choices[i].Number; n != 0 {
+		return n
+	}
+	return i + 1
+}
+
+// prompt is what the menu ends with.
+func (m Menu) prompt() string {
+	var numbers []string
+	all := span(len(m.Choices))
+	for i := range m.Choices {
+		if numbers = append(numbers, strconv.Itoa(m.number(i))); m.number(i) != i+1 {
+			all = ""
+		}
+	}
+	if all == "" {
+		all = strings.Join(numbers, ", ")
+	}
+	if m.Ask != "" {
+		all = m.Ask + " " + all
+	} else {
+		all = "answer " + all
+	}
+	if m.Several {
+		all += ", several as 1,2"
+	}
+	return m.end(all)
+}
+
+// end returns what a question ends with: how it is answered, and what ? and Enter do.
+func (m Menu) end(how string) string {
+	if m.Help != nil {
+		how += ", ? explain"
+	}
+	return how + ", Enter for " + m.Enter + ": "
+}
+
+// list shows the choices of a menu.
+func (c *Console) list(m Menu) {
+	for i, o := range m.Choices {
+		now := ""
+		if o.Now {
+			now = ", now"
+		}
+		c.Out.Item(output.Normal, fmt.Sprintf("%s%d %s%s", indent, m.number(i), c.disarm(oneLine(o.Text)), now))
+		for _, l := range o.Below {
+			c.Out.Item(output.Normal, indent+indent+c.disarm(oneLine(l)))
+		}
+	}
+}
+
+// find returns which choice s means, or says why it means none.
+func (m Menu) find(s string) (at int, problem string) {
+	s = oneLine(s)
+	texts := make([]string, len(m.Choices))
+	n, _ := numeral(s)
+	for i, o := range m.Choices {
+		if texts[i] = o.Text; n > 0 && n == m.number(i) || o.Name != "" && strings.EqualFold(o.Name, s) {
+			return i, ""
+		}
+	}
+	if n > 0 {
+		return -1, fmt.Sprintf("there is no choice %d", n)
+	}
+	return pick(s, texts)
+}
+
+// Choose shows a menu and returns the place of what is chosen in it, or -1 for nothing.
+// Ctrl-C is an error.
+func (c *Console) Choose(ctx context.Context, m Menu) (at int, err error) {
+	at, err = c.menu(ctx, m, nil)
+	if err != nil {
+		err = c.unanswered(err, m.Enter)
+	}
+	return at, err
+}
+
+// menu is Choose, but the end of the input is an error, too. Words are
+// what else may be typed for a number, or for Enter.
+func (c *Console) menu(ctx context.Context, m Menu, words map[string]string) (at int, err error) {
+	c.list(m)
+	ask := m.prompt()
+	at = -1
+	_, err = c.repeat(ctx, ask, ask, m.Enter, func(s string) (bool, string) {
+		s = strings.ToLower(strings.TrimSpace(s))
+		if meant, ok := words[s]; ok {
+			s = meant
+		}
+		switch {
+		case s == "":
+			return true, ""
+		case s == "?" && m.Help != nil:
+			m.Help()
+			return false, ""
+		}
+		i, problem := m.find(s)
+		if problem != "" && m.Help != nil {
+			problem += "; ? says what they mean"
+		}
+		if problem == "" {
+			at = i
+		}
+		return problem == "", problem
+	})
+	return at, err
+}
