@@ -83,7 +83,7 @@ func TestWhoFillsIn(t *testing.T) {
 		"commands/program/project brought: Filled with its own function", // an extension's, without credentials
 		"commands/program/project filled: Filled with c.SeenBy(rights)",  // a project's
 		"commands/program/project findServers: ServersIn with nil",
-		"commands/program/project started: ServersIn with nil",
+		"commands/program/project item: ServersIn with nil",
 		"settings Filled: ServersIn with lookup",
 		"settings ProjectServers: ServersIn with nil",
 		"settings ServersIn: makes a filler",
