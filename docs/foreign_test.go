@@ -78,7 +78,7 @@ func TestWhoFillsIn(t *testing.T) {
 	want := []string{
 		"commands/cli checkExtension: ServersIn with none",
 		"commands/cli consentText: ServersIn with none",
-		"commands/program/project OfAgent: Filled with o.Lookup", // of the user's agent, behind the cases of a project and an extension
+		"commands/program/project OfAgent: Filled with o.Env.Lookup", // of the user's agent, behind the cases of a project and an extension
 		"commands/program/project OfAgent: ServersIn with nil",
 		"commands/program/project brought: Filled with its own function", // an extension's, without credentials
 		"commands/program/project filled: Filled with c.SeenBy(rights)",  // a project's

@@ -179,7 +179,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.Process.Version, "activeModel": model,
+		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.Env.Process.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}
 	return cfg

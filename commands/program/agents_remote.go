@@ -141,7 +141,7 @@ func (s *Session) agentValue(ctx context.Context, d agent.Definition, said strin
 	if said[0] != '$' {
 		return s.agentOutput(ctx, rest, own || d.Source == project.AgentOfProject && rights == consent.All)
 	}
-	look := s.opts.Lookup
+	look := s.opts.Env.Lookup
 	if !own {
 		look = s.project.mcp.connector.SeenBy(rights)
 	}
@@ -173,7 +173,7 @@ func (s *Session) agentOutput(ctx context.Context, command string, free bool) (s
 
 // googleToken returns a token of the user's Google account for an agent of Google's.
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
-	account := auth.NewAccount(s.opts.Getenv, runtime.GOOS)
+	account := auth.NewAccount(s.opts.Env.Getenv, runtime.GOOS)
 	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.Secrets.Know,
 		Client: &http.Client{Transport: s.opts.Network().Transport()}}
 	if len(scopes) == 0 {

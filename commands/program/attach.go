@@ -44,7 +44,7 @@ func (i *interactive) share() (end func()) {
 // detach has the session go on without its terminal.
 func (i *interactive) detach() error {
 	return i.screen.Detach(repl.Leaving{
-		Files: slices.DeleteFunc([]*os.File{i.opts.Process.Stdin, i.opts.Process.Stdout, i.opts.Process.Stderr},
+		Files: slices.DeleteFunc([]*os.File{i.opts.Env.Process.Stdin, i.opts.Env.Process.Stdout, i.opts.Env.Process.Stderr},
 			func(f *os.File) bool { return !isTerminal(f) }),
 		Say: func(shell bool) {
 			how := ""
@@ -60,14 +60,14 @@ func (i *interactive) detach() error {
 // attach shows a live session at the terminal of a sub-command.
 func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 	mode := output.Decide(r.opts.Signs())
-	out := output.New(r.opts.Process.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.Settings.ASCII || output.OnlyASCII(r.opts.Process.Lookup)})
+	out := output.New(r.opts.Env.Process.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.Settings.ASCII || output.OnlyASCII(r.opts.Env.Process.Lookup)})
 	if mode.Smart {
 		out.Wrap(terminal{r.opts}.columns)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	_, echoed := r.opts.Process.Lookup("INSIDE_EMACS")
+	_, echoed := r.opts.Env.Process.Lookup("INSIDE_EMACS")
 	const stdin = "/proc/self/fd/0"
 	name := disk.Follow(stdin)
 	if name == stdin {
@@ -75,7 +75,7 @@ func (r *run) attach(ctx context.Context, c *attach.Conn) error {
 	}
 	keys, _ := readKeymap(r.opts.Paths) // what is wrong with it the session tells
 	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: r.opts.Process.Stdin, Screen: r.opts.Process.Stdout, Smart: mode.Smart,
+		Lines: repl.LinesConfig{In: r.opts.Env.Process.Stdin, Screen: r.opts.Env.Process.Stdout, Smart: mode.Smart,
 			Echoed: echoed, NoEcho: r.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
 	return t.Show(ctx, c)
 }

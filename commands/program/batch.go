@@ -25,11 +25,11 @@ func (r *run) batch(ctx context.Context) (err error) {
 		return err
 	}
 	defer p.Close()
-	source, err := batch.Open(r.opts.Flags.Batch, r.opts.Process.Stdin)
+	source, err := batch.Open(r.opts.Flags.Batch, r.opts.Env.Process.Stdin)
 	if err != nil {
 		return err
 	}
-	out, err := batch.Create(r.opts.Flags.Output, r.opts.Process.Stdout, source)
+	out, err := batch.Create(r.opts.Flags.Output, r.opts.Env.Process.Stdout, source)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 			return r.item(ctx, p,
 				t)
 		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
-		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
+		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Env.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
 	}
 	r.count.Cost = p.model.cost
 	if r.store.Temp != "" {

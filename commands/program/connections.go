@@ -116,7 +116,7 @@ func (c *connections) await(ctx context.Context, tell func(string)) {
 	}
 	c.set.Start()
 	wait := max(0, time.Until(c.until()))
-	if c.connector.Opts.Interactive {
+	if c.connector.Opts.User.Interactive {
 		wait = 0
 	}
 	late := c.set.Wait(ctx, min(wait, patience))
@@ -127,7 +127,7 @@ func (c *connections) await(ctx context.Context, tell func(string)) {
 	}
 	c.late.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			c.told.add(engine.Notice{Info: c.connector.Opts.Interactive,
+			c.told.add(engine.Notice{Info: c.connector.Opts.User.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.EscapeLine(strings.Join(late, ", "))})
 		}

@@ -44,8 +44,8 @@ type editorServer struct {
 // serveEditor is the agent of the editor at the standard streams.
 func (r *run) serveEditor(ctx context.Context) error {
 	e := &editorServer{opts: r.opts, run: r, gateway: map[string]string{}}
-	lookup := r.opts.Process.Lookup
-	r.opts.Process.Lookup = func(name string) (string, bool) {
+	lookup := r.opts.Env.Process.Lookup
+	r.opts.Env.Process.Lookup = func(name string) (string, bool) {
 		e.mu.Lock()
 		v, ok := e.gateway[name]
 		e.mu.Unlock()
@@ -54,10 +54,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 		}
 		return lookup(name)
 	}
-	if isTerminal(r.opts.Process.Stdin) {
+	if isTerminal(r.opts.Env.Process.Stdin) {
 		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.opts.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
+	acp.Serve(ctx, acp.Config{Version: r.opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
 		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
 	return context.Cause(ctx)
 }
@@ -66,10 +66,10 @@ func (r *run) serveEditor(ctx context.Context) error {
 func (r *run) lines() rpc.Stream {
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
-		_, err := io.Copy(feed, r.opts.Process.Stdin)
+		_, err := io.Copy(feed, r.opts.Env.Process.Stdin)
 		feed.CloseWithError(err)
 	}()
-	return rpc.Lines(in, r.opts.Process.Stdout, in.Close)
+	return rpc.Lines(in, r.opts.Env.Process.Stdout, in.Close)
 }
 
 // methods are the ways to sign in that an editor offers its user.
@@ -116,7 +116,7 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
-		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Process.Getenv("GEMINI_CLI_HOME"), dir).Known(); known {
+		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), dir).Known(); known {
 			stores = []dirs.Store{s}
 		}
 	}
@@ -145,7 +145,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	if err != nil {
 		return nil, err
 	}
-	o.Editor, o.Named = w.Editor, serversOf(w.Servers)
+	o.User.Editor, o.User.Servers = w.Editor, serversOf(w.Servers)
 	r := &run{opts: o, status: newStatus(), count: newTally(), broken: e.run.broken}
 	var known atomic.Bool // the session, to the editor
 	var early backlog

@@ -29,7 +29,7 @@ func TestEditorSignsIn(t *testing.T) {
 	}
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed
+	r.opts.Env.Process.Stdin, r.opts.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveEditor(ctx) }()

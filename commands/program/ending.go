@@ -78,7 +78,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.opts.Process.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.opts.Env.Process.Stdout.Name() { // of what needs no run
 		err = unwritten(err)
 	}
 	o, left := r.ended(err), r.ended(signalled(syscall.SIGPIPE)).ExitCode
@@ -94,7 +94,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(r.opts.Process.Stderr, "error: %v\n", unwritten(werr))
+		fmt.Fprintf(r.opts.Env.Process.Stderr, "error: %v\n", unwritten(werr))
 		return 1
 	}
 	return o.ExitCode

@@ -178,7 +178,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
 		Ran:      func(path []string, err error) { f.session.recordCommand(path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
-			return commands.Clipboard(ctx, f.opts.Process.Getenv, shell.Own(f.opts.Process.Environ()), text)
+			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
 		},
 	}
 	if f.run.store.Temp != "" && !f.session.Trial {
@@ -237,7 +237,7 @@ func (s *Session) think(level string) {
 
 func (s *Session) about() []commands.Property {
 	return []commands.Property{
-		{Name: "version", Value: s.opts.Process.Version},
+		{Name: "version", Value: s.opts.Env.Process.Version},
 		{Name: "model", Value: s.router.Shown()},
 		{Name: "approval mode", Value: string(s.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.journal.ID())},
@@ -245,6 +245,6 @@ func (s *Session) about() []commands.Property {
 		{Name: "directory", Value: s.opts.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.Environ(), s.project.launcher.Shell), ", "), "none")},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.Env.Environ(), s.project.launcher.Shell), ", "), "none")},
 	}
 }

@@ -112,7 +112,7 @@ func (i *interactive) commands() *commands.Deps {
 	desktop := app.Copy
 	app.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
-			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Process.Environ()), text)
+			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Env.Process.Environ()), text)
 		}
 		return i.screen.Copy(ctx, text, tmux, desktop)
 	}
@@ -157,7 +157,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.opts.Process.Stdin) && !r.Console.Left() {
+	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
 	}
 	if left := leftRunning(i.front.session.project.launcher.Jobs); left != "" {

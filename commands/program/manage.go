@@ -34,9 +34,9 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	s := newInspection(r)
 	defer s.Close()
 	at := terminal{r.opts}
-	out := r.printer(r.opts.Process.Stdout)
-	out.Page, out.Err, out.JSON = at.pager(), r.opts.Process.Stderr, r.opts.Flags.Format() == "json"
-	ask := &cli.Asker{In: r.opts.Process.Stdin, Err: r.opts.Process.Stderr, Browse: r.browse}
+	out := r.printer(r.opts.Env.Process.Stdout)
+	out.Page, out.Err, out.JSON = at.pager(), r.opts.Env.Process.Stderr, r.opts.Flags.Format() == "json"
+	ask := &cli.Asker{In: r.opts.Env.Process.Stdin, Err: r.opts.Env.Process.Stderr, Browse: r.browse}
 	var show cli.Attach
 	servers := project.ManagedServers{Opts: r.opts, Notify: r.notify,
 		Open: func() (*launch.Launcher, *workspace.Workspace, error) {
@@ -53,7 +53,7 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 			return &at, v.workspace, nil
 		}}
 	switch {
-	case !isTerminal(r.opts.Process.Stdin):
+	case !isTerminal(r.opts.Env.Process.Stdin):
 	case r.opts.Flags.NoInput:
 		ask.In = strings.NewReader("")
 	default:
@@ -65,16 +65,16 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 
 // printer returns where sub-commands print.
 func (r *run) printer(out io.Writer) *cli.Output {
-	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.Process.Stdout), Width: terminal{r.opts}.columns()}
+	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.Env.Process.Stdout), Width: terminal{r.opts}.columns()}
 }
 
 // things returns what sub-commands take, wherever they are called.
 func (r *run) things(p cli.Project) []any {
 	return []any{p, r.opts.Folder(), project.ManagedHooks{Opts: r.opts, Launcher: p.Launcher}, r.opts.SkillLibrary(), r.opts.Agents(),
 		cli.Extensions(r.opts.Installed), cli.Transport(func() http.RoundTripper { return r.opts.Network().Transport() }), cli.Builtin(builtinTools),
-		cli.Clean(r.opts.Secrets.Text), cli.ReadBuild(r.opts.Process.Version, r.opts.Process.Commit, r.opts.Process.Date),
-		&cli.Host{Environ: shell.Own(r.opts.Process.Environ()), Editor: terminal{r.opts}.editor(),
-			Clipboard: func() string { return commands.ClipboardProgram(r.opts.Process.Getenv) }},
+		cli.Clean(r.opts.Secrets.Text), cli.ReadBuild(r.opts.Env.Process.Version, r.opts.Env.Process.Commit, r.opts.Env.Process.Date),
+		&cli.Host{Environ: shell.Own(r.opts.Env.Process.Environ()), Editor: terminal{r.opts}.editor(),
+			Clipboard: func() string { return commands.ClipboardProgram(r.opts.Env.Process.Getenv) }},
 		cli.API(func() (model.Options, error) {
 			a, err := findAccount(r.opts, r.notify)
 			return a.API, err
@@ -139,7 +139,7 @@ func (s *inspection) look() (v findings, err error) {
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	v.policy, err = s.opts.Policy(l, !s.opts.Interactive, s.run.notify, s.run.notify)
+	v.policy, err = s.opts.Policy(l, !s.opts.User.Interactive, s.run.notify, s.run.notify)
 	return v, err
 }
 

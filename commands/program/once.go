@@ -53,7 +53,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	ask = report.Waiting(ask, f.session.project.model.lastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
-		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Process.Stdout),
+		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
 		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
@@ -74,10 +74,10 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 	if err != nil {
 		return nil, &input.Error{Message: "--ask-tty: there is no terminal to ask at", Err: err}
 	}
-	out := output.New(tty, output.Options{ASCII: f.opts.Settings.ASCII || output.OnlyASCII(f.opts.Process.Lookup)})
+	out := output.New(tty, output.Options{ASCII: f.opts.Settings.ASCII || output.OnlyASCII(f.opts.Env.Process.Lookup)})
 	console := &repl.Console{Out: out, Stable: f.opts.Flags.PromptFormat == "stable",
 		Spoken: output.Decide(f.opts.Signs()).Asked,
-		Shared: isTerminal(f.opts.Process.Stdout) || isTerminal(f.opts.Process.Stderr)}
+		Shared: isTerminal(f.opts.Env.Process.Stdout) || isTerminal(f.opts.Env.Process.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Conversation{Config: talk.Config{In: r.opts.Process.Stdin, Stream: r.stream, Tally: r.count,
+	t := &talk.Conversation{Config: talk.Config{In: r.opts.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.Settings.Steering},
 		FailOnDeny: r.opts.Flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
@@ -130,9 +130,9 @@ func (r *run) serve(ctx context.Context) error {
 // piped returns the prompt of the command line and of standard input.
 func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	p := report.Prompt{Text: input.Words(r.opts.Flags.Text(), r.opts.Charsets(), r.notify)}
-	in := input.Stdin{Terminal: isTerminal(r.opts.Process.Stdin), Force: r.opts.Flags.Stdin || r.opts.Flags.Dash(),
+	in := input.Stdin{Terminal: isTerminal(r.opts.Env.Process.Stdin), Force: r.opts.Flags.Stdin || r.opts.Flags.Dash(),
 		Forbid: r.opts.Flags.NoStdin, Prompt: p.Text != ""}
-	info, err := r.opts.Process.Stdin.Stat()
+	info, err := r.opts.Env.Process.Stdin.Stat()
 	if err != nil {
 		in.Closed = true
 	} else {
@@ -141,7 +141,7 @@ func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	if !in.Wanted() {
 		return p, nil
 	}
-	b, err := input.ReadAll(ctx, r.opts.Process.Stdin, input.MaxStdin, r.notify)
+	b, err := input.ReadAll(ctx, r.opts.Env.Process.Stdin, input.MaxStdin, r.notify)
 	if err != nil {
 		return p, err
 	}

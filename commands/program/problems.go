@@ -35,7 +35,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.LongestNotice)})
 		}
 	}
-	_, err := o.Policy(l, !o.Interactive, note("rules"), func(string) {})
+	_, err := o.Policy(l, !o.User.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)
 	for _, w := range o.FindHooks().Wrong {
 		said := w.Text

@@ -49,7 +49,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
-	"gemline/engine/redact"
 	"gemline/engine/schema"
 	"gemline/engine/tally"
 	"gemline/repl"
@@ -57,7 +56,6 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/report"
-	"gemline/settings"
 	"gemline/settings/flags"
 	dirs "gemline/settings/project"
 	"gemline/tools/shell"
@@ -89,17 +87,17 @@ func Run(p project.Process) (code int) {
 	managed := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
 	defer r.opts.Ledger.Close()
-	r.opts.Interactive = err == nil && r.opts.Serving == nil &&
-		r.opts.Flags.Interactive(isTerminal(r.opts.Process.Stdin), isTerminal(r.opts.Process.Stdout), r.opts.Process.Getenv)
+	r.opts.User.Interactive = err == nil && r.opts.User.Serving == nil &&
+		r.opts.Flags.Interactive(isTerminal(r.opts.Env.Process.Stdin), isTerminal(r.opts.Env.Process.Stdout), r.opts.Env.Process.Getenv)
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(r.opts.Flags.Timeout); d > 0 && !r.opts.SeveralAnswers() && r.opts.Flags.Batch == "" {
+	if d := time.Duration(r.opts.Flags.Timeout); d > 0 && !r.opts.User.SeveralAnswers() && r.opts.Flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.reporter(managed, stop) })
-	defer listen(ctx, stop, r.opts.Interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
+	defer listen(ctx, stop, r.opts.User.Interactive, r.hungUp, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.restore()
 		r.abandoned.Store(true)
@@ -108,7 +106,7 @@ func Run(p project.Process) (code int) {
 	defer func() {
 		if v := recover(); v != nil {
 			if r.opts.Flags.Debug {
-				fmt.Fprintln(r.opts.Process.Stderr, r.opts.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
+				fmt.Fprintln(r.opts.Env.Process.Stderr, r.opts.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
 			code = r.finish(ctx, reporter(), &crash{value: v, goOn: r.status.kept()})
 		}
@@ -185,7 +183,7 @@ func newRun(p project.Process) (r *run, command []string, err error) {
 	if err != nil {
 		line = flags.Wanted(args)
 	}
-	o := &project.Options{Process: p, Secrets: &redact.Redactor{}, Flags: line, Settings: settings.Default(), Serving: serving}
+	o := project.New(p, line, serving)
 	r = &run{opts: o, status: newStatus(), count: newTally()}
 	home, _ := os.UserHomeDir()
 	r.opts.Ledger = disk.NewLedger(dirs.New(home, p.Getenv("GEMINI_CLI_HOME"), "").User("tmp", "unfinished"))
@@ -207,7 +205,7 @@ func (r *run) prepareOutput(managed bool) (err error) {
 		}
 	}
 	if name := r.opts.Flags.Output; name != "" && name != "-" && r.runs(managed) {
-		if r.output, err = report.NewDestination(name, r.opts.Process.Stdout, r.opts.Ledger); err != nil {
+		if r.output, err = report.NewDestination(name, r.opts.Env.Process.Stdout, r.opts.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
 		return nil
@@ -224,14 +222,14 @@ func (r *run) prepareOutput(managed bool) (err error) {
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
-		Out: r.opts.Process.Stdout, Err: r.opts.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.Flags.Quiet, Raw: r.opts.Flags.RawOutput, Uncited: r.opts.Settings != nil && !r.opts.Settings.Cite,
-		RunInfo: report.RunInfo{Version: r.opts.Process.Version, Dir: func() string { return r.opts.Paths.Cwd },
+		Out: r.opts.Env.Process.Stdout, Err: r.opts.Env.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.Flags.Quiet, Raw: r.opts.Flags.RawOutput, Uncited: r.opts.Settings != nil && !r.opts.Settings.Cite,
+		RunInfo: report.RunInfo{Version: r.opts.Env.Process.Version, Dir: func() string { return r.opts.Paths.Cwd },
 			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
 		Broken:    r.broken,
 		Unwritten: func(err error) report.Outcome { return r.ended(unwritten(err)) },
 	}
-	if managed || r.opts.Serving != nil || r.opts.Flags.ACP { // standard output is for what was asked for
+	if managed || r.opts.User.Serving != nil || r.opts.Flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)
 	}
 	if r.opts.Flags.Batch != "" && r.opts.Flags.Format() != "text" {
@@ -240,7 +238,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
 	}
-	out.Live = r.opts.Flags.Stream == "token" || r.output == nil && !r.opts.Flags.Quiet && isTerminal(r.opts.Process.Stdout)
+	out.Live = r.opts.Flags.Stream == "token" || r.output == nil && !r.opts.Flags.Quiet && isTerminal(r.opts.Env.Process.Stdout)
 	if r.opts.Flags.Patch || r.opts.Flags.DryRun {
 		out.Collected = r.status.collected
 	}
@@ -288,9 +286,9 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 func (r *run) printInfo() error {
 	switch {
 	case r.opts.Flags.Version:
-		return cli.ReadBuild(r.opts.Process.Version, r.opts.Process.Commit, r.opts.Process.Date).Print(r.opts.Process.Stdout, r.opts.Flags.Format() == "json")
+		return cli.ReadBuild(r.opts.Env.Process.Version, r.opts.Env.Process.Commit, r.opts.Env.Process.Date).Print(r.opts.Env.Process.Stdout, r.opts.Flags.Format() == "json")
 	case r.opts.Flags.Help:
-		return flags.Help(r.opts.Process.Stdout, cli.Commands())
+		return flags.Help(r.opts.Env.Process.Stdout, cli.Commands())
 	}
 	asJSON := r.opts.Settings.Format == "json" || r.opts.Settings.Format == "stream-json"
 	var list bytes.Buffer
@@ -304,7 +302,7 @@ func (r *run) printInfo() error {
 	if err != nil {
 		return err
 	}
-	_, err = r.opts.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = r.opts.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
 }
 
@@ -322,7 +320,7 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	r.opts.Ledger.Sweep()
 	var perr error
 	r.store, perr = r.opts.Paths.Register(ctx)
-	if r.opts.Flags.PromptInteractive != "" && !r.opts.Interactive {
+	if r.opts.Flags.PromptInteractive != "" && !r.opts.User.Interactive {
 		return &input.Error{Message: "--prompt-interactive needs a terminal"}
 	}
 	told := func(info bool) func(string) {
@@ -330,23 +328,23 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	}
 	r.status.warn, r.status.tell = told(false), told(true)
 	if r.opts.Flags.Batch != "" { // standard output is for its items
-		r.status.warn, r.status.tell = batch.Notes(r.opts.Process.Stderr, "warning: ",
-			r.opts.Flags.Quiet), batch.Notes(r.opts.Process.Stderr, "info: ", r.opts.Flags.Quiet)
+		r.status.warn, r.status.tell = batch.Notes(r.opts.Env.Process.Stderr, "warning: ",
+			r.opts.Flags.Quiet), batch.Notes(r.opts.Env.Process.Stderr, "info: ", r.opts.Flags.Quiet)
 	}
-	if r.opts.Interactive {
+	if r.opts.User.Interactive {
 		return r.interact(ctx)
 	}
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.opts.Consulted() { // else a question comes first
+	if !r.opts.User.Consulted() { // else a question comes first
 		if err := r.checkOut(ctx); err != nil {
 			return err
 		}
 	}
 	defer r.tellTree(func(text string) { r.status.tell(text) })
 	switch {
-	case r.opts.Serving != nil:
+	case r.opts.User.Serving != nil:
 		return r.served(ctx)
 	case r.opts.Flags.ACP:
 		return r.serveEditor(ctx)
@@ -366,7 +364,7 @@ func (r *run) listExtensions(w io.Writer, asJSON bool) error {
 	list, warnings := r.opts.Installed()
 	for _, w := range warnings {
 		if !r.opts.Flags.Quiet {
-			fmt.Fprintln(r.opts.Process.Stderr, "warning: "+output.EscapeLine(w))
+			fmt.Fprintln(r.opts.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

@@ -146,7 +146,7 @@ func (p *Project) loadRules() error {
 		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.policy, err = p.opts.Policy(l, !p.opts.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
+	p.policy, err = p.opts.Policy(l, !p.opts.User.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
 	return err
 }
 
@@ -165,7 +165,7 @@ func (p *Project) distrust() {
 
 // trusting says how a folder is trusted after all.
 func (p *Project) trusting() string {
-	if p.opts.Interactive || p.opts.Flags.AskTrust {
+	if p.opts.User.Interactive || p.opts.Flags.AskTrust {
 		return "/permissions trust asks again"
 	}
 	return "gemline trust add trusts it"
@@ -197,7 +197,7 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.opts.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.opts.Secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.once.withheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Environ(), p.launcher.Shell)) })
+	p.once.withheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Env.Environ(), p.launcher.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.mcp.set.Close)
 	return nil
 }

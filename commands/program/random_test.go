@@ -132,7 +132,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := report.New(format, r)
-	s := &run{opts: &project.Options{Flags: &flags.Set{}}, status: newStatus()}
+	s := &run{opts: project.New(project.Process{}, &flags.Set{}, nil), status: newStatus()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

@@ -35,25 +35,25 @@ func (i *interactive) openScreen() error {
 		i.opts.Warnings = append(i.opts.Warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
 	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.opts.Settings.OnHangup == "detach"}
-	out := output.New(&repl.ScreenFile{File: i.opts.Process.Stdout, Console: console},
-		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Process.Lookup), Words: words})
-	_, echoed := i.opts.Process.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: i.opts.Process.Stdin, Out: out, Screen: i.opts.Process.Stdout, Smart: mode.Smart,
+	out := output.New(&repl.ScreenFile{File: i.opts.Env.Process.Stdout, Console: console},
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Env.Process.Lookup), Words: words})
+	_, echoed := i.opts.Env.Process.Lookup("INSIDE_EMACS")
+	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Smart: mode.Smart,
 		Marks: mode.Marks, Echoed: echoed,
 		NoEcho: i.opts.Flags.NoEcho, Single: stable || i.opts.Settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)
 		}}
-	config.Keymap = readKeys(i.opts, mode.Smart && isTerminal(i.opts.Process.Stdin))
+	config.Keymap = readKeys(i.opts, mode.Smart && isTerminal(i.opts.Env.Process.Stdin))
 	if at.editor() != "" {
 		config.Edit = at.edit
 	}
 	console.Out = out
-	if isTerminal(i.opts.Process.Stdin) {
-		console.Gone = func() bool { return !isTerminal(i.opts.Process.Stdin) }
+	if isTerminal(i.opts.Env.Process.Stdin) {
+		console.Gone = func() bool { return !isTerminal(i.opts.Env.Process.Stdin) }
 	}
 	config.NextMode = i.nextMode
-	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Process.Lookup}
+	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Env.Process.Lookup}
 	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.front.notify(text) }) })
 	return i.screen.Open()
 }
@@ -73,9 +73,9 @@ func (i *interactive) setUpScreen() {
 	if !i.opts.Settings.Notifications && i.opts.Settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Environ(), i.front.session.project.launcher.Shell),
+	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.front.session.project.launcher.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.opts.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
+		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
 	if command := i.opts.Settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
@@ -133,7 +133,7 @@ func (i *interactive) completion(app *commands.Deps) commands.Completion {
 		return names
 	}
 	hooks := func(on bool) func(context.Context) []string {
-		return func(context.Context) []string { return i.opts.Hooks.Ids(on) }
+		return func(context.Context) []string { return i.opts.Found.Hooks.Ids(on) }
 	}
 	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.front.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,

@@ -56,7 +56,7 @@ func (r *run) served(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	if r.opts.Serving.A2A {
+	if r.opts.User.Serving.A2A {
 		return r.serveA2A(ctx, p)
 	}
 	return r.serveIn(ctx, p)
@@ -64,15 +64,15 @@ func (r *run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
-	cfg := mcp.Config{Version: r.opts.Process.Version, Dir: p.opts.Paths.Cwd, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
+	cfg := mcp.Config{Version: r.opts.Env.Process.Version, Dir: p.opts.Paths.Cwd, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
 		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.opts.Process.Version,
+				RunInfo: report.RunInfo{Version: r.opts.Env.Process.Version,
 					Dir: func() string { return p.opts.Paths.Cwd }, Sandbox: r.status.sandbox, Unused: r.status.notInUse}})
 		}}
-	if r.opts.Serving.HTTP {
-		return serve.HTTP(ctx, r.opts.Process.Stdout, r.opts.Serving.Port, "/mcp",
+	if r.opts.User.Serving.HTTP {
+		return serve.HTTP(ctx, r.opts.Env.Process.Stdout, r.opts.User.Serving.Port, "/mcp",
 			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 				mux := http.NewServeMux()
 				mux.Handle("/mcp", serve.Keyed(at.Token,
@@ -80,7 +80,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 				return mux, nil
 			})
 	}
-	if isTerminal(r.opts.Process.Stdin) {
+	if isTerminal(r.opts.Env.Process.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
 	mcp.Serve(ctx, cfg, r.lines())

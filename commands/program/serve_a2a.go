@@ -20,16 +20,16 @@ import (
 
 // serveA2A serves other agents that work in p.
 func (r *run) serveA2A(ctx context.Context, p *Project) error {
-	port := r.opts.Serving.Port
-	if said := r.opts.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
+	port := r.opts.User.Serving.Port
+	if said := r.opts.Env.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
 		var err error
 		if port, err = cli.ParsePort(said); err != nil {
 			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
 		}
 	}
-	return serve.HTTP(ctx, r.opts.Process.Stdout, port, "/",
+	return serve.HTTP(ctx, r.opts.Env.Process.Stdout, port, "/",
 		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-			cfg := a2a.Config{Version: r.opts.Process.Version, Dir: p.opts.Paths.Cwd, Address: at.URL,
+			cfg := a2a.Config{Version: r.opts.Env.Process.Version, Dir: p.opts.Paths.Cwd, Address: at.URL,
 				Outcome: r.outcome, Clean: r.opts.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.Wish) (*serve.Conversation, error) {
@@ -47,7 +47,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 			if err != nil {
 				return nil, err
 			}
-			if isTerminal(r.opts.Process.Stdout) {
+			if isTerminal(r.opts.Env.Process.Stdout) {
 				r.status.tell("other agents are waited for at " + at.URL +
 					"; gemline help a2a says how they call it, and Ctrl-C ends this")
 			}

@@ -46,8 +46,8 @@ func servedA2A(t *testing.T, replies ...et.Reply) *agents {
 func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agents {
 	t.Helper()
 	r := start(t, "--skip-trust", "--sandbox=off", "a2a", "serve")
-	lookup := r.opts.Process.Lookup
-	r.opts.Process.Lookup = func(name string) (string, bool) {
+	lookup := r.opts.Env.Process.Lookup
+	r.opts.Env.Process.Lookup = func(name string) (string, bool) {
 		if name == "GEMINI_CLI_HOME" {
 			return home, true
 		}
@@ -57,7 +57,7 @@ func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agents {
 	p := openIn(t, r, a.dir, func(text string) { t.Log(text) })
 	p.model.generator = a.script
 	back, feed := pipe(t)
-	r.opts.Process.Stdout = feed
+	r.opts.Env.Process.Stdout = feed
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveA2A(ctx, p) }()

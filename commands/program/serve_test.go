@@ -82,7 +82,7 @@ func served(t *testing.T, over string, replies ...et.Reply) (begin func(*user) *
 	p.model.generator = script
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed
+	r.opts.Env.Process.Stdin, r.opts.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveIn(ctx, p) }()
@@ -329,7 +329,7 @@ func TestServeMany(t *testing.T) {
 func TestServeFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, "--skip-trust", "--sandbox=off", "--max-turns", "1", "mcp", "serve")
-	write(t, filepath.Join(r.opts.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
+	write(t, filepath.Join(r.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
 		`{"mcpServers": {"self": {"command": "gemline", "args": ["mcp", "serve"]}}}`)
 	p := openIn(t, r, t.TempDir(), func(text string) { t.Log(text) })
 	if st := p.mcp.set.Status(); len(st) != 1 || st[0].Off == "" {
@@ -340,7 +340,7 @@ func TestServeFails(t *testing.T) {
 	p.model.generator = et.NewScript(et.Says("I look.", et.Call("1", "list_directory", "dir_path", ".")), fall)
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.opts.Process.Stdin, r.opts.Process.Stdout = in, feed
+	r.opts.Env.Process.Stdin, r.opts.Env.Process.Stdout = in, feed
 	ended := make(chan any, 1)
 	go func() {
 		defer func() { ended <- recover() }()

@@ -89,7 +89,7 @@ func (s *server) newBudget(resume func() string) error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(s.opts.Paths.User("prices.toml"), s.opts.Process.Today)
+		return limit.LoadPrices(s.opts.Paths.User("prices.toml"), s.opts.Env.Process.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
@@ -111,7 +111,7 @@ func (s *server) newBudget(resume func() string) error {
 	if s.opts.Flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if s.opts.SeveralAnswers() {
+	if s.opts.User.SeveralAnswers() {
 		cfg.Time = time.Duration(s.opts.Flags.Timeout)
 	}
 	s.budget = limit.New(cfg)
@@ -212,16 +212,16 @@ func (s *server) free(name string) bool {
 // it does not matter whether Google's can be asked.
 func (s *server) newProviders(setup *model.Setup) error {
 	custom, _ := s.opts.Settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, s.opts.Getenv)
+	list, err := model.NewProviders(custom, s.opts.Env.Getenv)
 	if err != nil {
 		return err
 	}
 	common := setup.API
-	s.providers = &provider.Set{Providers: list, Presets: s.presets, Getenv: s.opts.Getenv, Paths: setup.API.Vertex,
-		Common: model.Options{Idle: common.Idle, Secrets: s.opts.Secrets, Version: s.opts.Process.Version, Heard: common.Heard,
+	s.providers = &provider.Set{Providers: list, Presets: s.presets, Getenv: s.opts.Env.Getenv, Paths: setup.API.Vertex,
+		Common: model.Options{Idle: common.Idle, Secrets: s.opts.Secrets, Version: s.opts.Env.Process.Version, Heard: common.Heard,
 			Network: s.opts.Network(), Logger: common.Logger},
 		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(s.opts.Paths.User(), s.opts.Getenv, name).Key(ctx)
+			key, _, err := auth.NewProviderStore(s.opts.Paths.User(), s.opts.Env.Getenv, name).Key(ctx)
 			return key, err
 		}}
 	setup.Providers = s.providers.Generator
@@ -237,7 +237,7 @@ func (s *server) newPresets() error {
 	if err != nil {
 		return err
 	}
-	presets.Today, presets.Roles, s.presets = s.opts.Process.Today, s.opts.Settings.Roles(), presets
+	presets.Today, presets.Roles, s.presets = s.opts.Env.Process.Today, s.opts.Settings.Roles(), presets
 	return nil
 }
 
@@ -270,13 +270,13 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 	a.API = model.Options{Idle: idle,
 		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
 		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
-		Secrets: o.Secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.Process.Version,
+		Secrets: o.Secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.Env.Process.Version,
 		Network: o.Network()}
 	if c.Account != nil {
 		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host
 	}
 	if c.Stored {
-		store := auth.NewStore(o.Paths.User(), o.Getenv)
+		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)
 		a.unpaid = !store.May(c)
 		a.API.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
@@ -288,8 +288,8 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 
 // debugLog returns the log of -d, which takes what libraries log, too.
 func (s *server) debugLog() (*slog.Logger, error) {
-	w := s.opts.Process.Stderr
-	if name := s.opts.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+	w := s.opts.Env.Process.Stderr
+	if name := s.opts.Env.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
 		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return nil, err
@@ -298,7 +298,7 @@ func (s *server) debugLog() (*slog.Logger, error) {
 		w = f
 	}
 	log.SetOutput(redactingWriter{w, s.opts.Secrets})
-	s.opts.Process.Stray(w)
+	s.opts.Env.Process.Stray(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
 		ReplaceAttr: redactedAttr(s.opts.Secrets)})), nil
 }

@@ -246,7 +246,7 @@ func unscored(approver engine.Approver) string {
 // checkInstructions finds out whether the system instruction can be had: a file of the
 // user's that can't be used is no accident.
 func (s *Session) checkInstructions() error {
-	if s.opts.Getenv("GEMINI_SYSTEM_MD")+s.opts.Getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
+	if s.opts.Env.Getenv("GEMINI_SYSTEM_MD")+s.opts.Env.Getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
 		return nil
 	}
 	if _, err := prompt.System(s.prompt()); err != nil {
@@ -349,7 +349,7 @@ func answering(ev engine.Event) bool {
 // rereading returns a run after which the context files are read again, if one was made by
 // it where they are looked for, as /init has it. Where no prompt follows, they are not.
 func (s *Session) rereading(run engine.Run) engine.Run {
-	if !s.opts.Answered() {
+	if !s.opts.User.Answered() {
 		return run
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -412,7 +412,7 @@ func (b *backlog) take() []engine.Event {
 // else is said; 0 is no limit.
 func (s *Session) turns() int {
 	const most = 200
-	if s.opts.Attended() || s.MaxTurns != 0 || s.opts.Flags.MaxTurns != 0 || s.opts.Settings.Says("model.maxSessionTurns") {
+	if s.opts.User.Attended() || s.MaxTurns != 0 || s.opts.Flags.MaxTurns != 0 || s.opts.Settings.Says("model.maxSessionTurns") {
 		return 0
 	}
 	return most

@@ -72,7 +72,7 @@ func (s *Session) prompt() prompt.Config {
 		Git:         prompt.InRepository(s.opts.Paths.Cwd),
 		GlobalFile:  s.opts.GlobalContext(),
 		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.opts.Getenv),
+		Disabled:    prompt.Disabled(s.opts.Env.Getenv),
 		Hooks:       s.hooks != nil,
 		SystemMD:    s.opts.SystemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.opts.SystemMD("GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.opts.Paths.Home,

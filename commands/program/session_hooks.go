@@ -14,7 +14,7 @@ import (
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks() {
-	cfg := s.opts.Hooks.Config(s.project.launcher, func() hook.Session {
+	cfg := s.opts.Found.Hooks.Config(s.project.launcher, func() hook.Session {
 		plans := ""
 		if s.families.Plans != nil { // which is made after the hooks
 			plans = s.families.Plans.Dir

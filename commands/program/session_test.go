@@ -247,7 +247,7 @@ func TestHooks(t *testing.T) {
 // that only the conversation brings which is gone on with.
 func TestComplaintsOfAResumedSession(t *testing.T) {
 	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
-	user := filepath.Join(r.opts.Process.Getenv("GEMINI_CLI_HOME"), ".gemini")
+	user := filepath.Join(r.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), ".gemini")
 	here, more := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
 		filepath.Join(user, "settings.json"): `{"context": {"fileFiltering": {"customIgnoreFilePaths": ["hide.me"]}}}`,

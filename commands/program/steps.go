@@ -41,7 +41,7 @@ func (f *front) files() input.Files {
 				}
 				f.notify(fmt.Sprintf("%s is not read: %s", f.session.project.workspace.Rel(sk.Path), sk.Reason))
 			}
-			if said := attached(parts); said != "" && f.opts.Interactive {
+			if said := attached(parts); said != "" && f.opts.User.Interactive {
 				f.run.status.tell(said)
 			}
 			return parts, err
@@ -100,7 +100,7 @@ func (i *interactive) shellStep() *input.Shell {
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Free: true}
-	lent := isTerminal(i.opts.Process.Stdout) && !i.screen.Console.Away() &&
+	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}

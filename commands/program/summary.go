@@ -55,7 +55,7 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 // nobody has said so.
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
-	if !s.opts.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
+	if !s.opts.User.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
 		s.journal.Titled() || len(turns) < summedUp {
 		return
 	}

@@ -44,13 +44,13 @@ func (p *Project) newTelemetry() error {
 	if p.opts.Settings.Telemetry {
 		add(telemetryTarget(p.opts))
 	}
-	if name := p.opts.Getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
+	if name := p.opts.Env.Getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"); name != "" {
 		add(activityTarget(p.opts, name))
 	}
 	if len(targets) == 0 {
 		return nil
 	}
-	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.opts), Version: p.opts.Process.Version,
+	p.telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.opts), Version: p.opts.Env.Process.Version,
 		Clean: p.opts.Secrets.Text})
 	p.closers = append(p.closers, func() {
 		for _, text := range p.telemetry.Close() {
@@ -79,7 +79,7 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
 		t.Exporter, err = opened(outfile.Open(name))
 		return t, err
-	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(o.Getenv("DO_NOT_TRACK"))):
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(o.Env.Getenv("DO_NOT_TRACK"))):
 		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
 	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
 		return t, errors.New("gemline does not send to Google Cloud itself; " +
@@ -87,7 +87,7 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
-	for name, value := range pairs(o.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+	for name, value := range pairs(o.Env.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
 		o.Secrets.Know("telemetry header", value)
 	}
@@ -106,7 +106,7 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 // stays on the machine, and elsewhere if the user says so.
 func recordsPrompts(o *project.Options) bool {
 	s := o.Settings
-	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || o.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || o.Env.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
 	return s.TelemetryPrompts && said
 }
 
@@ -134,8 +134,8 @@ func activityTarget(o *project.Options, name string) (telemetry.Target, error) {
 func resource(o *project.Options) []slog.Attr {
 	host, _ := os.Hostname()
 	attrs := []slog.Attr{
-		slog.String("service.name", cmp.Or(o.Getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
-		slog.String("service.version", o.Process.Version),
+		slog.String("service.name", cmp.Or(o.Env.Getenv("OTEL_SERVICE_NAME"), telemetry.Name)),
+		slog.String("service.version", o.Env.Process.Version),
 		slog.String("telemetry.distro.name", "gemline"),
 		slog.String("host.name", host),
 		slog.String("host.arch", runtime.GOARCH),
@@ -144,14 +144,14 @@ func resource(o *project.Options) []slog.Attr {
 		slog.String("process.runtime.name", "go"),
 		slog.String("process.runtime.version", runtime.Version()),
 	}
-	if surface := o.Getenv("GEMINI_CLI_SURFACE"); surface != "" {
+	if surface := o.Env.Getenv("GEMINI_CLI_SURFACE"); surface != "" {
 		attrs = append(attrs, slog.String("surface", surface))
 	}
-	if project := cmp.Or(o.Getenv("OTLP_GOOGLE_CLOUD_PROJECT"), o.Getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
+	if project := cmp.Or(o.Env.Getenv("OTLP_GOOGLE_CLOUD_PROJECT"), o.Env.Getenv("GOOGLE_CLOUD_PROJECT")); project != "" &&
 		o.Settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
-	for key, value := range pairs(o.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+	for key, value := range pairs(o.Env.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}
@@ -180,7 +180,7 @@ func (s *Session) record() {
 	}
 	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
 		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
-			slog.Bool("interactive", s.opts.Interactive), slog.String("auth_type", s.project.model.method)},
+			slog.Bool("interactive", s.opts.User.Interactive), slog.String("auth_type", s.project.model.method)},
 		Model: s.project.model.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)

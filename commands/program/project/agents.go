@@ -47,10 +47,10 @@ func (o *Options) findAgents() *agentSet {
 
 // Agents returns the agents of the directory: those of a session, if one is held.
 func (o *Options) Agents() *agentSet {
-	if o.agentSet == nil {
-		o.agentSet = o.findAgents()
+	if o.Found.agents == nil {
+		o.Found.agents = o.findAgents()
 	}
-	return o.agentSet
+	return o.Found.agents
 }
 
 // sources are where agents are looked for, the strongest first. Whatever brings agents is
@@ -280,7 +280,7 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 			m.Scope = settings.Workspace
 		default:
 			m.Scope = settings.User
-			m = m.Filled(o.Lookup)
+			m = m.Filled(o.Env.Lookup)
 		}
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})

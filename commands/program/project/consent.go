@@ -121,14 +121,14 @@ func (a *agreements) held() []string {
 // started finds what is started of the project in a directory, with the variables that
 // env sets: command lines, or a program and its arguments.
 func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
-	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Getenv, Roots: []string{o.Paths.Cwd}}
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: []string{o.Paths.Cwd}}
 	for _, more := range o.Settings.IncludeDirs {
 		s.Roots = append(s.Roots, o.Paths.Folder(more))
 	}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
-	for _, kv := range o.projectEnviron() {
+	for _, kv := range o.Env.projectEnviron() {
 		if name, _, _ := strings.Cut(kv, "="); program.Steers(name) {
 			s.Env = append(s.Env, kv)
 		}
@@ -155,7 +155,7 @@ func (a *agreements) give(given map[string]consent.Rights) {
 // agreedByFlag reports whether the command line stands for an agreement to an item, as it
 // does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
 func (o *Options) agreedByFlag(i item) bool {
-	by := o.trustedByFlag() && !o.Consulted()
+	by := o.trustedByFlag() && !o.User.Consulted()
 	if by {
 		_, print := i.starts()
 		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
@@ -185,12 +185,12 @@ func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)
 // wanted returns what the project wants to run and nobody has said anything about.
 func (o *Options) wanted(notify func(string)) (all []wish) {
 	var err error
-	o.Hooks, o.agentSet = o.FindHooks(), o.findAgents()
-	if o.discovery, err = o.findDiscovery(); err != nil {
+	o.Found.Hooks, o.Found.agents = o.FindHooks(), o.findAgents()
+	if o.Found.discovery, err = o.findDiscovery(); err != nil {
 		notify(err.Error())
 	}
-	o.served = o.findServers(notify)
-	items := slices.Concat(o.Hooks.items(), o.discovery.items(), o.served.items(), o.agentSet.items(), []item{o.check()})
+	o.Found.servers = o.findServers(notify)
+	items := slices.Concat(o.Found.Hooks.items(), o.Found.discovery.items(), o.Found.servers.items(), o.Found.agents.items(), []item{o.check()})
 	return o.agreed.open(items...)
 }
 

@@ -36,7 +36,7 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 	d.start = func() consent.Started { return o.started(d.Dir, nil, nil, d.Command, d.Call) }
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.project {
-		d.Env = o.projectEnviron()
+		d.Env = o.Env.projectEnviron()
 	}
 	if d.Command != "" && d.project {
 		err = o.agreed.kept()
@@ -46,11 +46,11 @@ func (o *Options) findDiscovery() (d *discovery, err error) {
 
 // LoadDiscovery finds the commands, unless the user was asked about them.
 func (o *Options) LoadDiscovery(notify func(string)) {
-	if o.discovery != nil {
+	if o.Found.discovery != nil {
 		return
 	}
 	var err error
-	if o.discovery, err = o.findDiscovery(); err != nil {
+	if o.Found.discovery, err = o.findDiscovery(); err != nil {
 		notify(err.Error())
 	}
 }
@@ -93,7 +93,7 @@ func (d *discovery) free() (bool, error) {
 // Discovered returns the tools that a command declares, which l starts. It runs for the
 // first conversation that asks.
 func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
-	d := o.discovery
+	d := o.Found.discovery
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done || d.Command == "" {

@@ -46,7 +46,7 @@ func (o *Options) values(x extension.Extension) map[string]string {
 	if o.Trust.State == trust.Trusted {
 		cwd = o.Paths.Cwd
 	}
-	vault := auth.NewVault(o.Paths.User(), o.Getenv)
+	vault := auth.NewVault(o.Paths.User(), o.Env.Getenv)
 	values := cli.ExtensionValues(context.Background(), &vault, x, cwd)
 	for _, s := range x.Settings {
 		if s.Sensitive && values[s.EnvVar] != "" {

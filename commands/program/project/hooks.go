@@ -156,11 +156,11 @@ func (o *Options) trustedByFlag() bool {
 // LoadHooks finds the hooks of the project, and says which of them do not run. A run that
 // nobody watches ends if one of these could have kept something from happening in it.
 func (o *Options) LoadHooks(notify func(string)) error {
-	if o.Hooks == nil { // else they were found when the user was asked about them
-		o.Hooks = o.FindHooks()
+	if o.Found.Hooks == nil { // else they were found when the user was asked about them
+		o.Found.Hooks = o.FindHooks()
 	}
-	h := o.Hooks
-	watched := o.Attended() && o.Settings.ApprovalMode != "yolo"
+	h := o.Found.Hooks
+	watched := o.User.Attended() && o.Settings.ApprovalMode != "yolo"
 	for _, w := range h.Wrong {
 		if w.Event.Blocks() && !w.Runs && !watched && !o.Flags.IgnoreUnsupported {
 			return &UnusableHookError{w.Text}
@@ -227,7 +227,7 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 		}
 		env := p.Env
 		if p.Hook.Source == hook.Project {
-			env = append(h.opts.projectEnviron(), env...)
+			env = append(h.opts.Env.projectEnviron(), env...)
 		}
 		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.Paths.Cwd, Env: env, Input: string(p.Input),
 			Apart: true, Timeout: p.Timeout, Mercy: mercy, Free: rights == consent.All, Alone: true})
@@ -264,10 +264,10 @@ type ManagedHooks struct {
 
 // set returns the hooks: those of the session, if one is held.
 func (m ManagedHooks) set() *hookSet {
-	if m.Opts.Hooks == nil {
-		m.Opts.Hooks = m.Opts.FindHooks()
+	if m.Opts.Found.Hooks == nil {
+		m.Opts.Found.Hooks = m.Opts.FindHooks()
 	}
-	return m.Opts.Hooks
+	return m.Opts.Found.Hooks
 }
 
 // List implements [cli.Hooks].

@@ -16,13 +16,13 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if o.loadError != nil {
 		return nil, o.loadError
 	}
-	s, err := o.Settings.Confinement(o.userSettings, o.Flags, o.Lookup)
+	s, err := o.Settings.Confinement(o.userSettings, o.Flags, o.Env.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	at := o.Places()
 	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By,
-		Inside: o.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Getenv,
+		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Asked: s.Asked}
 	if s.File != "" {
@@ -40,7 +40,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	}
 	l, err := launch.New(cfg)
 	if err == nil {
-		l.Finder = &mask.Finder{Path: o.Process.Getenv("PATH"), Home: o.Paths.Home}
+		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: o.Paths.Home}
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
 		l.Agreed = func() []string { return o.agreed.held() }
 	}
@@ -50,9 +50,9 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 // shellSettings returns how commands run.
 func (o *Options) shellSettings() shell.Settings {
 	return shell.Settings{
-		Environ:    o.Environ(),
+		Environ:    o.Env.Environ(),
 		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
-		PTY:        o.Interactive && o.Settings.Terminal && (o.Settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
+		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
 		Charsets:   o.Charsets(),
 		Pager:      o.Settings.Pager,
 		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,

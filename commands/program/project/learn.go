@@ -12,7 +12,7 @@ import (
 // variables that commands are not given, whether they are of the environment or
 // of a .env file. What pays for requests is learned where it is found.
 func learnSecrets(o *Options) {
-	vars := append(o.Environ(), o.projectEnviron()...)
+	vars := append(o.Env.Environ(), o.Env.projectEnviron()...)
 	for name, value := range shell.Secrets(vars, o.shellSettings()) {
 		o.Secrets.Know(name, value)
 	}

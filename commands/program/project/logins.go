@@ -16,10 +16,10 @@ import (
 
 // logins returns what all log-ins to servers share.
 func (o *Options) logins() oauth.Config {
-	account := auth.NewAccount(o.Getenv, runtime.GOOS)
+	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
 	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
-		Store: oauth.NewStore(o.Paths.User(), o.Getenv),
-		Know:  o.Secrets.Know, Getenv: o.Getenv, Account: account.Read, Metadata: account.Host}
+		Store: oauth.NewStore(o.Paths.User(), o.Env.Getenv),
+		Know:  o.Secrets.Know, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
 }
 
 // ManagedServers are the servers of a directory for sub-commands.

@@ -41,14 +41,15 @@ import (
 	"gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/shell/script"
-	"gemline/tools/workspace"
 )
 
 // Options are what is wanted in a directory: what the command line, the
 // environment and the files of settings say, in one. Nothing is made of them
 // yet.
 type Options struct {
-	Process      Process
+	Env          Env
+	User         User
+	Found        Found
 	Flags        *flags.Set
 	Paths        project.Paths
 	Settings     *settings.Settings
@@ -56,20 +57,25 @@ type Options struct {
 	Warnings     []string           // about the settings, told once
 	loadError    error              // why the settings are not what the files mean; a run has ended with it
 	Trust        trust.Status
-	agreed       *agreements // about what the project wants to run
-	Hooks        *hookSet    // nil until they are looked for
-	discovery    *discovery  // likewise
-	served       *serverSet  // likewise
-	agentSet     *agentSet   // likewise
-	dotenv       settings.DotEnv
-	Interactive  bool              // a person sits at the terminal
-	Serving      *cli.Serving      // other programs; nil if it does not
-	Editor       workspace.Editor  // that has files open
-	Named        []settings.Server // MCP servers that the editor names
-	Tree         string            // the name of the worktree that was made to work in, "" for none
-	Secrets      *redact.Redactor  // what is kept out of all that is stored, told and sent
-	Ledger       *disk.Ledger      // of the files that are being written
-	kept         *sync.Map         // values of the settings of extensions, by where these are
+	agreed       *agreements      // about what the project wants to run
+	Tree         string           // the name of the worktree that was made to work in, "" for none
+	Secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
+	Ledger       *disk.Ledger     // of the files that are being written
+	kept         *sync.Map        // values of the settings of extensions, by where these are
+}
+
+// Found is what was found of what the folder brings, nil where it is not looked for yet.
+type Found struct {
+	Hooks     *hookSet
+	discovery *discovery
+	servers   *serverSet
+	agents    *agentSet
+}
+
+// New returns options of which nothing is known but the command line.
+func New(p Process, line *flags.Set, serving *cli.Serving) *Options {
+	return &Options{Env: Env{Process: p}, User: User{Serving: serving, flags: line}, Flags: line,
+		Secrets: &redact.Redactor{}, Settings: settings.Default()}
 }
 
 // ReadHere finds out what the user wants in the working directory.
@@ -92,7 +98,7 @@ func (o *Options) In(dir string) (*Options, error) {
 // own.
 func (o *Options) For(session bool) *Options {
 	in := *o
-	in.Interactive, in.agentSet = session, nil
+	in.User.Interactive, in.Found.agents = session, nil
 	return &in
 }
 
@@ -101,14 +107,14 @@ func (o *Options) For(session bool) *Options {
 // needs no trust, and mends broken files.
 func (o *Options) Read(dir string, managed bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
-	o.Paths = project.New(home, o.Process.Getenv("GEMINI_CLI_HOME"), dir)
+	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
 	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
 	err := o.load(false)
 	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
 	}
 	o.loadError = err
-	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Lookup)
+	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Env.Lookup)
 	switch {
 	case managed:
 		if err == nil && o.Trust.State == trust.Trusted {
@@ -120,12 +126,12 @@ func (o *Options) Read(dir string, managed bool) error {
 	case o.Trust.State == trust.Trusted:
 		err = o.load(true)
 		if o.Flags.Trust {
-			if err := trust.Folders(o.Paths, o.Lookup).Keep(context.Background(), o.Trust.Folder); err != nil {
+			if err := trust.Folders(o.Paths, o.Env.Lookup).Keep(context.Background(), o.Trust.Folder); err != nil {
 				o.Warnings = append(o.Warnings, unkept(err))
 			}
 		}
 		return err
-	case o.Consulted():
+	case o.User.Consulted():
 		return nil // the user is asked
 	case o.Flags.ACP:
 		return nil // what the folder brings is not used
@@ -135,9 +141,9 @@ func (o *Options) Read(dir string, managed bool) error {
 
 // load reads the files of settings, the project's among them if it is trusted.
 func (o *Options) load(project bool) (err error) {
-	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Process.Lookup, project), o.Process.Lookup)
-	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Process.Lookup)
-	o.dotenv = vars
+	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Env.Process.Lookup, project), o.Env.Process.Lookup)
+	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Env.Process.Lookup)
+	o.Env.dotenv = vars
 	learnSecrets(o)
 	o.Warnings = append(o.Warnings, warnings...)
 	if !project {
@@ -145,7 +151,7 @@ func (o *Options) load(project bool) (err error) {
 		learnSettings(o)
 	}
 	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
-		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Getenv(name))
+		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Env.Getenv(name))
 	}
 	if project {
 		for _, path := range o.projectPlaces() {
@@ -154,7 +160,7 @@ func (o *Options) load(project bool) (err error) {
 			}
 		}
 	}
-	return cmp.Or(err, o.Settings.Override(o.Flags, o.Lookup), o.Settings.Unclear())
+	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.Unclear())
 }
 
 // projectPlaces returns where a project has what is read beside its settings and its .env.
@@ -173,26 +179,8 @@ func (o *Options) brings(path string) bool {
 
 // Charsets returns what decodes texts: by the settings and the user's language.
 func (o *Options) Charsets() charset.Decoder {
-	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Process.Getenv("LC_ALL"), o.Process.Getenv("LC_CTYPE"), o.Process.Getenv("LANG")))
+	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG")))
 }
-
-// Lookup returns a variable of the environment or else of the .env files, as it counts
-// for gemline itself.
-func (o *Options) Lookup(name string) (string, bool) {
-	if v, ok := o.Process.Lookup(name); ok {
-		return v, true
-	}
-	v, ok := o.dotenv.Lookup(name)
-	return v.Value, ok
-}
-
-// Environ returns the user's environment: that of the process, and below it what the user's
-// own .env files set.
-func (o *Options) Environ() []string { return append(envList(o.dotenv.User), o.Process.Environ()...) }
-
-// projectEnviron returns what the project's own .env file sets, for what the project
-// brings and the user has agreed to.
-func (o *Options) projectEnviron() []string { return envList(o.dotenv.Project) }
 
 // envList returns variables as the environment has them.
 func envList(vars map[string]settings.EnvValue) (list []string) {
@@ -208,38 +196,16 @@ func (o *Options) Chosen() journal.Choice {
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
 
-func (o *Options) Getenv(name string) string {
-	v, _ := o.Lookup(name)
-	return v
-}
-
-// SeveralAnswers reports whether there may be more than one answer, each with its
-// own time.
-func (o *Options) SeveralAnswers() bool {
-	return o.Interactive || o.Flags.Talks() || o.Flags.ACP || o.Serving != nil
-}
-
 // Signs are what the mode of a terminal depends on.
 func (o *Options) Signs() output.Signs {
 	flag, off := o.Flags.PlainFlag()
 	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.Settings.ScreenReader, Terminal: true,
-		Lookup: o.Process.Lookup}
-}
-
-// Attended reports whether anybody is there to ask.
-func (o *Options) Attended() bool { return o.Interactive || o.Flags.AskTTY }
-
-// Consulted reports whether anybody is asked about what the folder brings.
-func (o *Options) Consulted() bool { return o.Attended() || o.Flags.AskTrust }
-
-// Answered reports whether the model's questions are, by a person or a program.
-func (o *Options) Answered() bool {
-	return o.Attended() || (o.Flags.Talks() || o.Flags.ACP) && !o.Flags.NoInput
+		Lookup: o.Env.Process.Lookup}
 }
 
 // Move goes to another directory.
 func (o *Options) Move(dir string) error {
-	o.Warnings, o.dotenv, o.Hooks, o.discovery, o.served = nil, settings.DotEnv{}, nil, nil, nil
+	o.Warnings, o.Env.dotenv, o.Found.Hooks, o.Found.discovery, o.Found.servers = nil, settings.DotEnv{}, nil, nil, nil
 	return o.Read(dir, false)
 }
 
@@ -255,7 +221,7 @@ func (o *Options) InTree() string {
 // SystemMD returns what a variable says of a file with the system prompt. Switched on without
 // a path, it means a file of the project's, which may be no link out of it.
 func (o *Options) SystemMD(name string) string {
-	v := o.Getenv(name)
+	v := o.Env.Getenv(name)
 	reads := name == "GEMINI_SYSTEM_MD"
 	if on := strings.ToLower(v); (on == "1" || on == "true") &&
 		(reads && o.Trust.State < trust.Unneeded || settings.Astray(o.Paths.Workspace("system.md"), o.Paths.Cwd) != "") {
@@ -297,11 +263,11 @@ func (o *Options) MayUse(m policy.Mode) error {
 
 // Unused lists what is set up and not in use yet.
 func (o *Options) Unused() []settings.Unused {
-	return o.Settings.Unused(o.Lookup)
+	return o.Settings.Unused(o.Env.Lookup)
 }
 
 // Folder returns the directory as sub-commands see it.
 func (o *Options) Folder() *cli.Folder {
-	return &cli.Folder{Today: o.Process.Today, Paths: o.Paths, Lookup: o.Lookup, DotEnv: o.dotenv, Flags: o.Flags,
+	return &cli.Folder{Today: o.Env.Process.Today, Paths: o.Paths, Lookup: o.Env.Lookup, DotEnv: o.Env.dotenv, Flags: o.Flags,
 		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.Unused}
 }

@@ -22,7 +22,7 @@ type places struct {
 
 // Places returns where things are in this directory.
 func (o *Options) Places() places {
-	return places{o.Paths, o.Process.Getenv, o.Getenv, o.Flags.KeyFile}
+	return places{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
 }
 
 // place returns the path that a word of the user's means.

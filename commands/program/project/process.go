@@ -3,6 +3,8 @@ package project
 import (
 	"os"
 	"time"
+
+	"gemline/settings"
 )
 
 // A Process is what the program has of the process that it runs in.
@@ -20,4 +22,42 @@ type Process struct {
 func (p Process) Getenv(name string) string {
 	v, _ := p.Lookup(name)
 	return v
+}
+
+// An Env is the environment: that of the process, and the .env files.
+type Env struct {
+	Process Process
+	dotenv  settings.DotEnv
+}
+
+// Lookup returns a variable of the environment or else of the .env files, as it counts
+// for gemline itself.
+func (e *Env) Lookup(name string) (string, bool) {
+	if v, ok := e.Process.Lookup(name); ok {
+		return v, true
+	}
+	v, ok := e.dotenv.Lookup(name)
+	return v.Value, ok
+}
+
+// Environ returns the user's environment: that of the process, and below it what the user's
+// own .env files set.
+func (e *Env) Environ() []string { return append(envList(e.dotenv.User), e.Process.Environ()...) }
+
+// projectEnviron returns what the project's own .env file sets, for what the project
+// brings and the user has agreed to.
+func (e *Env) projectEnviron() []string { return envList(e.dotenv.Project) }
+
+func (e *Env) Getenv(name string) string {
+	v, _ := e.Lookup(name)
+	return v
+}
+
+// projectVars returns what the project's own .env file sets.
+func (e *Env) projectVars() map[string]string {
+	vars := map[string]string{}
+	for name, v := range e.dotenv.Project {
+		vars[name] = v.Value
+	}
+	return vars
 }

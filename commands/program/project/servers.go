@@ -76,7 +76,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			add(s, x.Name)
 		}
 	}
-	for _, s := range o.Named { // of whoever speaks for the user
+	for _, s := range o.User.Servers { // of whoever speaks for the user
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
@@ -107,7 +107,7 @@ func (o *Options) brought(x extension.Extension, s settings.Server) settings.Ser
 		if shell.Credential(name) {
 			return "", false
 		}
-		return o.Lookup(name)
+		return o.Env.Lookup(name)
 	})
 	s.Env = merged(variables, merged(values, s.Env))
 	s.Trusted, s.Scope = false, settings.User
@@ -318,7 +318,7 @@ type Connector struct {
 func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
 		m.Server = m.Filled(c.SeenBy(rights))
-		m.Env = merged(c.Opts.projectVars(), m.Env)
+		m.Env = merged(c.Opts.Env.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
@@ -338,15 +338,6 @@ func (m mcpServer) tell(notify func(string)) {
 			notify(text.EscapeLine(what))
 		}
 	}
-}
-
-// projectVars returns what the project's own .env file sets.
-func (o *Options) projectVars() map[string]string {
-	vars := map[string]string{}
-	for name, v := range o.dotenv.Project {
-		vars[name] = v.Value
-	}
-	return vars
 }
 
 // described returns a server as it is connected to.
@@ -386,24 +377,24 @@ func (m mcpServer) login(url string) oauth.Server {
 // SeenBy returns the variables that what a project says may have filled in: none of
 // gemline's own credentials, and without the user's consent no secrets.
 func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(c.Opts.Process.Environ())
+	env := shell.Own(c.Opts.Env.Process.Environ())
 	if r != consent.All {
 		sealed := c.Launcher.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(c.Opts.Process.Environ(), sealed)
+		env = shell.Inherited(c.Opts.Env.Process.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(c.Opts.projectEnviron(), env...)
+		env = append(c.Opts.Env.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
 // Servers returns the MCP servers of the directory.
 func (o *Options) Servers(notify func(string)) *serverSet {
-	if o.served == nil { // else they were found when the user was asked about them
-		o.served = o.findServers(notify)
+	if o.Found.servers == nil { // else they were found when the user was asked about them
+		o.Found.servers = o.findServers(notify)
 	}
-	return o.served
+	return o.Found.servers
 }
 
 // Serve returns the servers of a directory, nil if there are none. It tells by open which are
@@ -430,7 +421,7 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 
 // connected returns a set of servers, each with the rights that it has at the moment.
 func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Process.Version, Roots: c.Roots, Notify: c.Note,
+	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
 		Log: c.Log, Keep: c.Keep}
 	logins := sync.OnceValue(c.Opts.logins) // when the first remote server is connected to
 	var remote map[string]oauth.Server      // by name
@@ -440,7 +431,7 @@ func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
 		s := c.described(filled)
-		if c.Opts.Serving != nil && isServing(s.Command) {
+		if c.Opts.User.Serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {

@@ -66,7 +66,7 @@ func (o *Options) decide(ctx context.Context, user Consenter, notify func(string
 	}
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
 		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
-	if _, err := trust.Folders(o.Paths, o.Lookup).Remember(ctx, t.Folder, rule); err != nil {
+	if _, err := trust.Folders(o.Paths, o.Env.Lookup).Remember(ctx, t.Folder, rule); err != nil {
 		notify(unkept(err))
 	}
 	if rule == trust.Deny {
@@ -85,7 +85,7 @@ func (o *Options) Permit(user Consenter, notify func(string)) func(context.Conte
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
 			return "", fmt.Errorf("%s is not a folder", paths.Cwd)
 		}
-		so, err := trust.Decide(paths, o.Settings, o.Flags, o.Lookup)
+		so, err := trust.Decide(paths, o.Settings, o.Flags, o.Env.Lookup)
 		if err != nil {
 			return "", err
 		}

@@ -23,7 +23,7 @@ func (o *Options) GlobalContext() string { return o.Paths.User(memory.DefaultNam
 // add. What is kept of it is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: o.GlobalContext(),
-		Overlay: over, Editor: o.Editor, Ledger: o.Ledger, Secrets: o.Places().keptSecret,
+		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: o.Places().keptSecret,
 		Charsets: o.Charsets(), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 			if !o.Settings.IncludeMemory {
 				roots = roots[:1]
 			}
-			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.Paths, o.Lookup).Denied(dir) }
+			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.Paths, o.Env.Lookup).Denied(dir) }
 			return slices.DeleteFunc(slices.Clone(roots), denied)
 		},
 		Foreign:   func(path string) string { return disk.Foreign(path, o.Paths.Cwd) },
@@ -123,7 +123,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(o.GlobalContext())), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
-	for _, dir := range filepath.SplitList(o.Getenv("PATH")) {
+	for _, dir := range filepath.SplitList(o.Env.Getenv("PATH")) {
 		if filepath.IsAbs(dir) {
 			g.Programs = append(g.Programs, dir)
 		}
