@@ -31,6 +31,9 @@ type Notifier struct {
 	Command []string
 	Environ []string
 
+	// Confine, if not nil, confines the program before it is started.
+	Confine func(*exec.Cmd) error
+
 	// Terminal is where sequences go. A terminal that can only append gets
 	// none but the bell, and that only if bell was chosen by name.
 	Terminal io.Writer
@@ -96,7 +99,14 @@ func (n *Notifier) run(a Alert) {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, n.Command[0], n.Command[1:]...)
 		cmd.Stdin, cmd.Env = bytes.NewReader(append(b, '\n')), n.Environ
-		if err := cmd.Run(); err != nil {
+		err := error(nil)
+		if n.Confine != nil {
+			err = n.Confine(cmd)
+		}
+		if err == nil {
+			err = cmd.Run()
+		}
+		if err != nil {
 			n.mu.Lock()
 			n.failed = err
 			n.mu.Unlock()

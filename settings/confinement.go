@@ -19,6 +19,7 @@ type Confinement struct {
 	Paths   []string // that commands may write to, too, as they stand in the files
 	Network bool     // commands reach the network
 	Offline bool     // none is given it
+	Cut     bool     // nor do those have it that run with the user's rights
 	Asked   bool     // none is given it unasked: the settings say that they don't reach it
 }
 
@@ -78,7 +79,8 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	for _, said := range []any{tools["sandboxNetworkAccess"], object["networkAccess"]} {
 		c.Asked = c.Asked || said == false
 	}
-	c.Network, c.Offline = c.Network && !f.NoNetwork, f.NoNetwork
+	c.Offline, c.Cut = f.NoNetwork || s.Offline, s.Offline
+	c.Network = c.Network && !c.Offline
 	for _, name := range []string{"GEMINI_SANDBOX_IMAGE", "GEMINI_SANDBOX_IMAGE_DEFAULT"} {
 		image, _ := lookup(name)
 		if image = strings.TrimSpace(image); image != "" && (name == "GEMINI_SANDBOX_IMAGE" || c.Image == "") {

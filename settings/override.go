@@ -38,6 +38,7 @@ func overrides() (all []override) {
 		"model.disableLoopDetection": func(f *flags.Set) (string, any, bool) {
 			return "--no-loop-check", true, f.NoLoopCheck
 		},
+		"general.offline": func(f *flags.Set) (string, any, bool) { return "--offline", true, f.Offline },
 		"general.maxAttempts": func(f *flags.Set) (string, any, bool) {
 			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
 		},

@@ -107,6 +107,7 @@ type Settings struct {
 
 	SandboxPaths   []string `key:"tools.sandboxAllowedPaths"`
 	SandboxNetwork bool     `key:"tools.sandboxNetworkAccess"`
+	Offline        bool     `key:"general.offline"`
 	ToolSandboxing bool     `key:"security.toolSandboxing"`
 
 	Redact      bool     `key:"security.environmentVariableRedaction.enabled"`

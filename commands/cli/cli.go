@@ -32,7 +32,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,6 +41,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/network"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/attach"
@@ -85,8 +85,8 @@ type (
 	// Extensions returns the installed extensions, and what is wrong with others.
 	Extensions func() ([]extension.Extension, []string)
 
-	// Transport returns what carries requests to where packages come from.
-	Transport func() http.RoundTripper
+	// Network returns how other machines are reached.
+	Network func() network.Network
 
 	// Clean takes out what is secret of what is written to files.
 	Clean func(text string) string

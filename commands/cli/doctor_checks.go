@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/model"
+	"gemline/engine/network"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -280,12 +281,11 @@ func hint(err error) string {
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.here.choose(d.out) // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Network: model.NetworkFrom(d.here.getenv)}
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Network: network.From(d.here.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		return worse(failing, hint(err), "%s", err)
 	}
-	cas := o.Network.CAs
-	for _, path := range cas {
+	for _, path := range o.Network.CAs {
 		f, err := os.Open(path)
 		if err != nil {
 			return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
@@ -293,14 +293,14 @@ func (d *doctor) checkNetwork() finding {
 		}
 		f.Close()
 	}
-	slices.Sort(cas)
-	cas = slices.Compact(cas) // two variables may name one file
+	slices.Sort(o.Network.CAs)
+	o.Network.CAs = slices.Compact(o.Network.CAs) // two variables may name one file
 	said := "no proxy"
 	if p := cmp.Or(o.Network.Proxy.HTTPSProxy, o.Network.Proxy.HTTPProxy); p != "" {
 		said = "proxy " + withoutPassword(p)
 	}
-	if len(cas) > 0 {
-		said += ", more certificates: " + strings.Join(cas, ", ")
+	if len(o.Network.CAs) > 0 {
+		said += ", more certificates: " + strings.Join(o.Network.CAs, ", ")
 	}
 	if address := c.Address(); address != "" {
 		said += ", address " + address

@@ -93,12 +93,12 @@ func (set *extensionSet) permitted(note extension.Install) error {
 type hub func() (source.Hub, error)
 
 // ProvideHub returns the hub that the environment names.
-func (*grammar) ProvideHub(here *Folder, project Project, transport Transport) hub {
+func (*grammar) ProvideHub(here *Folder, project Project, reach Network) hub {
 	return func() (source.Hub, error) {
 		l, err := project.Launcher()
 		return source.Hub{Launcher: l, API: strings.TrimSuffix(here.getenv("GITHUB_API_URL"), "/"),
 			Server: strings.TrimSuffix(here.getenv("GITHUB_SERVER_URL"), "/"),
-			Token:  here.getenv("GITHUB_TOKEN"), UserAgent: "gemline", Transport: transport()}, err
+			Token:  here.getenv("GITHUB_TOKEN"), UserAgent: "gemline", Network: reach()}, err
 	}
 }
 

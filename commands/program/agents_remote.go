@@ -174,7 +174,7 @@ func (s *Session) agentOutput(ctx context.Context, command string, free bool) (s
 // googleToken returns a token of the user's Google account for an agent of Google's.
 func (s *Session) googleToken(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
 	account := auth.NewAccount(s.opts.Env.Getenv, runtime.GOOS)
-	src := google.Source{Scopes: scopes, Host: account.Host, Know: s.opts.Secrets.Know,
+	src := google.Source{Scopes: scopes, Host: account.Host, Network: s.opts.Network(), Know: s.opts.Secrets.Know,
 		Client: &http.Client{Transport: s.opts.Network().Transport()}}
 	if len(scopes) == 0 {
 		src.Scopes = []string{google.Platform}

@@ -24,7 +24,7 @@ const ideKey = "ide.enabled"
 // newCompanion returns the connection to the editor that the terminal belongs to, which
 // does nothing yet.
 func (i *interactive) newCompanion() *ide.Client {
-	return ide.New(ide.Config{Version: i.opts.Env.Process.Version,
+	return ide.New(ide.Config{Version: i.opts.Env.Process.Version, Network: i.opts.Network(),
 		Place: ide.Place{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
 			return i.front.session.project.workspace.Private(path) || i.front.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -71,7 +70,7 @@ func (r *run) printer(out io.Writer) *cli.Output {
 // things returns what sub-commands take, wherever they are called.
 func (r *run) things(p cli.Project) []any {
 	return []any{p, r.opts.Folder(), project.ManagedHooks{Opts: r.opts, Launcher: p.Launcher}, r.opts.SkillLibrary(), r.opts.Agents(),
-		cli.Extensions(r.opts.Installed), cli.Transport(func() http.RoundTripper { return r.opts.Network().Transport() }), cli.Builtin(builtinTools),
+		cli.Extensions(r.opts.Installed), cli.Network(r.opts.Network), cli.Builtin(builtinTools),
 		cli.Clean(r.opts.Secrets.Text), cli.ReadBuild(r.opts.Env.Process.Version, r.opts.Env.Process.Commit, r.opts.Env.Process.Date),
 		&cli.Host{Environ: shell.Own(r.opts.Env.Process.Environ()), Editor: terminal{r.opts}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(r.opts.Env.Process.Getenv) }},

@@ -13,6 +13,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
@@ -81,6 +82,9 @@ func (i *interactive) setUpScreen() {
 		if runtime.GOOS == "windows" {
 			n.Command = []string{"cmd", "/c", command}
 		}
+	}
+	if i.opts.Settings.Offline {
+		n.Confine = sandbox.Cut
 	}
 	i.screen.Console.Notifier = n
 }

@@ -91,9 +91,8 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 		headers[name] = value
 		o.Secrets.Know("telemetry header", value)
 	}
-	n := o.Network()
 	c, err := otlp.New(otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
-		Proxy: n.ProxyFor, CAs: n.Pool})
+		Network: o.Network()})
 	if err != nil {
 		t.Trouble += ": telemetry.otlpEndpoint"
 		return t, err

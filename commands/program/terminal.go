@@ -87,7 +87,7 @@ func (t terminal) pager() func(context.Context, string) error {
 
 // browse opens an address for the user who sits at a terminal.
 func (r *run) browse(address string, wanted bool) string {
-	if !wanted && (!isTerminal(r.opts.Env.Process.Stdin) || r.opts.Flags.NoInput) {
+	if r.opts.Settings.Offline || !wanted && (!isTerminal(r.opts.Env.Process.Stdin) || r.opts.Flags.NoInput) {
 		return ""
 	}
 	return commands.Browse(r.opts.Env.Process.Getenv, shell.Own(r.opts.Env.Process.Environ()), address, wanted)

@@ -44,6 +44,10 @@ type dialect struct {
 
 // newClient returns a Client of the server at base. It makes no connection.
 func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
+	if err := o.Network.Allow(base.Hostname()); err != nil {
+		return nil, &Error{Kind: Config, Final: true, Message: err.Error(), Err: err,
+			Advice: "-m PROVIDER/MODEL asks a model on this machine, such as ollama/qwen3-coder"}
+	}
 	if err := checkProxy(o.Network.Proxy); err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
 	c.http = &http.Client{Transport: o.Transport, CheckRedirect: dontFollow}
 	if o.Transport == nil {
-		c.http.Transport, c.roots = network(o)
+		c.http.Transport, c.roots = transport(o)
 	}
 	c.redact.Know("API key", o.APIKey)
 	if p, ok := base.User.Password(); ok {

@@ -16,6 +16,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/network"
 )
 
 // What loadCodeAssist says about an account that is set up, and about one that
@@ -350,7 +351,7 @@ func TestAssistProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	ts := tokens(t) // on this machine, where no proxy stands between
-	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(ts.User("")), Network: model.NetworkFrom(func(name string) string {
+	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(ts.User("")), Network: network.From(func(name string) string {
 		if name == "HTTPS_PROXY" {
 			return proxy.URL
 		}

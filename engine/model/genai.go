@@ -20,6 +20,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model/preset"
+	"gemline/engine/network"
 	"gemline/engine/redact"
 )
 
@@ -77,8 +78,8 @@ type Options struct {
 	// program, and what it runs in, "terminal" if empty.
 	Version, Surface string
 
-	// Network is how the server is reached; see [NetworkFrom].
-	Network Network
+	// Network says how servers are reached.
+	Network network.Network
 
 	// Connect is the longest time a connection may take, 30 seconds if 0;
 	// Idle the longest time the server may be silent: 5 minutes if 0, or

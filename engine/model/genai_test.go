@@ -19,6 +19,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/network"
 	"gemline/engine/redact"
 )
 
@@ -361,9 +362,9 @@ func TestOptions(t *testing.T) {
 		{"no URL", model.Options{APIKey: key, BaseURL: "https://u:p@[bad"}, "is not a URL"},
 		{"loopback", model.Options{APIKey: key, BaseURL: "http://[::1]:80/x/"}, ""},
 		{"localhost", model.Options{APIKey: key, BaseURL: " http://LOCALHOST:1 "}, ""},
-		{"bad proxy", model.Options{APIKey: key, Network: model.Network{Proxy: model.NetworkFrom(func(string) string { return "http://[" }).Proxy}}, "proxy is not a URL"},
-		{"odd proxy", model.Options{APIKey: key, Network: model.Network{Proxy: model.NetworkFrom(func(string) string { return "ftp://x" }).Proxy}}, "ftp://"},
-		{"bare proxy", model.Options{APIKey: key, Network: model.Network{Proxy: model.NetworkFrom(func(string) string { return "localhost:3128" }).Proxy}}, ""},
+		{"bad proxy", model.Options{APIKey: key, Network: network.From(func(string) string { return "http://[" })}, "proxy is not a URL"},
+		{"odd proxy", model.Options{APIKey: key, Network: network.From(func(string) string { return "ftp://x" })}, "ftp://"},
+		{"bare proxy", model.Options{APIKey: key, Network: network.From(func(string) string { return "localhost:3128" })}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := model.NewGenai(c.opts)

@@ -5,19 +5,16 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
+	"gemline/engine/network"
+	"gemline/engine/text"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"gemline/engine/text"
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
@@ -26,17 +23,17 @@ import (
 // defaultBase is where Google's API is.
 const defaultBase = "https://generativelanguage.googleapis.com"
 
-// network returns the transport that o asks for, and the certificates that it
+// transport returns the transport that o asks for, and the certificates that it
 // trusts, nil for the system's.
-func network(o Options) (*http.Transport, *roots) {
+func transport(o Options) (*http.Transport, *roots) {
 	connect := o.Connect
 	if connect == 0 {
 		connect = 30 * time.Second
 	}
-	proxy := o.Network.Proxy.ProxyFunc()
+	proxy := o.Network.ProxyFor
 	t := &http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:         (&net.Dialer{Timeout: connect}).DialContext,
+		DialContext:         o.Network.Dial(&net.Dialer{Timeout: connect}),
 		TLSHandshakeTimeout: connect,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 16,
@@ -82,7 +79,7 @@ type roots struct {
 func trusting(names []string) *roots {
 	r := &roots{pool: x509.NewCertPool()}
 	r.fill = sync.OnceValue(func() error {
-		pool, err := trust(names)
+		pool, err := network.Trust(names)
 		*r.pool = *pool
 		return err
 	})
@@ -98,49 +95,6 @@ func (r *roots) doubts() string {
 		return fmt.Sprintf(" (not read: %v)", err)
 	}
 	return ""
-}
-
-// trust returns the system's certificates and those in the named files and
-// directories. What can't be read is left out and told of.
-func trust(names []string) (*x509.CertPool, error) {
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	var errs []error
-	for _, name := range names {
-		if err := trustOne(pool, name); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return pool, errors.Join(errs...)
-}
-
-func trustOne(pool *x509.CertPool, name string) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		pem, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if !pool.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("%s: no certificate in PEM form", name)
-		}
-		return nil
-	}
-	files, err := os.ReadDir(name)
-	if err != nil {
-		return err
-	}
-	for _, f := range files { // such directories hold other things too
-		if pem, err := os.ReadFile(filepath.Join(name, f.Name())); err == nil {
-			pool.AppendCertsFromPEM(pem)
-		}
-	}
-	return nil
 }
 
 // vertexBase returns where Vertex AI is for a location.
@@ -235,67 +189,6 @@ func checkProxy(c httpproxy.Config) error {
 		}
 	}
 	return nil
-}
-
-// A Network is how servers are reached: by which proxy, and which certificates are
-// trusted. Every client is made from one. The zero value has no proxy and trusts whom the
-// system trusts.
-type Network struct {
-	Proxy httpproxy.Config
-
-	// CAs names files and directories with certificates, in PEM, to trust
-	// beside those of the system.
-	CAs []string
-}
-
-// NetworkFrom returns the network that an environment asks for. Its proxy is the first of
-// HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, ALL_PROXY and all_proxy, whatever is
-// asked for through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
-// their http://; desktops write socks:// for socks5://.
-func NetworkFrom(getenv func(string) string) (n Network) {
-	first := func(names ...string) string {
-		for _, name := range names {
-			if v := strings.TrimSpace(getenv(name)); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	proxy := first("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
-	if rest, ok := strings.CutPrefix(proxy, "socks://"); ok {
-		proxy = "socks5://" + rest
-	}
-	n.Proxy = httpproxy.Config{HTTPSProxy: proxy, HTTPProxy: proxy, NoProxy: first("NO_PROXY", "no_proxy")}
-	dirs := filepath.SplitList(getenv("SSL_CERT_DIR"))
-	for _, name := range append([]string{getenv("SSL_CERT_FILE"), getenv("NODE_EXTRA_CA_CERTS")}, dirs...) {
-		if name != "" {
-			n.CAs = append(n.CAs, name)
-		}
-	}
-	return n
-}
-
-// ProxyFor returns the proxy for an address, nil if there is none.
-func (n Network) ProxyFor(u *url.URL) (*url.URL, error) { return n.Proxy.ProxyFunc()(u) }
-
-// Pool returns the certificates to trust, nil for the system's. What can't be read is left
-// out: a request to the model's server tells of it.
-func (n Network) Pool() *x509.CertPool {
-	if len(n.CAs) == 0 {
-		return nil
-	}
-	pool, _ := trust(n.CAs)
-	return pool
-}
-
-// Transport returns what carries requests to other servers than the model's.
-func (n Network) Transport() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	if pool := n.Pool(); pool != nil {
-		t.TLSClientConfig = &tls.Config{RootCAs: pool}
-	}
-	t.Proxy = func(r *http.Request) (*url.URL, error) { return n.ProxyFor(r.URL) }
-	return t
 }
 
 func headerValue(s string) bool { return httpguts.ValidHeaderFieldValue(s) }

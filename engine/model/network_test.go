@@ -15,49 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/http/httpproxy"
-
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/network"
 )
-
-func TestNetworkFrom(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		env  map[string]string
-		want httpproxy.Config
-	}{
-		{"none", nil, httpproxy.Config{}},
-		{"first", map[string]string{"HTTPS_PROXY": "a", "https_proxy": "b", "NO_PROXY": "x", "no_proxy": "y"},
-			httpproxy.Config{HTTPSProxy: "a", HTTPProxy: "a", NoProxy: "x"}},
-		{"lower case", map[string]string{"https_proxy": "b", "HTTP_PROXY": "c", "no_proxy": "y"},
-			httpproxy.Config{HTTPSProxy: "b", HTTPProxy: "b", NoProxy: "y"}},
-		{"for everything", map[string]string{"ALL_PROXY": "socks5://e:1080", "all_proxy": "f", "NO_PROXY": "x"},
-			httpproxy.Config{HTTPSProxy: "socks5://e:1080", HTTPProxy: "socks5://e:1080", NoProxy: "x"}},
-		{"for everything, in lower case", map[string]string{"all_proxy": "f:1"}, httpproxy.Config{HTTPSProxy: "f:1", HTTPProxy: "f:1"}},
-		{"for everything, and another", map[string]string{"ALL_PROXY": "socks5://e:1080", "http_proxy": "d"}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
-		{"a desktop's", map[string]string{"all_proxy": "socks://e:1080/"}, httpproxy.Config{HTTPSProxy: "socks5://e:1080/", HTTPProxy: "socks5://e:1080/"}},
-		{"last", map[string]string{"http_proxy": " d "}, httpproxy.Config{HTTPSProxy: "d", HTTPProxy: "d"}},
-	} {
-		got := model.NetworkFrom(func(k string) string { return c.env[k] }).Proxy
-		if d := cmp.Diff(c.want, got); d != "" {
-			t.Errorf("%s: %s", c.name, d)
-		}
-	}
-}
-
-func TestCertificatesFrom(t *testing.T) {
-	list := "a" + string(filepath.ListSeparator) + "b" + string(filepath.ListSeparator)
-	env := map[string]string{"SSL_CERT_FILE": "f", "SSL_CERT_DIR": list, "NODE_EXTRA_CA_CERTS": "n"}
-	got := model.NetworkFrom(func(k string) string { return env[k] }).CAs
-	if d := cmp.Diff([]string{"f", "n", "a", "b"}, got); d != "" {
-		t.Error(d)
-	}
-	if got := model.NetworkFrom(func(string) string { return "" }).CAs; got != nil {
-		t.Errorf("got %q from nothing", got)
-	}
-}
 
 // TestCertificates talks to a server whose certificate only the settings can
 // vouch for.
@@ -91,7 +52,7 @@ func TestCertificates(t *testing.T) {
 		{"no certificate", []string{other}, "no certificate in PEM form"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, Network: model.Network{CAs: c.cas}})
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, Network: network.Network{CAs: c.cas}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +161,7 @@ func TestProxy(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			status, asked = c.status, nil
 			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: "https://api.invalid",
-				Network: model.Network{Proxy: model.NetworkFrom(func(string) string { return c.proxy }).Proxy}})
+				Network: network.From(func(string) string { return c.proxy })})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/network"
 )
 
 // Certificates are read for the first connection that needs some, once; for
@@ -47,7 +48,7 @@ func TestCertificatesAreReadOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			times := opened(t, ca)
-			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: c.url, Network: model.Network{CAs: []string{ca}, Proxy: c.proxy}})
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: c.url, Network: network.Network{CAs: []string{ca}, Proxy: c.proxy}})
 			if err != nil {
 				t.Fatal(err)
 			}

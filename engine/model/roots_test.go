@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gemline/engine/network"
 )
 
 // Certificates are read where a connection needs them, and not for others.
@@ -20,7 +22,7 @@ func TestRootsAreReadWhenNeeded(t *testing.T) {
 	if err := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	transport, r := network(Options{Network: Network{CAs: []string{cert}}})
+	transport, r := transport(Options{Network: network.Network{CAs: []string{cert}}})
 	for _, c := range []struct {
 		url  string
 		read bool

@@ -31,7 +31,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	defer cancel()
 	start := time.Now()
 	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client.http,
-		Host: g.opts.Metadata, Know: g.client.redact.Know}.Token(ctx, data)
+		Host: g.opts.Metadata, Network: g.opts.Network, Know: g.client.redact.Know}.Token(ctx, data)
 	g.client.log.DebugContext(ctx, "access token", "from",
 		cmp.Or(strings.TrimPrefix(filepath.Base(from), "."),
 			"metadata server"), "took", time.Since(start), "ok", err == nil)

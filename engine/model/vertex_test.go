@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/network"
 )
 
 // account returns what Options want of credentials.
@@ -377,8 +378,8 @@ func TestTokenProxy(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	defer proxy.Close()
-	through := model.NetworkFrom(func(string) string { return proxy.URL }).Proxy
-	through.NoProxy = ""
+	through := network.From(func(string) string { return proxy.URL })
+	through.Proxy.NoProxy = ""
 	user := bytes.Replace(ts.User(""), []byte(ts.URL), []byte("https://tokens.invalid"), 1)
 	for _, c := range []struct {
 		name string
@@ -389,7 +390,7 @@ func TestTokenProxy(t *testing.T) {
 		{"machine", model.Options{Account: account(nil), Metadata: ts.Host()}, "CONNECT api.invalid:443"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.opts.Vertex, c.opts.Project, c.opts.Location, c.opts.Network.Proxy, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
+			c.opts.Vertex, c.opts.Project, c.opts.Location, c.opts.Network, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
 			g, err := model.NewGenai(c.opts)
 			if err != nil {
 				t.Fatal(err)

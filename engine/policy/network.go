@@ -2,11 +2,11 @@ package policy
 
 import "gemline/engine"
 
-// Network returns the rules by which no command is given the network, or none
-// unasked.
-func Network(never, asked bool) (rules []Rule) {
-	if never {
-		rules = append(rules, Rule{Tier: User, File: "the command line", text: "--no-network",
+// Network returns the rules by which no command is given the network, because of what never
+// names, or none unasked.
+func Network(never string, asked bool) (rules []Rule) {
+	if never != "" {
+		rules = append(rules, Rule{Tier: User, File: "the command line", text: never,
 			Tools: []string{Shell}, Network: true, Verdict: engine.Deny, Priority: 999,
 			Message: "This run gives no command the network."})
 	}

@@ -40,6 +40,7 @@ type Set struct {
 	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
 	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
 	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, whatever asks for it."`
+	Offline           bool     `name:"offline" group:"Run" help:"Reach nothing but this machine, and give no command the network; see gemline help models."`
 	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
 	Check             string   `placeholder:"CMD" group:"Run" help:"When the model has changed something, run this command, and let the model mend what it finds; exit code 71 if it still fails."`

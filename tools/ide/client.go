@@ -16,6 +16,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
+	"gemline/engine/network"
 	"gemline/engine/text"
 	"gemline/tools/mcp/rpc"
 )
@@ -24,6 +25,7 @@ import (
 type Config struct {
 	Place
 	Version string // of gemline
+	Network network.Network
 
 	// Hidden reports whether what is selected in a file is kept from the model. It may
 	// be nil.
@@ -149,7 +151,7 @@ func (c *Client) begin() <-chan struct{} {
 	ended := make(chan struct{})
 	c.state, c.why, c.cut, c.ended = Connecting, nil, cancel, ended
 	if c.http == nil {
-		c.http = &http.Transport{DialContext: (&net.Dialer{Timeout: attemptTime}).DialContext} // by no proxy
+		c.http = &http.Transport{DialContext: c.cfg.Network.Dial(&net.Dialer{Timeout: attemptTime})} // by no proxy
 	}
 	go func() {
 		defer close(ended)

@@ -39,6 +39,7 @@ type Config struct {
 	Found         string   // a file that keeps what confines commands, for [Launcher.Last]; "" is none
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
+	Cut           bool     // nor do those have it that run with the user's rights
 	Asked         bool     // no command is given the network without a question
 }
 

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
@@ -100,9 +101,7 @@ func (l *Launcher) command(c Command) shell.Command {
 	if c.Terminal != nil {
 		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
 	}
-	if !c.Free && l.Sandbox != nil {
-		p := l.profile(c)
-		s.Confine = func(cmd *exec.Cmd) (func(), error) { return l.Sandbox.Confine(cmd, p) }
+	if s.Confine = l.confine(c); !c.Free && l.Sandbox != nil {
 		s.Keeps = sandbox.Keeps
 	}
 	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s,
@@ -137,8 +136,8 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, s.In, s.Out, s.Err
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	if !c.Free && l.Sandbox != nil {
-		release, err := l.Sandbox.Confine(cmd, l.profile(c))
+	if confine := l.confine(c); confine != nil {
+		release, err := confine(cmd)
 		if err != nil {
 			return err
 		}
@@ -149,6 +148,28 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// confine returns what confines c, nil if nothing does.
+func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
+	if !c.Free && l.Sandbox != nil {
+		p := l.profile(c)
+		return func(cmd *exec.Cmd) (func(), error) {
+			if l.Cut && !l.State().Network {
+				return nil, fmt.Errorf("--offline: %s does not keep commands from the network", l.State().Name)
+			}
+			return l.Sandbox.Confine(cmd, p)
+		}
+	}
+	if !l.Cut {
+		return nil
+	}
+	return func(cmd *exec.Cmd) (func(), error) {
+		if err := sandbox.Cut(cmd); err != nil {
+			return nil, fmt.Errorf("--offline: the command would have the network: %w", err)
+		}
+		return func() {}, nil
+	}
 }
 
 // profile returns what confines c.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/network"
 	"gemline/engine/text"
 	"gemline/tools/gitconfig"
 	"gemline/tools/launch"
@@ -143,6 +144,9 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 	env := append(gitconfig.Environ(config...), "GIT_TERMINAL_PROMPT=0",
 		"GIT_SSH_COMMAND="+ssh+" -oBatchMode=yes", "GCM_INTERACTIVE=never",
 		"GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")
+	if h.Network.Offline {
+		env = append(env, "GIT_ALLOW_PROTOCOL=file")
+	}
 	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...),
 		Dir:  cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
 		Free: true, Vars: launch.Usual, Env: env, Apart: true, Alone: true, Timeout: longest})
@@ -151,6 +155,8 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		return "", context.Cause(ctx)
 	case o.OK():
 		return o.Output, nil
+	case h.Network.Offline && strings.Contains(said, "not allowed"):
+		return "", &network.OfflineError{Host: "the repository"}
 	case strings.Contains(said, "could not read Username"), strings.Contains(said, "could not read Password"), strings.Contains(said, "terminal prompts disabled"),
 		strings.Contains(said, "Permission denied (publickey"), strings.Contains(said, "Authentication failed"):
 		return "", errors.New("it wants credentials, which git does not have; have git keep them (git credential, an ssh agent), or set GITHUB_TOKEN")

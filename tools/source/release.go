@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/network"
 	"gemline/engine/text"
 	"gemline/tools/launch"
 )
@@ -22,10 +23,10 @@ import (
 // A Hub has repositories by git, and releases by the interface of GitHub.
 type Hub struct {
 	Launcher  *launch.Launcher
-	Transport http.RoundTripper // nil is the usual one
-	API       string            // of the interface, "" for GitHub's
-	Server    string            // whose addresses have releases there, "" for GitHub
-	Token     string            // "" is none
+	Network   network.Network
+	API       string // of the interface, "" for GitHub's
+	Server    string // whose addresses have releases there, "" for GitHub
+	Token     string // "" is none
 	UserAgent string
 }
 
@@ -125,7 +126,7 @@ func (h Hub) get(ctx context.Context, address, accept string) (io.ReadCloser, er
 		api.Scheme == u.Scheme && api.Host == u.Host {
 		q.Header.Set("Authorization", "token "+h.Token)
 	}
-	client := http.Client{Transport: h.Transport}
+	client := http.Client{Transport: h.Network.Transport()}
 	resp, err := client.Do(q)
 	switch {
 	case err != nil:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"gemline/engine/network"
 )
 
 // The limits of a fetch.
@@ -38,14 +39,9 @@ type Config struct {
 	// UserAgent names the program to servers.
 	UserAgent string
 
-	// Proxy returns the proxy that the user has set up for an address, or
-	// nil. It looks names up itself, so it is given only those that lead to
-	// public addresses from here; to where they lead from there, it sees.
-	Proxy func(*url.URL) (*url.URL, error)
-
-	// CAs returns whose certificates are trusted, nil for whom the system trusts. It is
-	// called for the first page.
-	CAs func() *x509.CertPool
+	// Network says how other machines are reached. A proxy looks names up itself, so it is given
+	// only those that lead to public addresses from here; to where they lead from there, it sees.
+	Network network.Network
 
 	// Patience is how long a server may take to begin its answer, 0 for 10 s.
 	Patience time.Duration
@@ -69,9 +65,6 @@ type Fetcher struct {
 
 // New returns a Fetcher. It makes no connection before it is first used.
 func New(cfg Config) *Fetcher {
-	if cfg.Proxy == nil {
-		cfg.Proxy = func(*url.URL) (*url.URL, error) { return nil, nil }
-	}
 	if cfg.Lookup == nil {
 		cfg.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -98,10 +91,9 @@ func (f *Fetcher) transports() transports {
 	}
 	direct, proxied := bare(), bare()
 	direct.DialContext = f.dial
-	proxied.DialContext = (&net.Dialer{Timeout: firstByte}).DialContext
-	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Proxy(r.URL) }
-	if f.cfg.CAs != nil {
-		pool := f.cfg.CAs()
+	proxied.DialContext = f.cfg.Network.Dial(&net.Dialer{Timeout: firstByte})
+	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Network.ProxyFor(r.URL) }
+	if pool := f.cfg.Network.Pool(); pool != nil {
 		direct.TLSClientConfig, proxied.TLSClientConfig = &tls.Config{RootCAs: pool}, &tls.Config{RootCAs: pool}
 	}
 	return transports{direct, proxied}
@@ -137,6 +129,9 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if err := f.cfg.Network.Allow(host); err != nil {
+		return nil, err
+	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
 	}
@@ -279,7 +274,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 // another address none is made, with a [Blocked] error.
 func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	open := f.open()
-	proxy, err := f.cfg.Proxy(req.URL)
+	proxy, err := f.cfg.Network.ProxyFor(req.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"gemline/engine/network"
 )
 
 // near is a Config for servers on this machine, which tests call page.test. The
@@ -195,11 +199,7 @@ func TestProxy(t *testing.T) {
 		asked = append(asked, r.URL.String())
 		io.WriteString(w, "by proxy")
 	})
-	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := New(Config{Proxy: func(*url.URL) (*url.URL, error) { return at, nil }, Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+	f := New(Config{Network: network.Network{Proxy: httpproxy.Config{HTTPProxy: proxy.URL}}, Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
 		if host == "public.test" {
 			return []netip.Addr{netip.MustParseAddr("11.11.11.11")}, nil
 		}

@@ -24,7 +24,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
-		Found: at.found(), Network: s.Network, Offline: s.Offline, Asked: s.Asked}
+		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Where = "tools.sandbox in " + text.EscapeLine(s.File)
 	}

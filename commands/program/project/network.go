@@ -3,15 +3,19 @@ package project
 import (
 	"cmp"
 
-	"gemline/engine/model"
+	"gemline/engine/network"
 	"gemline/tools/web"
 )
 
-// Network returns how all servers are reached: by the user's proxy, if there is one.
-func (o *Options) Network() model.Network { return model.NetworkFrom(o.Env.Getenv) }
+// Network returns how other machines are reached: by the user's proxy, if there is one, or not
+// at all.
+func (o *Options) Network() network.Network {
+	n := network.From(o.Env.Getenv)
+	n.Offline = o.Settings.Offline
+	return n
+}
 
 // WebConfig says how the public web is reached.
 func WebConfig(o *Options) web.Config {
-	n := o.Network()
-	return web.Config{UserAgent: "gemline/" + cmp.Or(o.Env.Process.Version, "0"), Proxy: n.ProxyFor, CAs: n.Pool}
+	return web.Config{UserAgent: "gemline/" + cmp.Or(o.Env.Process.Version, "0"), Network: o.Network()}
 }

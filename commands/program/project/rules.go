@@ -51,7 +51,14 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 		}
 		all = append(all, more...)
 	}
-	all = append(all, policy.Network(b.launcher.Offline, b.launcher.Asked)...)
+	never := ""
+	switch {
+	case b.launcher.Cut:
+		never = "--offline"
+	case b.launcher.Offline:
+		never = "--no-network"
+	}
+	all = append(all, policy.Network(never, b.launcher.Asked)...)
 	if b.opts.Settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"gemline/engine/network"
 	"gemline/engine/text"
 	"io"
 	"log/slog"
@@ -49,8 +50,10 @@ type Source struct {
 	Audience string       // who a token tells who asks, in the place of Scopes; "" for one that lets in
 	Client   *http.Client // asks servers of tokens; not the machine's own
 
-	// Host is the server that tells a machine about itself, "" for the usual one.
-	Host string
+	// Host is the server that tells a machine about itself, "" for the usual one. Network says
+	// whether it is reached.
+	Host    string
+	Network network.Network
 
 	// Know is told each secret of the credentials, and what it is.
 	Know func(what, secret string)
@@ -140,7 +143,7 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 		return Token{}, Unusable("GCE_METADATA_HOST is not a host name")
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
-	t := &http.Transport{DialContext: (&net.Dialer{Timeout: 3 * time.Second}).DialContext, DisableKeepAlives: true}
+	t := &http.Transport{DialContext: s.Network.Dial(&net.Dialer{Timeout: 3 * time.Second}), DisableKeepAlives: true}
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		if s.Host == "" && ctx.Err() == nil {

@@ -23,7 +23,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +31,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"gemline/engine/network"
 	"gemline/engine/telemetry"
 	"gemline/engine/text"
 )
@@ -42,8 +43,7 @@ type Config struct {
 	Endpoint string // the address; over gRPC its path does not count
 	GRPC     bool
 	Headers  map[string]string // of each request
-	Proxy    func(*url.URL) (*url.URL, error)
-	CAs      func() *x509.CertPool // whom to trust; nil means whom the system trusts
+	Network  network.Network
 }
 
 // A Client is an [telemetry.Exporter] that sends to a collector.
@@ -62,9 +62,13 @@ func New(cfg Config) (*Client, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, errors.New("the address is no http:// or https:// one")
 	}
+	if err := cfg.Network.Allow(base.Hostname()); err != nil {
+		return nil, err
+	}
 	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), MaxIdleConns: 3}
-	if cfg.CAs != nil && base.Scheme == "https" {
-		t.TLSClientConfig = &tls.Config{RootCAs: cfg.CAs()}
+	t.DialContext = cfg.Network.Dial(&net.Dialer{Timeout: 30 * time.Second})
+	if base.Scheme == "https" {
+		t.TLSClientConfig = &tls.Config{RootCAs: cfg.Network.Pool()}
 	}
 	switch {
 	case cfg.GRPC && base.Scheme == "http":
@@ -75,8 +79,8 @@ func New(cfg Config) (*Client, error) {
 		t.Protocols.SetHTTP1(true)
 		t.Protocols.SetHTTP2(true)
 	}
-	if cfg.Proxy != nil && (!cfg.GRPC || base.Scheme == "https") {
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return cfg.Proxy(r.URL) }
+	if !cfg.GRPC || base.Scheme == "https" {
+		t.Proxy = func(r *http.Request) (*url.URL, error) { return cfg.Network.ProxyFor(r.URL) }
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{cfg, base, &http.Client{Transport: t, CheckRedirect: stay}}, nil

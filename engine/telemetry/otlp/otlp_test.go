@@ -2,13 +2,15 @@ package otlp
 
 import (
 	"context"
-	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +28,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"gemline/engine/network"
 	"gemline/engine/telemetry"
 )
 
@@ -179,32 +182,37 @@ func (r *receiver) check(t *testing.T) {
 	}
 }
 
+// certificate returns a file with the certificate of s.
+func certificate(t *testing.T, s *httptest.Server) []string {
+	name := filepath.Join(t.TempDir(), "cert.pem")
+	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{name}
+}
+
 // Collectors receive everything: over HTTP and gRPC, encrypted or not.
 func TestExport(t *testing.T) {
-	plain := func(r *receiver) (string, *x509.CertPool) {
+	plain := func(r *receiver) (string, []string) {
 		s := httptest.NewServer(r)
 		t.Cleanup(s.Close)
 		return s.URL + "/base/", nil
 	}
-	encrypted := func(r *receiver) (string, *x509.CertPool) {
+	encrypted := func(r *receiver) (string, []string) {
 		s := httptest.NewTLSServer(r)
 		t.Cleanup(s.Close)
-		pool := x509.NewCertPool()
-		pool.AddCert(s.Certificate())
-		return s.URL + "/base", pool
+		return s.URL + "/base", certificate(t, s)
 	}
-	call := func(r *receiver) (string, *x509.CertPool) { return "http://" + serveGRPC(t, r) + "/v1/whatever", nil }
-	bare := func(r *receiver) (string, *x509.CertPool) { return serveGRPC(t, r), nil }
-	encryptedCall := func(r *receiver) (string, *x509.CertPool) {
+	call := func(r *receiver) (string, []string) { return "http://" + serveGRPC(t, r) + "/v1/whatever", nil }
+	bare := func(r *receiver) (string, []string) { return serveGRPC(t, r), nil }
+	encryptedCall := func(r *receiver) (string, []string) {
 		s := httptest.NewTLSServer(nil) // for its certificate
 		t.Cleanup(s.Close)
-		pool := x509.NewCertPool()
-		pool.AddCert(s.Certificate())
-		return "https://" + serveGRPC(t, r, grpc.Creds(credentials.NewServerTLSFromCert(&s.TLS.Certificates[0]))), pool
+		return "https://" + serveGRPC(t, r, grpc.Creds(credentials.NewServerTLSFromCert(&s.TLS.Certificates[0]))), certificate(t, s)
 	}
 	for _, test := range []struct {
 		name  string
-		start func(*receiver) (string, *x509.CertPool)
+		start func(*receiver) (string, []string)
 		grpc  bool
 	}{
 		{"http", plain, false},
@@ -215,9 +223,9 @@ func TestExport(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := &receiver{}
-			endpoint, pool := test.start(r)
+			endpoint, trusted := test.start(r)
 			c, err := New(Config{Endpoint: endpoint, GRPC: test.grpc,
-				Headers: map[string]string{"x-token": "secret"}, CAs: func() *x509.CertPool { return pool }})
+				Headers: map[string]string{"x-token": "secret"}, Network: network.Network{CAs: trusted}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 		scopes = []string{google.Platform}
 	}
 	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport},
-		Host: g.cfg.Metadata, Know: g.cfg.Know}.Token(ctx, data)
+		Host: g.cfg.Metadata, Network: g.cfg.Web.Network, Know: g.cfg.Know}.Token(ctx, data)
 	if err == nil && impersonates {
 		g.cfg.Know("access token", token.Secret)
 		token, err = g.impersonate(ctx, token)

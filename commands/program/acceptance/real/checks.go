@@ -19,6 +19,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
+	"gemline/engine/network"
 )
 
 // checks are what is asked, in order: some go on with the session of the one before.
@@ -233,7 +234,7 @@ func client(r *runner) (*model.Genai, error) {
 		key = r.variable("GOOGLE_API_KEY")
 	}
 	return model.NewGenai(model.Options{APIKey: key, BaseURL: r.variable("GOOGLE_GEMINI_BASE_URL"),
-		Network: model.NetworkFrom(r.variable)})
+		Network: network.From(r.variable)})
 }
 
 func count(ctx context.Context, r *runner) error {
