@@ -280,7 +280,7 @@ func (r *release) page(name string) []byte {
 // packaged writes a package of Debian, Red Hat or Alpine.
 func (r *release) packaged(format, arch string, program []byte) error {
 	type content struct {
-		Src  string         `json:"src"`
+		Src  string         `json:"src,omitempty"`
 		Dst  string         `json:"dst"`
 		Type string         `json:"type,omitempty"`
 		Info map[string]any `json:"file_info"`
@@ -297,6 +297,15 @@ func (r *release) packaged(format, arch string, program []byte) error {
 			return err
 		}
 		contents = append(contents, content{Src: src, Dst: "/" + f.name, Info: map[string]any{"mode": f.mode, "mtime": r.date, "owner": "root", "group": "root"}})
+	}
+	if format == "rpm" { // which removes only the directories that it is told of
+		dirs := []string{"usr/share/gemline", "usr/share/doc/gemline"}
+		for _, shell := range []string{"bash-completion/completions", "zsh/site-functions", "fish/vendor_completions.d"} {
+			dirs = append(dirs, "usr/share/"+filepath.Dir(shell), "usr/share/"+shell)
+		}
+		for _, dir := range dirs {
+			contents = append(contents, content{Dst: "/" + dir, Type: "dir", Info: map[string]any{"mode": 0o755, "mtime": r.date, "owner": "root", "group": "root"}})
+		}
 	}
 	config, err := json.Marshal(map[string]any{ // JSON is YAML
 		"name": "gemline", "arch": arch, "platform": "linux", "version": r.version, "mtime": r.date,

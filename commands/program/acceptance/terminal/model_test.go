@@ -38,7 +38,7 @@ func TestModelsInASession(t *testing.T) {
 		question = "permission: " + large + ": " + quota + "let " + small + " answer?\r\n" + choices
 		changed  = "warning: " + large + ": " + quota + small + " answers instead\r\n"
 	)
-	s.Expect("info: gemline, model auto, in ")
+	s.Expect(", model auto, in ")
 	s.Say("hi")
 	s.Expect("info: " + small + " answers\r\ngemini: Easy.")
 	s.Say("design it")

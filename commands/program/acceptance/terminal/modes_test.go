@@ -37,7 +37,7 @@ func TestFirstLine(t *testing.T) {
 			s := teletype.Start(t, c)
 			s.Expect("> ")
 			more := "; type /help" // which a listener would hear each time
-			if !strings.HasSuffix(tt.want, "dumb") {
+			if !strings.HasSuffix(tt.want, "dumb)") {
 				more = ""
 			}
 			want := "info: gemline, " + tt.want + ", " + pt.Model + ", in " + c.Dir + more + "\r\n> "

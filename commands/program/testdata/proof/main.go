@@ -59,7 +59,8 @@ func main() {
 	if len(os.Args) > 2 {
 		folder, _ = filepath.Abs(os.Args[2])
 	}
-	fmt.Printf("Measured on %s on %s/%s with %d processors.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	load, _ := os.ReadFile("/proc/loadavg")
+	fmt.Printf("Measured on %s on %s/%s with %d processors, load average %s. Under load the times are only good for ratios.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), first(string(load)))
 	fmt.Println("| agent | version | installed MB | --version: ms | MB of memory | start at xterm: bytes / ESC / erasures / cursor up | start at TERM=dumb | asks first |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, a := range agents {
@@ -77,6 +78,14 @@ func main() {
 		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s | %s |\n", a.name, version, megabytes(size, a.pkg), took, memory, smart, dumb, questions(screen))
 	}
 	fmt.Println("\nInstalled is the program or, of a package, its folder and those that npm names beside it. Asks first: words at the start that want a decision or a log-in before any prompt.")
+}
+
+// first returns the first word, or "unknown".
+func first(text string) string {
+	if words := strings.Fields(text); len(words) > 0 {
+		return words[0]
+	}
+	return "unknown"
 }
 
 // asked returns the version that a program says, the median of five starts, and the most memory
@@ -113,7 +122,10 @@ func started(path, term string, args, env []string) (cost, screen string) {
 	}
 	defer os.RemoveAll(home)
 	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Env = home, environ(home, term, env)
+	if cmd.Dir = filepath.Join(home, "project"); os.Mkdir(cmd.Dir, 0o700) != nil {
+		return "can't start", ""
+	}
+	cmd.Env = environ(home, term, env)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		return "can't start", ""
