@@ -5,7 +5,7 @@
 //
 // FOLDER is where npm install --prefix FOLDER has put the others. No agent has a key, and none is
 // asked anything: what is measured is what a start costs, at a terminal of 24 rows and 80 columns,
-// until nothing was written for QUIET (3s), and what is asked before a prompt can be typed.
+// until nothing was written for QUIET (10s), and what is asked before a prompt can be typed.
 package main
 
 import (
@@ -145,7 +145,7 @@ func started(path, term string, args, env []string) (cost, screen string) {
 			}
 		}
 	}()
-	quiet, err := time.ParseDuration(cmp.Or(os.Getenv("QUIET"), "3s"))
+	quiet, err := time.ParseDuration(cmp.Or(os.Getenv("QUIET"), "10s"))
 	if err != nil {
 		panic(err)
 	}
