@@ -1,6 +1,8 @@
 package program
 
 import (
+	"strings"
+
 	"gemline/commands/program/project"
 	"gemline/engine/text"
 	"gemline/repl/keymap"
@@ -21,7 +23,11 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 		v, err = jsonc.Value(b)
 	}
 	if err != nil {
-		return keymap.Map{}, []string{text.EscapeLine(path + ": " + err.Error() + "; the keys keep their meaning")}
+		said := err.Error()
+		if !strings.HasPrefix(said, ":") { // else it begins with a place
+			said = ": " + said
+		}
+		return keymap.Map{}, []string{text.EscapeLine(path + said + "; the keys keep their meaning")}
 	}
 	m, problems := keymap.Parse(v)
 	for i := range problems {

@@ -7,6 +7,7 @@ import (
 
 	"gemline/commands/cli"
 	"gemline/engine/text"
+	"gemline/settings/trust"
 	"gemline/tools/launch"
 )
 
@@ -51,6 +52,16 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	_, warnings = readKeymap(o.Paths)
 	for _, w := range warnings {
 		note("keys")(w)
+	}
+	_, warnings = o.Settings.DotEnv(o.Paths, o.Trust.State == trust.Trusted, o.Env.Process.Lookup)
+	for _, w := range warnings {
+		note("env")(w)
+	}
+	for _, w := range o.Servers(note("servers")).Wrong(o) {
+		note("servers")(w)
+	}
+	if err := telemetryRefused(o); o.Settings.Telemetry && err != nil {
+		note("telemetry")("telemetry is not recorded: " + err.Error())
 	}
 	_, wrong := o.Agents().List()
 	for _, err := range wrong {

@@ -71,20 +71,14 @@ const (
 func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 	s := o.Settings
 	t = telemetry.Target{Prompts: recordsPrompts(o), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
-	switch {
-	case s.TelemetryAuth && s.TelemetryCollector:
-		return t, errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
-	case s.TelemetryOutfile != "":
+	if err := telemetryRefused(o); err != nil {
+		return t, err
+	}
+	if s.TelemetryOutfile != "" {
 		name := o.Paths.Folder(s.TelemetryOutfile)
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
 		t.Exporter, err = opened(outfile.Open(name))
 		return t, err
-	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(o.Env.Getenv("DO_NOT_TRACK"))):
-		return t, errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
-	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
-		return t, errors.New("gemline does not send to Google Cloud itself; " +
-			"run a collector with the googlecloud exporter, " +
-			"and set telemetry.useCollector and telemetry.otlpEndpoint")
 	}
 	headers := map[string]string{}
 	for name, value := range pairs(o.Env.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
@@ -99,6 +93,23 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 	}
 	t.Exporter, t.Grace, t.Trouble = c, collectorGrace, "telemetry does not reach the collector at "+c.String()
 	return t, nil
+}
+
+// telemetryRefused says why the settings have nothing recorded, nil if something may be.
+func telemetryRefused(o *project.Options) error {
+	s := o.Settings
+	switch {
+	case s.TelemetryAuth && s.TelemetryCollector:
+		return errors.New("telemetry.useCollector and telemetry.useCliAuth can't both be true")
+	case s.TelemetryOutfile != "":
+	case !slices.Contains([]string{"", "0", "false"}, strings.ToLower(o.Env.Getenv("DO_NOT_TRACK"))):
+		return errors.New("DO_NOT_TRACK is set, and nothing is sent; telemetry.outfile names a file instead")
+	case s.TelemetryTarget == "gcp" && !s.TelemetryCollector:
+		return errors.New("gemline does not send to Google Cloud itself; " +
+			"run a collector with the googlecloud exporter, " +
+			"and set telemetry.useCollector and telemetry.otlpEndpoint")
+	}
+	return nil
 }
 
 // recordsPrompts reports whether records hold what is said. They do in a file, which

@@ -122,7 +122,8 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 // git asks git for what is in a repository.
 func git(ctx context.Context, dir string, in []byte, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
-	c.Env, c.Stdin = append(gitconfig.Environ(gitconfig.Quiet...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"), bytes.NewReader(in)
+	c.Env = append(gitconfig.Environ(gitconfig.Quiet...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
+	c.Stdin = bytes.NewReader(in)
 	out, errs := bounded{most: mostOriginal}, bounded{most: 4096}
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {

@@ -304,6 +304,7 @@ func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 	switch was := k.cover; {
 	case was == named && to == watched && k.up != nil && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
 	case was == to:
+	case was == watched && to == whole && k.there(): // it is not new, though nothing of it was kept before
 	default:
 		if was == whole && to == watched || was == watched && to == whole {
 			k.gone()

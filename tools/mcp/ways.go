@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"gemline/tools/launch"
@@ -18,8 +20,10 @@ type way struct {
 
 // ways returns those that the server may be connected to by, the best first.
 func (l *link) ways() ([]way, error) {
-	switch {
-	case l.URL != "":
+	if err := l.Wrong(); err != nil {
+		return nil, err
+	}
+	if l.URL != "" {
 		r, err := l.remote()
 		if err != nil {
 			return nil, err
@@ -39,10 +43,19 @@ func (l *link) ways() ([]way, error) {
 			return both[1:], nil
 		}
 		return both, nil
-	case len(l.Command) > 0 && l.Command[0] != "":
-		return []way{{"stdio", l.program}}, nil
 	}
-	return nil, errors.New("it has neither httpUrl nor url nor command")
+	return []way{{"stdio", l.program}}, nil
+}
+
+// Wrong says why the server can't be connected to whatever runs, nil if it may be.
+func (s Server) Wrong() error {
+	switch u, err := url.Parse(s.URL); {
+	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
+		return errors.New("it has neither httpUrl nor url nor command")
+	case s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
+		return fmt.Errorf("%q is no address of a server; one begins with https:// or http://", s.URL)
+	}
+	return nil
 }
 
 // remote says how a remote server is reached.

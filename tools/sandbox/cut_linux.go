@@ -31,6 +31,7 @@ func cut(cmd *exec.Cmd) {
 // cuttable says why this system has no such namespaces.
 var cuttable = sync.OnceValue(func() error {
 	cmd := exec.Command("/bin/sh", "-c", ":")
+	cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	cut(cmd)
 	return cmd.Run()
 })

@@ -397,6 +397,16 @@ func (o *Options) Servers(notify func(string)) *serverSet {
 	return o.Found.servers
 }
 
+// Wrong returns the servers that can't be there whatever runs, and why.
+func (set *serverSet) Wrong(o *Options) (list []string) {
+	for _, m := range set.list {
+		if err := (Connector{Opts: o}).described(m).Wrong(); m.off == "" && err != nil {
+			list = append(list, "MCP server "+text.EscapeLine(m.Name)+": "+text.EscapeLine(err.Error())+"; its tools are not there")
+		}
+	}
+	return list
+}
+
 // Serve returns the servers of a directory, nil if there are none. It tells by open which are
 // not used since nobody has said anything about them.
 func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {

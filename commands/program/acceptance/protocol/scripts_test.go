@@ -87,7 +87,7 @@ func TestTalkScripts(t *testing.T) {
 func built(t *testing.T, path string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command(pt.Need(t, "go"), "build", "-o", bin, path).CombinedOutput(); err != nil {
+	if out, err := exec.Command(pt.Need(t, "go"), "build", "-trimpath", "-o", bin, path).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin

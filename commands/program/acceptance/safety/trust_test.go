@@ -252,7 +252,7 @@ func TestOddPlaces(t *testing.T) {
 		p.Expect(", which is everything on this machine")
 		p.Expect("answer 1, 3, ? explain, Enter for not now: ")
 		p.Line("2")
-		p.Expect("none of the choices")
+		p.Expect("there is no choice 2")
 		p.Expect("answer 1, 3, ? explain, Enter for not now: ")
 		p.Line("")
 		p.Say("/quit")

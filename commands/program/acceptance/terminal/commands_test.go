@@ -301,6 +301,7 @@ var managing = map[string][][]string{
 	"mcp":          {{"list"}, {"test", "nothing"}, {"remove", "nothing"}},
 	"worktree":     {{}, {"list"}, {"remove", "nothing"}, {"prune"}},
 	"undo":         {{}, {"--dry-run"}},
+	"update":       {{}},
 	"a2a":          {{"serve", "--help"}},
 	"attach":       {{}, {"nothing"}},
 	"agents":       {{}, {"list"}, {"show", "generalist"}, {"validate"}},
