@@ -23,7 +23,7 @@ import (
 // those in the place of the number, with a reason each.
 const (
 	stillEmbed     = 19 // get more than three methods from a struct of ours that they embed
-	stillFields    = 36 // have more than 15 fields
+	stillFields    = 35 // have more than 15 fields
 	stillMethodful = 30 // have more than 25 methods, inherited ones included
 )
 

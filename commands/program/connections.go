@@ -59,21 +59,19 @@ func (i *interactive) startServers() {
 		return
 	}
 	var early gathered
-	c.show = func(text string) { early.add(text, i.tellLater) }
+	tell := func(texts ...string) { // together, when that disturbs nobody
+		i.screen.Show(func() {
+			for _, text := range texts {
+				i.front.notify(text)
+			}
+		})
+	}
+	c.show = func(text string) { early.add(text, tell) }
 	c.set.Start()
 	go func() {
 		c.set.Wait(context.Background(), patience)
-		early.all(i.tellLater)
+		early.all(tell)
 	}()
-}
-
-// tellLater has warnings be told together, when that disturbs nobody.
-func (i *interactive) tellLater(texts ...string) {
-	i.screen.Show(func() {
-		for _, text := range texts {
-			i.front.notify(text)
-		}
-	})
 }
 
 // gathered are warnings of a beginning, which are told together when that is over. It is

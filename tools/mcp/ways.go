@@ -20,7 +20,7 @@ type way struct {
 
 // ways returns those that the server may be connected to by, the best first.
 func (l *link) ways() ([]way, error) {
-	if err := l.Wrong(); err != nil {
+	if err := Wrong(l.Server); err != nil {
 		return nil, err
 	}
 	if l.URL != "" {
@@ -47,8 +47,8 @@ func (l *link) ways() ([]way, error) {
 	return []way{{"stdio", l.program}}, nil
 }
 
-// Wrong says why the server can't be connected to whatever runs, nil if it may be.
-func (s Server) Wrong() error {
+// Wrong says why a server can't be connected to whatever runs, nil if it may be.
+func Wrong(s Server) error {
 	switch u, err := url.Parse(s.URL); {
 	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
 		return errors.New("it has neither httpUrl nor url nor command")

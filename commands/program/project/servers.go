@@ -400,7 +400,7 @@ func (o *Options) Servers(notify func(string)) *serverSet {
 // Wrong returns the servers that can't be there whatever runs, and why.
 func (set *serverSet) Wrong(o *Options) (list []string) {
 	for _, m := range set.list {
-		if err := (Connector{Opts: o}).described(m).Wrong(); m.off == "" && err != nil {
+		if err := mcp.Wrong((Connector{Opts: o}).described(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.EscapeLine(m.Name)+": "+text.EscapeLine(err.Error())+"; its tools are not there")
 		}
 	}
