@@ -51,6 +51,7 @@ func (n *node) kid(name string, wanted bool) *node {
 	}
 	k := &node{name: name, up: n}
 	n.kids = slices.Insert(n.kids, i, k)
+	k.touch() // it may have been kept, and be gone
 	return k
 }
 
