@@ -122,12 +122,23 @@ func (l *looker) lists(words []engine.Word) (out []string, ok bool) {
 	return out, true
 }
 
-// opens reports whether a command may read what is in files that its words do not name.
+// opens reports whether a command may read what is in files: all but those that show names,
+// and what filters their output. An option's value or a program's text may name a file, or a
+// list of files.
 func (l *looker) opens(c engine.Command) bool {
 	name, _ := c.Program()
-	return name != "cd" && !program.Find(name).Is(program.Names) &&
-		(!l.beside(c) || slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }))
+	switch {
+	case name == "cd" || program.Find(name).Is(program.Names):
+		return false
+	case !l.beside(c) || slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }):
+		return true
+	}
+	return name != "echo" && name != "printf" && !strings.HasSuffix(name, "grep") &&
+		slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool { return !counting.MatchString(w.Text) })
 }
+
+// counting finds short options and numbers, as of head -n 3.
+var counting = regexp.MustCompile(`^(-[a-zA-Z0-9]*|[0-9]+)$`)
 
 // imports says what keeps an interpreter from running only what comes with it: it
 // looks for modules in its directory first.
