@@ -268,6 +268,11 @@ func (c *configValidate) Run(out *Output, here *Folder, project Project) error {
 	if c.File == "" && broken == nil {
 		problems = append(problems, here.problems(out, project)...)
 	}
+	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
+		return slices.ContainsFunc(files, func(f file) bool {
+			return slices.ContainsFunc(f.Problems, func(q problem) bool { return q.Message == p.Message })
+		})
+	})
 	for _, p := range problems {
 		if broken == nil {
 			broken = p.Err

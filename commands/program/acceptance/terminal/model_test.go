@@ -60,6 +60,8 @@ func TestModelsInASession(t *testing.T) {
 	}
 	s.Say("/model")
 	s.Expect("model: auto; now " + small)
+	s.Expect("Enter for no change: ")
+	s.Line("")
 	s.Say("/stats model")
 	s.Expect("As utility_router: 3 requests, 300 tokens in, 15 out")
 	s.Say("/model gemini-2.5-pro")

@@ -44,10 +44,13 @@ func TestWordsAreWhole(t *testing.T) {
 			s.Line("1")
 			s.Expect("A map.")
 			for _, command := range []string{"/agents", "/agents show codebase_investigator", "/policies", "/policies test touch a", "/help",
-				"/help all", "/help undo", "/help safety", "/mcp", "/permissions", "/hooks", "/settings list --all", "/model", "/tools", "/stats", "/about", "/memory",
+				"/help all", "/help undo", "/help safety", "/mcp", "/permissions", "/hooks", "/settings list --all", "/tools", "/stats", "/about", "/memory",
 				"/skills list all", "/tasks", "/trash", "/undo", "/history", "/rewind", "/changes", "/resume list", "/auth", "/extensions", "/ide", "/todos", "/nonsense"} {
 				s.Say(command)
 			}
+			s.Say("/model")
+			s.Match(`Enter for[^$]*: $`)
+			s.Line("")
 			s.Say("/quit")
 			s.Exit()
 			for line := range strings.Lines(pt.Shown(s)) {
