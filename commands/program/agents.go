@@ -43,10 +43,10 @@ func (s *Session) callable() []agent.Definition {
 	list = list[:min(n, mostAgents)]
 	s.project.once.agents.Do(func() {
 		for _, line := range s.opts.Agents().Problems() {
-			s.project.told.add(engine.Notice{Text: line})
+			s.project.status.turn.add(engine.Notice{Text: line})
 		}
 		if n > len(list) {
-			s.project.told.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+			s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
 		}
 	})
 	for i, d := range list {
@@ -119,7 +119,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		if servers != nil {
 			servers.Start()
 			if late := servers.Wait(ctx, time.Duration(s.opts.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
-				s.project.told.add(engine.Notice{Text: t.Agent.Name +
+				s.project.status.turn.add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
 					text.EscapeLine(text.List(late))})
 			}
@@ -153,7 +153,7 @@ func (s *Session) agentModel(t *agent.Task) string {
 	own := t.Agent.Model
 	if agent.OtherVendor(own) && agent.OtherVendor(s.project.model.presets.Purpose(own).Model) {
 		s.project.once.vendor.Do(func() {
-			s.project.told.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+			s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
 				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
 		})
 		own = ""

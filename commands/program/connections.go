@@ -36,7 +36,7 @@ type connections struct {
 // connect makes the connections of a project. None is made before it is needed.
 func (p *Project) connect() {
 	o := p.opts
-	c := &connections{told: &p.told, until: sync.OnceValue(func() time.Time {
+	c := &connections{told: &p.status.turn, until: sync.OnceValue(func() time.Time {
 		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
 	})}
 	c.connector = project.Connector{Opts: o, Launcher: p.launcher, Roots: p.workspace.Roots, Notify: p.status.notify,

@@ -169,7 +169,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	}
 	known.Store(true)
 	for _, ev := range early.take() { // with the first answer
-		f.session.project.told.add(ev)
+		f.session.project.status.turn.add(ev)
 	}
 	return e.conversation(f, w), nil
 }

@@ -35,7 +35,6 @@ type Project struct {
 	brought   brought
 	web       *web.Fetcher
 	mcp       *connections        // to MCP servers
-	told      backlog             // of what is told with the next event
 	policy    *policy.Policy      // as it is when a conversation begins
 	telemetry *telemetry.Provider // nil if nothing is recorded
 	model     server              // that answers

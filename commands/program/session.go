@@ -138,11 +138,12 @@ func (s *Session) Close() {
 
 // notify tells what is odd but no error.
 func (s *Session) notify(text string) {
-	if s.Notify != nil {
+	switch {
+	case s.Notify == nil:
+		s.project.status.notify(text)
+	case !s.beside.offer(engine.Notice{Text: text}):
 		s.Notify(text)
-		return
 	}
-	s.project.status.notify(text)
 }
 
 // open finds the conversation that is gone on with, or begins another. The
@@ -312,7 +313,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			told := func() bool {
-				for _, next := range append(s.beside.take(), s.project.told.take()...) {
+				for _, next := range append(s.beside.take(), s.project.status.turn.take()...) {
 					if !yield(next, nil) {
 						return false
 					}
@@ -320,10 +321,12 @@ func (s *Session) telling(run engine.Run) engine.Run {
 				return true
 			}
 			failed := false
+			defer s.beside.open()()
+			defer s.project.status.turn.open()()
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
 				if err := s.recordPlaces(ev); err != nil {
-					s.project.told.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+					s.project.status.turn.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 				}
 				failed = err != nil
 				if !answering(ev) && !told() || !yield(ev, err) {
@@ -387,11 +390,34 @@ func (s *Session) newContext(changes []engine.Change) string {
 	return ""
 }
 
-// A backlog is events that are not told yet. It is safe for concurrent use: the call that
-// a hook puts in the place of another is prepared while others run.
+// A backlog is events that are not told yet. It is safe for concurrent use: tools run side by
+// side, and only the run that yields events may write to the terminal meanwhile.
 type backlog struct {
 	mu     sync.Mutex
 	events []engine.Event
+	turns  int // that run, and tell what is added
+}
+
+// open lets offer add events until the function that it returns is called.
+func (b *backlog) open() (end func()) {
+	count := func(n int) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.turns += n
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// offer adds an event if a turn runs, which will tell it.
+func (b *backlog) offer(ev engine.Event) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.turns == 0 {
+		return false
+	}
+	b.events = append(b.events, ev)
+	return true
 }
 
 func (b *backlog) add(ev engine.Event) {

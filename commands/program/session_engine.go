@@ -42,7 +42,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
 	if s.project.store.Temp != "" && !s.Trial {
-		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.told.add(n) })
+		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.status.turn.add(n) })
 		cfg.Journal = wrap.Journal(s.saver, s.opts.Secrets.Text)
 	}
 	s.engine = engine.New(cfg, past...)

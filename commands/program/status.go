@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"gemline/engine"
 	"gemline/repl"
 	"gemline/repl/report"
 	"gemline/settings"
@@ -22,6 +23,7 @@ type status struct {
 	// that the user has ended it.
 	wait func(ctx context.Context, doing func() string, work repl.Work) error
 
+	turn     backlog                         // what is told with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
 	session  atomic.Pointer[Session] // that a front end holds, if it does
@@ -37,7 +39,11 @@ func newStatus() *status {
 }
 
 // notify tells what is odd but no error.
-func (s *status) notify(text string) { s.warn(text) }
+func (s *status) notify(text string) {
+	if !s.turn.offer(engine.Notice{Text: text}) {
+		s.warn(text)
+	}
+}
 
 // sandbox returns what confines commands, nil before that is known.
 func (s *status) sandbox() *report.Sandbox {
