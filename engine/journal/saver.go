@@ -7,11 +7,11 @@ import (
 	"iter"
 	"slices"
 	"sync"
-	"syscall"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 )
 
@@ -19,12 +19,7 @@ import (
 // with what follows.
 type UnwrittenError struct{ Err error }
 
-func (e *UnwrittenError) Error() string {
-	if errors.Is(e.Err, syscall.ENOSPC) {
-		return "the disk is full"
-	}
-	return e.Err.Error()
-}
+func (e *UnwrittenError) Error() string { return disk.Full(e.Err).Error() }
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 

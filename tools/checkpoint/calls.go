@@ -10,7 +10,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -189,11 +188,7 @@ func (c *change) begin(ctx context.Context) error {
 	if c.k.failed = err; err != nil {
 		c.k.unsure = true
 		c.k.drop()
-		why := err.Error()
-		if errors.Is(err, syscall.ENOSPC) {
-			why = "the disk is full" // in the same words each time, so that it is told once
-		}
-		c.k.tell("what follows can't be taken back by /undo: " + why)
+		c.k.tell("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
 		return err
 	}
 	c.begun = true

@@ -338,7 +338,7 @@ func (r *Revision) unwritable(err error) error {
 	switch {
 	case errors.As(err, &outside):
 		return r.unreadable(err)
-	case errors.Is(err, workspace.ErrFull):
+	case errors.Is(err, disk.ErrFull):
 		return because(err, engine.NoSpaceLeft, "No space left on device: "+r.Path)
 	case errors.Is(err, workspace.ErrDirectory):
 		return because(err, "target_is_directory", "Target is a directory, not a file: "+r.Path)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/workspace"
 )
 
@@ -321,7 +322,7 @@ func TestWriteFailures(t *testing.T) {
 		err            error
 		class, message string
 	}{
-		{pathError(workspace.ErrFull), engine.NoSpaceLeft, "No space left on device: /w/a"},
+		{pathError(disk.ErrFull), engine.NoSpaceLeft, "No space left on device: /w/a"},
 		{pathError(workspace.ErrDirectory), "target_is_directory", "Target is a directory, not a file: /w/a"},
 		{pathError(fs.ErrPermission), "permission_denied", "Permission denied writing to file: /w/a (EACCES)"},
 		{pathError(errors.New("input/output error")), "file_write_failure", "Error writing to file '/w/a': input/output error"},

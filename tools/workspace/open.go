@@ -18,7 +18,6 @@ var (
 	ErrNoDirectory = errors.New("is not a directory")
 	ErrIrregular   = disk.ErrIrregular
 	ErrKernel      = disk.ErrKernel
-	ErrFull        = errors.New("the disk is full")
 	ErrMoved       = errors.New("it, or a directory above it, is being moved or replaced by a link")
 )
 

@@ -99,7 +99,7 @@ func (p Place) ReadText() (*File, error) {
 // once or, when there is an error, not at all.
 //
 // Its errors are those of [Format.Encode] and of [io/fs], an [*OutsideError],
-// [ErrDirectory], [ErrIrregular], [ErrFull] or [ErrMoved].
+// [ErrDirectory], [ErrIrregular], [disk.ErrFull] or [ErrMoved].
 func (p Place) Write(text string, f Format) error {
 	b, err := f.Encode(text)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"gemline/engine/disk"
 )
 
 // names lists what is in dir.
@@ -147,11 +149,11 @@ func TestWriteToAFullDisk(t *testing.T) {
 		limitFiles(t, 4096)
 		w := open(t, Config{Roots: []string{dir}})
 		err := w.Write(filepath.Join(dir, "f"), strings.Repeat("x", 100_000), Format{})
-		if !errors.Is(err, ErrFull) {
-			t.Errorf("got %v; want ErrFull", err)
+		if !errors.Is(err, disk.ErrFull) {
+			t.Errorf("got %v; want disk.ErrFull", err)
 		}
-		if err := w.Write(filepath.Join(dir, "a/b/f"), strings.Repeat("x", 100_000), Format{}); !errors.Is(err, ErrFull) {
-			t.Errorf("got %v; want ErrFull", err)
+		if err := w.Write(filepath.Join(dir, "a/b/f"), strings.Repeat("x", 100_000), Format{}); !errors.Is(err, disk.ErrFull) {
+			t.Errorf("got %v; want disk.ErrFull", err)
 		}
 		return
 	}
@@ -180,7 +182,7 @@ func TestErrorNamesTheFileAsGiven(t *testing.T) {
 	if _, err := w.ReadText(filepath.Join(path, "none")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
 		t.Errorf("got %v", err)
 	}
-	if errors.Is(syscall.ENOENT, ErrFull) {
+	if errors.Is(syscall.ENOENT, disk.ErrFull) {
 		t.Error("nonsense")
 	}
 }
