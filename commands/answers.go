@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/repl/markdown"
-	"io"
 )
 
 // answerCommands are about the answers of the model.

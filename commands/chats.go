@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -18,7 +19,6 @@ import (
 	"gemline/engine/journal/saved"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
-	"io"
 )
 
 // chatCommands are about sessions, and conversations that are stored under tags.

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"gemline/commands/custom"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"io"
 )
 
 // customCommands are about the commands that people have written.

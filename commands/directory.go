@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/memory"
-	"io"
 )
 
 // directoryCommands are about the directories that are worked in.

@@ -3,13 +3,13 @@ package commands
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
-	"io"
 )
 
 // modelCommands are about the model.

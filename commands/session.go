@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/input"
-	"io"
 )
 
 // sessionCommands are about the session that is held.

@@ -3,11 +3,11 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 
 	"gemline/commands/cli"
-	"io"
 )
 
 // subCommands pass their words on to sub-commands of the command line.

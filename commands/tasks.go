@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
 	"gemline/engine/text"
 	"gemline/tools/shell"
-	"io"
 )
 
 // taskCommands are about commands that run in the background.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
-	"io"
 )
 
 // undoCommands take back what was changed or said.

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"gemline/commands/cli"
-	"gemline/settings/flags"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	"gemline/settings/flags"
 )
 
 // The manual page holds every flag and command, and formatters have nothing to

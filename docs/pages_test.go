@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"gemline/commands"
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/docs"
 	"gemline/engine/model/catalog"
 	"gemline/repl/schema"
@@ -28,8 +29,6 @@ import (
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // The reference pages are printed from the tables that the program works by.

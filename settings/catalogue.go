@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/engine/text"
-
 	"github.com/agnivade/levenshtein"
+
+	"gemline/engine/text"
 )
 
 // Keys returns every key of a file of settings, by name.

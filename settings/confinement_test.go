@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings/flags"
-
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/settings/flags"
 )
 
 // Who says what about confinement, and who has the last word.

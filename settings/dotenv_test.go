@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings/project"
-
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/settings/project"
 )
 
 func TestParseEnv(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gemline/engine/text"
 	"gemline/settings/flags"
 	"gemline/settings/jsonc"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // together returns what texts say together, the weakest first, as JSON.

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"gemline/engine/disk"
 	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 	"gemline/settings/project"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // env returns the lookup of an environment.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/settings/jsonc"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"gemline/settings/jsonc"
 )
 
 func compiled(t *testing.T) *jsonschema.Schema {

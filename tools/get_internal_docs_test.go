@@ -1,9 +1,10 @@
 package tools
 
 import (
-	"gemline/tools/toolstest"
 	"strings"
 	"testing"
+
+	"gemline/tools/toolstest"
 )
 
 // A page is found by each of its names; where there is none, the list is told.

@@ -1,8 +1,9 @@
 package tools
 
 import (
-	"gemline/tools/toolstest"
 	"testing"
+
+	"gemline/tools/toolstest"
 )
 
 // A topic is told when it begins; after that only what comes next is.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/settings/flags"
-
 	"github.com/alecthomas/kong"
+
+	"gemline/settings/flags"
 )
 
 // A completer says what a word of a command line may become, by the tables of the

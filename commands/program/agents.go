@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/model"

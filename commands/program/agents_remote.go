@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"gemline/commands/program/project"
-
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/auth/google"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"gemline/commands/program/project"
-
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/model/catalog"

@@ -14,12 +14,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gemline/commands/program/project"
-
 	protocol "github.com/coder/acp-go-sdk"
 
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/journal"

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"syscall"
 
-	"gemline/commands/program/project"
-
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/check"

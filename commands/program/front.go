@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/docs"
 	"gemline/engine"
 	"gemline/engine/journal"

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	dirs "gemline/settings/project"
-
 	"google.golang.org/genai"
 
 	"gemline/commands"
@@ -16,6 +14,7 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/repl/output"
+	dirs "gemline/settings/project"
 )
 
 // A start is no longer than this, prompt included: it is read at 300 baud, by

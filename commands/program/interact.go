@@ -8,11 +8,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/steer"

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"gemline/commands/program/project"
-
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )

@@ -10,10 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/policy"

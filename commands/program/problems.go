@@ -3,9 +3,8 @@ package program
 import (
 	"errors"
 
-	"gemline/commands/program/project"
-
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine/text"
 	"gemline/settings/trust"
 	"gemline/tools/launch"

@@ -42,9 +42,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/journal"

@@ -8,7 +8,6 @@ import (
 
 	"gemline/commands/custom"
 	"gemline/commands/program/project"
-
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/settings"

@@ -18,10 +18,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"

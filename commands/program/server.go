@@ -15,9 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gemline/commands/program/project"
-
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/limit"

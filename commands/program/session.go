@@ -10,10 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/compress"
 	"gemline/engine/hook"

@@ -9,10 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"gemline/commands/program/project"
-
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"

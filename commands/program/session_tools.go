@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gemline/commands/program/project"
-
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"

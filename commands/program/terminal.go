@@ -9,11 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"gemline/commands/program/project"
-
 	"golang.org/x/term"
 
 	"gemline/commands"
+	"gemline/commands/program/project"
 	"gemline/repl"
 	"gemline/repl/output"
 	"gemline/tools/shell"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"gemline/commands/program/project"
-
 	"gemline/settings/flags"
 	"gemline/settings/trust"
 	"gemline/tools/worktree"

@@ -17,9 +17,9 @@ import (
 	"sync"
 	"time"
 
-	"gemline/engine/disk"
-
 	"golang.org/x/crypto/scrypt"
+
+	"gemline/engine/disk"
 )
 
 // FileName is the name of the file of credentials in the user's directory.

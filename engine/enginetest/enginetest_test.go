@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	"gemline/engine"
 	"gemline/engine/enginetest"
-
-	"google.golang.org/genai"
 )
 
 func TestScript(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // An Approver gives its answers in order. Being asked too often fails the test.

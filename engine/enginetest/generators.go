@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"gemline/engine"
-
 	"go.uber.org/goleak"
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Generators checks that the Generators that open returns keep the contract of

@@ -8,9 +8,9 @@ import (
 	"iter"
 	"sync"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A Longform is a model that gives its answers in several requests, as models do that think

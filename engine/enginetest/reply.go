@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A Reply is what the model says to one request.

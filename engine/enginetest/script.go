@@ -7,9 +7,9 @@ import (
 	"iter"
 	"sync"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A Script is a Generator that gives its replies in order, one for each

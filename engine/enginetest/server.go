@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // A Server speaks the Gemini API, and that of Code Assist, over HTTP on

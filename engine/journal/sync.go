@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Sync has the disk keep what was recorded, so that it outlives a loss of power.

@@ -6,8 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"gemline/engine/network"
-	"gemline/engine/text"
 	"net"
 	"net/http"
 	"net/url"
@@ -18,6 +16,9 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http/httpproxy"
+
+	"gemline/engine/network"
+	"gemline/engine/text"
 )
 
 // defaultBase is where Google's API is.

@@ -1,8 +1,9 @@
 package tally
 
 import (
-	"gemline/engine/text"
 	"math"
+
+	"gemline/engine/text"
 )
 
 // spent is what requests have cost.

@@ -28,9 +28,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gemline/engine/text"
-
 	"github.com/tailscale/hujson"
+
+	"gemline/engine/text"
 )
 
 // Set gives the key at path a value, which may be anything that

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gemline/settings"
 	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 	"gemline/settings/project"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestJudge(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"gemline/settings"
 	"gemline/settings/jsonc"
 	"gemline/settings/project"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // told returns the lines that a reader is told about a folder.

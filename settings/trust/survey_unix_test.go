@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"gemline/settings"
-
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/settings"
 )
 
 // Opening a pipe that nobody writes to would wait for ever.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"gemline/engine/policy"
 	"gemline/engine/text"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // sameKeys are the names that other agents' files have for keys of ours.

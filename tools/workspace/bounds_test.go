@@ -1,8 +1,9 @@
 package workspace
 
 import (
-	et "gemline/engine/enginetest"
 	"testing"
+
+	et "gemline/engine/enginetest"
 )
 
 // However hostile, what is read costs no more than it should.

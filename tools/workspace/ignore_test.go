@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
 	"github.com/google/go-cmp/cmp"
+
+	et "gemline/engine/enginetest"
 )
 
 // git runs git in dir, untouched by what the user has configured.

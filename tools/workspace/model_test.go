@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	et "gemline/engine/enginetest"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	et "gemline/engine/enginetest"
 )
 
 // A world is a directory with two roots, a temporary directory and what lies

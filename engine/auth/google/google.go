@@ -17,8 +17,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"gemline/engine/network"
-	"gemline/engine/text"
 	"io"
 	"log/slog"
 	"net"
@@ -30,6 +28,9 @@ import (
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
 	"cloud.google.com/go/auth/credentials/idtoken"
+
+	"gemline/engine/network"
+	"gemline/engine/text"
 )
 
 // Platform is the scope of everything in Google's cloud.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/engine"
-
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 func TestContent(t *testing.T) {

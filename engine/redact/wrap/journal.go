@@ -9,10 +9,11 @@
 package wrap
 
 import (
-	"gemline/engine"
 	"slices"
 
 	"google.golang.org/genai"
+
+	"gemline/engine"
 )
 
 // Journal returns a journal that has j keep what clean leaves of every text: what

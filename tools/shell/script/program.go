@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // program reads the arguments of a program: some run others, or write files

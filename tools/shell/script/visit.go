@@ -3,11 +3,11 @@ package script
 import (
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 func (v *visitor) stmts(all []*syntax.Stmt) {

@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gemline/engine"
 	"mvdan.cc/sh/v3/syntax"
+
+	"gemline/engine"
 )
 
 // A word is a word of a script.

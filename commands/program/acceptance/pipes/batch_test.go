@@ -20,10 +20,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 	"gemline/repl/schema"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A batchItem is a line that a batch prints.

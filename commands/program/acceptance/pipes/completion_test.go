@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gemline/commands/program/acceptance/teletype"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	"gemline/commands/program/acceptance/teletype"
 )
 
 // shellHome returns a directory with the program in it under its own name, a

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // When its time is up, a run ends with its record, whatever is going on;

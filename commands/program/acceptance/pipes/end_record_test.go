@@ -12,10 +12,9 @@ import (
 	"syscall"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 	"gemline/repl/schematest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // An ending is a way in which a run ends.

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 	"gemline/settings"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // samples are the values of keys that can't be set to anything: what they name has to be

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 const (

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // othersWords matches what nohup and the race detector say there.

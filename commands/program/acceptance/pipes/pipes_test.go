@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // The shell test that anybody can run against any agent.

@@ -18,10 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // writesOf returns how many bytes each write to a descriptor was of, by what

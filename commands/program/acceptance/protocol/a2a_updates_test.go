@@ -11,9 +11,8 @@ import (
 
 	"google.golang.org/genai"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // statesOf returns the states of a call, in order.

@@ -16,9 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // A command asks the user of an editor as it would ask at a terminal, and those that are about

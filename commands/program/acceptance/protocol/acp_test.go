@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // A told is what an editor was told by a session.

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // askTrust starts a conversation in which the client is asked what the folder may bring.

@@ -11,11 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
 	"gemline/tools/ide/idelab"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // inEditor returns the program at a terminal of an editor that has a companion.

@@ -5,9 +5,8 @@ package protocol
 import (
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // A program that talks is asked whether a model that goes in circles is to go on: yes, and

@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 func TestTalk(t *testing.T) {

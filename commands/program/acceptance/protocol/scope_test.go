@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 	"gemline/tools/sandbox"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // The client sees which rule would be kept and for how long, and decides that.

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // The clients that the documentation points to are short, and work.

@@ -11,9 +11,8 @@ import (
 
 	"google.golang.org/genai"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { pt.Main(m) }

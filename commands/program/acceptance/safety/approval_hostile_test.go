@@ -15,11 +15,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/google/go-cmp/cmp"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A hostile command means to have PWNED made by somebody who looks at it and

@@ -18,9 +18,8 @@ import (
 
 	"google.golang.org/genai"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // tree returns what is below a directory: of each path its mode, time and content, or

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // In yolo mode a rule that denies rm is obeyed in every spelling, and what is

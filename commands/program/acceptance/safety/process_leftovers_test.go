@@ -10,9 +10,8 @@ import (
 	"slices"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // Files that a killed run was writing do not outlive the next start: that of

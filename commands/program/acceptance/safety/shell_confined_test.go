@@ -13,10 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // listening accepts connections on this machine and says how many there were.

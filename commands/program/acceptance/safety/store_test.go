@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // A store of checkpoints that somebody else has written leads nowhere, and what is shown of

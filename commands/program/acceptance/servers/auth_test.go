@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // TestAccounts runs the program with credentials of Google accounts, and looks

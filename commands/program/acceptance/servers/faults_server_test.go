@@ -20,12 +20,11 @@ import (
 
 	"google.golang.org/genai"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/repl/schematest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A trouble is what a server does instead of answering.

@@ -16,11 +16,10 @@ import (
 	"testing"
 	"time"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
 	"gemline/tools/mcp/oauth/oauthlab"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // remoteDesk is an MCP server by streamable HTTP.

@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // A served is what a step of the client of commands/program/acceptance/testdata/mcp gave.

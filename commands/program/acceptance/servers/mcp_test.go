@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // deskSettings sets the server up.

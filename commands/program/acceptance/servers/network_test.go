@@ -15,9 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // The variables that programs have always had say how the network is reached.

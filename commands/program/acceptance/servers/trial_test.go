@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // trialHome is a home with a server, a skill, an agent, a rule and a hook. The hook

@@ -13,10 +13,9 @@ import (
 
 	"google.golang.org/genai"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 	"gemline/tools/web/weblab"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // The program fetches pages in a network of its own, where a name server and a

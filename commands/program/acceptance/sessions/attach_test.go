@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // live returns the states of the live sessions of c's home.

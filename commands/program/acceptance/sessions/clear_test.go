@@ -5,10 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // Where no other session can begin, this one goes on, with what was granted in it.

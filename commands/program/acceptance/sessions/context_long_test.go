@@ -13,10 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A patient model reads one file after the other, and counts what it is sent. It is asked

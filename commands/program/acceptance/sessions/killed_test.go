@@ -15,9 +15,8 @@ import (
 
 	"google.golang.org/genai"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // Killed as soon as it has written a record, or at any time, a run loses no

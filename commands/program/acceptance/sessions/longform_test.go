@@ -11,9 +11,8 @@ import (
 
 	"google.golang.org/genai"
 
-	et "gemline/engine/enginetest"
-
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 // steps returns the answers of a model that works for long: turns, each of which says a

@@ -14,12 +14,11 @@ import (
 
 	"google.golang.org/genai"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
 	"gemline/tools/agent/remote/remotelab"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // isStuck reports whether r is of the agent that never answers.

@@ -7,10 +7,9 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A question costs at most three lines of a usual terminal, be it the first of

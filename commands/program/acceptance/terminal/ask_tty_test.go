@@ -10,10 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // In a pipeline, questions go to the terminal with --ask-tty, and the answer

@@ -8,10 +8,9 @@ import (
 
 	"gemline/commands"
 	"gemline/commands/cli"
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A typed line, and what the program shows last before it waits again.

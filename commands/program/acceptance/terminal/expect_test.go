@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A whole session driven by expect(1), which waits for prompts and questions

@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A whole session on terminals that are odd in one way or another.

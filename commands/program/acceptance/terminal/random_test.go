@@ -12,10 +12,9 @@ import (
 
 	"google.golang.org/genai"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // Whatever is typed, whenever, on a terminal of whatever size, while agents speak side by

@@ -11,10 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A whole session inside GNU screen, and what it has scrolled away is there in

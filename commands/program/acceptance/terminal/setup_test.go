@@ -6,10 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // In a session the files are shown, asked about once, and written.

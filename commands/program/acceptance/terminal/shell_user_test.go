@@ -12,10 +12,9 @@ import (
 	"syscall"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // atTerminal runs test on the terminals of plain and of smart mode, against a

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // The folder of a skill can be read while the skill is active: from when the user calls it

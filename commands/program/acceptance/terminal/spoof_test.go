@@ -13,11 +13,10 @@ import (
 
 	"google.golang.org/genai"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
 	"gemline/repl/output"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // attacks do something to a terminal that lets them through.

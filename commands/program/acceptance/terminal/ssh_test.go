@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A whole session over ssh, on terminals of both kinds.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // steering has a terminal's settings take hints.

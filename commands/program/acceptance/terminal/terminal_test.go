@@ -9,10 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // A whole session on a terminal that can only append: what it shows is text and

@@ -9,10 +9,9 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
 	et "gemline/engine/enginetest"
-
-	pt "gemline/commands/program/acceptance/programtest"
 )
 
 // Whatever a terminal's width, no word is cut of what commands, questions and their
