@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,46 @@ func Leads(path string) (places []string) {
 	visit(path, leadDepth)
 	slices.Sort(places)
 	return slices.Compact(places)
+}
+
+// mostTwins is how many files [Twins] looks at.
+const mostTwins = 200_000
+
+// Twins returns the other names below roots of the files at or below paths that have several,
+// on Linux: who writes to one of these hard links writes to the file.
+func Twins(paths, roots []string) (twins []string) {
+	left, files := mostTwins, map[Stamp]bool{}
+	visit := func(top string, see func(path string, file Stamp)) {
+		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
+			if left--; left < 0 {
+				return fs.SkipAll
+			}
+			if err != nil || !e.Type().IsRegular() { // what can't be read is not obeyed
+				return nil
+			}
+			if info, err := e.Info(); err == nil && Links(info) > 1 {
+				if file, ok := StampOf(info); ok {
+					see(path, file)
+				}
+			}
+			return nil
+		})
+	}
+	for _, path := range paths {
+		visit(path, func(_ string, file Stamp) { files[file] = true })
+	}
+	for _, root := range roots {
+		if len(files) == 0 {
+			break
+		}
+		visit(root, func(path string, file Stamp) {
+			if files[file] && !InsideAny(paths, path) {
+				twins = append(twins, path)
+			}
+		})
+	}
+	slices.Sort(twins)
+	return slices.Compact(twins)
 }
 
 // follow follows links as [Follow] does, and calls visit with each.

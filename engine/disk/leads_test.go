@@ -51,3 +51,33 @@ func TestLeads(t *testing.T) {
 		t.Errorf("out: %q", got)
 	}
 }
+
+// Hard links of files are found wherever they are, and only those.
+func TestTwins(t *testing.T) {
+	root := Follow(t.TempDir())
+	at := func(name string) string { return filepath.Join(root, name) }
+	for _, dir := range []string{"conf/deep", "work/far"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"conf/deep/a", "conf/b", "work/other"} {
+		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, from := range map[string]string{"work/far/a": "conf/deep/a", "conf/c": "conf/b", "work/more": "work/other"} {
+		if err := os.Link(at(from), at(to)); err != nil {
+			t.Skip(err)
+		}
+	}
+	want := []string(nil)
+	if info, err := os.Stat(root); err == nil {
+		if _, ok := StampOf(info); ok {
+			want = []string{at("work/far/a")}
+		}
+	}
+	if diff := cmp.Diff(want, Twins([]string{at("conf")}, []string{root, at("work"), at("none")})); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -3,10 +3,13 @@ package project
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"gemline/engine/disk"
 	"gemline/repl/question"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
@@ -17,8 +20,9 @@ import (
 // fingerprint: what is kept, and what was said in this run. They are safe for concurrent use.
 type agreements struct {
 	record consent.Record
-	folder func() string // that is asked about
-	kept   func() error  // reads what is kept, once
+	folder func() string   // that is asked about
+	kept   func() error    // reads what is kept, once
+	obeyed func() []string // finds what gemline and git go by under other names, once
 
 	mu     sync.Mutex
 	given  map[string]consent.Rights
@@ -29,7 +33,7 @@ type agreements struct {
 // newAgreements returns those about the folder, which are read when they are asked for.
 func (o *Options) newAgreements() *agreements {
 	a := &agreements{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
-		given: map[string]consent.Rights{}, free: map[string]bool{}}
+		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(o.obeyed)}
 	a.kept = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
@@ -108,23 +112,56 @@ func (a *agreements) hold(s consent.Started) {
 }
 
 // held returns the files and directories that nothing confined changes, nor a tool
-// unasked: what runs with all rights is what was agreed to.
+// unasked: what runs with all rights is what was agreed to, and what gemline and git go by.
 func (a *agreements) held() []string {
 	if a == nil {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Sorted(maps.Keys(a.free))
+	return append(slices.Sorted(maps.Keys(a.free)), a.obeyed()...)
+}
+
+// obeyed returns the other places of what is worked in that gemline's configuration and git's
+// have: what links in the user's lead to, and hard links.
+func (o *Options) obeyed() (paths []string) {
+	var roots []string
+	for _, root := range o.worked() {
+		roots = append(roots, disk.Follow(root))
+	}
+	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
+	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {
+		entries, _ := os.ReadDir(dir) // there need not be one
+		for _, e := range entries {
+			if slices.Contains([]string{"tmp", "history", "worktrees"}, e.Name()) {
+				continue
+			}
+			files = append(files, filepath.Join(dir, e.Name()))
+			if dir == o.Paths.User() {
+				paths = append(paths, disk.Leads(filepath.Join(dir, e.Name()))...)
+			}
+		}
+	}
+	if user := disk.Follow(o.Paths.User()); user != o.Paths.Folder(".gemini") {
+		paths = append(paths, user)
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !disk.InsideAny(roots, path) })
+	return append(paths, disk.Twins(append(files, paths...), roots)...)
+}
+
+// worked returns the directories that are worked in as the run begins.
+func (o *Options) worked() []string {
+	roots := []string{o.Paths.Cwd}
+	for _, more := range o.Settings.IncludeDirs {
+		roots = append(roots, o.Paths.Folder(more))
+	}
+	return roots
 }
 
 // started finds what is started of the project in a directory, with the variables that
 // env sets: command lines, or a program and its arguments.
 func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
-	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: []string{o.Paths.Cwd}}
-	for _, more := range o.Settings.IncludeDirs {
-		s.Roots = append(s.Roots, o.Paths.Folder(more))
-	}
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: o.worked()}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
