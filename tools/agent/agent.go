@@ -1,26 +1,26 @@
 // Package agent has agents: a model with a task, tools and instructions of its own, whose
 // report is the outcome of a call.
 //
-// A [Definition] says what an agent is. [Tool] is the tool by which it is called. The
-// conversation that the agent has is made by somebody else, of an [engine.Engine]; a [Task]
-// is what that needs to know of the call, and what reads it.
+// A [Definition] describes an agent. [Tool] is the tool that calls agents. Another package
+// makes the agent's conversation from an [engine.Engine]; a [Task] tells it about the call
+// and reads its events.
 //
 // # One report
 //
-// An agent is done when it has called complete_task, whose argument is its report. Who ends
-// without it, by words, by too many requests or too much time, is asked for it once more.
-// Nothing else of what an agent says reaches the model that has called it.
+// An agent is done when it has called complete_task, whose argument is its report. An agent
+// that ends without a report, or exceeds its requests or its time, is asked for the report
+// once more. Only the report reaches the calling model.
 //
 // # Judged as ever
 //
-// Calls of an agent are judged by the same policy, which knows whose they are, and what is
-// left open is asked at the same place. While somebody is asked, and while what an agent
-// tells is shown, its time stands still.
+// The same policy judges an agent's calls; it knows which agent makes them, and the user is
+// asked at the same place. The agent's clock stops while the user is asked and while its
+// output is shown.
 //
 // # Agents on other servers
 //
-// What such an agent does there nobody here judges, so the call of it is asked about. What
-// it answers is its report.
+// No policy here judges the work of a remote agent, so the user is asked about the call.
+// The agent's answer is its report.
 //
 // # No agent calls agents
 //
@@ -43,39 +43,39 @@ type Definition struct {
 
 	Source string       // who brings it: built-in, project, user, or the name of an extension
 	File   string       // empty if it is built in
-	Print  string       // what tells the contents of the file from others
+	Print  string       // a hash of the file's contents
 	Off    string       // why it can't be called, empty if it can
-	Notes  []*FileError // what of the file has no effect, or another than it says
+	Notes  []*FileError // parts of the file with no effect or an unexpected one
 
-	// Misread are values that are not understood, of which something safe was made.
+	// Misread are values that were not understood and were replaced by safe ones.
 	Misread []error
 
-	// Prompt is the system instruction; ${query} and the like in it are replaced by what
-	// [Task.Instruction] says. Core has gemline's own stand before it.
+	// Prompt is the system instruction; [Task.Instruction] fills placeholders such as
+	// ${query}. Core puts gemline's own instruction before it.
 	Prompt string
 	Core   bool
 
-	Tools   []string       // names and patterns of those that it may call; nil is all
-	Except  []string       // names and patterns of those that it may not
+	Tools   []string       // names and patterns of allowed tools; nil allows all
+	Except  []string       // names and patterns of forbidden tools
 	Servers map[string]any // MCP servers of its own, as settings have them
-	Given   map[string]any // those that the user's settings give it, which come first
+	Given   map[string]any // MCP servers from the user's settings; they win over Servers
 
-	// Remote says where an agent is that works on another server, nil for one that works
-	// here. Of what follows, and of Prompt and Tools, only Time says something of it.
+	// Remote is the server of a remote agent, nil for a local agent. A remote agent uses
+	// neither Prompt nor Tools, and only Time of the fields below.
 	Remote *remote.Server
 
-	Model   string // empty is that of the conversation that calls it
-	Class   string // without Model: the class of models, of the family of that conversation's
+	Model   string // empty is the model of the calling conversation
+	Class   string // if Model is empty: a class within the calling model's family
 	Config  *genai.GenerateContentConfig
 	Most    int           // requests, 0 is DefaultTurns
 	Time    time.Duration // 0 is DefaultTime
 	Input   string        // the placeholder of the prompt, "" is query
 	Report  string        // the argument of complete_task, "" is result
-	Schema  string        // of that argument, "" is a text
+	Schema  string        // the JSON schema of that argument, "" is a string
 	Display func(report any) string
 }
 
-// What an agent may take where its definition says nothing.
+// The limits of an agent whose definition sets none.
 const (
 	DefaultTurns = 30
 	defaultTime  = 10 * time.Minute

@@ -38,7 +38,7 @@ func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) 
 	a, err := c.Remote(c.agent).Ask(ctx, c.words(), func(words string) {
 		tell(engine.Text{Delta: words})
 	})
-	tell(engine.Answered{}) // so that it counts, also if it has said nothing
+	tell(engine.Answered{}) // counts the agent even if it said nothing
 	if ctx.Err() != nil {
 		return engine.Result{}, ctx.Err()
 	}

@@ -17,22 +17,23 @@ const ToolName = "invoke_agent"
 
 // Config is what the tool needs from the world.
 type Config struct {
-	// Agents returns those that there are at the moment, also those that can't be called.
+	// Agents returns the current agents, including those that can't be called.
 	Agents func() []Definition
 
-	// Tools are those of the conversation that calls agents.
+	// Tools are the tools of the calling conversation.
 	Tools engine.Toolset
 
-	// Model returns the model of that conversation. It is asked when a call is prepared.
+	// Model returns the model of the calling conversation. It is called when a call is
+	// prepared.
 	Model func() string
 
 	// Begin begins the conversation of a task.
 	Begin func(*Task) (*Conversation, error)
 
-	// Remote returns who asks the agent of a definition that is on another server.
+	// Remote returns the Asker for a remote agent.
 	Remote func(Definition) Asker
 
-	// Cut cuts a report that is too long for the model. Nil leaves all as they are.
+	// Cut shortens a report that is too long for the model. Nil shortens none.
 	Cut func(report string) (string, engine.Cut)
 }
 
@@ -41,11 +42,11 @@ type Asker interface {
 	Ask(ctx context.Context, words string, tell func(string)) (remote.Answer, error)
 }
 
-// A Conversation is what an agent has about its task.
+// A Conversation is an agent's conversation about its task.
 type Conversation struct {
 	Run engine.Run
 
-	// End is called when it is over. Goal is the report, "" if there is none.
+	// End is called after the conversation. Goal is the report, "" if there is none.
 	End func(goal string)
 }
 
@@ -120,7 +121,7 @@ func (cfg Config) find(name string) (Definition, error) {
 	return Definition{}, &engine.CallError{Type: engine.InvalidToolParams, Message: message}
 }
 
-// A call is one of an agent.
+// A call is a call of the tool, with its agent and model.
 type call struct {
 	Config
 	agent  Definition

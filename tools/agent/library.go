@@ -14,17 +14,17 @@ import (
 	"gemline/engine/text"
 )
 
-// A Source is a folder of agents, a file each. Others in it are left alone.
+// A Source is a folder of agents, a file each. Other files in it are ignored.
 type Source struct {
-	Name string // whose they are: project, user, or the name of an extension
+	Name string // the owner: project, user, or the name of an extension
 	Dir  string
 
 	// Within says that links out of Dir are not followed, since somebody else may
 	// have made them.
 	Within bool
 
-	// Fill puts values in the place of the variables in a text, or in the texts of what is
-	// decoded of YAML; nil leaves them as they are.
+	// Fill replaces the variables in a string, or in the strings of a decoded YAML value;
+	// nil replaces none.
 	Fill func(v any) any
 }
 
@@ -44,8 +44,8 @@ type Library struct {
 	problems []error
 }
 
-// Find returns the agents of the sources and, before them, those of first. Of several with
-// one name the first is left.
+// Find returns first and then the agents of the sources. If several agents have one name,
+// the first wins.
 func (l *Library) Find(first ...Definition) (list []Definition, problems []error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *Library) Forget() {
 	l.read = false
 }
 
-// Load reads the agents of a folder. What is wrong with one file is no matter of others.
+// Load reads the agents of a folder. A faulty file does not affect the others.
 func (s Source) Load() (list []Definition, problems []error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

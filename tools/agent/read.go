@@ -138,7 +138,7 @@ func (r *reader) each(n *yaml.Node, what string, f func(key, value *yaml.Node)) 
 	}
 }
 
-// unknown says that a key is none of those there are.
+// unknown reports a key that is not in keys.
 func (r *reader) unknown(key *yaml.Node, keys []string) {
 	message := "unknown key " + strconv.Quote(text.OneLine(key.Value, longestTitle))
 	if near := text.Nearest(key.Value, keys); near != "" {

@@ -173,8 +173,8 @@ func (t *Task) Instruction(more map[string]string) string {
 // Rules returns what all agents are told.
 func Rules() string { return doc("rules") }
 
-// Tools returns the tools of the agent: those of ts that it may call, and the one that it
-// reports by. Of others it is told that they are not its own.
+// Tools returns the agent's tools: the allowed tools of ts and the report tool. A call of
+// another tool tells the agent that it may not call it.
 func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 	own := engine.Map(ts, func(tool engine.Tool) engine.Tool {
 		if !t.Agent.allows(tool) {
@@ -196,7 +196,7 @@ func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 	})
 }
 
-// nested is what calls agents, which agents don't have.
+// nested stands for the tool that calls agents; agents may not call it.
 var nested = engine.Tool{Declaration: &genai.FunctionDeclaration{Name: ToolName}, Prepare: unauthorized(ToolName)}
 
 type toolset func() []engine.Tool

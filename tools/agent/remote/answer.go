@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An Answer is what came of a question.
+// An Answer is the outcome of a question.
 type Answer struct {
-	Text string // what the agent has said, and what it has made
+	Text string // the agent's words and artifacts
 
 	// Open says that the agent has a question, which the next words answer, and Refused
 	// that it wants the user to authorize it first.
@@ -27,7 +27,7 @@ type collected struct {
 	state         string
 	said          []string // without what it says twice in a row
 	made          []thing
-	history       string // the last that it has said before, as a task has it
+	history       string // the task's last message before this question
 	kept          int    // bytes
 	cut           bool
 }
@@ -97,7 +97,7 @@ func (a *collected) say(m *message) {
 	}
 }
 
-// make takes in something that was made, or more of it.
+// make adds an artifact, or more of its contents.
 func (a *collected) make(x artifact, more bool) {
 	w, shown := words(x.Parts, true), words(x.Parts, false)
 	i := slices.IndexFunc(a.made, func(t thing) bool { return t.id == x.ArtifactID })

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// An Auth is what a server is shown, as a definition has it. Texts that begin with $ or !
-// stand for what [Config.Value] says.
+// An Auth holds a definition's credentials for a server. [Config.Value] resolves texts that
+// begin with $ or !.
 type Auth struct {
 	Type string // "", apiKey, http or google-credentials
 
-	Key, Name string // of an API key, and of the header that has it
+	Key, Name string // the API key, and the name of its header
 
 	Scheme                         string // of http
 	Token, User, Password, Content string
@@ -27,16 +27,16 @@ type Auth struct {
 	Scopes []string // of google-credentials
 }
 
-// An identity is what a request is shown with.
+// An identity is the credential of a request.
 type identity struct {
 	header, value string
-	until         time.Time // zero if nobody knows
+	until         time.Time // zero if unknown
 }
 
-// changes reports whether another look at it may find something else.
+// changes reports whether resolving the credentials again may give others.
 func (a Auth) changes() bool { return len(a.commands()) > 0 || a.Type == "google-credentials" }
 
-// commands returns the commands that write what is in it.
+// commands returns the commands that print the credentials.
 func (a Auth) commands() (list []string) {
 	for _, s := range []string{a.Key, a.Token, a.User, a.Password, a.Content} {
 		if strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!!") {
@@ -46,7 +46,7 @@ func (a Auth) commands() (list []string) {
 	return list
 }
 
-// Commands returns the commands that write what the server is shown; nil has none.
+// Commands returns the commands that print the server's credentials; nil has none.
 func (s *Server) Commands() []string {
 	if s == nil {
 		return nil
@@ -54,7 +54,7 @@ func (s *Server) Commands() []string {
 	return s.Auth.commands()
 }
 
-// identity finds out what requests to an address are shown with.
+// identity resolves the credential of requests to an address.
 func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err error) {
 	a := cfg.Server.Auth
 	value := func(s string) string {

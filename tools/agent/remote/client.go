@@ -29,23 +29,23 @@ type Config struct {
 	Limit  time.Duration // of a call, 0 is DefaultTime
 	Most   int64         // bytes of a call that the server may send, 0 is 64 MB
 
-	// Own says that the definition is the user's own, so that it may name an address of
-	// this machine. Private are hosts with ports that may be private, whoever names them.
+	// Own marks a definition of the user's own, which may name an address of this machine.
+	// Private are hosts with ports that may be private for every definition.
 	Own     bool
 	Private []string
 
-	// Direct makes the requests to these, and Web says how all others are reached.
+	// Direct makes the requests to these hosts; Web configures all others.
 	Direct http.RoundTripper
 	Web    web.Config
 
-	// Value returns what $NAME and !COMMAND stand for, and Google a token for an address.
+	// Value resolves $NAME and !COMMAND; Google returns a token for an address.
 	Value  func(ctx context.Context, said string) (string, error)
 	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, until time.Time, err error)
 
 	Know func(secret string) // is told each secret; may be nil
 
-	// From is where the conversation with the agent was left, and Moved is told where it
-	// is behind each question. Moved may be nil.
+	// From is where to resume the conversation with the agent. Moved, if not nil, is called
+	// with the new Place after each question.
 	From  Place
 	Moved func(Place)
 }
@@ -92,8 +92,8 @@ func New(cfg Config) *Client {
 
 var errLate = errors.New("its time is up")
 
-// Ask asks the agent, and tells what it says while it works. Beside an error there is what
-// it has said before.
+// Ask asks the agent and passes its words to tell while it works. With an error, the Answer
+// holds the words before the error.
 func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answer, error) {
 	select {
 	case <-c.turn:
@@ -122,7 +122,7 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 	return a.answer(), err
 }
 
-// Describe returns what the agent's card says that it is for.
+// Describe returns the description on the agent's card.
 func (c *Client) Describe(ctx context.Context) (string, error) {
 	select {
 	case <-c.turn:

@@ -10,13 +10,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A dialect is how a version of the protocol has it over a transport.
+// A dialect is a version of the protocol over a transport.
 type dialect struct {
 	rest   bool
 	second bool // version 1, else 0.3
 }
 
-// method returns the name of a method, by that of version 0.3.
+// method returns the name of a method; name is the name in version 0.3.
 func (d dialect) method(name string) string {
 	if !d.second {
 		return name
