@@ -27,7 +27,7 @@ type collected struct {
 	state         string
 	said          []string // without what it says twice in a row
 	made          []thing
-	history       string // the task's last message before this question
+	history       string // the last words in the task's history
 	kept          int    // bytes
 	cut           bool
 }
