@@ -118,7 +118,7 @@ func (d *differ) anchors(a0, a1, b0, b1 int) []pair {
 // ascending returns the longest part of pairs, which ascend in a, that ascends
 // in b too.
 func ascending(pairs []pair) []pair {
-	var tops []int                    // of each length: the pair that ends such a part lowest
+	var tops []int                    // by length: the lowest pair in b that ends an ascending part
 	before := make([]int, len(pairs)) // the pair before each in its part
 	for i, p := range pairs {
 		k := sort.Search(len(tops), func(k int) bool { return pairs[tops[k]].b >= p.b })

@@ -112,7 +112,7 @@ func (h *headings) above(n int) string {
 }
 
 // hunk writes neighbouring changes and the lines around them, below a heading.
-// There are start lines before those of a and b.
+// a and b are preceded by start lines.
 func hunk(out *strings.Builder, start int, a, b []string, changes []change, heading string, exact bool) {
 	first, last := changes[0], changes[len(changes)-1]
 	lead := min(diffContext, first.a0)

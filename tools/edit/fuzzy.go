@@ -14,10 +14,9 @@ const (
 	spaceWeight = 10          // so many differences in space weigh as much as another
 )
 
-// fuzzy finds whole lines that are those of old but for a tenth of their
-// characters, space counting a tenth of others. Where such places overlap, the
-// best is taken. It finds nothing if there is so much to compare that it would
-// take long.
+// fuzzy finds whole lines that differ from those of old in at most a tenth of their
+// characters, space counting a tenth of others. Of overlapping places the best is taken. It
+// finds nothing if the comparison would take long.
 func fuzzy(text, old, with string) iter.Seq[span] {
 	if utf8.RuneCountInString(old) < fuzzyLength {
 		return none

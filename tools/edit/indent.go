@@ -8,9 +8,9 @@ import (
 // A placing says how lines that take the place of others are indented.
 type placing struct {
 	base     string             // what the first line begins with
-	as       map[string][]depth // by the indentation of a quoted line: those of the lines that were found
-	quoted   map[string][]int   // by a quoted line, without space around it: where it stands
-	from, to string             // one level, as it was quoted and in the file; "" is not known
+	as       map[string][]depth // the found lines' indentations, by the quoted line's
+	quoted   map[string][]int   // the quoted lines' indices, by their trimmed text
+	from, to string             // one level, as quoted and in the file; "" is unknown
 }
 
 // A depth is the indentation of found lines from a quoted line on.
@@ -120,8 +120,8 @@ func (p placing) level(in string) string {
 func (p placing) indent(text string) string {
 	lines := strings.Split(text, "\n")
 	first := indentation(lines)
-	line := 0                     // the quoted one whose place it is
-	placed := map[string]string{} // by the indentation of a line that was placed: that which it got
+	line := 0                     // the index of the quoted line that it replaces
+	placed := map[string]string{} // new indentations of placed lines, by the old ones
 	for i, l := range lines {
 		if strings.TrimSpace(l) == "" {
 			lines[i] = ""

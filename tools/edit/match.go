@@ -33,10 +33,10 @@ func exact(text, old, with string) iter.Seq[span] {
 
 // A quotation is what whole lines are compared with.
 type quotation struct {
-	lines []string // of what was quoted, without endings
-	unit  string   // one level of the indentation of what was quoted and what takes its place
+	lines []string // the quoted lines, without endings
+	unit  string   // one indentation level of the quotation and its replacement
 
-	inner, final *insertion // instead of lines that end, and of the last one of a text that does not
+	inner, final *insertion // replacements for ended lines, and for an unended last line
 }
 
 // quote returns the lines of old. A newline at its end ends the last line, it

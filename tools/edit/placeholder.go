@@ -109,8 +109,8 @@ func spaced(line string) bool {
 	return strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "...") && strings.HasSuffix(line, "...")
 }
 
-// short returns the uniform spelling of a line that is a comment which says no more than
-// dots or "unchanged", else "". In the middle of a longer comment it is a part of that.
+// short returns the uniform spelling of a comment line with no more than dots or
+// "unchanged", else "". It also returns "" for a line in the middle of a longer comment.
 func short(lines []string, i int) string {
 	line := strings.TrimSpace(strings.ReplaceAll(lines[i], "\u2026", "..."))
 	m := comment().FindStringSubmatch(line)
