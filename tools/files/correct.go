@@ -48,9 +48,8 @@ const correctSchema = `{"type":"object","properties":{
 "explanation":{"type":"string"},"search":{"type":"string"},"replace":{"type":"string"},"noChangesRequired":{"type":"boolean"}},
 "required":["explanation","search","replace","noChangesRequired"]}`
 
-// corrected returns the tool that replaces text, which has a model say what was meant
-// where the text is not in the file. What the user is asked about is the edit that
-// comes of it.
+// corrected returns the replace tool extended by a model, which corrects an edit whose text
+// is not in the file. The user is asked about the corrected edit.
 func (ts Tools) corrected(t engine.Tool) engine.Tool {
 	if ts.Correct == nil {
 		return t
@@ -82,8 +81,8 @@ func (ts Tools) corrected(t engine.Tool) engine.Tool {
 	return t
 }
 
-// correction returns the arguments that args were meant to be. It has nothing to say of
-// files that may hold secrets, and of those that it can't read.
+// correction returns the corrected args. It corrects no edit of a file that may hold
+// secrets or can't be read.
 func (ts Tools) correction(ctx context.Context, args map[string]any,
 	problem string) (meant map[string]any, ok bool, err error) {
 	a, err := toolkit.Decode[replaceArgs](args)

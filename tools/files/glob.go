@@ -88,8 +88,8 @@ type hit struct {
 	time time.Time
 }
 
-// find looks for the files below dirs. Brackets are names of folders, such as [id], if
-// there are files in these.
+// find looks for the files below dirs. Brackets first stand for themselves, as in a folder
+// [id], and for character classes only if no file matches.
 func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []string) (engine.Result, error) {
 	if strings.Contains(a.Pattern, "[") {
 		if r, n, err := a.look(ctx, ws, dirs, true); err == nil && n > 0 || ctx.Err() != nil {
@@ -202,13 +202,13 @@ type globber struct {
 	prefix  string // the directory, with a separator
 	pattern string
 	fold    bool
-	parts   []string // of the pattern up to what crosses directories; nil if that is all of it
-	deep    bool     // something crosses directories
+	parts   []string // the pattern's elements before the first ** or braces
+	deep    bool     // the pattern has ** or braces
 }
 
-// compileGlob reads a pattern that is relative to dir, or absolute and below
-// it. A pattern that names a file there means just that file. Where names is true, brackets
-// are names.
+// compileGlob reads a pattern that is relative to dir, or absolute and below it. A pattern
+// that names an existing file matches only that file. If names is true, brackets stand for
+// themselves.
 func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool) (*globber, error) {
 	g := &globber{prefix: dir, fold: !exact}
 	if !strings.HasSuffix(g.prefix, string(filepath.Separator)) {

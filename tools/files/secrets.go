@@ -9,8 +9,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// shows makes in that of a call which shows the file at path. The argument of
-// the call that names it is called arg.
+// shows completes the Intent of a call that shows the file at path. The call names the file
+// in its argument arg.
 func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) engine.Intent {
 	if ws.Private(path) {
 		name := text.Name(ws.Rel(path))
@@ -24,8 +24,8 @@ func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) en
 // secrets. It is safe for concurrent use, but for below.
 type omission struct {
 	ws   *workspace.Workspace
-	dir  string // that is searched
-	real string // where it leads
+	dir  string // the searched directory
+	real string // dir without links
 	n    atomic.Int64
 }
 

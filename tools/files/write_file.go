@@ -105,15 +105,15 @@ type Revision struct {
 	Path  string          // absolute, as named
 	place workspace.Place // where that leads; nothing else is read or written
 	File  *workspace.File // as it was read; nil if there was none
-	class string          // of failures that have none of their own
+	class string          // of failures without a class of their own
 
 	text string // what the file will hold
 	diff string
 	stat edit.Stat
 }
 
-// Revise reads the file called name, if there is one. Failures that have no
-// class of their own are of class.
+// Revise reads the file called name, if there is one. Failures without a class of their own
+// get class.
 func Revise(ws *workspace.Workspace, name, class string) (*Revision, error) {
 	r := &Revision{ws: ws, class: class}
 	var err error
