@@ -27,12 +27,12 @@ type Discovery struct {
 	Dir     string   // where both run
 	Env     []string // NAME=value, which both see beyond what commands do
 
-	// Rights says of each run whether it has all rights of the user, or else is
-	// confined as the model's commands are. An error is why it is not to be.
+	// Rights returns for each run whether it has all rights of the user; else it is
+	// confined like the model's commands. An error forbids the run.
 	Rights func() (free bool, err error)
 }
 
-// discoveredPrefix is what the names of such tools begin with.
+// discoveredPrefix begins the names of discovered tools.
 const discoveredPrefix = "discovered_tool_"
 
 // discoveredFailed is the class of their failures.
