@@ -19,8 +19,8 @@ type getInternalDocsArgs struct {
 	Path string `json:"path"`
 }
 
-// getInternalDocs returns the tool that reads the pages of this program, so that
-// what the model says of it is not made up.
+// getInternalDocs returns the tool that reads this program's pages, so that the model
+// invents no facts about the program.
 func getInternalDocs() engine.Tool {
 	return toolkit.Define("get_internal_docs", "Internal Docs", engine.Think, getInternalDocsDoc, getInternalDocsSchema,
 		func(_ context.Context, a getInternalDocsArgs) (engine.Call, error) {
