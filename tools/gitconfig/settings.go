@@ -63,14 +63,13 @@ func Foreign(text string, more func(Entry) bool) string {
 	return ""
 }
 
-// restricted are keys of which not every value makes nothing run.
+// restricted are keys that run programs with values other than these.
 var restricted = map[string][]string{
 	"core.fsmonitor":    {"false"},
 	"submodule..update": {"checkout", "rebase", "merge", "none"},
 }
 
-// filter is what git lfs install sets up. Its programs are those that the user
-// has under these names.
+// filter holds the values that git lfs install sets. They run the user's own git-lfs.
 var filter = map[string][]string{
 	"clean":    {"git-lfs clean -- %f"},
 	"smudge":   {"git-lfs smudge -- %f", "git-lfs smudge --skip -- %f"},
