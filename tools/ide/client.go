@@ -27,17 +27,17 @@ type Config struct {
 	Version string // of gemline
 	Network network.Network
 
-	// Hidden reports whether what is selected in a file is kept from the model. It may
-	// be nil.
+	// Hidden reports whether the selection in a file is withheld from the model. It may be
+	// nil.
 	Hidden func(path string) bool
 
-	// Note returns what the model is told and nobody has said.
+	// Note returns a message to the model that is not the user's.
 	Note func(text string) *genai.Part
 
 	// Start starts the program of a companion and talks with it, until the Stream is closed.
 	Start func(argv []string) (rpc.Stream, error)
 
-	// Tell is told in a line what is odd. It may be called on any goroutine.
+	// Tell is called with problems, a line each. It may be called on any goroutine.
 	Tell func(text string)
 }
 
@@ -57,7 +57,7 @@ type Status struct {
 	State  State
 	Editor string
 	Why    string // of Disconnected
-	Files  []File // the open ones, the one that was looked at last first
+	Files  []File // the open files, the last viewed first
 	Others []string
 	Doubts bool // the editor does not trust its folder
 }
@@ -110,7 +110,7 @@ func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
 // Wanted reports whether there may be a companion: the terminal belongs to an editor.
 func (c *Client) Wanted() bool { return c.cfg.editor() != "" }
 
-// Start begins to connect, and returns at once. What comes of it is told if it is nothing.
+// Start begins to connect, and returns at once. A failure is told.
 func (c *Client) Start() {
 	if ended := c.begin(); ended != nil {
 		go func() {
@@ -122,7 +122,7 @@ func (c *Client) Start() {
 	}
 }
 
-// Connect connects, anew if it had, and waits for what comes of it.
+// Connect connects, closing an earlier connection, and waits for the outcome.
 func (c *Client) Connect(ctx context.Context) error {
 	c.Close()
 	ended := c.begin()

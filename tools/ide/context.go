@@ -54,7 +54,7 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 			IsTrusted *bool
 		}
 	}
-	json.Unmarshal(update, &said) // what of it is of another type is left out
+	json.Unmarshal(update, &said) // fields of another type are left out
 	state := said.WorkspaceState
 	slices.SortStableFunc(state.OpenFiles, func(a, b openFile) int { return cmp.Compare(b.Timestamp, a.Timestamp) })
 	for i, f := range state.OpenFiles {
@@ -80,7 +80,7 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 	return files, state.IsTrusted != nil && !*state.IsTrusted
 }
 
-// A told is what a conversation was told of the editor: all of it, and then what changed.
+// A told is a conversation's knowledge of the editor: the full state, then the changes.
 type told struct {
 	files       []File
 	first, last *genai.Part // the messages, nil if there is none

@@ -27,12 +27,12 @@ type diff struct {
 type Terminal interface {
 	engine.Approver
 
-	// Answered returns the error that a question ends with that was answered in the
-	// editor, in these words.
+	// Answered returns the error that ends a question after its answer in the editor. how
+	// describes the answer.
 	Answered(how string) error
 
-	// Changed tells, in these words, that another change was made of the one that was
-	// asked about. It shows the new one unless that is nil, since it will be asked about.
+	// Changed tells, in the words of how, that the proposed change was edited. It shows p,
+	// the edited change, unless p is nil because a question about it follows.
 	Changed(how string, p *engine.Proposal)
 }
 
@@ -86,8 +86,8 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	return answer, nil
 }
 
-// made shows the change that was accepted in the editor, if it is another one than was
-// asked about. What is wrong with it is found by who carries it out.
+// made shows the change that was accepted in the editor if it differs from the proposed
+// change. Its errors are found when it is carried out.
 func (a approver) made(ctx context.Context, p engine.Proposal, answer engine.Answer) {
 	changed, ok := answer.(engine.Changed)
 	if !ok {
@@ -124,8 +124,8 @@ func (c *Client) remove(d *diff) {
 	}
 }
 
-// openDiff opens a change in the editor. Where that can't be, it is asked about at the
-// terminal alone.
+// openDiff opens a change in the editor. On failure only the terminal asks about the
+// change.
 func (c *Client) openDiff(ctx context.Context, d *diff) {
 	defer close(d.opened)
 	ctx, cancel := context.WithTimeout(ctx, openTime)
@@ -162,8 +162,8 @@ func (d *diff) call(ctx context.Context, name string, args map[string]any) (said
 	return said, nil
 }
 
-// close takes the change out of the editor. It returns the text that stood there if that
-// was another one than was proposed.
+// close takes the change out of the editor. If the user has edited the proposed text there,
+// it returns the edited text.
 func (d *diff) close(ctx context.Context) (edited string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()

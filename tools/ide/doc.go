@@ -5,8 +5,8 @@
 // # Nobody waits for an editor
 //
 // A [Client] does nothing until it is started, and connects in the background, for a
-// bounded time. Where there is no companion, or one that does not answer, everything goes
-// on as without it, and one line says so.
+// bounded time. Without a companion, or if it does not answer, gemline works without the
+// editor and tells so in one line.
 //
 // # Only the user's own editor
 //
@@ -17,8 +17,8 @@
 //
 // # The first answer counts
 //
-// A change that is asked about is open in both places. [Client.Approver] wraps who asks at
-// the terminal: what is answered first counts, and the other question is taken back. The
-// text that was accepted in the editor is what is written; it is judged again, as what a
-// user has edited is.
+// A proposed change is open in both places. [Client.Approver] wraps the terminal's
+// Approver: the first answer counts, and the other question is withdrawn. The text accepted
+// in the editor is written, after the policy has judged it again like every edit by the
+// user.
 package ide

@@ -97,7 +97,8 @@ func (c *Companion) Update(files ...map[string]any) {
 	c.Notify("ide/contextUpdate", map[string]any{"workspaceState": map[string]any{"openFiles": files, "isTrusted": true}})
 }
 
-// Notify sends a message to all that listen, and to those that will.
+// Notify sends a message to all listeners; a later listener gets the last list of open
+// files.
 func (c *Companion) Notify(method string, params any) {
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 	c.mu.Lock()
@@ -141,7 +142,7 @@ func (c *Companion) forget(path string) {
 	delete(c.shown, path)
 }
 
-// Asked returns what it was asked so far, in order.
+// Asked returns all requests so far, in order.
 func (c *Companion) Asked() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +181,7 @@ func (c *Companion) note(what string) {
 	c.asked = append(c.asked, what)
 }
 
-// listen sends what there is to be said, and what it was last that is open.
+// listen sends the last list of open files, and then all messages.
 func (c *Companion) listen(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
