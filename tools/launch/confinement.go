@@ -21,9 +21,9 @@ import (
 type Config struct {
 	Shell shell.Settings
 
-	// Word is what confines commands: a name of [sandbox.Names], "on", "off", or
-	// "" for what the kernel does. By is who says so, and Where the same with its
-	// file. Inside is what confines this process, and then nothing else does.
+	// Word chooses the sandbox: a name of [sandbox.Names], "on", "off", or "" for the
+	// kernel's. By is the source of Word, and Where the source with its file. Inside is the
+	// sandbox that this process runs in; commands then get no other.
 	Word, By, Where, Inside string
 
 	Image    string              // for a container
@@ -31,15 +31,15 @@ type Config struct {
 	Seatbelt []string            // directories of the user's own profiles
 	Getenv   func(string) string // the environment of the program
 
-	Write, Hidden []string // what confined commands may write to besides, and can't read
+	Write, Hidden []string // paths that confined commands may write to, and can't read
 	Hooks         string   // where the user keeps hooks of new repositories
 	Temp          string   // where temporary files of commands are kept, "" if nowhere
 	Caches        string   // their caches, "" if they have none
 	Built         string   // what the user's go command has compiled
-	Found         string   // a file that keeps what confines commands, for [Launcher.Last]; "" is none
+	Found         string   // a file that stores the State for [Launcher.Last]; "" is none
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
-	Cut           bool     // nor do those have it that run with the user's rights
+	Cut           bool     // nor is a command with all the user's rights
 	Asked         bool     // no command is given the network without a question
 }
 
@@ -51,23 +51,23 @@ type Launcher struct {
 	Config
 	Sandbox sandbox.Sandbox // nil if nothing confines commands
 
-	Jobs  *shell.Jobs     // take over what outlives a command; nil ends that
+	Jobs  *shell.Jobs     // take over processes that outlive a command; nil ends them
 	Roots func() []string // the directories that are worked in, the workspace first
 
-	// Before, if not nil, is called before it is asked what commands may do.
+	// Before, if not nil, is called before each profile is made.
 	Before func()
 
-	// Denied, if not nil, returns the programs that are not to be there for
-	// confined commands, and Finder finds them.
+	// Denied, if not nil, returns the programs to mask for confined commands, and Finder
+	// finds them.
 	Denied func() []string
 	Finder *mask.Finder
 
-	// Keeps, if not nil, returns what is hidden besides from confined commands, and what
-	// they can't write to.
+	// Keeps, if not nil, returns further paths that are hidden from confined commands, and
+	// paths that are read-only for them.
 	Keeps func() (hidden, readOnly []string)
 
-	// Agreed, if not nil, returns what they can't write to besides, nor put something else
-	// in its place: what the user has let run as it is.
+	// Agreed, if not nil, returns files that the user has approved to run as they are:
+	// confined commands can neither write to nor replace them.
 	Agreed func() []string
 
 	why   string // nothing confines commands
@@ -151,8 +151,8 @@ func (l *Launcher) State() sandbox.State {
 	return l.Sandbox.State()
 }
 
-// Last is State, but may be what another process has found out in the same
-// circumstances. It is for telling of it.
+// Last is State, but may be another process's finding in the same circumstances. It is for
+// display only.
 func (l *Launcher) Last() sandbox.State {
 	box, _ := l.Sandbox.(withCaches)
 	if kernel, ok := box.Sandbox.(interface{ Last() sandbox.State }); ok {
@@ -172,8 +172,8 @@ func (l *Launcher) Confines() bool {
 	return l.Sandbox != nil && (!box.soft || st.Files || st.Network)
 }
 
-// Shortfall says what commands are not kept from, "" if nothing or if whoever runs
-// gemline knows.
+// Shortfall says how the confinement is incomplete, "" if it is complete or the user chose
+// it.
 func (l *Launcher) Shortfall() string {
 	switch st := l.State(); {
 	case st.Confined() || l.quiet:
@@ -226,8 +226,8 @@ func between(roots, paths []string) (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// naming returns the directories of roots that give names of secrets to what they hold, as
-// secrets and what .env leads to do: elsewhere that would be none.
+// naming returns the directories of roots whose name makes their files secret, such as
+// secrets: under another directory name the files would not count as secret.
 func naming(roots, hidden []string) (dirs []string) {
 	for _, path := range hidden {
 		for _, dir := range between(roots, []string{path}) {
@@ -239,7 +239,7 @@ func naming(roots, hidden []string) (dirs []string) {
 	return dirs
 }
 
-// missing says what keeps a sandbox from what it should do.
+// missing returns why layers of a sandbox are not in force.
 func missing(st sandbox.State) string {
 	var off []string
 	for _, l := range st.Layers {

@@ -105,15 +105,15 @@ type Refusal struct {
 	missing, taken bool
 }
 
-// writing is what programs say that wanted to write. Others may have wanted to
+// writing matches messages of programs that wanted to write. Others may have wanted to
 // read.
 var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(e|ing)\b|\bcopy`)
 
-// taking is what programs say that take a name away, or put another file in its
-// place: for that the file itself being open to them is not enough.
+// taking matches messages of programs that remove or replace a file: write access to the
+// file alone is not enough for that.
 var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
-// Complaints returns what the output of a command says of what it lacked.
+// Complaints returns the missing rights that a command's output names.
 func Complaints(output string) (network bool, refused []Refusal) {
 	for line := range strings.Lines(LastWords(output)) {
 		network = network || unreached().MatchString(line)
@@ -271,21 +271,22 @@ func (l *Launcher) named(w engine.Word) (path string, ok bool) {
 	return "", false
 }
 
-// temporary is what programs say that could not make a file that is to replace another one.
+// temporary matches messages of programs that could not create a temporary file to replace
+// another.
 var temporary = text.Pattern(`(?i)temporary file|temp name`)
 
-// readOnly is what programs say that could not write where nobody can.
+// readOnly matches messages of programs that could not write to a read-only file system.
 var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
 
-// Tried returns which rights a command needs, beyond those that all have, that was
-// held to looking, and what it has tried to write and to read. It may have tried to
-// write what it does not name.
+// Tried returns which rights a read-only command needs beyond those of all commands, and
+// the paths that it has tried to write and to read. tried may be true without a path in
+// wrote.
 func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wrote, read []string, tried bool) {
 	if o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil, nil, false
 	}
 	r, _ = l.Lacks(plan, o)
-	r.Protected = false // what all have is enough for most, and what is not, it fails without again
+	r.Protected = false // most commands need no protected paths; the others fail again
 	for line := range strings.Lines(LastWords(o.Output)) {
 		if !readOnly().MatchString(line) {
 			continue
@@ -373,9 +374,9 @@ func adding(list []string, path string) []string {
 	return list
 }
 
-// place returns the path, without links, that a refusal is about, and the one
-// that has to be opened for it: itself if it is there, and else the nearest
-// directory above it. Of what is taken away it is the directory that it is in.
+// place returns a refusal's path, without links, and the path to grant for it: the path
+// itself if it exists, else the nearest directory above it. For a deletion it is the parent
+// directory.
 func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool) {
 	named = path
 	for _, gone := range gone(plan) {
@@ -393,8 +394,7 @@ func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool
 	return named, at, ok
 }
 
-// gone returns the paths that programs of the command take away from where they
-// are.
+// gone returns the paths that the plan's programs remove or rename.
 func gone(plan engine.Plan) (paths []string) {
 	for _, command := range plan.Commands {
 		name, _ := command.Program()

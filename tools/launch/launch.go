@@ -20,13 +20,13 @@ import (
 type Command struct {
 	Text string   // a command line, for a shell; or
 	Argv []string // a program and its arguments
-	Dir  string   // "" is that of this process
+	Dir  string   // "" is this process's directory
 
-	// Free gives it all rights of the user, whose it is. Else it is confined,
-	// has the Rights beyond what all confined commands have, or is held to
-	// looking at what Look shows. Alone ends what it has left running with it. With
-	// Loopback it reaches servers of other commands with that, on this machine's
-	// loopback addresses; nothing else does.
+	// Free marks the user's own command, with all the user's rights. Any other command is
+	// confined; it has Rights beyond those of all confined commands, or is read-only and
+	// sees what Look shows. Alone ends the command's background processes with it. Commands
+	// with Loopback reach each other's servers, on loopback addresses that no other process
+	// reaches.
 	Free     bool
 	Rights   engine.Rights
 	Look     *Look
@@ -38,13 +38,13 @@ type Command struct {
 
 	Input    string          // what it reads
 	Apart    bool            // its two outputs are told apart
-	Output   func(string)    // is given what it writes, while it does; may be nil
+	Output   func(string)    // is called with output as it is written; may be nil
 	Terminal *shell.Terminal // of the user who has typed it, else nil
-	Timeout  time.Duration   // instead of the limits of all commands; 0 is those
+	Timeout  time.Duration   // replaces the limits of all commands; 0 leaves them
 	Mercy    time.Duration   // how long it may take to end when its time is up; 0 is a moment
 }
 
-// Look is what a command sees that is held to looking, beyond the workspace.
+// Look is what a read-only command sees beyond the workspace.
 type Look struct {
 	Shown, Hidden []string
 	Environ       []string // in place of the process's
@@ -108,8 +108,8 @@ func (l *Launcher) command(c Command) shell.Command {
 		Input: c.Input, Apart: c.Apart, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
 }
 
-// Run runs c in a session of its own, and returns when it is over. What is left
-// of it goes to the Jobs, or ends.
+// Run runs c in a session of its own, and returns when c has ended. Jobs take over the
+// remaining processes; without Jobs they end.
 func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
 	return shell.Run(ctx, l.command(c))
 }
@@ -117,8 +117,8 @@ func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
 // Start starts c as one of the Jobs, and returns the number of its process.
 func (l *Launcher) Start(c Command) (pid int, err error) { return l.Jobs.Start(l.command(c)) }
 
-// Open starts c and talks with it: a server on standard input and output. Its Output is
-// given what it writes to its standard error. Whoever opens it closes it.
+// Open starts c and talks with it: a server on standard input and output. Its Output gets
+// c's standard error. The caller closes the Process.
 func (l *Launcher) Open(c Command) (*shell.Process, error) { return shell.Open(l.command(c)) }
 
 // Streams are what an attached command reads from and writes to; nil is nothing.
@@ -127,9 +127,9 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Attach runs c as a child of this process, in its session, with streams of its:
-// a program that takes over the terminal, or one that is asked something. What it
-// leaves running goes on. The error is that of [exec.Cmd.Run], or of ctx.
+// Attach runs c as a child of this process, in its session, with the given streams: a
+// program that takes over the terminal or answers a question. Its background processes go
+// on. The error comes from [exec.Cmd.Run] or ctx.
 func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env = l.environ(c)

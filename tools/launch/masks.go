@@ -8,7 +8,7 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// Masks returns what is not there, for confined commands, of programs.
+// Masks returns the masks of programs for confined commands.
 func (l *Launcher) Masks(programs []string) []mask.Mask { return l.masks(programs, l.Profile()) }
 
 // masks is Masks for commands that may do what p says.
