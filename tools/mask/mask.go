@@ -3,9 +3,9 @@
 //
 // # A name, and what bears it
 //
-// A rule denies a program by its name. What bears the name in a directory where
-// programs are looked for is masked: the file, all its other names, and what a
-// link leads to, as /usr/bin/nc.openbsd for nc.
+// A rule denies a program by its name. A file with the name in a directory of programs is
+// masked, with all its other names and, for a link, the link's target, as
+// /usr/bin/nc.openbsd for nc.
 //
 // # Programs that are many
 //
@@ -34,7 +34,7 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// A Mask is what confined commands are not given of a program.
+// A Mask holds the files of a program that are masked for confined commands.
 type Mask struct {
 	Program string
 	Files   []string // absolute, and nothing but their last element is a link
@@ -53,7 +53,7 @@ type Finder struct {
 	found  map[string]Mask
 }
 
-// A directory is one that programs are looked for in.
+// A directory is a directory of programs.
 type directory struct {
 	given   string
 	changed time.Time
@@ -61,14 +61,14 @@ type directory struct {
 	names   []string // what is in it
 }
 
-// system are directories of programs beside those of a PATH. The last of them
-// hold commands of git, and such that bash can be told to load.
+// system are directories of programs in addition to PATH. The last directories hold git's
+// commands and loadable bash builtins.
 var system = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
 	"/usr/games", "/usr/local/games",
 	"/opt/homebrew/bin", "/opt/local/bin", "/snap/bin", "/usr/lib/git-core", "/usr/libexec/git-core",
 	"/usr/lib/bash", "/usr/local/lib/bash", "/opt/local/lib/bash", "/usr/pkg/lib/bash"}
 
-// private are such directories in a home.
+// private are directories of programs in the home directory.
 var private = []string{"bin", ".local/bin", "go/bin", ".cargo/bin"}
 
 // runners are what commands, and the scripts that they start, are run by.
@@ -211,7 +211,7 @@ func (f *Finder) files(path string, info fs.FileInfo) []string {
 		func(path string) bool { return !same(path) })...)
 }
 
-// another returns the program that files are, if they are not that of name alone.
+// another returns the other program that files belong to, if they are not only name's.
 func another(name string, files []string) string {
 	for _, path := range files {
 		if own := filepath.Base(path); program.Find(own).Is(program.Many) && !called(name, own) {
@@ -224,7 +224,7 @@ func another(name string, files []string) string {
 	return ""
 }
 
-// links returns path, and those of the links that it leads through that bear name.
+// links returns the links from path to its target whose file names contain name.
 func links(path, name string) (all []string) {
 	for range 40 { // as many as the kernel follows
 		if bears(path, name) {
@@ -245,7 +245,7 @@ func links(path, name string) (all []string) {
 	return all
 }
 
-// bears reports whether name is part of that of a file.
+// bears reports whether the file name of path contains name.
 func bears(path, name string) bool { return strings.Contains(fold(filepath.Base(path)), name) }
 
 // is reports whether path leads to one of files.
@@ -254,8 +254,8 @@ func is(path string, files []fs.FileInfo) bool {
 	return err == nil && slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })
 }
 
-// called reports whether entry is a name that a rule for a program is about: what
-// GNU calls rm may be grm.
+// called reports whether a rule for the program name covers entry: GNU's rm may be called
+// grm.
 func called(name, entry string) bool {
 	entry = fold(entry)
 	return entry == name || entry == "g"+name
