@@ -68,13 +68,13 @@ type Command struct {
 	Complete func(ctx context.Context, before, prefix string) []string
 }
 
-// A Choice is a line of a list of which one is chosen.
+// A Choice is an entry of a numbered list that the user chooses from.
 type Choice struct {
-	Number int      // 0 is its place in the list, from 1
-	Name   string   // that may be typed for it, too
-	Text   string   // what stands behind the number
+	Number int      // 0 for its place in the list, from 1
+	Name   string   // may be typed in place of the number
+	Text   string   // printed behind the number
 	Below  []string // more lines
-	Now    bool     // it is so already
+	Now    bool     // the current choice
 }
 
 // Deps are what the commands of a session need. [Builtin] gives each family of commands its

@@ -35,7 +35,7 @@ type Screen struct {
 	Entered func() []string    // what was typed, the last one last
 }
 
-// An Output is one that was not shown in full.
+// An Output is the output of a call that was not shown in full.
 type Output struct {
 	Number int
 	Title  string
@@ -46,8 +46,8 @@ type Output struct {
 // where there is none.
 var errNoScreen = unavailable("this is for a session at a terminal")
 
-// setting returns a command that changes one thing of the screen, or prints its state. The
-// thing is one of the functions of the Screen.
+// setting returns a command that changes a setting of the screen, or prints its state. Of
+// returns the function of the Screen that does so.
 func (cmd screenCommands) setting(c Command, of func(*Screen) func(string) (string, error), choices ...string) *Command {
 	c.Args, c.Complete = "["+strings.Join(choices, "|")+"]", words(choices...)
 	c.Run = func(_ context.Context, word string) error {

@@ -66,9 +66,9 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	return s.families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
 }
 
-// beginAgent begins the conversation of an agent. It shares with the conversation that has
-// called it what judges calls, what keeps files, and what the user has granted. What is
-// said, the list of things to do and the record are its own.
+// beginAgent begins the conversation of an agent. The policy, the checkpoints of files and
+// the user's grants are those of the calling conversation; the messages, the list of things
+// to do and the record are its own.
 func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	file := journal.New(journal.Config{Dir: s.project.store.Chats(), ID: t.ID, ProjectHash: s.project.store.Hash,
 		Parent: s.journal.ID()})

@@ -116,7 +116,7 @@ func quoteArgument(text string) string {
 	return script.Quote(text)
 }
 
-// shown returns what a call outside of the conversation tells what happens in it.
+// shown returns the handler of a call's events, for a call outside of the conversation.
 func shown(show func(engine.Event)) func(engine.Event) error {
 	return func(ev engine.Event) error { show(ev); return nil }
 }
@@ -127,8 +127,8 @@ type narrowed struct {
 	only custom.Only
 }
 
-// A narrowing is a policy that keeps calls from being made which the command that the
-// answer is for does not allow.
+// A narrowing is a policy that denies calls that the custom command being answered does not
+// allow.
 type narrowing struct {
 	engine.Policy
 	session *Session

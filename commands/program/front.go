@@ -200,10 +200,9 @@ func (s *Session) conversation() *commands.Conversation {
 		}, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
 }
 
-// replace ends the conversation, with what was granted in it and what it has
-// spent, and begins another, or goes on with it: with the model, the approval mode and
-// the directories as they are. Hooks are told why. Where that can't be, this one goes on as
-// it was.
+// replace ends the conversation and begins or resumes another with the same model, approval
+// mode and directories. Grants are forgotten and the budget starts anew. Hooks are told the
+// reason. If the other conversation can't begin, the current one stays.
 func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.session.Choice
 	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]

@@ -37,9 +37,9 @@ func (s *Session) newPlans() *plan.Folder {
 	}
 }
 
-// planDir returns the folder of the plans, "" if there is none: the one of the settings
-// or of the first extension that names one, which lies in the project, or else one of the
-// session's own.
+// planDir returns the folder of the plans: a folder in the project that the settings name,
+// or else the last extension with such a folder; otherwise a folder of the session, or "" if
+// the session has none.
 func (s *Session) planDir() string {
 	dir, whose := s.opts.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {

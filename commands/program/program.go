@@ -4,11 +4,11 @@
 //
 // # A conversation is a value
 //
-// [project.Options] are what is wanted in a directory. [Open] makes a [Project] of them, which
-// all conversations there share. [Project.Begin] makes a [Session], which is one
-// conversation. Each is complete when it is returned, and owns what ends with it. A
-// prompt, a session, /clear, a program that talks and each item of a batch begin by
-// that one call.
+// [project.Options] are the user's wishes for a directory. [Open] makes a [Project] of them,
+// which all conversations in the directory share. [Project.Begin] makes a [Session], one
+// conversation. Each value is complete when it is returned, and closes what it owns. A
+// prompt, a session, /clear, a program that talks and each item of a batch all begin with
+// [Project.Begin].
 //
 // # One place knows everything
 //
@@ -135,9 +135,9 @@ func Run(p project.Process) (code int) {
 	return r.finish(ctx, reporter(), err)
 }
 
-// newRun returns a run that knows its command line, and the sub-command to
-// carry out instead, if any. Of one that can't be parsed it knows at least
-// where and how to say so.
+// newRun returns a run with its command line parsed, and the sub-command to carry out
+// instead, if any. If the command line can't be parsed, the run at least knows where to print
+// the error, and in which form.
 func newRun(p project.Process) (r *run, command []string, err error) {
 	args := p.Args
 	before, command, managed := flags.Subcommand(args, cli.Names())

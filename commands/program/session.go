@@ -65,8 +65,8 @@ type Session struct {
 	Choice
 	journal    *journal.File
 	saver      *journal.Saver        // writes it; nil if nothing is recorded
-	past       *journal.Conversation // that is gone on with, else nil
-	copyOf     string                // the session that this one is a copy of, "" if there is none
+	past       *journal.Conversation // the resumed conversation, nil for a new one
+	copyOf     string                // the session that was copied, "" for no copy
 	memory     *memory.Memory
 	families   tools.Families
 	skills     *skill.Active    // nil if there are to be none
@@ -84,16 +84,15 @@ type Session struct {
 	guard      *loop.Guard              // against loops, nil if nobody looks for them
 	router     *route.Router            // decides which model answers
 	asker      *oneshot.Asker           // asks beside the conversation
-	budget     *limit.Budget            // of this conversation, beside the project's; nil if there is none
+	budget     *limit.Budget            // the conversation's own, beside the project's; may be nil
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
-	hints      steer.Hints              // of the user's that the model has not been told
-	remote     remoteAgents             // that were asked, or read about
-	beside     backlog                  // of what was asked while a call was prepared
-	narrowed   atomic.Pointer[narrowed] // what only some tools may be called for; nil if all may
+	hints      steer.Hints              // the user's, not sent to the model yet
+	remote     remoteAgents             // asked, or read about
+	beside     backlog                  // of requests while a call was prepared
+	narrowed   atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
 }
 
-// Begin returns a conversation that can be asked: a new one, or one that is gone
-// on with.
+// Begin returns a conversation that can be asked: a new or a resumed one.
 func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	s := &Session{opts: p.opts, project: p, Choice: c, policy: c.Policy}
 	if s.policy == nil {

@@ -91,7 +91,7 @@ func (p *Project) elsewhere(name string) string {
 			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
 		}
 	}
-	list, _ := p.opts.Installed() // what is wrong with one is told where it is used
+	list, _ := p.opts.Installed() // problems are printed where an extension is used
 	for _, x := range list {
 		if x.Active {
 			continue
@@ -105,7 +105,7 @@ func (p *Project) elsewhere(name string) string {
 	return ""
 }
 
-// tellSkills says what is wrong with skills.
+// tellSkills prints the problems of skills.
 func (s *Session) tellSkills() {
 	if s.skills == nil {
 		return

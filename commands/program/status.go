@@ -12,18 +12,18 @@ import (
 	"gemline/tools/launch"
 )
 
-// A status is told what is no part of an answer, and knows what a record says of
-// the run. It may be asked at any time: the last word after a signal is said
-// while the run goes on.
+// A status prints what is no part of an answer, and knows the state of the run for records.
+// It may be asked at any time: after a signal the last record is printed while the run still
+// goes on.
 type status struct {
 	warn func(string)
-	tell func(string) // of what is no warning
+	tell func(string) // prints a note that is no warning
 
-	// wait does work outside of a turn, and may say what it waits for. It is an error
-	// that the user has ended it.
+	// wait does work outside of a turn, and may print what it waits for. It returns an
+	// error if the user ends it.
 	wait func(ctx context.Context, doing func() string, work repl.Work) error
 
-	turn     backlog                         // what is told with a turn's next event
+	turn     backlog                         // printed with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
 	session  atomic.Pointer[Session] // that a front end holds, if it does

@@ -267,8 +267,8 @@ func (s *Session) recordPlan(m policy.Mode) {
 		Attrs: []slog.Attr{slog.String("approval_mode", string(m))}})
 }
 
-// recordHook records that a hook has run. Without what is said, its name is that of a
-// program.
+// recordHook records that a hook has run. Unless texts are recorded, only the program's name
+// stands for the hook.
 func (s *Session) recordHook(c hook.Call) {
 	if s.recorder == nil {
 		return

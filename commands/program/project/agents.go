@@ -34,8 +34,8 @@ type agentSet struct {
 	mu       sync.Mutex
 	switched map[string]bool // in this run
 
-	Ask  asking       // the user of a session; nil where nobody can be asked
-	Tell func(string) // of what could not be kept
+	Ask  asking       // asks the user of a session; nil where nobody can be asked
+	Tell func(string) // prints what could not be stored
 }
 
 // findAgents returns the agents. No file is read yet.
@@ -45,7 +45,7 @@ func (o *Options) findAgents() *agentSet {
 	return a
 }
 
-// Agents returns the agents of the directory: those of a session, if one is held.
+// Agents returns the agents of the directory, during a session the session's.
 func (o *Options) Agents() *agentSet {
 	if o.Found.agents == nil {
 		o.Found.agents = o.findAgents()
@@ -53,8 +53,7 @@ func (o *Options) Agents() *agentSet {
 	return o.Found.agents
 }
 
-// sources are where agents are looked for, the strongest first. Whatever brings agents is
-// one of them.
+// sources returns everything that may bring agents, the strongest first.
 func (a *agentSet) sources() (list []agent.Source) {
 	if dir := a.opts.Paths.Workspace("agents"); a.opts.brings(dir) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
@@ -66,14 +65,13 @@ func (a *agentSet) sources() (list []agent.Source) {
 	return list
 }
 
-// Whose agents are, beside extensions.
+// The sources of agents, beside extensions.
 const (
 	AgentOfProject = "project"
 	agentOfUser    = "user"
 )
 
-// List returns the agents, as the settings have them, and
-// what is wrong with others.
+// List returns the agents as the settings change them, and the problems of unusable ones.
 func (a *agentSet) List() (list []agent.Definition, wrong []error) {
 	if !a.opts.Settings.Agents {
 		return nil, nil
@@ -134,7 +132,7 @@ func givenServers(d *agent.Definition, own, all any) error {
 	return nil
 }
 
-// overridden has d be as the settings say, and reports whether they switch it on.
+// overridden applies the settings to d, and reports whether they switch it on.
 func overridden(d *agent.Definition, said any) (on bool, err error) {
 	if said == nil {
 		return true, nil
@@ -178,7 +176,7 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 	return over.Enabled == nil || *over.Enabled, nil
 }
 
-// item returns an agent, with the servers of its own that it starts, as it is agreed to.
+// item returns an agent with its own servers, in the form that the user agrees to.
 func (a *agentSet) item(d agent.Definition) item {
 	return item{projects: d.Source == AgentOfProject,
 		wish: question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
@@ -207,7 +205,7 @@ func (a *agentSet) unagreed(d agent.Definition) string {
 
 const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
-// items returns the agents of the project that nobody has said anything about.
+// items returns the agents of the project that the user has not decided about.
 func (a *agentSet) items() (list []item) {
 	all, _ := a.List()
 	for _, d := range all {
@@ -218,7 +216,7 @@ func (a *agentSet) items() (list []item) {
 	return list
 }
 
-// Rights returns what an agent's own servers may do.
+// Rights returns the rights of an agent's own servers.
 func (a *agentSet) Rights(d agent.Definition) consent.Rights { return a.opts.agreed.rights(a.item(d)) }
 
 // Own reports whether an agent is the user's: an extension may have any name.
@@ -226,7 +224,7 @@ func (a *agentSet) Own(d agent.Definition) bool {
 	return d.Source == agentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
 }
 
-// Problems says what keeps agents from being called that are set up, a line each.
+// Problems returns a line for each agent that is set up and can't be called.
 func (a *agentSet) Problems() (lines []string) {
 	list, wrong := a.List()
 	for _, err := range wrong {
@@ -260,8 +258,8 @@ func (a *agentSet) Turn(name string, on bool) {
 	a.switched[name] = on
 }
 
-// OfAgent returns the MCP servers of an agent's own. Those of its definition run with the
-// rights that the agent was given, those of the user's settings with the user's.
+// OfAgent returns an agent's own MCP servers. Servers of its definition run with the agent's
+// rights, servers of the user's settings with the user's rights.
 func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	o := c.Opts
 	set := &serverSet{start: o.startedBy}

@@ -6,7 +6,8 @@ import (
 	"gemline/settings/consent"
 )
 
-// check returns the command that the settings check the work by, as it is agreed to.
+// check returns the settings' command that checks the work, in the form that the user agrees
+// to.
 func (o *Options) check() item {
 	command := o.Settings.Check
 	return item{projects: command != "" && command != o.userSettings.Check, confined: true,
@@ -17,8 +18,8 @@ func (o *Options) check() item {
 		}}
 }
 
-// LoadCheck returns the command that checks the work: the user's, where the project has one
-// that nobody has agreed to, which is said.
+// LoadCheck returns the command that checks the work. If the user has not agreed to the
+// project's command, it prints so and returns the user's own.
 func (o *Options) LoadCheck(notify func(string)) (check string) {
 	check = o.Settings.Check
 	i := o.check()

@@ -16,13 +16,13 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// agreements are what the user has agreed to of what a project wants to run, by
-// fingerprint: what is kept, and what was said in this run. They are safe for concurrent use.
+// agreements are the user's decisions about what a project wants to run, by fingerprint: the
+// stored ones and those of this run. They are safe for concurrent use.
 type agreements struct {
 	record consent.Record
-	folder func() string   // that is asked about
-	kept   func() error    // reads what is kept, once
-	obeyed func() []string // finds what gemline and git go by under other names, once
+	folder func() string   // the folder that the decisions are about
+	kept   func() error    // reads the stored decisions, once
+	obeyed func() []string // finds other names of gemline's and git's configuration, once
 
 	mu     sync.Mutex
 	given  map[string]consent.Rights
@@ -30,7 +30,7 @@ type agreements struct {
 	before bool            // something was agreed to by an earlier form of fingerprint
 }
 
-// newAgreements returns those about the folder, which are read when they are asked for.
+// newAgreements returns the agreements about the folder, which are read at first use.
 func (o *Options) newAgreements() *agreements {
 	a := &agreements{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
 		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(o.obeyed)}
@@ -46,16 +46,16 @@ func (o *Options) newAgreements() *agreements {
 	return a
 }
 
-// An item is something that a folder brings and that runs.
+// An item is a program that a folder brings.
 type item struct {
 	projects bool                             // the project brings it, and not the user
-	wish     question.Wish                    // as it is asked about, without what it starts
-	starts   func() (consent.Started, string) // finds what it starts now, with its fingerprint
-	confined bool                             // whatever is agreed to
+	wish     question.Wish                    // for the question, without what the item starts
+	starts   func() (consent.Started, string) // finds what the item starts now, with its fingerprint
+	confined bool                             // confined whatever the user agrees to
 }
 
-// said returns what was agreed to of an item as it is now, "" if nobody has said anything.
-// What the user has set up has the user's rights.
+// said returns the rights that the user gave an item in its present form, "" if the user has
+// not decided. The user's own items have all rights.
 func (a *agreements) said(i item) consent.Rights {
 	if !i.projects {
 		return consent.All
@@ -64,8 +64,8 @@ func (a *agreements) said(i item) consent.Rights {
 	return a.of(print)
 }
 
-// rights is said of an item that starts. What of the project runs with all rights is held
-// from then on, whoever has set it up.
+// rights is said for an item that starts. Files of the project that run with all rights are
+// held from then on, whoever has set up the item.
 func (a *agreements) rights(i item) consent.Rights {
 	s, print := i.starts()
 	r := consent.All
@@ -78,7 +78,7 @@ func (a *agreements) rights(i item) consent.Rights {
 	return r
 }
 
-// of returns what was agreed to by a fingerprint.
+// of returns the rights that were given to a fingerprint.
 func (a *agreements) of(print string) consent.Rights {
 	a.kept() // why it can't be read is told where it matters
 	a.mu.Lock()
@@ -86,7 +86,7 @@ func (a *agreements) of(print string) consent.Rights {
 	return a.given[print]
 }
 
-// open returns the items that nobody has said anything about.
+// open returns the items that the user has not decided about.
 func (a *agreements) open(items ...item) (list []wish) {
 	for _, i := range items {
 		if a.said(i) != "" {
@@ -102,7 +102,7 @@ func (a *agreements) open(items ...item) (list []wish) {
 	return list
 }
 
-// hold keeps what starts with all rights as it is, as far as it lies in the project.
+// hold protects files of the project that start with all rights from changes.
 func (a *agreements) hold(s consent.Started) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,8 +111,9 @@ func (a *agreements) hold(s consent.Started) {
 	}
 }
 
-// held returns the files and directories that nothing confined changes, nor a tool
-// unasked: what runs with all rights is what was agreed to, and what gemline and git go by.
+// held returns the files and directories that confined programs can't change, and tools not
+// without a question: what the user agreed to run with all rights, and the configuration of
+// gemline and git.
 func (a *agreements) held() []string {
 	if a == nil {
 		return nil
@@ -122,8 +123,8 @@ func (a *agreements) held() []string {
 	return append(slices.Sorted(maps.Keys(a.free)), a.obeyed()...)
 }
 
-// obeyed returns the other places of what is worked in that gemline's configuration and git's
-// have: what links in the user's lead to, and hard links.
+// obeyed returns other paths in the workspace of gemline's and git's configuration: the
+// targets of links in the user's, and hard links.
 func (o *Options) obeyed() (paths []string) {
 	var roots []string
 	for _, root := range o.worked() {
@@ -149,7 +150,7 @@ func (o *Options) obeyed() (paths []string) {
 	return append(paths, disk.Twins(append(files, paths...), roots)...)
 }
 
-// worked returns the directories that are worked in as the run begins.
+// worked returns the directories of the workspace at the start of the run.
 func (o *Options) worked() []string {
 	roots := []string{o.Paths.Cwd}
 	for _, more := range o.Settings.IncludeDirs {
@@ -158,8 +159,8 @@ func (o *Options) worked() []string {
 	return roots
 }
 
-// started finds what is started of the project in a directory, with the variables that
-// env sets: command lines, or a program and its arguments.
+// started finds the project's files that start in a directory with the variables of env, by
+// command lines (texts) or by a program and its arguments.
 func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
 	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: o.worked()}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
@@ -182,7 +183,7 @@ func variables(env map[string]string) (list []string) {
 	return list
 }
 
-// give notes what was agreed to.
+// give notes rights by fingerprint.
 func (a *agreements) give(given map[string]consent.Rights) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,18 +201,17 @@ func (o *Options) agreedByFlag(i item) bool {
 	return by
 }
 
-// howAgreed says where the user agrees to what a project wants to run.
+// howAgreed says where the user can agree to a project's wishes.
 const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
 
-// A wish is something that the project wants to run and that nobody has said anything
-// about, with its fingerprint from before it is shown: what changes then is something else.
+// A wish is a program that the project wants to run and that the user has not decided about.
+// Its fingerprint is taken before it is shown: a later change makes it another wish.
 type wish struct {
 	question.Wish
 	print string
 }
 
-// Agree asks about what the project wants to run and is new or has changed, and keeps the
-// answer.
+// Agree asks about the project's wishes that are new or have changed, and stores the answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.agreed.given // together with the folder
 	o.agreed = o.newAgreements()
@@ -219,7 +219,7 @@ func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)
 	return o.agreed.ask(ctx, user.Consent, o.wanted(notify), notify)
 }
 
-// wanted returns what the project wants to run and nobody has said anything about.
+// wanted returns the project's wishes.
 func (o *Options) wanted(notify func(string)) (all []wish) {
 	var err error
 	o.Found.Hooks, o.Found.agents = o.FindHooks(), o.findAgents()
@@ -231,10 +231,10 @@ func (o *Options) wanted(notify func(string)) (all []wish) {
 	return o.agreed.open(items...)
 }
 
-// asking asks whether what a folder wants may be, as [consenter] does.
+// asking asks whether a folder's wishes may run, as a [Consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 
-// ask asks about what the project wants, and keeps the answer, unless all is left open.
+// ask asks about wishes, and stores the answer unless all is left open.
 func (a *agreements) ask(ctx context.Context, ask asking, wishes []wish, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
@@ -253,7 +253,7 @@ func (a *agreements) ask(ctx context.Context, ask asking, wishes []wish, notify 
 	return err
 }
 
-// keep keeps what was said about what the project wants, unless all is left open.
+// keep stores the answer about wishes, unless all is left open.
 func (a *agreements) keep(ctx context.Context, wishes []wish, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]

@@ -14,8 +14,7 @@ import (
 	"gemline/tools/launch"
 )
 
-// A discovery is the command that the settings name for declaring tools, and the
-// one that carries them out.
+// A discovery holds the settings' command that declares tools, and the command that calls them.
 type discovery struct {
 	tools.Discovery
 	project bool // the project's settings have a part in it
@@ -27,7 +26,7 @@ type discovery struct {
 	found engine.Tools
 }
 
-// findDiscovery returns what the settings say. Nothing runs yet.
+// findDiscovery returns the discovery of the settings. Nothing runs yet.
 func (o *Options) findDiscovery() (d *discovery, err error) {
 	d = &discovery{agreed: o.agreed}
 	said, user := o.Settings, o.userSettings
@@ -55,7 +54,7 @@ func (o *Options) LoadDiscovery(notify func(string)) {
 	}
 }
 
-// item returns the commands as they are agreed to.
+// item returns the commands in the form that the user agrees to.
 func (d *discovery) item() item {
 	return item{projects: d.project,
 		wish: question.Wish{Title: "tools that the first command declares and the second carries out",
@@ -66,7 +65,7 @@ func (d *discovery) item() item {
 		}}
 }
 
-// items returns that, if there is a command.
+// items returns the item of the commands, or nothing if there is no command.
 func (d *discovery) items() []item {
 	if d.Command == "" {
 		return nil
@@ -74,8 +73,8 @@ func (d *discovery) items() []item {
 	return []item{d.item()}
 }
 
-// rights returns what the commands may do, "" if nobody has said anything about them as
-// they are now.
+// rights returns the rights of the commands, "" if the user has not decided about their
+// present form.
 func (d *discovery) rights() consent.Rights { return d.agreed.rights(d.item()) }
 
 // free is the [tools.Discovery.Rights] of a run.
@@ -90,8 +89,8 @@ func (d *discovery) free() (bool, error) {
 		"the next session asks about it")
 }
 
-// Discovered returns the tools that a command declares, which l starts. It runs for the
-// first conversation that asks.
+// Discovered returns the tools that the command, started by l, declares. It runs once, for
+// the first conversation.
 func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
 	d := o.Found.discovery
 	d.mu.Lock()
@@ -118,7 +117,7 @@ func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify fun
 	return d.found, nil
 }
 
-// A DiscoveryError is why it is not known which tools there are.
+// A DiscoveryError is the failure of the command that declares tools.
 type DiscoveryError struct{ error }
 
 // Unwrap returns what went wrong.

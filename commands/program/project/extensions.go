@@ -11,8 +11,7 @@ import (
 	"gemline/settings/trust"
 )
 
-// Installed returns the extensions, and what is wrong with those that can't be
-// used.
+// Installed returns the extensions, and the problems of unusable ones.
 func (o *Options) Installed() ([]extension.Extension, []string) {
 	if !o.Settings.Extensions {
 		return nil, nil
@@ -20,26 +19,26 @@ func (o *Options) Installed() ([]extension.Extension, []string) {
 	return extension.Installed(o.extensions(o.Settings))
 }
 
-// Active returns the extensions that are switched on. What is wrong with others is told
-// where they are listed.
+// Active returns the extensions that are switched on. Problems of others are printed by the
+// commands that list extensions.
 func (o *Options) Active() []extension.Extension {
 	list, _ := o.Installed()
 	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
 }
 
-// extensions says which extensions are wanted by some of the settings.
+// extensions returns the configuration of extensions by the given settings.
 func (o *Options) extensions(by *settings.Settings) extension.Config {
 	return extension.Config{Dir: o.Paths.User("extensions"), Cwd: o.Paths.Cwd,
 		Only: o.Flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
-// values returns the values of an extension's settings, by variable. What is secret of them
-// is known as such from then on.
+// values returns the values of an extension's settings, by variable. Secret values are
+// redacted from then on.
 func (o *Options) values(x extension.Extension) map[string]string {
 	if len(x.Settings) == 0 {
 		return nil
 	}
-	if known, ok := o.kept.Load(x.Home); ok { // to ask the keyring takes its time
+	if known, ok := o.kept.Load(x.Home); ok { // the keyring is slow
 		return known.(map[string]string)
 	}
 	cwd := ""

@@ -102,7 +102,7 @@ func (h *hookSet) items() (list []item) {
 	return list
 }
 
-// rights returns what a hook may do, "" if nobody has said anything about it as it is now.
+// rights returns a hook's rights, "" if the user has not decided about its present form.
 func (h *hookSet) rights(k hook.Hook) consent.Rights { return h.opts.agreed.rights(h.item(k)) }
 
 // on reports whether a hook is switched on. A project switches off only its own.
@@ -121,8 +121,8 @@ func (h *hookSet) on(k hook.Hook) bool {
 	})
 }
 
-// Ids returns what the hooks are called that are switched on, or off. What can't be typed
-// is left out.
+// Ids returns the names of the hooks that are switched on, or off, without names that can't
+// be typed.
 func (h *hookSet) Ids(on bool) (list []string) {
 	for _, k := range h.list {
 		if h.on(k) == on && text.EscapeLine(k.ID()) == k.ID() {
@@ -140,7 +140,7 @@ func (h *hookSet) turn(id string, on bool) {
 	h.switched[id] = on
 }
 
-// open returns the hooks that nobody has said anything about as they are now.
+// open returns the hooks that the user has neither agreed to nor refused in their present form.
 func (h *hookSet) open() []hook.Hook {
 	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.on(k) })
 }
@@ -153,8 +153,8 @@ func (o *Options) trustedByFlag() bool {
 		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 }
 
-// LoadHooks finds the hooks of the project, and says which of them do not run. A run that
-// nobody watches ends if one of these could have kept something from happening in it.
+// LoadHooks finds the hooks of the project, and prints which of them do not run. An
+// unattended run ends with an [UnusableHookError] if one of them could block an action.
 func (o *Options) LoadHooks(notify func(string)) error {
 	if o.Found.Hooks == nil { // else they were found when the user was asked about them
 		o.Found.Hooks = o.FindHooks()
@@ -195,8 +195,7 @@ func (h *hookSet) ready() []hook.Hook {
 	})
 }
 
-// An UnusableHookError is a hook that may block and can't be used, in a run where nobody
-// sees that it is not.
+// An UnusableHookError is a hook that may block and can't be used, in an unattended run.
 type UnusableHookError struct{ what string }
 
 // Error returns one line.
@@ -208,17 +207,17 @@ func (*UnusableHookError) Hint() string {
 }
 
 const (
-	LongestNotice, LongestName = 500, 60 // characters of what a file of settings says
+	LongestNotice, LongestName = 500, 60 // characters of texts from a settings file
 
-	mercy      = 5 * time.Second // how long a hook whose time is up may take to end
-	mostOutput = 1 << 20         // bytes that count of what it prints
+	mercy      = 5 * time.Second // for a hook to end after its time is up
+	mostOutput = 1 << 20         // bytes that are read of a hook's output
 )
 
-// errChanged is why a hook of a project does not run that did at the start.
+// errChanged is the reason why a project's hook that ran at the start does not run any more.
 var errChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
 
-// run returns what runs the commands of hooks: as the user if they are the user's or were
-// agreed to so, and else confined like the commands of the model.
+// run returns a runner of hooks. The user's hooks, and hooks agreed to with all rights, run
+// with the user's rights, all others confined like the model's commands.
 func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
 		rights := h.rights(p.Hook)
@@ -251,7 +250,7 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 	}
 }
 
-// Config returns what hooks need that are started by l.
+// Config returns the configuration of hooks that l starts.
 func (h *hookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
 }

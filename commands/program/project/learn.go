@@ -8,9 +8,9 @@ import (
 	"gemline/tools/shell"
 )
 
-// learnSecrets learns what must not be stored, told or sent: the values of
-// variables that commands are not given, whether they are of the environment or
-// of a .env file. What pays for requests is learned where it is found.
+// learnSecrets learns the values that must not be stored, printed or sent: those of variables
+// in the environment or a .env file that are withheld from commands. Credentials for requests
+// are learned where they are found.
 func learnSecrets(o *Options) {
 	vars := append(o.Env.Environ(), o.Env.projectEnviron()...)
 	for name, value := range shell.Secrets(vars, o.shellSettings()) {
@@ -18,9 +18,9 @@ func learnSecrets(o *Options) {
 	}
 }
 
-// learnSettings learns the values of the user's settings that are secrets by their names or
-// their looks: of variables and headers, of flags in arguments, and in addresses. What may be
-// a word of a text is taken out of what is stored only.
+// learnSettings learns values of the user's settings that are secrets by their names or looks:
+// of variables, headers and flags in arguments, and in addresses. Values that may be ordinary
+// words are redacted only in stored texts.
 func learnSettings(o *Options) {
 	learn := func(name, value string) {
 		words := strings.Fields(value) // such as Bearer and a token
@@ -77,7 +77,7 @@ func learnSettings(o *Options) {
 	}
 }
 
-// Redacting returns a tell that takes secrets out of what it tells.
+// Redacting returns a tell that redacts secrets.
 func (o *Options) Redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.Secrets.Text(text)) }
 }

@@ -1,19 +1,19 @@
-// Package project is what a folder brings to a conversation in it, and what of that counts.
+// Package project finds what a folder brings to its conversations, and which parts count.
 //
-// [Options] say what is wanted in a folder: what the command line, the environment and the
-// files of settings say, in one; those of the folder itself count if it is trusted.
+// [Options] join the command line, the environment and the settings files for a folder; the
+// folder's own settings count if it is trusted.
 //
 // # Five things run, and the user agrees to each
 //
 // Hooks, MCP servers, agents, commands that declare tools and the check of the work are
 // found here. What a project wants to run is a wish with a fingerprint of all that would
-// run. [Options.AskTrust] asks about the folder and [Options.Agree] about its
-// wishes, and nothing of it runs before.
+// run. [Options.AskTrust] asks about the folder and [Options.Agree] about its wishes; the
+// project runs nothing before.
 //
-// # What is made of it
+// # What the options make
 //
-// [NewLauncher] makes what confines commands, [NewWorkspace] what is worked in,
-// [Options.Policy] what judges calls, and a [Connector] connects to servers.
+// [NewLauncher] makes the launcher that confines commands, [NewWorkspace] the workspace,
+// [Options.Policy] the policy that judges calls, and a [Connector] connects to servers.
 package project
 
 import (
@@ -43,9 +43,8 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// Options are what is wanted in a directory: what the command line, the
-// environment and the files of settings say, in one. Nothing is made of them
-// yet.
+// Options are the user's wishes for a directory: the command line, the environment and the
+// settings files joined. They start and create nothing.
 type Options struct {
 	Env          Env
 	User         User
@@ -53,18 +52,18 @@ type Options struct {
 	Flags        *flags.Set
 	Paths        project.Paths
 	Settings     *settings.Settings
-	userSettings *settings.Settings // what they are without the project's
-	Warnings     []string           // about the settings, told once
-	loadError    error              // why the settings are not what the files mean; a run has ended with it
+	userSettings *settings.Settings // without the project's
+	Warnings     []string           // about the settings, printed once
+	loadError    error              // of the settings files, for sub-commands; a run ends with it
 	Trust        trust.Status
 	agreed       *agreements      // about what the project wants to run
-	Tree         string           // the name of the worktree that was made to work in, "" for none
-	Secrets      *redact.Redactor // what is kept out of all that is stored, told and sent
+	Tree         string           // the name of the run's worktree, "" for none
+	Secrets      *redact.Redactor // takes secrets out of all stored, printed and sent texts
 	Ledger       *disk.Ledger     // of the files that are being written
-	kept         *sync.Map        // values of the settings of extensions, by where these are
+	kept         *sync.Map        // values of extensions' settings, by the extension's directory
 }
 
-// Found is what was found of what the folder brings, nil where it is not looked for yet.
+// Found holds what the folder brings. A field is nil until it is looked for.
 type Found struct {
 	Hooks     *hookSet
 	discovery *discovery
@@ -72,13 +71,13 @@ type Found struct {
 	agents    *agentSet
 }
 
-// New returns options of which nothing is known but the command line.
+// New returns options that know only the command line.
 func New(p Process, line *flags.Set, serving *cli.Serving) *Options {
 	return &Options{Env: Env{Process: p}, User: User{Serving: serving, flags: line}, Flags: line,
 		Secrets: &redact.Redactor{}, Settings: settings.Default()}
 }
 
-// ReadHere finds out what the user wants in the working directory.
+// ReadHere reads the options for the working directory.
 func (o *Options) ReadHere(managed bool) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -87,24 +86,23 @@ func (o *Options) ReadHere(managed bool) error {
 	return o.Read(here, managed)
 }
 
-// In returns what is wanted in another directory, by the same command line and
-// environment. Nobody is asked whether it is trusted.
+// In returns the options for another directory, with the same command line and environment.
+// Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := o.For(false)
 	return in, in.Move(dir)
 }
 
-// For returns the same for a session, or for none, with what it switches on and off of its
-// own.
+// For returns a copy of the options for a session, or for none, with its own switched agents.
 func (o *Options) For(session bool) *Options {
 	in := *o
 	in.User.Interactive, in.Found.agents = session, nil
 	return &in
 }
 
-// Read finds out what is wanted in a directory: what the files say, unless the
-// environment, and then the command line, says otherwise. What is managed
-// needs no trust, and mends broken files.
+// Read reads the options for a directory. The environment overrides the settings files, and
+// the command line the environment. A sub-command (managed) needs no trust, and may mend
+// broken files.
 func (o *Options) Read(dir string, managed bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
@@ -118,7 +116,7 @@ func (o *Options) Read(dir string, managed bool) error {
 	switch {
 	case managed:
 		if err == nil && o.Trust.State == trust.Trusted {
-			o.loadError = o.load(true) // what is wrong with a file is for the sub-command to say
+			o.loadError = o.load(true) // the sub-command prints the problems of a file
 		}
 		return nil
 	case err != nil:
@@ -163,7 +161,7 @@ func (o *Options) load(project bool) (err error) {
 	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.Unclear())
 }
 
-// projectPlaces returns where a project has what is read beside its settings and its .env.
+// projectPlaces returns the places in a project that are read beside its settings and .env.
 func (o *Options) projectPlaces() (list []string) {
 	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
 		list = append(list, o.Paths.Workspace(name))
@@ -171,8 +169,8 @@ func (o *Options) projectPlaces() (list []string) {
 	return append(list, filepath.Join(o.Paths.Cwd, ".agents", "skills"), filepath.Join(o.Paths.Cwd, ".mcp.json"))
 }
 
-// brings reports whether what a trusted project has at a place counts: no link leads out
-// of the project.
+// brings reports whether a trusted project's file at a path counts: no link leads out of the
+// project.
 func (o *Options) brings(path string) bool {
 	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.Astray(path, o.Paths.Cwd) == ""
 }
@@ -190,13 +188,13 @@ func envList(vars map[string]settings.EnvValue) (list []string) {
 	return list
 }
 
-// Chosen says which conversation is gone on with.
+// Chosen returns which conversation is resumed.
 func (o *Options) Chosen() journal.Choice {
 	return journal.Choice{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
 
-// Signs are what the mode of a terminal depends on.
+// Signs returns the values that the mode of a terminal depends on.
 func (o *Options) Signs() output.Signs {
 	flag, off := o.Flags.PlainFlag()
 	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.Settings.ScreenReader, Terminal: true,
@@ -209,8 +207,7 @@ func (o *Options) Move(dir string) error {
 	return o.Read(dir, false)
 }
 
-// InTree returns what stands before a command of the user's, so that it runs in the
-// worktree that the run has made.
+// InTree returns a prefix for a user's command that makes it run in the run's worktree.
 func (o *Options) InTree() string {
 	if o.Tree == "" {
 		return ""
@@ -218,8 +215,8 @@ func (o *Options) InTree() string {
 	return "cd " + script.Quote(o.Paths.Cwd) + " && "
 }
 
-// SystemMD returns what a variable says of a file with the system prompt. Switched on without
-// a path, it means a file of the project's, which may be no link out of it.
+// SystemMD returns the value of a variable that names a file with the system prompt. If it is
+// switched on without a path, it means a file of the project, which may be no link out of it.
 func (o *Options) SystemMD(name string) string {
 	v := o.Env.Getenv(name)
 	reads := name == "GEMINI_SYSTEM_MD"
@@ -230,7 +227,7 @@ func (o *Options) SystemMD(name string) string {
 	return v
 }
 
-// Wide says which directory that is no project is worked in, "" if it is another one.
+// Wide names the directory if it is the home or the root directory, else it returns "".
 func (o *Options) Wide() string {
 	switch dir := o.Paths.Folder(""); {
 	case o.Paths.AtHome():

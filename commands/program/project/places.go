@@ -11,8 +11,7 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// places says where things are that commands must not read, and where what they
-// share is kept.
+// places knows the paths that commands must not read, and the directories that they share.
 type places struct {
 	paths   project.Paths
 	env     func(string) string // a variable of the process
@@ -30,11 +29,11 @@ func (p places) place(path string) string {
 	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
-// Hooks returns where the user keeps what git makes hooks of new repositories.
+// Hooks returns the user's directory with git's hooks for new repositories.
 func (p places) Hooks() (dir string) {
 	home := p.paths.Home
 	if home == "" {
-		return "" // what lies here may be the project's
+		return "" // a relative path may lead into the project
 	}
 	for _, file := range []string{filepath.Join(cmp.Or(p.env("XDG_CONFIG_HOME"),
 		filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
@@ -44,7 +43,7 @@ func (p places) Hooks() (dir string) {
 	return dir
 }
 
-// hidden returns what commands can't read.
+// hidden returns the paths that commands can't read.
 func (p places) hidden() []string {
 	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.Held(p.paths.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
@@ -55,7 +54,7 @@ func (p places) hidden() []string {
 	return list
 }
 
-// keptSecret returns what may hold secrets, also where the home directory leads.
+// keptSecret returns paths that may hold secrets, also behind a link of the home directory.
 func (p places) keptSecret() []string {
 	list := p.hidden()
 	if real := disk.Follow(p.paths.Home); real != p.paths.Home {
@@ -64,9 +63,9 @@ func (p places) keptSecret() []string {
 	return list
 }
 
-// caches returns the directory of the caches that confined commands of this
-// directory have, "" if there is no place for it. They are not those of the
-// user: what a command puts into a cache is run by whoever takes it out.
+// caches returns the directory of the caches for confined commands of this project, "" if
+// there is no place for it. Confined commands do not share the user's caches, since whoever
+// reads a cache runs what a command has put there.
 func (p places) caches() string { return below(p.cache(), project.Hash(p.paths.Folder(""))) }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
@@ -77,12 +76,11 @@ func (p places) cache() string { return below(p.userCaches(), "gemline") }
 // there is no place for them.
 func (p places) temp() string { return below(p.cache(), "tmp") }
 
-// found returns where it is kept what confines commands, which these can't write to; ""
-// if there is no place for it.
+// found returns the file that stores which sandbox was found, "" if there is no place for it.
+// Confined commands can't write it.
 func (p places) found() string { return p.paths.User("gemline", "confinement.json") }
 
-// goCache returns where the user's go command keeps what it has compiled, ""
-// if there is no place for it.
+// goCache returns the build cache of the user's go command, "" if there is no place for it.
 func (p places) goCache() string {
 	if dir := p.env("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
@@ -106,8 +104,8 @@ func below(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Unkept returns the directories in which gemline itself keeps what changes with every
-// run, and the worktrees of others.
+// Unkept returns the directories of gemline's own files that change with every run, and the
+// worktrees of others.
 func (o *Options) Unkept() []string {
 	list := []string{o.Paths.Workspace("worktrees")}
 	if o.Paths.Home != "" {

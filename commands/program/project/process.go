@@ -7,16 +7,16 @@ import (
 	"gemline/settings"
 )
 
-// A Process is what the program has of the process that it runs in.
+// A Process holds the program's arguments, streams, environment and exit.
 type Process struct {
 	Args                  []string // of the command line, without the program's name
 	Stdin, Stdout, Stderr *os.File
 	Environ               func() []string
 	Lookup                func(name string) (value string, ok bool) // a variable of the environment
 	Exit                  func(code int)                            // ends the process at once
-	Stray                 func(*os.File)                            // sends somewhere else what libraries write to standard output and error
-	Version, Commit, Date string                                    // of the build; Date is that of the commit, RFC 3339
-	Today                 time.Time                                 // by which prices change and models end; zero is before all that
+	Stray                 func(*os.File)                            // redirects what libraries write to standard output and error
+	Version, Commit, Date string                                    // of the build; Date is the commit's, RFC 3339
+	Today                 time.Time                                 // decides prices and which models have ended; zero is before all dates
 }
 
 func (p Process) Getenv(name string) string {
@@ -24,7 +24,7 @@ func (p Process) Getenv(name string) string {
 	return v
 }
 
-// An Env is the environment: that of the process, and the .env files.
+// An Env is the environment of the process together with the .env files.
 type Env struct {
 	Process Process
 	dotenv  settings.DotEnv
@@ -40,12 +40,12 @@ func (e *Env) Lookup(name string) (string, bool) {
 	return v.Value, ok
 }
 
-// Environ returns the user's environment: that of the process, and below it what the user's
-// own .env files set.
+// Environ returns the user's environment: the process's variables, which override those of
+// the user's own .env files.
 func (e *Env) Environ() []string { return append(envList(e.dotenv.User), e.Process.Environ()...) }
 
-// projectEnviron returns what the project's own .env file sets, for what the project
-// brings and the user has agreed to.
+// projectEnviron returns the variables of the project's own .env file, for those programs of
+// the project that the user has agreed to.
 func (e *Env) projectEnviron() []string { return envList(e.dotenv.Project) }
 
 func (e *Env) Getenv(name string) string {
@@ -53,7 +53,7 @@ func (e *Env) Getenv(name string) string {
 	return v
 }
 
-// projectVars returns what the project's own .env file sets.
+// projectVars returns the variables of the project's own .env file.
 func (e *Env) projectVars() map[string]string {
 	vars := map[string]string{}
 	for name, v := range e.dotenv.Project {

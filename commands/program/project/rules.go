@@ -13,18 +13,18 @@ import (
 	"gemline/tools/launch"
 )
 
-// A rulebook finds the rules that hold in a directory: those that come with the
-// program, those of files, and what the settings and the command line say.
+// A rulebook finds the rules of a directory: built-in rules, rule files, and the rules that
+// settings and command line stand for.
 type rulebook struct {
 	opts     *Options
 	launcher *launch.Launcher
 	warn     func(string)
-	tell     func(string) // of what is no warning
+	tell     func(string) // prints a note that is no warning
 }
 
-// Policy returns what judges calls by the rules, for commands that l starts. It tells by warn
-// what is wrong with rules and by tell which are kept. A file that is not one of rules is an
-// error, since nobody knows what it would deny.
+// Policy returns the policy that judges calls by the rules, for commands that l starts. Warn
+// prints the problems of rules, and tell which rules were stored. A file that can't be read as
+// rules is an error, since nobody knows what it would deny.
 func (o *Options) Policy(l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
 	return rulebook{o, l, warn, tell}.policy(unattended)
 }
@@ -67,8 +67,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	return p, nil
 }
 
-// store returns where "always" is kept: nowhere, if the user's own rules are
-// not those that hold.
+// store returns where "always" is stored: nowhere if other files replace the user's own rules.
 func (b rulebook) store() policy.Store {
 	if b.opts.Paths.Home == "" || len(b.opts.Flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
@@ -88,7 +87,7 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 	"mcp.excluded":               func(l *policy.Lists, values []string) { l.Excluded = values },
 }
 
-// listed returns the rules that settings stand for, each with its place.
+// listed returns the rules that settings stand for, each with the setting's place.
 func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
@@ -116,9 +115,9 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 	return all
 }
 
-// served adds rules that let tools of MCP servers run unasked, as the user's
-// settings have it. If a project says which server a name stands for, the user may
-// have meant another one.
+// served adds rules that let tools of MCP servers run unasked, by the user's settings. It
+// leaves out servers that the project defines: the user may have meant another server of
+// that name.
 func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
 	for _, server := range b.opts.Settings.Servers() {

@@ -27,18 +27,18 @@ import (
 // A serverSet is the MCP servers that are set up for a directory, and which of them run.
 type serverSet struct {
 	list   []mcpServer
-	start  func(settings.Server) consent.Started // finds what is started
+	start  func(settings.Server) consent.Started // finds the files that start
 	agreed *agreements
 }
 
-// An mcpServer is one that is set up, and who says so.
+// An mcpServer is a configured server with its origin.
 type mcpServer struct {
 	settings.Server
-	extension string // that brings it, "" if none does
-	off       string // why it is not used
+	extension string // the extension that brings it, "" if none does
+	off       string // the reason why it is not used
 }
 
-// projects reports whether the project says what the server is.
+// projects reports whether the project defines the server.
 func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
 
 // findServers returns the servers of the files of settings, of a trusted project's
@@ -76,7 +76,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 			add(s, x.Name)
 		}
 	}
-	for _, s := range o.User.Servers { // of whoever speaks for the user
+	for _, s := range o.User.Servers { // from the user's editor
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
@@ -117,7 +117,7 @@ func (o *Options) brought(x extension.Extension, s settings.Server) settings.Ser
 	return s
 }
 
-// known tells if no server has a name that the command line says.
+// known prints a note if no server has a name that the command line gives.
 func (set *serverSet) known(name string, notify func(string)) {
 	var names []string
 	for _, m := range set.list {
@@ -133,7 +133,7 @@ func (set *serverSet) known(name string, notify func(string)) {
 	notify(said)
 }
 
-// tuned returns a server of an extension as the user wants it.
+// tuned returns a server of an extension with the user's settings applied.
 func tuned(s, user settings.Server) settings.Server {
 	if user.Command != "" || user.URL+user.HTTPURL != "" {
 		s.Command, s.Args, s.URL, s.HTTPURL, s.Type = user.Command, user.Args, user.URL, user.HTTPURL, user.Type
@@ -170,7 +170,7 @@ func merged(a, b map[string]string) map[string]string {
 	return out
 }
 
-// blockServers says of the servers that are not used why.
+// blockServers notes for each unused server the reason.
 func (o *Options) blockServers(set *serverSet) {
 	if len(set.list) == 0 {
 		return
@@ -227,7 +227,7 @@ func disabledServers(path string) (names []string) {
 	return names
 }
 
-// item returns a server as it is agreed to.
+// item returns a server in the form that the user agrees to.
 func (set *serverSet) item(m mcpServer) item {
 	w := question.Wish{Title: "MCP server " + m.Name}
 	if m.Dir != "" {
@@ -236,7 +236,7 @@ func (set *serverSet) item(m mcpServer) item {
 	if w.Command = strings.Join(m.words(), " "); m.Command == "" {
 		w.Command = m.address()
 	}
-	for _, kv := range variables(m.Env) { // as it is written
+	for _, kv := range variables(m.Env) { // not expanded
 		w.Title += ", with " + kv
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
@@ -249,7 +249,7 @@ func (set *serverSet) item(m mcpServer) item {
 	}}
 }
 
-// items returns the servers that are used, as they are agreed to.
+// items returns the used servers, in the form that the user agrees to.
 func (set *serverSet) items() (list []item) {
 	for _, m := range set.list {
 		if m.off == "" {
@@ -272,10 +272,10 @@ func (o *Options) startedBy(m settings.Server) (s consent.Started) {
 	return s
 }
 
-// rights returns what a server may do, "" if nobody has said anything about it as it is now.
+// rights returns a server's rights, "" if the user has not decided about its present form.
 func (set *serverSet) rights(m mcpServer) consent.Rights { return set.agreed.rights(set.item(m)) }
 
-// address returns the address of a remote server, "" if it is none.
+// address returns the address of a remote server, "" for a local one.
 func (m mcpServer) address() string {
 	if m.HTTPURL != "" {
 		return m.HTTPURL
@@ -291,7 +291,7 @@ func (m mcpServer) words() []string {
 	return append([]string{m.Command}, m.Args...)
 }
 
-// startable returns why a server with these rights is not to be started, nil if it may be.
+// startable returns the reason why a server with these rights must not start, nil if it may.
 func startable(r consent.Rights) error {
 	switch r {
 	case consent.All, consent.Confined:
@@ -305,16 +305,16 @@ func startable(r consent.Rights) error {
 // A Connector connects to MCP servers.
 type Connector struct {
 	Opts     *Options
-	Launcher *launch.Launcher // of those that are programs
-	Roots    func() []string  // the directories that are worked in
-	Notify   func(string)     // tells why a server that is wanted is not started
-	Note     func(string)     // tells something of a server that is connected to
+	Launcher *launch.Launcher // starts local servers
+	Roots    func() []string  // the directories of the workspace
+	Notify   func(string)     // prints why a wanted server is not started
+	Note     func(string)     // prints a note about a connected server
 	Log      func(server, said string)
 	Keep     func(server, said string) (path string)
 }
 
-// filled returns a server with these rights, with its variables filled in where the project
-// names them, and off if it is not to be started.
+// filled returns a server with the project's variables filled in by the rights, switched off
+// if it must not start.
 func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
 		m.Server = m.Filled(c.SeenBy(rights))
@@ -327,8 +327,7 @@ func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	return m
 }
 
-// tell tells why a server that is wanted can't be started, or which of its variables stay
-// unfilled.
+// tell prints why a wanted server can't start, or which of its variables stay unfilled.
 func (m mcpServer) tell(notify func(string)) {
 	switch {
 	case m.Err != nil && m.off == m.Err.Error():
@@ -340,7 +339,7 @@ func (m mcpServer) tell(notify func(string)) {
 	}
 }
 
-// described returns a server as it is connected to.
+// described returns a server in the form that the connection needs.
 func (c Connector) described(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
@@ -354,7 +353,7 @@ func (c Connector) described(m mcpServer) mcp.Server {
 	return s
 }
 
-// login returns how gemline shows a remote server who asks.
+// login returns how gemline authenticates to a remote server.
 func (m mcpServer) login(url string) oauth.Server {
 	var said struct {
 		AuthProviderType, TargetAudience, TargetServiceAccount string
@@ -366,7 +365,7 @@ func (m mcpServer) login(url string) oauth.Server {
 		}
 	}
 	b, _ := json.Marshal(m.Said)
-	json.Unmarshal(b, &said) // what is of another type was told with the settings
+	json.Unmarshal(b, &said) // wrong types were printed with the settings' problems
 	o := said.OAuth
 	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,
 		Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
@@ -374,7 +373,7 @@ func (m mcpServer) login(url string) oauth.Server {
 		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
 }
 
-// SeenBy returns the variables that what a project says may have filled in: none of
+// SeenBy returns a lookup of the variables that a project's settings may use: none of
 // gemline's own credentials, and without the user's consent no secrets.
 func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
 	env := shell.Own(c.Opts.Env.Process.Environ())
@@ -397,7 +396,7 @@ func (o *Options) Servers(notify func(string)) *serverSet {
 	return o.Found.servers
 }
 
-// Wrong returns the servers that can't be there whatever runs, and why.
+// Wrong returns the servers that can never run, with the reason.
 func (set *serverSet) Wrong(o *Options) (list []string) {
 	for _, m := range set.list {
 		if err := mcp.Wrong((Connector{Opts: o}).described(m)); m.off == "" && err != nil {
@@ -407,8 +406,8 @@ func (set *serverSet) Wrong(o *Options) (list []string) {
 	return list
 }
 
-// Serve returns the servers of a directory, nil if there are none. It tells by open which are
-// not used since nobody has said anything about them.
+// Serve returns the servers of a directory, nil if there are none. Open prints which are
+// unused because the user has not decided about them.
 func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
@@ -429,7 +428,7 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 	return c.connected(set.list, set.rights)
 }
 
-// connected returns a set of servers, each with the rights that it has at the moment.
+// connected returns a set of servers, each with its rights of the moment.
 func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
 		Log: c.Log, Keep: c.Keep}
@@ -459,8 +458,8 @@ func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 	return mcp.New(cfg)
 }
 
-// isServing reports whether a command begins what begins here: a folder's list of servers may
-// be meant for several agents.
+// isServing reports whether a command starts gemline's own MCP server: a folder's list of
+// servers may be meant for several agents.
 func isServing(argv []string) bool {
 	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")

@@ -12,14 +12,13 @@ import (
 	"gemline/settings/trust"
 )
 
-// A Consenter is who decides what a folder may bring and run: the user at the terminal, or
-// a program.
+// A Consenter decides what a folder may bring and run: the user at the terminal, or a program.
 type Consenter interface {
 	Trust(context.Context, question.Folder) (question.Entry, error)
 	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
 }
 
-// AskTrust asks about the folder, if nobody has decided about it.
+// AskTrust asks about the folder, unless the user has decided about it.
 func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(string)) error {
 	if o.Trust.State != trust.Unknown {
 		return nil
@@ -39,18 +38,18 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	return o.load(true)
 }
 
-// foreseen returns what the folder would want to run if it was trusted.
+// foreseen returns the wishes that the folder would have if it was trusted.
 func (o *Options) foreseen() []wish {
 	in := *o
 	in.Trust.State = trust.Trusted
 	in.agreed = in.newAgreements()
-	if in.load(true) != nil { // which is said when it is read in earnest
+	if in.load(true) != nil { // printed when the settings are read for use
 		return nil
 	}
 	return in.wanted(func(string) {})
 }
 
-// decide asks about a folder, and keeps the answer.
+// decide asks about a folder, and stores the answer.
 func (o *Options) decide(ctx context.Context, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
 	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
@@ -78,7 +77,7 @@ func (o *Options) decide(ctx context.Context, user Consenter, notify func(string
 // unkept says that a decision holds for this run only.
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
-// Permit returns what asks about a folder in the middle of a session.
+// Permit returns a function that asks about a folder in the middle of a session.
 func (o *Options) Permit(user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
 		paths := project.Paths{Home: o.Paths.Home, Cwd: o.Paths.Folder(folder)}

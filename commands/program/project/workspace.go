@@ -15,12 +15,11 @@ import (
 	"gemline/tools/workspace"
 )
 
-// GlobalContext returns the file of what the user wants to hold everywhere, "" if there is
-// no home.
+// GlobalContext returns the user's context file for all projects, "" without a home directory.
 func (o *Options) GlobalContext() string { return o.Paths.User(memory.DefaultName) }
 
-// NewWorkspace makes the workspace: the directory, and those that the settings
-// add. What is kept of it is at temp.
+// NewWorkspace makes the workspace: the directory, and those that the settings add. Its stored
+// state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: o.GlobalContext(),
 		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: o.Places().keptSecret,
@@ -40,7 +39,7 @@ func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 	return ws, nil
 }
 
-// AddDirectory has a directory worked in.
+// AddDirectory adds a directory to the workspace.
 func AddDirectory(o *Options, ws *workspace.Workspace, dir string) error {
 	err := ws.Add(o.Paths.Folder(dir))
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
@@ -49,7 +48,7 @@ func AddDirectory(o *Options, ws *workspace.Workspace, dir string) error {
 	return unadded(err)
 }
 
-// unadded says that a directory is not worked in, nil if it is.
+// unadded wraps the error that kept a directory out of the workspace.
 func unadded(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the directory is not added: %w", err)
@@ -57,9 +56,8 @@ func unadded(err error) error {
 	return err
 }
 
-// imposed returns an error if only the project's settings name a directory to
-// work in, and the user's secrets are there. A user who trusts a project has not seen
-// every setting in it.
+// imposed returns an error if only the project's settings add a directory, and it holds the
+// user's secrets. A user who trusts a project has not seen every setting in it.
 func imposed(o *Options, dir string) error {
 	if slices.Contains(o.userSettings.IncludeDirs, dir) {
 		return nil
@@ -76,8 +74,8 @@ func imposed(o *Options, dir string) error {
 	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.EscapeLine(path), text.EscapeLine(secret[i])))
 }
 
-// NewMemory makes the memory that holds the context files of ws. What is kept of
-// the directory is at temp.
+// NewMemory makes the memory that holds the context files of ws. The directory's stored state
+// is at temp.
 func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(string)) *memory.Memory {
 	cfg := memory.Config{User: o.Paths.User(), Names: o.Settings.FileNames,
 		Roots: func() []string { // those that are trusted
@@ -115,8 +113,8 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 	return memory.New(cfg)
 }
 
-// GuardedFiles returns the files that are not edited like others, those called by
-// names among them. What is kept of the directory is at temp.
+// GuardedFiles returns the files that are protected from unasked edits, among them those with
+// the given names. The directory's stored state is at temp.
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
 	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}, Agreed: o.agreed.held()}
 	if o.Paths.Home != "" {

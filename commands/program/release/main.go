@@ -298,7 +298,7 @@ func (r *release) packaged(format, arch string, program []byte) error {
 		}
 		contents = append(contents, content{Src: src, Dst: "/" + f.name, Info: map[string]any{"mode": f.mode, "mtime": r.date, "owner": "root", "group": "root"}})
 	}
-	if format == "rpm" { // which removes only the directories that it is told of
+	if format == "rpm" { // rpm removes only directories listed in the package
 		dirs := []string{"usr/share/gemline", "usr/share/doc/gemline"}
 		for _, shell := range []string{"bash-completion/completions", "zsh/site-functions", "fish/vendor_completions.d"} {
 			dirs = append(dirs, "usr/share/"+filepath.Dir(shell), "usr/share/"+shell)
@@ -342,8 +342,8 @@ func (r *release) shared(how, zsh string) []file {
 	}
 }
 
-// formula writes what Homebrew installs the archives by. Without an address there is nothing
-// that it could fetch.
+// formula writes the Homebrew formula for the archives, unless the project has no address to
+// fetch them from.
 func (r *release) formula(systems []string) error {
 	if r.url == "" {
 		fmt.Println("no Homebrew formula: it needs the project's address; make dist URL=https://... writes it")
