@@ -12,20 +12,20 @@ import (
 // A Menu is a list of choices with a number each. All menus look alike, whatever they are
 // about.
 type Menu struct {
-	Ask     string // "" where what is asked stands above
+	Ask     string // "" if the question is printed above
 	Choices []MenuChoice
 	Several bool   // several may be chosen
-	Enter   string // what Enter alone means, such as "none"
-	Help    func() // says more, for ?; it may be nil
+	Enter   string // the meaning of Enter alone, such as "none"
+	Help    func() // explains the choices for ?; may be nil
 }
 
-// A MenuChoice is a line of a [Menu].
+// A MenuChoice is an entry of a [Menu].
 type MenuChoice struct {
-	Number int      // that is typed for it; 0 is its place in the list, from 1
-	Name   string   // that may be typed for it, too, as may how Text begins
-	Text   string   // what stands behind the number
+	Number int      // typed to choose it; 0 for its place in the list, from 1
+	Name   string   // may be typed instead, as may the beginning of Text
+	Text   string   // printed behind the number
 	Below  []string // more lines
-	Now    bool     // it is so already
+	Now    bool     // the current choice
 }
 
 // number returns the number of the i-th choice.
@@ -36,7 +36,7 @@ func (m Menu) number(i int) int {
 	return i + 1
 }
 
-// prompt is what the menu ends with.
+// prompt returns the last line of the menu, where the user types.
 func (m Menu) prompt() string {
 	var numbers []string
 	all := span(len(m.Choices))
@@ -59,7 +59,7 @@ func (m Menu) prompt() string {
 	return m.end(all)
 }
 
-// end returns what a question ends with: how it is answered, and what ? and Enter do.
+// end returns the end of a question: how it is answered, and what ? and Enter do.
 func (m Menu) end(how string) string {
 	if m.Help != nil {
 		how += ", ? explain"
@@ -81,7 +81,7 @@ func (c *Console) list(m Menu) {
 	}
 }
 
-// find returns which choice s means, or says why it means none.
+// find returns the place of the choice that s means, or the reason why s means none.
 func (m Menu) find(s string) (at int, problem string) {
 	s = oneLine(s)
 	texts := make([]string, len(m.Choices))
@@ -107,8 +107,8 @@ func (c *Console) Choose(ctx context.Context, m Menu) (at int, err error) {
 	return at, err
 }
 
-// menu is Choose, but the end of the input is an error, too. Words are
-// what else may be typed for a number, or for Enter.
+// menu is Choose, but the end of the input is an error, too. Words maps other words that
+// may be typed to a number, or to "" for Enter.
 func (c *Console) menu(ctx context.Context, m Menu, words map[string]string) (at int, err error) {
 	c.list(m)
 	ask := m.prompt()
