@@ -162,18 +162,18 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 	return state(Scheduled)
 }
 
-// A Settled is a call of which it is known whether it may run.
+// A Settled is a call with the decision whether to run it.
 type Settled struct {
 	Call
-	Args    map[string]any // that it runs with
+	Args    map[string]any // of the run
 	Err     error          // why it does not run, for the model; nil if it may
 	Agreed  bool           // the approver was shown the call as it runs, and allowed it
-	unasked string         // what would allow it, if nobody could be asked
+	unasked string         // advice on how to allow the call, if nobody could be asked
 }
 
-// Settle prepares the call that p proposes by its tool and arguments, has policy judge
-// it, and asks approver about what that leaves open. It calls waiting before it asks.
-// Its error ends the Run; what is wrong with the call itself is in the Settled.
+// Settle prepares the call that p proposes, has policy judge it, and asks approver if policy
+// leaves the verdict open. It calls waiting before it asks. A returned error ends the Run; an
+// error of the call itself is in the Settled.
 func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 	waiting func() error) (s Settled, err error) {
 	agreed := false
@@ -201,7 +201,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 		if err := waiting(); err != nil {
 			return s, err
 		}
-		p.Intent.Questions = nil // it is about the call, which asks them when it runs
+		p.Intent.Questions = nil // the approver decides on the call; its questions are asked when it runs
 		answer, err := approver.Approve(ctx, p)
 		if err != nil {
 			return s, err

@@ -9,25 +9,25 @@ type Command struct {
 	Env    []string // what is set for it, or for all that follows: NAME=value
 	Facts  Facts    // what is known of the program
 
-	// Safe reports whether it is one of those that look, and changes nothing
-	// and shows no secrets where and how it would be run. Risk is what keeps
-	// it from that, if anything was found out.
+	// Safe reports whether the command is read-only: with these arguments and in its
+	// directory it changes nothing and shows no secrets. Risk says why it is not safe, if a
+	// reason was found.
 	Safe bool
 	Risk string
 }
 
-// Facts are what is known of a program that a policy goes by. Of one of which
-// nothing is known none is true.
+// Facts are the properties of a program that a policy goes by. All are false for an unknown
+// program.
 type Facts struct {
-	Writes      bool // it may write to what its arguments name, or change it
-	Takes       bool // it changes each file that they name, or takes it away
-	Broad       bool // its name says too little to allow all that it may do
-	Subcommands bool // its name says enough together with its sub-command
-	Runner      bool // one of its arguments says which program it runs
+	Writes      bool // it may create or change what its arguments name
+	Takes       bool // it changes or removes each file that its arguments name
+	Broad       bool // its name alone says too little for a rule to allow it
+	Subcommands bool // name and sub-command together say enough for a rule
+	Runner      bool // one of its arguments names a program to run
 }
 
-// A Word is a word of a command. What it will be may not be known before the
-// command runs; then its Text is how it is written.
+// A Word is a word of a command. Its value may be unknown before the command runs; then Text
+// is the word as written.
 type Word struct {
 	Text  string
 	Known bool

@@ -63,7 +63,7 @@ type (
 	Finished struct {
 		ID      string
 		Name    string
-		Args    map[string]any // that it ran with, else those that were asked for
+		Args    map[string]any // of the run; those that the model gave if the call never ran
 		Intent  Intent         // empty if the call was never prepared
 		Result  Result
 		Err     error
@@ -72,18 +72,18 @@ type (
 		Unasked string        // nobody could be asked; what would have allowed it
 	}
 
-	// Answered says that what was shown since the last Requested counts: it is in the
-	// history and the journal. Of an answer that a cancellation cut short,
-	// that is what came until then; of one that failed, nothing.
+	// Answered says that the answer shown since the last Requested is in the history and the
+	// journal. If a cancellation cuts an answer short, the part that has arrived counts; a
+	// failed answer does not count.
 	Answered struct{}
 
 	// Cited says what the answer rests on, as the model's server says.
 	Cited struct{ References []Reference }
 
-	// Usage counts the tokens of one request that was answered. One beside the
-	// conversation that was not has one, too.
+	// Usage counts the tokens of an answered request, or of a failed request beside the
+	// conversation.
 	Usage struct {
-		Model                                            string // that answered
+		Model                                            string // the model that answered
 		Asked                                            string // the model that was asked
 		Role                                             string // as in [Request]
 		Prompt, Output, Cached, Thoughts, ToolUse, Total int
@@ -98,9 +98,9 @@ type (
 		Delay   time.Duration
 		Err     error
 		Restart bool   // what was shown since the last Requested no longer counts
-		Resumed bool   // the answer goes on from where it stands; after a Restart, from what is shown again
-		Model   string // that is asked instead, "" if it is the same
-		Price   string // what that costs, in words that follow, if it is dearer
+		Resumed bool   // the answer resumes where it stopped; after a Restart, behind the text that is shown again
+		Model   string // the model asked instead, "" if it is the same
+		Price   string // the price of Model as the end of a sentence, if Model is dearer
 	}
 
 	// Continued says that another request goes on with an answer. It never leaves the
@@ -110,12 +110,12 @@ type (
 	// Notice is the engine speaking for itself.
 	Notice struct {
 		Text  string
-		Cause error // what a program tells the Notice by, such as [ErrCut]; may be nil
+		Cause error // identifies the Notice to programs, such as [ErrCut]; may be nil
 		Info  bool  // nothing is wrong
 	}
 
-	// Recovery is the Cause of a Notice that an agent, whose work was over without a report,
-	// is asked for it once more.
+	// Recovery is the Cause of a Notice that an agent ended without a report and is asked for
+	// the report again.
 	Recovery struct{ Reason string }
 
 	// Checked says that a check of the work is over, which was Started with its ID.

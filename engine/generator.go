@@ -7,9 +7,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Generator produces the model's next message, chunk by chunk. Agents share
-// it, so it must be safe for concurrent use. The first error is the last thing
-// yielded. Ranging twice makes two requests.
+// A Generator produces the model's next message, chunk by chunk. It must be safe for
+// concurrent use, since agents share it. The first error is the last thing yielded. Ranging
+// twice makes two requests.
 type Generator interface {
 	Generate(ctx context.Context, req *Request) iter.Seq2[*genai.GenerateContentResponse, error]
 
@@ -17,24 +17,23 @@ type Generator interface {
 	Count(ctx context.Context, req *Request) (int, error)
 }
 
-// A Request is one question to a Generator, which must not change what the
-// fields point to. Nobody else changes a message either, once a request that is no
-// OneShot has said it: another one takes its place.
+// A Request is one question to a Generator, which must not change the values behind the
+// fields. Nobody else changes a message either, once a request other than a OneShot has
+// contained it: a new message replaces it.
 type Request struct {
 	Model    string
 	Contents []*genai.Content
 	Config   *genai.GenerateContentConfig
 
 	// OneShot says that the request is a question of its own, beside any
-	// conversation: it is answered in one piece, and with the settings of
-	// Config alone.
+	// conversation: the answer comes in one piece, and only the settings of Config apply.
 	OneShot bool
 
 	// Role is what the request counts for, such as "utility_router"; "" is the
 	// conversation with the user.
 	Role string
 
-	// Again says that the request was answered before, and the answer was none.
+	// Again says that the request is repeated since its first answer was unusable.
 	Again bool
 
 	// Notify, if not nil, tells the user about a [Retry] or passes on a

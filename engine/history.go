@@ -95,7 +95,7 @@ func (e *Engine) interrupted(emit emitFunc) error {
 	return e.record(Entry{Content: c, Model: e.cfg.Model}, emit)
 }
 
-// A wire is the history as requests carry it, as far as it has been made.
+// A wire is the history in the form of requests, as far as it was converted.
 type wire struct {
 	contents []*genai.Content
 	made     int // messages of the history that are in contents
@@ -103,8 +103,8 @@ type wire struct {
 
 // contents returns the history as a request carries it: neighbouring messages
 // of one role merged, and the first call of every message signed. Messages that
-// need no change are shared with the history. What was sent once is sent again in
-// the same bytes, so that a server that keeps what it has read finds it.
+// need no change are shared with the history. Messages that were sent keep their bytes in
+// later requests, so that a server's prompt cache matches them.
 func (e *Engine) contents() []*genai.Content {
 	w := &e.wire
 	for _, c := range e.history[w.made:] {

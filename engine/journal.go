@@ -15,12 +15,11 @@ type Journal interface {
 	// anybody else is told. The Entry with the answers to all calls follows.
 	Result(c CallRecord) error
 
-	// Rewrite records that the conversation, its opening message aside, is
-	// said from now on.
+	// Rewrite records that said replaces the conversation, except for its opening message.
 	Rewrite(said []*genai.Content) error
 }
 
-// An Entry is one message of the conversation with what belongs to it.
+// An Entry is one message of the conversation with its metadata.
 type Entry struct {
 	Content *genai.Content
 
@@ -40,7 +39,7 @@ type Entry struct {
 // A CallRecord is one call and its outcome, for the record.
 type CallRecord struct {
 	ID     string // as in the events
-	Tool   Tool   // the zero Tool if there is none of that name
+	Tool   Tool   // the zero Tool if no tool has the name
 	Name   string
 	Args   map[string]any
 	Intent Intent

@@ -24,15 +24,14 @@ const (
 	Deny
 )
 
-// A Policy judges proposals and learns from the user's answers. Agents share
-// it, so it must be safe for concurrent use.
+// A Policy judges proposals and learns from the user's answers. It must be safe for
+// concurrent use, since agents share it.
 type Policy interface {
 	// Offers reports whether the model is told about t. A call of a tool
 	// that is not offered is judged all the same.
 	Offers(t Tool) bool
 
-	// Judge returns a verdict and, for Deny, the reason. It may ask another
-	// program, and take as long as that does.
+	// Judge returns a verdict and, for Deny, the reason. It may wait for another program.
 	Judge(ctx context.Context, p Proposal) (Verdict, Reason)
 
 	// Learn remembers that the user allows whatever g covers.
@@ -58,12 +57,12 @@ type Rule struct {
 type Grant struct {
 	Label  string // how the user is offered it, such as "always for main.go"
 	Tool   string // name of the tool
-	Target string // what it is used on: a command, a path; empty for anything
-	Names  string // the argument that says it, if a rule can be about that one; empty if not
+	Target string // a command or a path; empty for any
+	Names  string // the argument with the target, if a rule can match it; else empty
 
-	// Rule is what it is kept as beyond the session, as it would be written;
-	// empty if it can't be kept. One that is Near says nothing outside of the
-	// project, and one that is Brief is kept nowhere in this run.
+	// Rule is the text of the rule that would store the grant beyond the session; empty if it
+	// can't be stored. A Near grant means nothing outside of the project, and a Brief grant
+	// is not stored in this run.
 	Rule        string
 	Near, Brief bool
 }

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Rights are what confinement keeps from what a call runs, unless it is given
-// by the user or a rule. The zero Rights are none.
+// Rights are accesses that confinement denies to the programs of a call, unless the user or a
+// rule grants them. The zero Rights are none.
 type Rights struct {
 	Network     bool
 	Read, Write []string // absolute paths, of directories with all they hold
-	Protected   bool     // what is protected in the workspace can be written to
+	Protected   bool     // the workspace's protected files can be written to
 
-	// Files are those of Read and Write that are single files, or will be,
-	// and Missing those of which it is not known what they are: nothing is
-	// there. The others are directories.
+	// Files are the paths of Read and Write that are single files, or will be, and Missing
+	// the paths where nothing exists yet. The others are directories.
 	Files, Missing []string
 }
 
@@ -31,7 +30,8 @@ func (r Rights) String() string {
 }
 
 // Doing says what a command with the rights may do, such as "use the network, write to the file
-// /opt/x". Read says so of a path to be read, and what it is.
+// /opt/x". The function read words the right to read path, where place is the path with its
+// kind.
 func (r Rights) Doing(read func(place, path string) string) string {
 	return r.words("use the network", func(path string) string { return read(r.place(path), path) }, "write to ")
 }
@@ -56,7 +56,7 @@ func (r Rights) words(network string, read func(path string) string, write strin
 	return strings.Join(parts, ", ")
 }
 
-// place says what is opened with a path of r.
+// place returns a path of r with its kind, such as "the file /opt/x".
 func (r Rights) place(path string) string {
 	switch {
 	case slices.Contains(r.Files, path):

@@ -21,37 +21,37 @@ type Tool struct {
 	// Label is the name that people read, such as "ReadFile".
 	Label string
 
-	// Kind is the class of what the tool does. KindOf, if not nil, returns that of a
-	// call, by its arguments.
+	// Kind is the class of the tool. KindOf, if not nil, returns the class of a call with
+	// args.
 	Kind   Kind
 	KindOf func(args map[string]any) Kind
 
-	// Server is the name of the MCP server that the tool comes from, empty
-	// for one of our own, ServerTool what it is called there, and Annotations
-	// are what the server says of it, which nobody has checked.
+	// Server is the name of the MCP server that the tool comes from, empty for a tool of our
+	// own, ServerTool the tool's name on the server, and Annotations are the server's claims
+	// about the tool, which nobody has checked.
 	Server      string
 	ServerTool  string
 	Annotations map[string]any
 
-	// When reports whether the tool is there at the moment; nil means
-	// always. It is asked before every request.
+	// When reports whether the tool is available at the moment; nil means always. It is
+	// called before every request.
 	When func() bool
 
 	// Fit, if not nil, returns args in the form that the tool takes, with types mended, and
-	// a note to the model about what was left out. It is asked before anything else looks at
-	// the arguments. Its error is one of Prepare's, which is not asked for it.
+	// a note to the model about what was left out. It is called before anything else reads
+	// the arguments. If Fit fails, Prepare gets args as they are and reports the error.
 	Fit func(args map[string]any) (fitted map[string]any, note string, err error)
 
 	// Prepare checks args and returns the call, ready to be judged. It may
-	// read but never changes anything. Its error is for the model; of a Call
-	// beside an error only the Intent's Title counts.
+	// read but never changes anything. Its error is for the model; beside an error only the
+	// Title of the Call's Intent counts.
 	Prepare func(ctx context.Context, args map[string]any) (Call, error)
 }
 
 // Name returns the name the model calls the tool by.
 func (t Tool) Name() string { return t.Declaration.Name }
 
-// of returns t with the kind that a call of it has.
+// of returns t with the Kind of a call with args.
 func (t Tool) of(args map[string]any) Tool {
 	if t.KindOf != nil {
 		t.Kind = t.KindOf(args)
@@ -59,8 +59,8 @@ func (t Tool) of(args map[string]any) Tool {
 	return t
 }
 
-// Fitted returns args in the form that t takes, and the note about what was left out. What
-// has no such form stays as it is: Prepare says what is wrong with it.
+// Fitted returns args in the form that t takes, and the note about what was left out. If Fit
+// fails, args are unchanged, and Prepare reports the error.
 func (t Tool) Fitted(args map[string]any) (map[string]any, string) {
 	if t.Fit == nil {
 		return args, ""
@@ -77,22 +77,21 @@ type Call struct {
 	// Intent says what Run will do.
 	Intent Intent
 
-	// Args are the arguments that Run goes by, nil if they are those that the
-	// model gave.
+	// Args are the arguments that Run goes by, nil if they are the model's.
 	Args map[string]any
 
-	// Idle reports that the call has nothing to do, since all is as it is to be. Unless a
-	// rule denies it, it runs without a question.
+	// Idle reports that the call would change nothing. It runs without a question unless a
+	// rule denies it.
 	Idle bool
 
-	// Run does it. An error is for the model to read and never ends the
-	// conversation; a Result beside an error holds what was done before it.
-	// Run must not use host after it has returned.
+	// Run carries the call out. An error is for the model to read and never ends the
+	// conversation; a Result beside an error holds the work done before the error. Run must
+	// not use host after it has returned.
 	Run func(ctx context.Context, host Host) (Result, error)
 }
 
-// A Host is what a running Call may ask of whoever runs it. A [Proposal]
-// without an ID is given the ID of the call.
+// A Host offers a running Call the services of its runner. A [Proposal] without an ID is
+// given the ID of the call.
 type Host interface {
 	Approver
 
@@ -107,19 +106,18 @@ type Intent struct {
 	Title  string   // one line, such as "edit main.go"
 	Detail string   // in full what will happen: a diff, a command
 	Paths  []string // absolute paths that will be touched
-	Secret string   // the one of them that is shown and may hold secrets, as the user knows it
+	Secret string   // the one whose content is shown and may hold secrets, as the user knows it
 	Grants []Grant  // what "always" may mean here, narrowest first
-	Ask    string   // why the user is to be asked, whatever the policy says; empty if need not be
+	Ask    string   // why the user must be asked, whatever the policy says; else empty
 	Draft  *Draft   // how the user may change the call, nil if they can't
 
-	// Edit is what a call makes of a text file, nil if that is not what it does.
+	// Edit is the call's change of a text file, nil for other calls.
 	Edit *TextEdit
 
-	// Yes and No say what these answers do, where they do something else than to let
-	// a call run or refuse it.
+	// Yes and No describe these answers, where they do more than let a call run or refuse it.
 	Yes, No string
 
-	// Plan says what programs a call runs. It is empty for one that runs none.
+	// Plan describes the programs that the call runs. It is empty if the call runs none.
 	Plan Plan
 
 	// Questions are what the call wants to know from the user. A running
@@ -130,65 +128,59 @@ type Intent struct {
 // A TextEdit is a file before and after a call.
 type TextEdit struct {
 	Path          string // absolute
-	Made          bool   // it is not there before
+	Made          bool   // the call creates it
 	Before, After string
 }
 
-// A Plan is what a call that runs programs will do, as far as that can be told
-// before it does it.
+// A Plan is the effect of a call that runs programs, as far as it can be foreseen.
 type Plan struct {
-	// Commands are those that may be run, in order; Class says how much that
-	// tells, and Why what keeps the class from being better. Writes are the
-	// paths that redirections write to, and programs such as cp, as they stand
-	// there, relative to Dir, which they are run in.
+	// Commands are the commands that may run, in order; Class says how well they are known,
+	// and Why the reason if the class is not the best. Writes are the paths that
+	// redirections, and programs such as cp, write to, as written: relative to Dir, the
+	// working directory.
 	Commands []Command
 	Class    Class
 	Why      string
 	Writes   []string
 	Dir      string
 
-	// Confined reports whether the kernel, or another program, holds what
-	// is run to writing where the user's work is, and keeps the network from
-	// it. Held says what programs can do that have no Rights, such as "have no
-	// network"; it is empty if nothing holds them.
+	// Confined reports whether the kernel, or another program, confines writes to the user's
+	// workspace, and denies the network. Held says what programs without Rights can do, such
+	// as "have no network"; it is empty if they are not confined.
 	Confined bool
 	Held     string
 
-	// Rights are those that the call asks for beyond what all have. If it is
-	// proposed again, Failed says for want of what it failed, and Refused are
-	// the paths that it says it could not write to, where the right is for
-	// more than these.
+	// Rights are the rights that the call asks for beyond those of every call. If a call is
+	// proposed again after it has failed, Failed names the missing rights, and Refused are
+	// the paths that it reported as not writable, where the rights cover more than these.
 	Rights  Rights
 	Failed  string
 	Refused []string
 
-	// Undoable reports whether what is run is confined, can write to nothing that is
-	// guarded and read nothing that may hold secrets, and changes only what can be
-	// brought back.
+	// Undoable reports whether the commands are confined, can neither write to guarded files
+	// nor read files that may hold secrets, and change only files that can be restored.
 	Undoable bool
 
-	// Before says, once the rules of the program itself let it run, what has to be asked
-	// about first, "" for nothing. It may be nil.
+	// Before, called once the program's own rules allow the call, returns what the user must
+	// be asked first, "" for nothing. It may be nil.
 	Before func(context.Context) string
 
-	// Looks reports whether what is run is held to looking: it can write
-	// nothing, has no network, and sees no secrets. Looked says of a call
-	// that is proposed again that it was, and then Failed is what it did.
+	// Looks reports whether the commands are confined to read-only: they can write nothing,
+	// have no network, and see no secrets. Looked says that the call is proposed again after
+	// a read-only attempt; then Failed says why the attempt failed.
 	Looks  bool
 	Looked bool
 
-	// ReadOnly are the arguments of the same call held to looking, nil if that
-	// is nothing to offer.
+	// ReadOnly are the arguments of the same call as read-only, nil if it can't be offered.
 	ReadOnly map[string]any
 
-	// Online are the arguments of the same call with the network, nil if
-	// that is nothing to offer, and Dials the programs that will want it.
+	// Online are the arguments of the same call with the network, nil if it can't be offered,
+	// and Dials the programs that will need the network.
 	Online map[string]any
 	Dials  []string
 }
 
-// A Question is one that the model wants the user to answer. Its words are
-// the model's.
+// A Question is a question of the model to the user. Its words are the model's.
 type Question struct {
 	Header  string // what it is about, in a word or two
 	Text    string
@@ -258,8 +250,7 @@ func ServerPrefix(server string) string {
 	return "mcp_" + strings.TrimPrefix(FunctionName(server), "mcp_") + "_"
 }
 
-// FunctionName returns s as it may stand in the name of a function: what else is in it
-// becomes an underscore.
+// FunctionName returns s as a valid name of a function: other characters become underscores.
 func FunctionName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -276,13 +267,13 @@ type Result struct {
 	Text    string        // for the model
 	Media   []*genai.Part // images and the like, for the model
 	Display string        // for the user; may be empty
-	Changes []Change      // the files that were changed
+	Changes []Change      // the changed files
 	Cut     Cut           // of Text
 	Verdict string        // how it went, for the user; "" is ok
 	Tails   []TailCall    // the calls that took its place, in order
 }
 
-// A TailCall is one that took the place of another, whose result it has.
+// A TailCall is a call that replaced another and supplied its result.
 type TailCall struct {
 	Name    string
 	Args    map[string]any
@@ -290,7 +281,7 @@ type TailCall struct {
 	Display string // for the user
 }
 
-// A Cut says how much of an output the model is given. It is zero if that is all.
+// A Cut says how much of an output the model is given. It is zero for a whole output.
 type Cut struct {
 	Of, To int // characters
 }
@@ -298,7 +289,7 @@ type Cut struct {
 // A Change counts what a call did to one file.
 type Change struct {
 	Path           string // absolute
-	Made           bool   // it was not there before
+	Made           bool   // the call created it
 	Added, Removed int    // lines
 }
 
@@ -308,9 +299,9 @@ type CallError struct {
 	Message string // for the model
 	Display string // for the user; Message if empty
 
-	// Lacked says what a call would have needed that nobody could be asked
-	// for, empty if it is the call itself, and Allow what would have given it;
-	// both are empty else.
+	// Lacked names the rights that the call lacked and nobody could be asked for, empty if
+	// the call itself had to be allowed, and Allow says how to grant them; otherwise both are
+	// empty.
 	Lacked, Allow string
 
 	Rule *Rule // of a call that a rule denies
@@ -334,14 +325,14 @@ const (
 	NeedsConfirmation = "unhandled_exception" // the wire name scripts know
 )
 
-// NoSpaceLeft is the class of the one failure that ends a run that nobody
-// watches: there is no room left to write to.
+// NoSpaceLeft is the class of failures for want of disk space, the only failures that end an
+// unattended run.
 const NoSpaceLeft = "no_space_left"
 
 // A Toolset is a changing set of tools. The engine asks for it before each request.
 type Toolset interface{ Tools() []Tool }
 
-// Tools is a Toolset of those of its tools that are there at the moment.
+// Tools is a Toolset of its currently available tools.
 type Tools []Tool
 
 // Tools implements [Toolset].
@@ -368,8 +359,7 @@ func (j joined) Tools() (list []Tool) {
 	return list
 }
 
-// Map returns the tools that ts has, whenever they are asked for, each as wrap
-// makes it.
+// Map returns a Toolset of the current tools of ts, each wrapped by wrap.
 func Map(ts Toolset, wrap func(Tool) Tool) Toolset { return mapped{ts, wrap} }
 
 type mapped struct {

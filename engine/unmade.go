@@ -2,9 +2,9 @@ package engine
 
 import "context"
 
-// Unmade tells by yield that calls are over that were never made, and why, in words
-// for the user. It is for a wrapper of a [Run] that leaves it before they begin. It
-// reports false if the consumer has had enough.
+// Unmade yields the end of calls that never ran, with the reason in words for the user. A
+// wrapper of a [Run] calls it when it leaves the Run before the calls begin. It reports false
+// if the consumer has stopped.
 func Unmade(calls []Called, why string, yield func(Event, error) bool) bool {
 	for _, c := range calls {
 		if !yield(State{ID: c.ID, Name: c.Name, State: Cancelled}, nil) ||
@@ -20,7 +20,7 @@ type unmade string
 
 func (u unmade) Error() string { return string(u) }
 
-// Unwrap makes it a cancellation, and says how it is told.
+// Unwrap makes the error a cancellation and a [CallError].
 func (u unmade) Unwrap() []error {
 	return []error{context.Canceled, &CallError{Message: u.Error(), Display: u.Error()}}
 }
