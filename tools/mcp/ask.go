@@ -94,7 +94,7 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// An elicitation is something that a server wants to know from the user.
+// An elicitation is a server's question to the user.
 type elicitation struct {
 	protocol.ElicitationParams
 	schema json.RawMessage // the one that is requested
@@ -184,17 +184,17 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 	return reply(protocol.ElicitationResponseActionCancel, nil), nil
 }
 
-// A form is what was said to the fields of an elicitation.
+// A form holds the user's replies to the fields of an elicitation.
 type form struct {
 	fields   []field
 	shape    *schema.Schema // nil if it can't be known
 	replies  []string
-	open     []int          // the fields to be asked for: at first all, then those whose answers don't fit
-	problems map[int]string // with these
+	open     []int          // fields to ask for: first all, then the fields with wrong answers
+	problems map[int]string // of the open fields
 }
 
-// fill takes in what was said to the open fields, and returns all as the server wants to have
-// it, and whether anything was said. What does not fit is open again.
+// fill takes replies to the open fields, and returns the content for the server and whether
+// there was any reply. Fields with wrong answers are open again.
 func (f *form) fill(said []string) (content map[string]any, some bool) {
 	for n, i := range f.open {
 		if f.replies[i] = ""; n < len(said) {
@@ -229,13 +229,12 @@ func (f *form) fill(said []string) (content map[string]any, some bool) {
 	return content, some
 }
 
-// blame notes a problem with the field that it is about. One that is about none is that of the
-// first.
+// blame stores a problem under its field, or under the first field if it names no field.
 func (f *form) blame(p *schema.Problem) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(p.At, "/"), "/")
 	i := slices.IndexFunc(f.fields, func(one field) bool { return one.name == name })
 	if i < 0 && len(f.problems) > 0 {
-		return // it is about what is missing, perhaps
+		return // it may be about a missing field
 	}
 	if i = max(i, 0); f.problems[i] == "" {
 		f.problems[i] = p.Message
@@ -247,7 +246,7 @@ func reply(action protocol.ElicitationResponseAction, content any) protocol.Elic
 	return protocol.ElicitationResponse{Action: action, Content: content}
 }
 
-// fields returns what is asked for, what is needed first.
+// fields returns the fields, the required fields first.
 func (e elicitation) fields() (list []field, err error) {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -340,7 +339,7 @@ func (c choice) label() string {
 	return c.Const
 }
 
-// read returns what the user has said as the server wants to have it.
+// read returns the user's reply in the server's form.
 func (f field) read(said string) (any, error) {
 	switch f.Type {
 	case "boolean":

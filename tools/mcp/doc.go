@@ -8,20 +8,20 @@
 //
 // # Nobody waits
 //
-// A server that is slow, dead or silent keeps nobody from working. What is to be told of
-// it is a line; what is asked of it ends with its time.
+// A server that is slow, dead or silent keeps nobody from working. Its problems are told in
+// one line each; requests to it have a time limit.
 //
 // # What a server says is data
 //
 // Names, descriptions, schemas and results are made fit to be declared and shown, and have
-// bounds. What a server says of a tool of its own, such as that it changes nothing, lets
-// calls run side by side and never unasked. What it wants of the user is asked in its
-// name, while a call runs.
+// bounds. A server's annotation of its tool, such as read-only, lets calls run in parallel
+// but never without a question. Questions of the server are put to the user in its name,
+// while a call runs.
 //
 // # Agreements are about content
 //
-// What was agreed to of a tool is bound to its description and schema. If they change,
-// that is said, and calls are asked about again ([Seen]).
+// An agreement to a tool is bound to its description and schema. If they change, the user
+// is told, and asked again about calls ([Seen]).
 //
 // # Nothing stays
 //

@@ -52,16 +52,15 @@ type link struct {
 	templates    []Resource                  // whose addresses have variables
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 	calls        map[string]*running         // by their progress tokens
-	printed      string                      // the beginning of what it printed that is no message
+	printed      string                      // the start of its output that is no message
 	latest       []*running                  // in the order in which they began
 }
 
-// A peer is a connection to a server. Once it is over, ended says why, for the error that it
-// ended with.
+// A peer is a connection to a server. After its end, ended explains the final error.
 type peer struct {
 	conn    *rpc.Conn
 	ended   func(error) error
-	watched map[string]bool // by address, whether a change is to be told; guarded by the link
+	watched map[string]bool // whether to tell a change, by address; guarded by the link
 }
 
 func newLink(s *Set, server Server) *link {
@@ -163,7 +162,7 @@ func (l *link) run(ctx context.Context) {
 			case failed > 1:
 			case known:
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "it is connected to again"))
-			default: // nobody waits for it, and it may be there soon
+			default: // nobody waits for the server, and it may come up soon
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools come when it answers"))
 				l.settle()
 			}
@@ -180,7 +179,7 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// forget has the server have nothing.
+// forget removes all that was read from the server.
 func (l *link) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +188,7 @@ func (l *link) forget() {
 
 const longestError = 300 // characters in a line
 
-// why says in a line what went wrong, what comes of it, and what its error advises.
+// why returns a line with the error, its consequence then, and the error's advice.
 func why(err error, then string) string {
 	said := text.OneLine(err.Error(), longestError) + "; " + then
 	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
@@ -205,7 +204,7 @@ func (l *link) mayComeUp(err error) bool {
 	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500
 }
 
-// pause waits so long, for ever if that is 0, and reports whether nobody has asked for the
+// pause waits for wait, for ever if it is 0, and reports whether nobody has asked for the
 // server meanwhile.
 func (l *link) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
 	var over <-chan time.Time

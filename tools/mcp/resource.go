@@ -16,13 +16,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A Resource is something that a server has to read.
+// A Resource is a resource of a server.
 type Resource struct {
 	URI, Name, Description, MIMEType string
 }
 
-// resource returns a resource of the server as it may be shown. It reports false of one that
-// can't be asked for.
+// resource returns a resource of the server as it may be shown. It reports false if its
+// address can't be requested.
 func (l *link) resource(uri, name, description, kind string) (Resource, bool) {
 	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
 	return Resource{uri, clean(text.OneLine(name, longestError), longestError),
@@ -74,8 +74,8 @@ func (s *Set) connected(name string) (*link, *peer, error) {
 	return nil, nil, fmt.Errorf("the MCP server %s is not connected: %s", text.EscapeLine(name), st.State)
 }
 
-// CompleteResource returns the names of resources, as SERVER:URI, that begin with a text. Of
-// one that a template makes, open says that more has to follow.
+// CompleteResource returns the names of resources, as SERVER:URI, that begin with a text.
+// open marks names from a template, which have to be completed.
 func (s *Set) CompleteResource(ctx context.Context, begins string) (names []string, open map[string]bool) {
 	open = map[string]bool{}
 	for _, st := range s.Status() {

@@ -16,15 +16,16 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A callResult is what a server answers to a call. That of the library fails for one content
-// of a type that it does not know.
+// A callResult is a server's answer to a call. The library's type fails if one content has
+// an unknown type.
 type callResult struct {
 	Content    []json.RawMessage `json:"content"`
 	Structured json.RawMessage   `json:"structuredContent"`
 	IsError    bool              `json:"isError"`
 }
 
-// unknown is a content of a type of a later version of the protocol. Its text is all of it.
+// unknown is a content whose type belongs to a later version of the protocol. Its text is
+// the whole JSON.
 type unknown struct{ protocol.TextContent }
 
 // content returns a part of an answer.
@@ -59,7 +60,7 @@ func decoded[T protocol.Content](raw json.RawMessage) (protocol.Content, error) 
 	return c, nil
 }
 
-// contents returns what is in a resource. Servers leave out of it what they like.
+// contents returns the contents of a resource. Servers may omit any field.
 func contents(raw json.RawMessage) protocol.ResourceContents {
 	var is struct {
 		Text *string `json:"text"`
@@ -75,13 +76,13 @@ func contents(raw json.RawMessage) protocol.ResourceContents {
 	return c
 }
 
-// Bounds of what is taken of a result beside its text.
+// The limits of a result's media.
 const (
 	mostMedia      = 16
 	mostMediaBytes = 12 << 20
 )
 
-// A reading is what is made of a result.
+// A reading is a result being converted for the engine.
 type reading struct {
 	tool    string
 	plain   []string // for a file and for a cut

@@ -77,8 +77,8 @@ func readSampling(server string, params json.RawMessage) (s Sampling, err error)
 	return s, nil
 }
 
-// samplingName is what rules call it that the model answers a server: no tool of a server,
-// so that no rule about these is about it.
+// samplingName is the name of sampling in rules. It is no name of a server's tool, so that
+// rules about tools do not match sampling.
 const samplingName = "mcp_sampling"
 
 // samplingSchema says what a rule may look at.

@@ -9,7 +9,7 @@ import (
 	"gemline/engine/schema"
 )
 
-// anyObject is the schema of arguments of which nothing is known.
+// anyObject is the schema of arguments without a known schema.
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
 
 const (
@@ -17,8 +17,8 @@ const (
 	longestWords  = 2000 // characters of a description within a schema
 )
 
-// Declared returns a schema as it may be declared: an object's, not too large or deep, with
-// what the API knows of JSON Schema, and with references that lead somewhere.
+// Declared returns a schema reduced to what may be declared: an object's schema, not too
+// large or deep, with the keywords that the API knows, and without dangling references.
 func Declared(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
 	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
@@ -45,11 +45,11 @@ func Declared(raw json.RawMessage) json.RawMessage {
 
 // A cleaner takes what can't be declared out of a schema.
 type cleaner struct {
-	defs map[string]bool // there are
+	defs map[string]bool // the names of the definitions
 }
 
-// What of a schema is kept, by what it holds. The API refuses the whole request for a value of
-// another kind.
+// The supported keywords of a schema, by the kind of their values. The API refuses the
+// whole request for a value of another kind.
 var (
 	plainWords = map[string]func(any) bool{"format": isText, "pattern": isText,
 		"minimum": isNumber, "maximum": isNumber, "exclusiveMinimum": isNumber, "exclusiveMaximum": isNumber,

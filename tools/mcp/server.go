@@ -79,11 +79,11 @@ const (
 	Off        State = "off"
 )
 
-// A Status is what there is to know of a server.
+// A Status is the status of a server and its offerings.
 type Status struct {
 	Server
 	State        State
-	Err          error  // why it failed, or what went wrong last
+	Err          error  // the last error
 	Transport    string // stdio, http or sse
 	Title        string // as the server calls itself, with its version
 	Instructions string
@@ -93,7 +93,7 @@ type Status struct {
 	Templates    []Resource // with variables in braces in their addresses
 }
 
-// A ToolInfo is what a server says of a tool.
+// A ToolInfo is a server's description of a tool.
 type ToolInfo struct {
 	Name        string // the server's
 	Declared    string // as the model calls it

@@ -28,7 +28,7 @@ type rawTool struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations map[string]any  `json:"annotations"`
 
-	whole []byte // all that the server said of it, with the names of objects in order
+	whole []byte // the whole JSON, with the objects' names sorted
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -43,15 +43,15 @@ func (t *rawTool) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// A tool is one of a server, ready to be declared.
+// A tool is a server's tool, ready to be declared.
 type tool struct {
 	ToolInfo
-	shape  func() *schema.Schema // that arguments have to fit; nil if any will do
-	print  string                // of what it says of itself
-	before string                // what it said when it was agreed to, if that was something else
+	shape  func() *schema.Schema // the arguments' schema; nil if any arguments fit
+	print  string                // the hash of whole
+	before string                // the description that was agreed to, if the tool has changed
 }
 
-// A Conversation is what servers may ask of the one in which their tools are called.
+// A Conversation holds what servers may ask of the conversation that calls their tools.
 type Conversation struct {
 	Policy engine.Policy // judges what servers want of the model
 

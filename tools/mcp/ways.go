@@ -12,13 +12,13 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A way is one of connecting to a server. Of a connection that is over, ended says why.
+// A way is a way of connecting to a server. ended explains the final error of a connection.
 type way struct {
 	name string // stdio, http or sse
 	open func(ctx context.Context) (stream rpc.Stream, ended func(error) error, err error)
 }
 
-// ways returns those that the server may be connected to by, the best first.
+// ways returns the possible ways to the server, the best first.
 func (l *link) ways() ([]way, error) {
 	if err := Wrong(l.Server); err != nil {
 		return nil, err

@@ -123,8 +123,8 @@ func (c *Client) ways() []func(context.Context, *Credential, challenge) (*Creden
 	return []func(context.Context, *Credential, challenge) (*Credential, error){c.another, c.refreshed, c.asked}
 }
 
-// RoundTrip implements [http.RoundTripper]. A request that brings its own Authorization, or
-// goes elsewhere, is left alone. The error of one that wants a log-in is [ErrLogin].
+// RoundTrip implements [http.RoundTripper]. A request with its own Authorization, or to
+// another server, is left alone. The error is [ErrLogin] if the server requires a log-in.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if origin(req.URL) != origin(c.url) || req.Header.Get("Authorization") != "" {
 		return c.cfg.Transport.RoundTrip(req)
@@ -171,13 +171,13 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, c.needsLogin(held)
 }
 
-// refuses reports whether an answer says that the token is missing, wrong or good for too little.
+// refuses reports whether an answer says that the token is missing, wrong or insufficient.
 func (c *Client) refuses(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden &&
 		parseChallenge(resp.Header.Values("WWW-Authenticate")).Error == "insufficient_scope"
 }
 
-// send makes one request with a token, if there is one.
+// send makes a request, with the token of held if it is not nil.
 func (c *Client) send(req *http.Request, held *Credential) (*http.Response, error) {
 	if held == nil || c.plain() {
 		return c.cfg.Transport.RoundTrip(req)
@@ -246,7 +246,7 @@ func (c *Client) current(ctx context.Context) (*Credential, error) {
 // early is how long before its end a token is refreshed.
 const early = 5 * time.Minute
 
-// load reads the token that is kept. One that was made for another address is none.
+// load reads the stored token. It ignores a token for another address.
 func (c *Client) load(ctx context.Context) (*Credential, error) {
 	held, err := c.cfg.Store.Load(ctx, c.server.Name)
 	if err != nil {
@@ -259,7 +259,7 @@ func (c *Client) load(ctx context.Context) (*Credential, error) {
 	return held, nil
 }
 
-// hold takes a token for those of all requests from now on.
+// hold sets the token of all later requests.
 func (c *Client) hold(held *Credential) {
 	if held != nil {
 		c.cfg.Know("MCP token", held.Token.AccessToken)

@@ -7,7 +7,7 @@ import (
 	"gemline/engine/text"
 )
 
-// An Event is one of a stream of server-sent events.
+// An Event is a server-sent event.
 type Event struct {
 	Name, ID string
 	Data     []byte
@@ -19,10 +19,10 @@ type Events struct {
 	id string // the last one
 }
 
-// NewEvents returns what reads the events of r.
+// NewEvents returns a reader of the events of r.
 func NewEvents(r io.Reader) *Events { return &Events{r: text.NewLines(r, '\n', MaxMessage)} }
 
-// Next returns the next event that has data. Of one that is too long it returns the
+// Next returns the next event that has data. If the event is too long, it returns the
 // beginning and [ErrTooLong].
 func (e *Events) Next() (ev Event, err error) {
 	begun, long := false, error(nil)

@@ -16,15 +16,14 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Host takes conversations that others begin by streamable HTTP. Who may come in is for
-// whoever serves it to say.
+// A Host accepts conversations over streamable HTTP. The code that serves the Host decides
+// who may connect.
 type Host struct {
-	// Begin is given each conversation that begins, whose end it sees to. It returns at
-	// once.
+	// Begin is called with each new conversation and sees to its end. It returns at once.
 	Begin func(Stream)
 
 	mu   sync.Mutex
-	open []*hosted // the one that was used last is the last one
+	open []*hosted // the most recently used last
 }
 
 const (

@@ -20,14 +20,14 @@ import (
 	"gemline/engine/text"
 )
 
-// A Remote says where a server is that is reached by HTTP, and how.
+// A Remote describes a server that is reached by HTTP.
 type Remote struct {
 	URL    string
 	Header http.Header
-	Client *http.Client // which has what the server wants to see before it answers
+	Client *http.Client // adds the credentials that the server requires
 }
 
-// A Challenge is what a server says that refuses a request.
+// A Challenge is a server's refusal of a request.
 type Challenge struct {
 	Status int    // 401 or 403
 	Header string // WWW-Authenticate
@@ -41,7 +41,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server wants authorization (HTTP %d)", e.Status)
 }
 
-// A StatusError is an answer that is none.
+// A StatusError is an answer with an HTTP status of failure.
 type StatusError struct {
 	Code int
 	Text string // the beginning of what the server said

@@ -21,14 +21,14 @@ type Message struct {
 	Result  json.RawMessage    `json:"result,omitempty"`
 	Error   *Error             `json:"error,omitempty"`
 
-	Peer  Peer            `json:"-"` // who has sent it, if it is a request that has come
-	about json.RawMessage // the id of the request of the other side that it belongs to
+	Peer  Peer            `json:"-"` // the sender of a received request
+	about json.RawMessage // the id of the other side's request that the message belongs to
 }
 
 // isRequest reports whether m wants an answer.
 func (m *Message) isRequest() bool { return m.Method != "" && m.ID != nil }
 
-// An Error is what the other side answers if it can't do what it was asked for.
+// An Error is the answer to a request that fails.
 type Error struct{ protocol.JSONRPCErrorDetails }
 
 // Errorf returns an Error of a code.
