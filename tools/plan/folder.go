@@ -51,7 +51,7 @@ type Folder struct {
 
 	entered  atomic.Bool            // plan mode was the model's wish
 	approved atomic.Pointer[string] // the plan that was approved last
-	written  sync.Map               // the paths of the plans that this session has written
+	written  sync.Map               // the paths of this session's plans
 }
 
 // A Mode is an approval mode that may follow plan mode.
@@ -60,8 +60,8 @@ type Mode struct{ Name, Meaning string }
 // planEnding is how the names of plans end.
 const planEnding = ".md"
 
-// Is reports whether path, which is absolute, is that of a plan, wherever a link at it
-// leads. The file need not be there.
+// Is reports whether path, which is absolute, and the target of a link at path are paths of
+// plans. The file need not exist.
 func (p *Folder) Is(path string) bool {
 	is := func(path string) bool {
 		name := filepath.Base(path)
@@ -71,8 +71,8 @@ func (p *Folder) Is(path string) bool {
 	return p != nil && is(path) && is(disk.Follow(path))
 }
 
-// path returns the plan that the model means by name: by that of the file, or by its
-// path. A name in another folder is none of a plan.
+// path returns the path of the plan that the model means by name: a file name or a path. A
+// path in another folder is no plan.
 func (p *Folder) path(name string) (string, error) {
 	dir, file := filepath.Split(filepath.Clean(strings.ReplaceAll(strings.TrimPrefix(name, "@"), "\x00", "")))
 	path := filepath.Join(p.Dir, file)
@@ -248,13 +248,13 @@ func (p *Folder) Current() string {
 	return path
 }
 
-// Approval begins what the model reads of a plan that was approved.
+// Approval begins the result that tells the model of a plan's approval.
 const Approval = "Plan approved. Switching to "
 
-// stored stands there before the path of the plan.
+// stored precedes the plan's path in that text.
 const stored = "The approved implementation plan is stored at: "
 
-// Restore sets which plan was approved to what a conversation says of that.
+// Restore sets the approved plan from a conversation's history.
 func (p *Folder) Restore(history []*genai.Content) {
 	if p == nil {
 		return
