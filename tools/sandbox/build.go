@@ -25,9 +25,9 @@ type built struct {
 	err  error
 }
 
-// build has k run commands in an image of the project's. What the project says
-// for that runs with a network and is held by the engine alone, so nobody but
-// the user asks for it, and in no folder that is not trusted.
+// build has k run commands in an image built from the project. The build runs the project's
+// code with network access, confined only by the engine, so only the user can request it,
+// and only in a trusted folder.
 func (c Choice) build(k *Container) error {
 	if c.Project == "" {
 		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
@@ -41,8 +41,8 @@ func (c Choice) build(k *Container) error {
 	return nil
 }
 
-// build has the engine build the image, unless it is one that is there. The
-// engine builds only what has changed. The error is an [*Error].
+// build has the engine build the image of a project, once; an image named in the settings
+// needs no build. The engine rebuilds only changed layers. The error is an [*Error].
 func (k *Container) build() error {
 	if k.Of == "" {
 		return nil

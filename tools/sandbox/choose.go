@@ -28,20 +28,20 @@ func (e *Error) Error() string { return e.Message }
 // Hint says what to do about it, on one line; may be empty.
 func (e *Error) Hint() string { return e.Advice }
 
-// A Choice is what is wanted, and what there is to choose from.
+// A Choice is the wanted sandbox, and the available ones.
 type Choice struct {
-	Word string // one of the names, or on for the best that there is
-	By   string // who says so, for messages
+	Word string // one of the names, or on for the best available
+	By   string // the source of Word, for messages
 
 	GOOS   string
-	Kernel Sandbox                // what the kernel does, nil where it does nothing
+	Kernel Sandbox                // the kernel's sandbox, nil if there is none
 	Getenv func(string) string    // the environment of the program
 	Exists func(path string) bool // of an absolute path
 
-	Environ []string // of a container engine that starts no command; nil is that of the program
+	Environ []string // the environment of engine calls that start no command; nil is the program's
 
 	Image    string   // for a container
-	Project  string   // the project's directory, of which an image may be built; "" if it is not trusted
+	Project  string   // the project's directory, to build an image from; "" if it is not trusted
 	Seatbelt []string // the directories of the user's own Seatbelt profiles
 	Extras   Extras
 }

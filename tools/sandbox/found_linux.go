@@ -34,8 +34,8 @@ func (k *Kernel) Last() State {
 	return k.State()
 }
 
-// keep keeps what was found out for processes after this one. What can't be put on is
-// tried again by each: that may change.
+// keep stores the state for later processes. An incomplete state is not stored, so that
+// each process tries its layers again.
 func (k *Kernel) keep() {
 	if k.options.Found == "" || !k.state.Confined() {
 		return
@@ -49,9 +49,8 @@ func (k *Kernel) keep() {
 	}
 }
 
-// circumstances returns a text that is another one when something else may be in force:
-// after a start of the system, in another container, with other rights, by another
-// program.
+// circumstances returns a text that changes whenever the state may change: after a system
+// start, in another container, with other rights, by another program.
 func (k *Kernel) circumstances() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, k.options.Without, k.options.Reexec, k.options.Temp, len(k.options.Helper), len(embedded))

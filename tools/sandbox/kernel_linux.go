@@ -312,8 +312,8 @@ func possible(layers []string, why map[string]string) []string {
 	return layers
 }
 
-// try puts layers on a process that does nothing. It returns the one that
-// can't be put on, and why.
+// try puts layers on a process that does nothing. It returns the first layer that fails,
+// and the reason.
 func (k *Kernel) try(layers []string) (failed, reason string) {
 	dir, err := k.temporary()
 	if err != nil {

@@ -7,33 +7,31 @@ import (
 
 // A Profile says what a confined command may do. All paths are absolute.
 type Profile struct {
-	Root         string   // the workspace: it is written to, but for what is protected there
-	Write        []string // further files and directories that are written to
-	ReadOnly     []string // of these and what Root protects, files and directories that are not
-	Anchored     []string // directories that are written to, but can't be put away or get another name
+	Root         string   // the workspace: writable except for its protected files
+	Write        []string // further writable files and directories
+	ReadOnly     []string // read-only files and directories, also below Root and Write
+	Anchored     []string // writable directories that can't be removed or renamed
 	Hidden       []string // files and directories that can't be read
-	Masked       []string // files that can't be run, nor read; what is a link there is masked itself, and not what it leads to
+	Masked       []string // files that can be neither run nor read; of a link, not the target
 	Cache        string   // a directory in one of Write
-	Below        string   // a directory whose files are found in Cache, too, where that can be; they are not changed there
+	Below        string   // a directory whose files also appear in Cache if possible; stays unchanged
 	Hooks        string   // a directory of the user's, whose hooks new repositories may have
 	Network      bool     // the network of this machine can be reached
-	Loopback     bool     // servers of other commands with this can be reached, on addresses of this machine that nothing else reaches
+	Loopback     bool     // commands with Loopback share loopback addresses that no other process reaches
 	Unprotected  bool     // nothing is protected below Root and Write: the user was asked
-	Look         bool     // nothing is written but temporary files of its own, and there is no network; what does not come with the system is seen only where Root, Write and ReadOnly say so
-	EndLeftovers bool     // what the command leaves running ends with it: nobody is there who could end it later
+	Look         bool     // read-only, without network; sees only system directories, Root, Write and ReadOnly
+	EndLeftovers bool     // the command's background processes end with it
 }
 
 // A Sandbox confines commands. It is safe for concurrent use.
 type Sandbox interface {
-	// Confine changes cmd, which is complete but not started, into one that
-	// runs the same confined by p, with the same streams, directory,
-	// environment, further files and process attributes. The exit status is
-	// that of the command. Release is called once after cmd was started or
-	// could not be.
+	// Confine changes cmd, which is complete but not started, to run confined by p, with
+	// the same streams, directory, environment, further files and process attributes. The
+	// exit status is the command's. Release is called once after cmd was started or failed
+	// to start.
 	Confine(cmd *exec.Cmd, p Profile) (release func(), err error)
 
-	// State says what is in force. It is found out at the first call, in
-	// milliseconds.
+	// State returns what is in force. The first call determines it, in milliseconds.
 	State() State
 }
 
@@ -56,13 +54,13 @@ type State struct {
 	Step     string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
 	Files    bool    // writes elsewhere are prevented
 	Network  bool    // the network is out of reach of a command whose Profile has none
-	Looks    bool    // a command whose Profile says so is held to looking
-	Loopback bool    // commands whose Profiles say so share a loopback interface
+	Looks    bool    // a command with Look in its Profile is read-only
+	Loopback bool    // commands with Loopback in their Profiles share a loopback interface
 	Masks    bool    // a command can't run what its Profile masks, but for links
 	Layers   []Layer // in the order in which they are put on
 }
 
-// A Layer is one of the means of a Sandbox.
+// A Layer is a part of a Sandbox that the kernel enforces.
 type Layer struct {
 	Name string // such as "Landlock"
 	On   bool

@@ -81,7 +81,7 @@ func newTemp(base string) (*temp, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 100 { // one that is swept before it is locked is made again
+	for range 100 { // another process may sweep a directory before it is locked
 		var path string
 		if path, err = os.MkdirTemp(base, tempName); err != nil {
 			return nil, err
@@ -181,14 +181,14 @@ func (t *temp) remove() error {
 func (t *temp) open() {
 	fs.WalkDir(t.dir.FS(), tempTree, func(path string, e fs.DirEntry, _ error) error {
 		if e != nil && e.IsDir() {
-			t.dir.Chmod(path, 0o700) // what this does not do, the removal tells
+			t.dir.Chmod(path, 0o700) // the removal reports a failure
 		}
 		return nil
 	})
 }
 
-// sweep removes the temporary directories in base that killed processes have
-// left. What does not look exactly like one of them stays.
+// sweep removes the temporary directories in base that killed processes have left.
+// Directories of any other form stay.
 func sweep(base string) {
 	root, err := os.OpenRoot(base)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Helper is the program that stands between gemline and a confined command.
-// The build embeds it, so that a command costs the start of a small program
-// and not of the whole one. What it does is package stage.
+// The build embeds it, so that each command starts a small program instead of the whole
+// gemline. Package stage does the work.
 package main
 
 import (

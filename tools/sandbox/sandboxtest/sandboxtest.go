@@ -21,14 +21,14 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// Features are what a Sandbox may lack of what the interface would have.
+// Features are optional parts of the interface.
 type Features struct {
 	Signals bool // a command that a signal ends is seen to end by it; else its status is 128 and the signal's number
 	Image   bool // programs are an image's, of which sh and its like are known; files that are not named in the Profile are not seen, and none is handed over
 }
 
-// Test holds s to the interface, with commands of sh. Of what s.State says it
-// believes nothing: it looks.
+// Test tests s against the interface, with commands of sh. It does not rely on s.State but
+// checks each claim.
 func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	if st := s.State(); !st.Confined() {
 		t.Fatalf("not confined: %+v", st)

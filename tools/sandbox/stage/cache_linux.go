@@ -10,14 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharing is how many commands that run at the same time find in one Cache what
-// is Below.
+// sharing is how many concurrent commands may have Below in one Cache.
 const sharing = 8
 
-// share has the command find in its Cache what is in the directory Below. What
-// it writes goes to a directory that is laid above that one. Two commands can't
-// write through the same: each takes the first that no other has. Where there
-// is none, or no such thing, the Cache is as it is.
+// share mounts an overlay on the command's Cache: Below is the lower directory, and writes
+// go to an upper one. Two commands can't share an upper directory: each takes the first
+// free one. If none is free, or overlays are not available, the Cache stays as it is.
 func (in *innerStage) share() {
 	s := in.spec
 	part := func(path string) bool { return inside(s.Below, path) || inside(path, s.Below) }

@@ -44,8 +44,8 @@ func (g *guard) parts(t *top, at string, fd int) error {
 	return nil
 }
 
-// place protects what is at a place some directories below a repository. Each
-// of those becomes one where something is mounted: such a one can't be moved.
+// place protects a file some directories below a repository. Each of the directories
+// becomes a mount point, which can't be moved.
 func (g *guard) place(t *top, at, name string, fd int) error {
 	dir, base := path.Split(name)
 	if !g.mounts || dir == "" {

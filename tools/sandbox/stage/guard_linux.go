@@ -341,9 +341,8 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 	return nil
 }
 
-// directory opens a directory below dir, which it makes if there is none. If
-// it is a placeholder, that is locked: who takes one away makes sure that
-// nobody holds it.
+// directory opens a directory below dir, creating it if needed. A placeholder is locked,
+// since only an unlocked placeholder may be removed.
 func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 	for tries := range 200 { // some two seconds
 		time.Sleep(time.Duration(min(tries, 10)) * time.Millisecond)

@@ -26,13 +26,13 @@ const (
 // those before know nothing of truncating.
 const oldest = 3
 
-// A ruleset is what Landlock will hold a process to.
+// A ruleset is a ruleset of Landlock.
 type ruleset struct {
 	fd      int
 	handled uint64
 }
 
-// restrict holds this thread, and what it starts, to s.
+// restrict confines this thread and its future processes to s.
 func restrict(s *Spec) error {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -51,7 +51,7 @@ func restrict(s *Spec) error {
 	} else {
 		r.allowListed(s)
 	}
-	for fd := range 3 { // by name it is no more than it has open
+	for fd := range 3 { // opening by name gives no more than the open descriptor
 		r.allow(fmt.Sprintf("/proc/self/fd/%d", fd), toUse, true)
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {

@@ -20,11 +20,11 @@ func endOthers() {
 	}
 }
 
-// adoptOrphans has processes that lose their parent become children of this one.
+// adoptOrphans makes orphaned descendants children of this process.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// endAdopted ends the children of this process, and waits for that. Where processes can't
-// be seen it does nothing.
+// endAdopted kills the children of this process, and waits for their end. Without /proc it
+// does nothing.
 func endAdopted() {
 	for {
 		pids := children()
@@ -32,7 +32,7 @@ func endAdopted() {
 			return
 		}
 		for _, pid := range pids {
-			unix.Kill(pid, unix.SIGKILL) // it is there until it is waited for
+			unix.Kill(pid, unix.SIGKILL) // a zombie keeps its PID until the wait
 		}
 		wait(pids[0])
 	}

@@ -134,8 +134,8 @@ func (o *outerStage) run(args []string) int {
 	return o.end()
 }
 
-// start starts the second stage. What it says comes from status, and it takes
-// the end of alive for the death of this process.
+// start starts the second stage. status carries its reports; it treats the closing of alive
+// as the death of this process.
 func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err error) {
 	status, theirs, err := pipe()
 	if err != nil {

@@ -4,5 +4,5 @@ package stage
 
 import "os"
 
-// Main does what a stage does. It reports false if args are not those of one.
+// Main runs a stage. It reports false if args are no stage's arguments.
 func Main([]string, *os.File) (code int, ok bool) { return 0, false }

@@ -179,8 +179,8 @@ func (in *innerStage) temp() (tree, error) {
 	return tree{fd: fd}, err
 }
 
-// temporary returns the directories that the command sees as private ones. One
-// that it may write to as it is, or that is part of such a one, is not.
+// temporary returns the temporary directories that become private for the command. A
+// directory in Root or Write stays shared.
 func temporary(s *Spec) []string {
 	var all []string
 	for _, path := range []string{"/tmp", "/var/tmp"} {
@@ -196,9 +196,8 @@ func temporary(s *Spec) []string {
 	return all
 }
 
-// visible returns what the command reads although it is in a directory that is
-// replaced by a private one: its own program, those that it finds by name, its
-// home, and what the Spec says.
+// visible returns paths that stay readable inside private directories: the command's
+// program, the programs in its PATH, its home, and the Spec's paths.
 func (in *innerStage) visible() []string {
 	s := in.spec
 	private := append(temporary(s), s.Veiled...)
@@ -415,8 +414,8 @@ func hide(path string, look bool) error {
 	return err
 }
 
-// environment returns the command's environment. A temporary directory that
-// it can't write to is another one for it.
+// environment returns the command's environment. It replaces a temporary directory that the
+// command can't write to.
 func (in *innerStage) environment() []string {
 	env := os.Environ()
 	s := in.spec

@@ -27,11 +27,11 @@ func (g *guard) foreign(f found) string {
 	return "it is neither a directory nor a file"
 }
 
-// maxModules is how many repositories of modules may lie in one another.
+// maxModules is how deep repositories of modules may be nested.
 const maxModules = 4
 
-// repository says what of a repository makes git run something, or look for
-// that elsewhere. One at some depth is a module of the one above.
+// repository returns what in a repository makes git run a program, or look for its files
+// elsewhere. depth counts the repositories above a module.
 func repository(t *top, at string, depth int) string {
 	fd, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -229,8 +229,8 @@ func gitdir(dir string) string {
 	return own
 }
 
-// repositoryAt returns the repository of what is kept at a place, of a further
-// tree or of one of its own.
+// repositoryAt returns the repository of the git directory own, which may belong to a
+// linked worktree.
 func repositoryAt(own string) string {
 	if above := path.Dir(own); path.Base(above) == "worktrees" {
 		return path.Dir(above)
@@ -238,9 +238,8 @@ func repositoryAt(own string) string {
 	return own
 }
 
-// leads says what is strange about a file .git in a directory below t: it may
-// lead to a repository below t, and to what one that is known keeps of a further
-// tree or of a module.
+// leads returns what is wrong with a file .git in a directory below t: it may name a
+// repository below t, or the git directory of a worktree or module of a known repository.
 func (g *guard) leads(t *top, dir string) string {
 	own := gitdir(dir)
 	if own == "" {

@@ -49,20 +49,19 @@ const (
 	atNumber, atArch, atFirst, atSecond = 0, 4, 16, 24
 )
 
-// personalities are the ones that programs ask for in earnest: the usual one,
-// as reported by older kernels, without random addresses, and to be told.
+// personalities are the personalities that programs really request: the usual, those that
+// report older kernels, those without address randomization, and the query.
 var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
-// filter has the kernel refuse system calls of this thread and what it starts.
+// filter has the kernel refuse system calls of this thread and its future processes.
 func filter(s *Spec) error {
 	program := assemble(rules(families(s), !s.has(Namespaces), !s.Network))
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&p)), 0, 0)
 }
 
-// families returns the kinds of sockets that a command may have. Of sockets
-// with a path it may have pairs only: connections by path lead past every
-// namespace.
+// families returns the socket families that a command may use. Unix sockets are allowed
+// only as pairs: connections by path bypass every namespace.
 func families(s *Spec) []uint32 {
 	if s.Network || s.has(NetNamespace) {
 		return []uint32{unix.AF_INET, unix.AF_INET6}
@@ -70,7 +69,7 @@ func families(s *Spec) []uint32 {
 	return nil
 }
 
-// A rule says what becomes of one call. Its body always ends with an answer.
+// A rule decides about one system call. Its body always ends with an answer.
 type rule struct {
 	number uint32
 	body   []unix.SockFilter

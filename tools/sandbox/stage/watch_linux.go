@@ -17,32 +17,32 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// Limits of what is remembered of files that are watched.
+// Limits of the stored state of watched files.
 const (
 	maxMarks = 1000     // entries of a directory, at any depth
 	maxSaved = 64 << 10 // bytes of a file that is put back if it was changed
 )
 
-// watched is a place that must stay as it is, and how it was.
+// watched is a path that must stay unchanged, with its former state.
 type watched struct {
 	top   *top
 	at    string
 	was   map[string]mark // by place; empty if there was nothing
-	trees bool            // it is what a repository keeps further trees in, see entries
-	held  *id             // the repository that it is in, if the kernel holds it there; it is only compared
+	trees bool            // it is a repository's directory worktrees, see entries
+	held  *id             // its repository, if the kernel makes the path read-only; then it is only compared
 }
 
-// A mark is how a file was.
+// A mark is the former state of a file.
 type mark struct {
 	id      id
 	mode    uint32
 	size    int64
 	changed unix.Timespec // nobody can set this back
-	saved   []byte        // what it held; nil if that was not kept
+	saved   []byte        // the contents; nil if they were not stored
 }
 
-// same reports whether m and n are one file that was not touched in between.
-// A directory is touched by what is made in it, which has marks of its own.
+// same reports whether m and n are one unchanged file. Changed entries of a directory have
+// marks of their own.
 func (m mark) same(n mark) bool {
 	if m.id != n.id || m.mode != n.mode {
 		return false
@@ -143,7 +143,7 @@ func (t *top) remember(at string, marks map[string]mark, save bool) {
 	}
 	defer unix.Close(fd)
 	entries(fd, func(name string, _ byte) error {
-		// What repositories inside of one keep is not what they obey.
+		// These entries of a nested repository make git run nothing.
 		if name != "objects" && name != "refs" && name != "logs" && name != "worktrees" {
 			t.remember(path.Join(at, name), marks, save)
 		}
@@ -267,9 +267,8 @@ func (w watched) look() (problems []string) {
 	return problems
 }
 
-// compared says if a place that the command can't reach is not as it was. Its
-// user may have changed it meanwhile, so it stays. A repository that was moved
-// as a whole took it along.
+// compared reports a change of a path that the command can't write to. The user may have
+// made the change, so it stays. If the whole repository was moved, nothing is reported.
 func (w watched) compared() []string {
 	var st unix.Stat_t
 	dir, err := open(w.top.fd, path.Dir(w.at), unix.O_PATH|unix.O_DIRECTORY)
