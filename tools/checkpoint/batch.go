@@ -109,7 +109,7 @@ func (b *batch) start() (err error) {
 
 // commit has the disk keep the contents, and a state with them if there is one. It returns the
 // name of the state.
-func (b *batch) commit(s *heading, entries []entry) (id string, err error) {
+func (b *batch) commit(s *heading, changes []Change) (id string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.draft == nil && s == nil {
@@ -120,9 +120,10 @@ func (b *batch) commit(s *heading, entries []entry) (id string, err error) {
 	}
 	if s != nil {
 		s.FormatVersion = formatVersion
-		var lines, about []byte
-		for _, e := range entries {
-			lines = e.append(lines)
+		var about []byte
+		lines := make([]byte, 0, 256*len(changes))
+		for _, c := range changes {
+			lines = c.append(lines)
 		}
 		if about, err = json.Marshal(s); err == nil {
 			err = errors.Join(b.put(manifestName, lines), b.put(saidName, about))

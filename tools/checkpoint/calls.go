@@ -270,7 +270,7 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
-func (k *Keeper) reset() { k.top, k.kept, k.swept, k.saved = &node{}, nil, false, false }
+func (k *Keeper) reset() { k.top, k.known, k.swept, k.saved = &node{}, false, false, false }
 
 // drop closes the repository as well: perhaps it is not the one that is there.
 func (k *Keeper) drop() {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"gemline/engine/disk"
@@ -144,6 +145,19 @@ func CheckName(name string) error {
 		return fmt.Errorf("%.80q can't be the name of a file", name)
 	case disk.SameName(name, ".git"):
 		return fmt.Errorf("%.80q is the name of a repository", name)
+	}
+	return nil
+}
+
+// checkPath refuses what no file of a project is called.
+func checkPath(path string) error {
+	if !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		return fmt.Errorf("%.80q is no path", path)
+	}
+	for _, name := range parts(path) {
+		if err := CheckName(name); err != nil {
+			return err
+		}
 	}
 	return nil
 }

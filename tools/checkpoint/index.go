@@ -121,7 +121,7 @@ func (d *decoder) text() string {
 
 func (d *decoder) node(up *node, depth int) *node {
 	n := &node{name: d.text(), up: up}
-	if len(d.b) < 2 || depth > 4096 {
+	if len(d.b) < 2 || depth > 4096 || depth > 0 && (n.name != filepath.Base(n.name) || n.name == "." || n.name == "..") {
 		d.err = errIndex
 		return n
 	}

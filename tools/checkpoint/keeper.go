@@ -45,7 +45,7 @@ type Keeper struct {
 	short   error             // why only what is named is kept
 	failed  error             // why the last call was not kept, nil if it was
 	tip     string            // the last state of the session
-	kept    *kept             // what it holds; nil before it is needed
+	known   bool              // the nodes have what it holds
 	turn    Turn
 	changed map[string]Change // by calls of the turn, from what was there before it
 	unsure  bool              // they may have changed more
@@ -168,7 +168,7 @@ func (k *Keeper) use(ctx context.Context) (done func(), err error) {
 	if session := k.cfg.Session(); session == "" {
 		return done, nil // nothing will be added
 	} else if tip, err := k.repo.ref(session); err != nil || tip != k.tip {
-		k.tip, k.kept = "", nil
+		k.tip, k.known = "", false
 		if _, err := k.repo.heading(tip); err == nil {
 			k.tip = tip
 		}
@@ -214,13 +214,12 @@ func (k *Keeper) take(ctx context.Context, all bool, paths []string) (changes []
 
 // differs returns what differs from the last state.
 func (k *Keeper) differs() ([]Change, error) {
-	anew := k.kept == nil
-	if anew {
+	if !k.known {
 		all, err := states(k.repo, k.cfg.Session())
 		if err != nil && k.tip != "" {
 			return nil, err
 		}
-		k.kept = &kept{}
+		k.top.forget()
 		for _, s := range slices.Backward(all) {
 			if s.Parent == "" {
 				if s.changes, err = k.repo.changes(s.ID); err != nil {
@@ -228,11 +227,14 @@ func (k *Keeper) differs() ([]Change, error) {
 				}
 			}
 			for _, c := range s.changes {
-				k.kept.set(c.Path, c.After)
+				if checkPath(c.Path) == nil { // else nobody has seen it here
+					k.top.at(c.Path, true).was = c.After
+				}
 			}
 		}
+		k.known = true
 	}
-	changes := k.top.diff(k.kept, "", anew || k.top.sum == "", nil)
+	changes := k.top.diff("", nil)
 	if len(changes) == 0 {
 		k.top.clean()
 	}
@@ -335,23 +337,13 @@ func (k *Keeper) commit(b *batch, changes []Change, r Record) error {
 	if err != nil {
 		return err
 	}
-	entries := make([]entry, len(changes))
-	for i, c := range changes {
-		entries[i].change = c
-		if n := k.top.at(c.Path, false); n != nil && c.After.There() {
-			entries[i].size, entries[i].time = n.look.Size, n.look.Modified
-		}
-	}
-	id, err := b.commit(&heading{Parent: k.tip, Record: record}, entries)
+	id, err := b.commit(&heading{Parent: k.tip, Record: record}, changes)
 	if err == nil {
 		err = k.repo.setRef(k.cfg.Session(), id)
 	}
 	if err != nil {
 		k.reset()
 		return err
-	}
-	for _, c := range changes {
-		k.kept.set(c.Path, c.After)
 	}
 	k.top.clean()
 	k.tip, k.saved = id, false

@@ -26,7 +26,8 @@ type node struct {
 	up      *node
 	kids    []*node // by name
 	look    disk.Look
-	sum     Sum // of the content, of where a link leads, or isDir; "" is not kept
+	sum     Sum     // of the content, of where a link leads, or isDir; "" is not kept
+	was     Version // in the last state of the session, see [Keeper.differs]
 	cover   cover
 	wanted  bool // a call names it, whatever is ignored
 	settled bool // an equal look means an equal file
@@ -84,12 +85,15 @@ func (n *node) gone() {
 	n.look, n.sum, n.settled = disk.Look{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
-		return k.cover != named
+		return k.cover != named && k.useless()
 	})
 }
 
-// was notes that n was a version, and is to be looked at again.
-func (n *node) was(v Version) {
+// useless reports whether nothing is at n, or was in the last state, nor below it.
+func (n *node) useless() bool { return !n.there() && !n.was.There() && len(n.kids) == 0 }
+
+// revert notes that n was a version, and is to be looked at again.
+func (n *node) revert(v Version) {
 	if !v.dir() || !n.look.Mode.IsDir() {
 		n.gone()
 	}
@@ -118,6 +122,16 @@ func (n *node) version() Version {
 	return Version{keptMode(n.look.Mode), n.sum}
 }
 
+// files adds to list the files below n that are kept.
+func (n *node) files(list []*node) []*node {
+	for _, k := range n.kids {
+		if list = k.files(list); k.sum != "" && !k.version().dir() {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
 // keptMode returns what is kept of a mode.
 func keptMode(mode fs.FileMode) fs.FileMode {
 	if mode&fs.ModeSymlink != 0 {
@@ -126,13 +140,50 @@ func keptMode(mode fs.FileMode) fs.FileMode {
 	return mode & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }
 
-// clean notes that n, and what is below it, is as it was kept.
+// clean notes that n, and what is below it, is in the last state as it is.
 func (n *node) clean() {
 	if n.dirty.Swap(false) {
-		for _, k := range n.kids {
+		n.was = n.version()
+		n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 			k.clean()
+			return !k.wanted && k.useless()
+		})
+	}
+}
+
+// forget notes that nothing is known of what the last state has of n, and below it.
+func (n *node) forget() {
+	n.was = Version{}
+	n.dirty.Store(true)
+	for _, k := range n.kids {
+		k.forget()
+	}
+}
+
+// diff adds to list what of n, and of what is below it, differs from the last state. Where no
+// change was noted since, nothing is looked at.
+func (n *node) diff(path string, list []Change) []Change {
+	if !n.dirty.Load() {
+		return list
+	}
+	at, some := len(list), false
+	list = append(list, Change{}) // a directory comes before what is in it
+	for _, k := range n.kids {
+		list = k.diff(joined(path, k.name), list)
+		some = some || k.sum != ""
+	}
+	if !n.there() || n.look.Mode.IsDir() {
+		n.sum = ""
+		if n.up == nil || some || n.there() && n.cover != watched {
+			n.sum = isDir
 		}
 	}
+	is := n.version()
+	if n.up == nil || is == n.was {
+		return slices.Delete(list, at, at+1)
+	}
+	list[at] = Change{Path: path, Before: n.was, After: is, size: n.look.Size, time: n.look.Modified}
+	return list
 }
 
 // parts returns the names of a path that is absolute.
@@ -143,11 +194,9 @@ func parts(path string) []string {
 
 // joined returns a path below another one, "" for the top.
 func joined(path, name string) string {
-	if path == "" {
-		if filepath.Separator == '/' {
-			return "/" + name
-		}
-		return name + string(filepath.Separator)
+	const sep = string(filepath.Separator)
+	if path == "" && sep != "/" {
+		return name + sep
 	}
-	return filepath.Join(path, name)
+	return strings.TrimSuffix(path, sep) + sep + name
 }

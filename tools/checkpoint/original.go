@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/engine/text"
 	"gemline/tools/gitconfig"
@@ -42,10 +41,8 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		return nil, err
 	}
 	root, goals := k.cfg.Workspace.Roots()[0], map[string]*goal{}
-	for _, is := range k.top.diff(nil, "", true, nil) {
-		if !is.After.dir() && disk.Inside(root, is.Path) {
-			goals[is.Path] = &goal{have: is.After, mixed: true}
-		}
+	for _, n := range k.top.at(root, true).files(nil) {
+		goals[n.path()] = &goal{have: n.version(), mixed: true}
 	}
 	for _, f := range theirs {
 		path := filepath.Join(root, filepath.FromSlash(f.name))

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -207,9 +206,9 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 		if err != nil {
 			return err
 		}
-		c := Change{path, is, g.want}
+		c := Change{Path: path, Before: is, After: g.want}
 		if !g.mixed && (is == g.want || g.halfway(is)) {
-			p.already = append(p.already, Change{path, g.have, g.want})
+			p.already = append(p.already, Change{Path: path, Before: g.have, After: g.want})
 		}
 		switch {
 		case is == g.want, !is.There() && !g.want.There():
@@ -236,7 +235,7 @@ func (k *Keeper) unmake(p *Plan, made []string) {
 	for _, path := range made {
 		if base, err := k.reach(path); err == nil {
 			if is, err := look(base, path, 0); err == nil && special(is.Mode) {
-				p.Changes = append(p.Changes, Change{path, is, Version{}})
+				p.Changes = append(p.Changes, Change{Path: path, Before: is})
 			}
 		}
 	}
@@ -244,13 +243,8 @@ func (k *Keeper) unmake(p *Plan, made []string) {
 
 // reach returns the directory that a path is reached from, if it may be touched.
 func (k *Keeper) reach(path string) (base string, err error) {
-	for _, name := range parts(path) {
-		if err := CheckName(name); err != nil {
-			return "", err
-		}
-	}
-	if !filepath.IsAbs(path) || path != filepath.Clean(path) {
-		return "", fmt.Errorf("%.80q is no path", path)
+	if err := checkPath(path); err != nil {
+		return "", err
 	}
 	for _, root := range k.cfg.Workspace.Roots() {
 		if disk.Inside(root, path) && root != path && len(root) > len(base) {

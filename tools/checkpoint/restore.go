@@ -90,7 +90,7 @@ func (k *Keeper) begin(ctx context.Context, p *Plan, paths []string) ([]string, 
 	if last, err := stateOf(k.repo, k.tip); err == nil && p.Kind == Undone && (last.Kind == Begun || last.Part) {
 		for _, c := range p.already {
 			k.keep(c.Path)
-			k.top.at(c.Path, true).was(c.Before)
+			k.top.at(c.Path, true).revert(c.Before)
 			paths = append(paths, c.Path)
 		}
 		if there, err = k.differs(); err != nil {

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"archive/zip"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -305,21 +304,18 @@ func (r *repo) part(id, name string) ([]byte, error) {
 	return o.part(name, mostManifest)
 }
 
-// An entry is a line of a manifest: how a path was, how it is, and when it was changed.
-type entry struct {
-	change     Change
-	size, time int64 // of what is there, the time in nanoseconds since 1970
-}
-
-// append adds the line to b.
-func (e entry) append(b []byte) []byte {
-	for _, v := range []Version{e.change.Before, e.change.After} {
+// append adds a line of a manifest to b: how a path was, how it is, and when it was changed.
+func (c Change) append(b []byte) []byte {
+	for _, v := range []Version{c.Before, c.After} {
 		b = append(strconv.AppendUint(b, uint64(v.Mode), 8), ' ')
-		b = append(append(b, cmp.Or(v.Sum.String(), "-")...), ' ')
+		if v.Sum == "" {
+			b = append(b, '-')
+		}
+		b = append(hex.AppendEncode(b, []byte(v.Sum)), ' ')
 	}
-	b = append(strconv.AppendInt(b, e.size, 10), ' ')
-	b = append(strconv.AppendInt(b, e.time, 10), ' ')
-	return append(strconv.AppendQuote(b, e.change.Path), '\n')
+	b = append(strconv.AppendInt(b, c.size, 10), ' ')
+	b = append(strconv.AppendInt(b, c.time, 10), ' ')
+	return append(strconv.AppendQuote(b, c.Path), '\n')
 }
 
 // changes returns what a state differs in from the one before it.

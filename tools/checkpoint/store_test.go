@@ -80,7 +80,7 @@ func keep(r *repo, parent, text string) (id string, err error) {
 		return "", err
 	}
 	return b.commit(&heading{Parent: parent, Record: []byte("{}")},
-		[]entry{{change: Change{Path: "/" + text, After: Version{0o644, sum}}}})
+		[]Change{{Path: "/" + text, After: Version{0o644, sum}}})
 }
 
 // open opens a store as another process sees it.

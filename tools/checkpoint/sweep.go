@@ -215,7 +215,7 @@ func (s *sweep) vanish(n, k *node) {
 	}
 	k.gone()
 	n.touch()
-	if k.cover != named && len(k.kids) == 0 {
+	if k.cover != named && k.useless() {
 		n.kids = slices.DeleteFunc(n.kids, func(o *node) bool { return o == k })
 	}
 }
@@ -279,7 +279,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 			s.ruled.Store(true)
 		}
 		k.gone()
-		if k.cover == named || len(k.kids) > 0 {
+		if k.cover == named || !k.useless() {
 			kids = append(kids, k)
 		}
 	}
@@ -320,7 +320,6 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 	}
 	if k.there() && k.look.Mode.IsDir() {
 		k.gone()
-		k.kids = nil
 	}
 	if look == k.look && k.settled {
 		return

@@ -38,7 +38,7 @@ func (s FileStat) String() string {
 func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
 		for path, g := range goals(d) {
-			if c := (Change{path, g.want, g.have}); c.Before != c.After &&
+			if c := (Change{Path: path, Before: g.want, After: g.have}); c.Before != c.After &&
 				!(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
 				list = append(list, k.stat(c, k.stored(c.Before), k.stored(c.After)))
 			}
@@ -321,7 +321,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 		return nil, fmt.Errorf("%s is there, of which no copy is made: it would be lost", rel(path))
 	}
 	if is != d.Version {
-		p.Changes = []Change{{path, is, d.Version}}
+		p.Changes = []Change{{Path: path, Before: is, After: d.Version}}
 	}
 	return p, nil
 }
