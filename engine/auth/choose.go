@@ -36,7 +36,7 @@ func Known(name string) (Method, bool) {
 // An Error says why no request can be made.
 type Error struct {
 	Message string // what is wrong, on one line
-	Advice  string // what to do about it, on one line; may be empty
+	Advice  string // how to mend the error, on one line; may be empty
 	Config  bool   // a value makes no sense; else a credential is missing
 	Err     error  // the cause, may be nil
 }
@@ -47,7 +47,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint says what to do about it, on one line; may be empty.
+// Hint returns the Advice.
 func (e *Error) Hint() string { return e.Advice }
 
 // Config is what a choice depends on.
@@ -59,7 +59,7 @@ type Config struct {
 	// KeyStored reports whether a key may be stored; nil is no.
 	KeyStored func() bool
 
-	// Key is a key that beats those of variables, and KeyFrom what gave it.
+	// Key is a key that takes precedence over variables, and KeyFrom its origin.
 	Key, KeyFrom string
 
 	// Getenv returns a variable of the environment or else of the .env file.

@@ -27,11 +27,11 @@ const FileName = "gemini-credentials.json"
 
 // A File is a file of credentials as the Gemini CLI has it: an object of
 // services, each an object of values, encrypted for one user of one machine.
-// That keeps it out of backups and searches, not from the user's programs;
-// its mode does the rest.
+// Encryption protects the values in backups and from searches, not from the user's programs;
+// the file's mode keeps other users out.
 type File struct {
 	Path string
-	key  func() ([]byte, error) // for one user of one machine; slow, the first time
+	key  func() ([]byte, error) // for this user and machine; the first call is slow
 }
 
 // newFile returns the File in dir, for this user of this machine.

@@ -55,8 +55,7 @@ func (s *Store) May(c Choice) bool {
 	return is(s.vault.file.Path) || s.vault.ring != nil && (c.From != "" || is(s.mark))
 }
 
-// marked notes that there is a key in the keyring, or that there is none. What
-// depends on it is only what the user is told.
+// marked notes whether the keyring has a key. The note affects only messages to the user.
 func (s *Store) marked(there bool) {
 	switch {
 	case s.mark == "":

@@ -110,8 +110,7 @@ func (v *Vault) forget(ctx context.Context, service, account string) error {
 	return err
 }
 
-// The errors of a keyring that does not answer, and of a library that fell
-// over what it answered.
+// The errors of a keyring that does not answer, and of a library that panics over its answer.
 var (
 	errSlow = errors.New("the keyring does not answer")
 	errFell = errors.New("the keyring can't be used")
@@ -129,7 +128,7 @@ func (v *Vault) wait(ctx context.Context, f func() (string, error)) (string, err
 	done := make(chan result, 1)
 	go func() {
 		r := result{err: errFell}
-		defer func() { recover(); done <- r }() // of others, about others
+		defer func() { recover(); done <- r }() // a library's panic over foreign data
 		r.value, r.err = f()
 	}()
 	select {

@@ -20,13 +20,13 @@ var easterns = []struct {
 }
 
 // eastern returns the charset of a Chinese, Japanese, Korean or Thai text, "" if b does not
-// look like one. Of two charsets that fit about as well it takes the preferred one.
+// look like one. If two charsets fit about equally well, it returns the preferred one.
 func eastern(b []byte, preferred string) string {
 	const enough = 4096
 	if b = sample(b); len(b) > enough {
 		b = b[:max(bytes.LastIndexByte(b[:enough], '\n')+1, enough/2)]
 	}
-	words, capitals := wholeWords(b), true // in many charsets of one byte these begin at 0xc0
+	words, capitals := wholeWords(b), true // in many single-byte charsets, capitals begin at 0xc0
 	for _, c := range b {
 		capitals = capitals && (c < utf8.RuneSelf || c >= 0xc0)
 	}

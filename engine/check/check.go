@@ -3,9 +3,9 @@
 //
 // # After the work
 //
-// A [Run] checks when an answer is over before which files may have changed: by a tool
-// that edits, by a command that was not held to looking, or by a tool of which nobody
-// knows what it does. An answer alone is not checked.
+// A [Run] checks at the end of an answer if files may have changed: by a tool that edits, by
+// a command that was not confined to read-only, or by a tool of unknown effect. An answer
+// alone is not checked.
 //
 // # Red is an error
 //
@@ -14,7 +14,8 @@
 //
 // # The command is somebody else's
 //
-// [Config.Run] starts it, bounds what it prints and ends all of it with the context.
+// [Config.Run] starts the command, bounds its output and ends all its processes with the
+// context.
 package check
 
 import (
@@ -33,7 +34,7 @@ import (
 type Config struct {
 	Command string // as the user knows it
 
-	// Mends is how often what is found is told to the model.
+	// Mends is how often the model gets the findings to mend them.
 	Mends int
 
 	// Run runs the command once. The Result's text is for the model, and the error
@@ -56,12 +57,11 @@ func (e *Error) Error() string { return fmt.Sprintf("the check is red: %s: %s", 
 // Hint says what else there is.
 func (*Error) Hint() string { return "--check-rounds N lets the model mend more often what it finds" }
 
-// id is that of the check among the calls that run.
+// id is the check's ID among the running calls.
 const id = "check"
 
-// Wrap returns a Run that yields what run does, and checks it. Each check is an
-// [engine.Started], what was printed, and an [engine.Checked]. Without a command it is run
-// itself.
+// Wrap returns a Run that yields the events of run, and checks the work. Each check is an
+// [engine.Started], its output, and an [engine.Checked]. Without a command Wrap returns run.
 func (c Config) Wrap(run engine.Run) engine.Run {
 	if c.Command == "" {
 		return run
@@ -137,8 +137,8 @@ func (w *work) watch(ev engine.Event) {
 	w.changed = w.changed || len(f.Result.Changes) > 0
 }
 
-// check runs the command. It returns what it printed, for the model, and why it is red, ""
-// if it is not. The error is that of ctx.
+// check runs the command. It returns the output for the model, and why the check is red, ""
+// if it is not. The error is ctx's.
 func (w *work) check(ctx context.Context, round int) (text, why string, err error) {
 	title := "check: " + w.Command
 	if !w.tell(engine.Started{ID: id, Name: id, Intent: engine.Intent{Title: title}}) {

@@ -9,12 +9,12 @@
 //
 // # Nothing is changed
 //
-// What is given stays as it is; what takes its place shares what is the same.
+// The given messages stay as they are; their replacements share unchanged parts with them.
 //
 // # A snapshot is a report
 //
-// It was made from what files, pages and programs say. So it is marked as what it is, and
-// no word of it stands outside of the marks.
+// A snapshot is made from contents of files, pages and programs. It is therefore marked as a
+// report, and its whole text is inside the marks.
 //
 // # What stands, stays
 //

@@ -274,7 +274,7 @@ func step(at *os.Root, part string) (*os.Root, error) {
 	return next, nil
 }
 
-// blame makes err, if there is one, speak of the whole path of name.
+// blame returns err, if not nil, as an error with the whole path of name.
 func (d *Dir) blame(err error, op, name string) error {
 	if err == nil {
 		return nil

@@ -192,9 +192,9 @@ func synthetic(kind int64) bool {
 // A Raw is an open file without what os.File costs when very many are read.
 type Raw int
 
-// Raw opens the regular file called name, as File does, and tells its size. It
-// does not look before it opens, so it is for names that were listed as
-// regular files. It reads what is there and never waits.
+// Raw opens the regular file called name, as File does, and tells its size. It does not check
+// the type first, so name must have been listed as a regular file. It reads what is there and
+// never waits.
 func (d *Dir) Raw(name string) (Raw, int64, error) {
 	if d.quick.dir == nil {
 		f, info, err := d.fileSlow(name)

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // flushes reports whether [Dir.Flush] flushes what was written.
 const flushes = true
 
-// Flush has the disk keep what was written on it, that of others included.
+// Flush writes all pending changes to the disk, other programs' included.
 func (d *Dir) Flush() error {
 	f, err := d.root.Open(".")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Look is what a directory says of one of its entries. Two that are equal are of
-// the same content, if the first is settled.
+// A Look is the metadata of a directory entry. Two equal Looks mean equal content, if the
+// first is settled.
 type Look struct {
 	Mode     fs.FileMode
 	Size     int64
@@ -19,8 +19,8 @@ type Look struct {
 // next one surely comes with another time: more than a tick of the kernel's clock.
 const soon = 50 * time.Millisecond
 
-// Settled reports whether whatever changes from at on gets another Look. The file
-// is on a disk that is this machine's own, or not.
+// Settled reports whether every change from at on results in another Look; local says that
+// the file is on a disk of this machine.
 func (l Look) Settled(at time.Time, local bool) bool {
 	before := at.Add(-settled)
 	if local {

@@ -19,8 +19,8 @@ func sameName(name, guarded string) bool {
 	return name == guarded || strings.Contains(name, "~") && shortName(name, guarded)
 }
 
-// FoldName returns the one spelling of all names that may name the file called
-// name, but for short ones. Of a stream of a file it returns the file.
+// FoldName returns a spelling common to all names, except 8.3 names, that may name the file
+// called name. For a stream of a file it returns the file's name.
 func FoldName(name string) string {
 	if !ascii(name) {
 		name = strings.Map(func(r rune) rune {

@@ -40,15 +40,14 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 }
 
 // Replace makes b the content of the file at path. A symbolic link stays one, and
-// the file it leads to is replaced. A file that is there keeps its mode and, as far
-// as the user may, its owner; one that may not be written stays. A new one gets
-// mode.
+// the file it leads to is replaced. An existing file keeps its mode and, as far as the user
+// may, its owner; a file without permission to write is not replaced. A new file gets mode.
 //
-// The caller holds a lock on the file, such as [Lock]: what killed processes have left of replacing
-// the file is removed.
+// The caller holds a lock on the file, such as [Lock]: temporary files of killed processes
+// are removed.
 func Replace(path string, b []byte, mode fs.FileMode) error {
 	path = Follow(path)
-	failed := func(err error) error { // of the file, not of the one that takes its place
+	failed := func(err error) error { // with the file's own path, not the temporary one
 		return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 	}
 	old, err := os.Stat(path)

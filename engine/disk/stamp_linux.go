@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StampOf returns the stamp of a file, if there is one.
+// StampOf returns a file's stamp, if the system has stamps.
 func StampOf(info fs.FileInfo) (Stamp, bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -4,7 +4,7 @@ package disk
 
 import "io/fs"
 
-// StampOf returns the stamp of a file, if there is one.
+// StampOf returns a file's stamp, if the system has stamps.
 func StampOf(fs.FileInfo) (Stamp, bool) { return Stamp{}, false }
 
 // Local reports whether a path is known to lie on a disk that nobody but this

@@ -25,7 +25,7 @@ func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url 
 			"is a web page":       {Pieces: []string{before + "<html><title>Log in</title></html>\n\n"}},
 		} {
 			if at > 0 && name == "is a web page" {
-				continue // which is a line that means nothing, or one that makes no sense
+				continue // within a stream, a page is an ignored or a malformed line
 			}
 			t.Run(name, func(t *testing.T) {
 				s := newServer([]Reply{{Wire: w}})

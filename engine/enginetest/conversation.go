@@ -22,8 +22,8 @@ import (
 //
 // TEXT is the rest of the line, or a JSON string. VALUE is JSON, or else a word.
 // PROMPT and OUTPUT are numbers of tokens. REASON is a finish reason of the API.
-// A second text in a reply comes in a chunk of its own. A token is one that an answer can
-// go on with. What breaks, breaks the connection behind what was said so far.
+// A second text in a reply comes in a chunk of its own. A token lets another request continue
+// the answer. The word breaks closes the connection behind the reply so far.
 func Conversation(text string) ([]Reply, error) {
 	var all []Reply
 	for line := range strings.Lines(text) {

@@ -239,7 +239,7 @@ func Bytewise(r Reply) Reply {
 	return Reply{Wire: &Wire{Pieces: all}}
 }
 
-// Huge says one text of n bytes in one chunk.
+// Huge says n bytes of text in a single chunk.
 func Huge(n int) Reply { return Says(Text(n)) }
 
 // Text returns n bytes of words that do not repeat themselves.

@@ -123,8 +123,8 @@ func (r Reply) With(prompt, output int32) Reply {
 	return r
 }
 
-// copied returns a copy of v that shares nothing with it. Numbers inside maps
-// become float64, as they do on the wire.
+// copied returns a deep copy of v. Numbers inside maps become float64, as they do on the
+// wire.
 func copied[T any](v T) T {
 	b, err := json.Marshal(v)
 	if err != nil {

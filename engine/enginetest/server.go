@@ -347,7 +347,7 @@ func unary(chunks []*genai.GenerateContentResponse) string {
 	return text(whole)
 }
 
-// Event is the usual frame of a chunk: one event of one data line.
+// Event returns the usual frame of a chunk: an event with a single data line.
 func Event(json string) string { return "data: " + json + "\r\n\r\n" }
 
 // text returns the JSON of a chunk as the API writes it.

@@ -1,13 +1,14 @@
-// Package google exchanges the credentials of a Google account for tokens: those of a file, or
-// those of the machine, where that is one of Google's.
+// Package google exchanges the credentials of a Google account for tokens: credentials from a
+// file, or from the machine if it belongs to Google.
 //
-// # Nothing is kept
+// # Nothing is stored
 //
-// A [Source] asks for a token each time. Whoever uses it keeps it until it expires.
+// A [Source] asks for a token each time. The caller keeps the token until it expires.
 //
 // # Secrets
 //
-// What credentials hold is told to Know before anything is sent, and is in no error.
+// The secrets of credentials are passed to Know before anything is sent, and appear in no
+// error.
 package google
 
 import (
