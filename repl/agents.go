@@ -9,18 +9,18 @@ import (
 	"gemline/engine"
 )
 
-// agents are the calls of agents that are not over. Several of one kind have numbers.
+// agents holds the running calls of agents. Several of one kind are numbered.
 type agents struct {
 	list   []agentCall
-	asking map[string]string // who asks, by the id of what it asks about
+	asking map[string]string // the asking agent, by the id of its call
 }
 
 type agentCall struct {
 	id, agent string
-	number    int // 0 before there is another one
+	number    int // 0 for the only call of its agent
 }
 
-// called notes a call, if it is one of an agent.
+// called notes a call if it runs an agent.
 func (as *agents) called(ev engine.Called) {
 	agent, _ := ev.Args["agent_name"].(string)
 	if agent == "" {
@@ -68,7 +68,7 @@ func (as *agents) asks(id, name string) {
 	as.asking[id] = name
 }
 
-// Asking returns the agent that makes a call, as it is told.
+// Asking returns the name of the agent that makes a call, as it is printed.
 func (p *Printer) Asking(q engine.Proposal) string {
 	return cmp.Or(p.turn.agents.asking[q.ID], q.Agent)
 }

@@ -27,7 +27,7 @@ type Asker struct {
 
 	desk  turn.Desk                    // of the turn that runs, nil between turns
 	agent func(engine.Proposal) string // who asks, as the turn tells it
-	usual string                       // the last [question.Fact] of that kind that was told
+	usual string                       // the last usual [question.Fact] that was printed
 }
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.

@@ -193,7 +193,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	}
 }
 
-// explainCall says what would be called, and what that does.
+// explainCall prints the tool, its arguments and their effects.
 func (a *Asker) explainCall(p engine.Proposal) {
 	by := ""
 	if p.Agent != "" {

@@ -53,8 +53,8 @@ func (c *Console) wishes(folder string, wishes []question.Wish) (hidden bool) {
 	return hidden
 }
 
-// choose asks for one of some options, and help is what ? tells if it is not nil. Nothing,
-// and what is no option, means the one without a key.
+// choose asks for one of several options. Help, if not nil, prints the help for ?. An empty
+// answer, and an answer that is no option, means the option without a key.
 func choose[T any](ctx context.Context, c *Console, options []question.Option[T], help func()) (answer T, err error) {
 	m := Menu{Enter: "not now", Help: help}
 	var answers []T

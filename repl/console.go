@@ -159,8 +159,8 @@ func (c *Console) Wait(ctx context.Context, doing func() string, work Work) erro
 	return nil
 }
 
-// Work is what takes its time. What it has to say it says by show, which waits until that
-// is done.
+// Work is a task that takes some time. It prints by show, which waits until the printing is
+// done.
 type Work func(ctx context.Context, show func(func()))
 
 // read reads an input from the user.

@@ -37,11 +37,11 @@ type HistoryConfig struct {
 }
 
 const (
-	// Of prompts and of shell commands, so many are kept.
+	// The most prompts and shell commands that are stored.
 	mostPrompts  = 2000
 	mostCommands = 100
 
-	// largestHistory is what a file of them may hold.
+	// largestHistory is the largest size of a history file.
 	largestHistory = 32 << 20
 
 	// historyWait is how long another program may hold the file.

@@ -10,8 +10,8 @@ import (
 	"gemline/repl/report"
 )
 
-// nested tells what an agent does inside a call, and which agent it is. What it
-// says is shown as what the call prints.
+// nested prints the events of an agent inside a call, with the agent's name. The agent's text
+// is shown as output of the call.
 func (p *Printer) nested(ev engine.Nested) {
 	agents, said := engine.Source(ev)
 	name := p.turn.agents.name(ev.ID, ev.Agent)

@@ -60,18 +60,18 @@ type Printer struct {
 	shown  int
 }
 
-// A shownTurn is what a [Printer] knows of the turn that it shows.
+// A shownTurn is the state of the turn that a [Printer] shows.
 type shownTurn struct {
 	began    time.Time
-	heard    time.Time         // when the last event came, or what it announced is over
-	called   map[string]string // what calls are about that have not begun, by id
+	heard    time.Time         // when the last event came, or the pause that it announced ended
+	called   map[string]string // subjects of calls that have not begun, by id
 	running  calls
 	asked    []string // calls that were asked about and have not begun, by id
-	reads    []reads  // what was read or searched, and is not told yet
+	reads    []reads  // read-only calls that are not printed yet
 	agents   agents
 	thinking string // the beginning of a line of reasoning
-	doing    string // what the last progress line has said
-	beside   string // what is done beside the conversation, "" if nothing is known of
+	doing    string // the activity in the last progress line
+	beside   string // activity beside the conversation, "" if none is known
 }
 
 // A call is one that runs.
@@ -240,7 +240,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Output:
 		switch c := p.turn.running.find(ev.ID); {
 		case c == nil:
-		case ev.Stage: // the next line that says that work goes on has it
+		case ev.Stage: // printed with the next progress line
 			c.stage = ev.Delta
 		default:
 			p.output(c, ev.Delta)

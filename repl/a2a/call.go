@@ -8,7 +8,7 @@ import (
 	"gemline/repl/question"
 )
 
-// A call is one that clients are told of, as far as it has come.
+// A call is a call of the model that clients see, in its current state.
 type call struct {
 	agent, id, name string
 	args            map[string]any
@@ -16,7 +16,7 @@ type call struct {
 	tool            engine.Tool // the zero Tool if it is not known
 }
 
-// data returns what clients are told of a call, in every state of it.
+// data returns the call in the form that clients get in each of its states.
 func (c call) data() map[string]any {
 	args := c.args
 	if args == nil {
@@ -27,7 +27,7 @@ func (c call) data() map[string]any {
 		"status":  string(c.state), "tool": toolData(c.tool, c.name, args), "agent": c.agent}
 }
 
-// toolData returns what clients are told of the tool of a call.
+// toolData returns the tool of a call in the form that clients get.
 func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	d := map[string]any{"name": name, "displayName": name}
 	if t.Declaration == nil {

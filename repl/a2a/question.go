@@ -226,7 +226,7 @@ func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
 	}
 }
 
-// Bounds of what clients are told of a call, in bytes of JSON.
+// Bounds of a call's data for clients, in bytes of JSON.
 const (
 	mostData  = 44_000
 	mostTexts = 12_000 // of both texts of a file
@@ -251,8 +251,8 @@ func (s *Server) clean(v map[string]any, most int) map[string]any {
 	return cleaned
 }
 
-// cut returns a value in what is left of the bytes. Of a map, what is short comes first, so
-// that it is the longest that is cut.
+// cut returns a value that fits into the bytes left. In a map short values come first, so
+// that the longest are cut.
 func (s *Server) cut(v any, left *int) any {
 	switch v := v.(type) {
 	case string:

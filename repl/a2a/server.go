@@ -44,7 +44,7 @@ type Config struct {
 
 // A Command is one that clients may run.
 type Command struct {
-	Name    string // with those that it is one of, such as "memory show"
+	Name    string // with its parent command, such as "memory show"
 	Summary string
 	Args    string // synopsis, "" if it takes none
 	Streams bool   // it is a task for the model
@@ -57,8 +57,7 @@ type Connected struct {
 	Tools  []Tool `json:"tools"`
 }
 
-// A Server serves clients. It is an [http.Handler] of requests that come from those who may
-// come in.
+// A Server serves clients. It is an [http.Handler] of requests from authorized clients.
 type Server struct {
 	Config
 	ctx      context.Context

@@ -49,7 +49,7 @@ type record struct {
 	Used    time.Time     `json:"used"`
 }
 
-// Bounds of what is kept of a task, and of an event, which clients read as a line.
+// Bounds of a stored task, and of an event, which clients read as a line.
 const (
 	mostRecord   = 256 << 10 // bytes
 	mostMessages = 64

@@ -18,7 +18,7 @@ import (
 	"gemline/tools/workspace"
 )
 
-// An option is one of a question's, with what it means.
+// An option is an option of a question, with the answer that it stands for.
 type option struct {
 	protocol.PermissionOption
 	answer engine.Answer // nil refuses

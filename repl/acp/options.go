@@ -131,7 +131,7 @@ func (h *held) options() []protocol.SessionConfigOption {
 		option(modelOption, "Model", h.talk.Model)}
 }
 
-// tellMode tells the editor of an approval mode that it does not know of.
+// tellMode tells the editor the approval mode if it has changed.
 func (h *held) tellMode() {
 	now := h.mode().Now()
 	h.mu.Lock()
@@ -144,7 +144,7 @@ func (h *held) tellMode() {
 	}
 }
 
-// tellCommands tells the editor of the slash commands, if it does not know of them.
+// tellCommands tells the editor the slash commands, if it has not got them.
 func (h *held) tellCommands() {
 	all := h.talk.Commands()
 	b, err := json.Marshal(all)

@@ -43,17 +43,17 @@ type Config struct {
 type Method struct {
 	ID, Name, About string
 	Meta            map[string]any
-	Words           []string // of a command of gemline's that does it at a terminal
+	Words           []string // gemline's arguments to sign in at a terminal
 }
 
-// A Login is what an editor says of a method.
+// A Login is an editor's choice of a method, with its credentials.
 type Login struct {
 	Method  string
 	Key     string // for the Gemini API
 	Gateway *Gateway
 }
 
-// A Gateway is what answers in the place of the Gemini API.
+// A Gateway is a server that answers in place of the Gemini API.
 type Gateway struct {
 	BaseURL string            `json:"baseUrl"`
 	Headers map[string]string `json:"headers"`
@@ -92,7 +92,7 @@ type Conversation struct {
 	Run    engine.Run
 
 	History func() []*genai.Content
-	Shown   func() map[string]string // what was shown of results of calls, by their ids
+	Shown   func() map[string]string // printed results of calls, by call id
 	Title   func(context.Context, *genai.FunctionCall) string
 	Kind    func(name string, args map[string]any) engine.Kind
 
@@ -104,16 +104,16 @@ type Conversation struct {
 	Close func()
 }
 
-// A Switch is something of a conversation that is one of several.
+// A Switch is a setting of a conversation with several positions.
 type Switch struct {
 	Now func() string
 	All func() []Position
 	Set func(ctx context.Context, id string) error
 
-	Turn bool // it is set between prompts only
+	Turn bool // is set between prompts only
 }
 
-// A Position is what a [Switch] may be.
+// A Position is a value of a [Switch].
 type Position struct{ ID, Name, About string }
 
 const (

@@ -12,11 +12,11 @@ import (
 	"gemline/repl/output"
 )
 
-// The bounds of what is kept for listeners.
+// Bounds of stored texts for listeners, and of waiting.
 const (
-	mostSince   = 256 << 10 // bytes that a new listener is shown of what was printed
+	mostSince   = 256 << 10 // bytes of earlier output for a new listener
 	mostWaiting = 1 << 20   // bytes that wait for one listener
-	mostTyped   = 100       // lines that were sent during a turn and not taken
+	mostTyped   = 100       // lines sent during a turn and not taken yet
 	greetWithin = 5 * time.Second
 	lookWithin  = 2 * time.Second // where all are asked what they do
 )
@@ -174,7 +174,7 @@ func (h *Hub) Open(prompt string, question bool) <-chan Said {
 	return h.answer
 }
 
-// Shut says that what was open is so no more. What came too late for it, the sender is told.
+// Shut closes the open question. A sender whose answer came too late is told so.
 func (h *Hub) Shut(by string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,10 +17,10 @@ import (
 	"gemline/repl/input"
 )
 
-// An Item is one prompt of a batch, with what is asked for it alone.
+// An Item is one prompt of a batch, with its own options.
 type Item struct {
 	Index int    // counted from 0
-	Line  int    // where it begins, counted from 1; in a NUL-separated batch, which one it is
+	Line  int    // its first line, counted from 1; in a NUL-separated batch, its number
 	ID    string // the user's name for it, or its index
 
 	Prompt string // as -p takes it
@@ -55,7 +55,7 @@ func (it Item) Text() string {
 			b.WriteString("\n\n")
 		}
 		b.WriteByte('@')
-		for _, r := range path { // quoted sign by sign, so that nothing in it means anything
+		for _, r := range path { // every special character is quoted
 			if r < 0x80 && !strings.ContainsRune("/._-", r) && !isAlnum(r) {
 				b.WriteByte('\\')
 			}

@@ -15,11 +15,11 @@ type printer struct {
 	unordered bool
 	state     *state
 	next      int           // the item to be printed next
-	ready     map[int]entry // those that ended and wait for it
+	ready     map[int]entry // ended items that wait for next
 	lost      error         // of writing
 }
 
-// add takes an item that has ended, and prints it and those that waited for it.
+// add takes an ended item, and prints it and the items that waited for it.
 func (p *printer) add(index int, e entry) {
 	if p.unordered {
 		p.print(e)
@@ -33,7 +33,7 @@ func (p *printer) add(index int, e entry) {
 	}
 }
 
-// flush prints what still waits, as an item before it was stopped.
+// flush prints the items that still wait, because an item before them was stopped.
 func (p *printer) flush() {
 	for _, i := range slices.Sorted(maps.Keys(p.ready)) {
 		p.print(p.ready[i])

@@ -235,8 +235,8 @@ func (r *runner) find(first Item) (*state, error) {
 	return memory(), nil
 }
 
-// closeState closes the state. It is not removed while there is something that
-// another run may want of it.
+// closeState closes the state. It removes the state after a finished batch, unless the user
+// has named its file.
 func (r *runner) closeState() {
 	if r.over && r.State.File == "" {
 		r.state.remove() // what stays is found again and is complete
@@ -245,7 +245,7 @@ func (r *runner) closeState() {
 	r.state.Close()
 }
 
-// tellResumed tells what an earlier run has done.
+// tellResumed prints how far an earlier run has come.
 func (r *runner) tellResumed() {
 	if n, answered := r.state.len(); n > 0 {
 		done := n
@@ -413,7 +413,7 @@ func (r *runner) hold(it Item, e entry, err error) {
 	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
 }
 
-// ended counts an item, and prints it and those that waited for it.
+// ended counts an item, and prints it and the items that waited for it.
 func (r *runner) ended(index int, e entry) {
 	if e.code == 0 {
 		r.sums.answered++

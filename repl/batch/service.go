@@ -294,7 +294,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 	}
 }
 
-// gone reports whether err says that there is no such job.
+// gone reports whether err means that the service does not know the job.
 func gone(err error) bool {
 	var e *model.Error
 	return errors.As(err, &e) && e.HTTP == http.StatusNotFound

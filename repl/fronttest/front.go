@@ -25,7 +25,7 @@ import (
 // conversation, and the writer of its slash commands.
 type Front struct {
 	Run    engine.Run      // of the conversation that is held
-	Expand input.Processor // what becomes of a line before the model reads it
+	Expand input.Processor // processes a line before the model reads it
 	Tally  *tally.Tally    // counts what happens
 
 	// Answers are given to the questions, in their order: y, n with a reason
@@ -34,7 +34,7 @@ type Front struct {
 	Answers []string
 
 	Asked   []string // the titles of the calls that were asked about
-	Notices []string // what was told beside the answers
+	Notices []string // printed beside the answers
 
 	answer strings.Builder
 }

@@ -21,16 +21,16 @@ import (
 type Files struct {
 	Workspace *workspace.Workspace
 
-	// Contents returns those of paths, which are absolute: of a directory,
-	// those of all files below it that are worth reading. Each text is
-	// preceded by a part that names it.
+	// Contents returns the contents of absolute paths: for a directory, of
+	// all files below it that are worth reading. Each text is preceded by a
+	// part that names its file.
 	Contents func(ctx context.Context, paths []string) ([]*genai.Part, error)
 
-	// Notify tells the user about a reference that did not mean what it
-	// may seem to.
+	// Notify tells the user about a reference that was not read as the user
+	// may expect.
 	Notify func(string)
 
-	// Search looks for a name that is nowhere as part of the names of all
+	// Search looks for a name that no file has as part of the names of all
 	// files in the workspace.
 	Search bool
 }

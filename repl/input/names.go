@@ -46,8 +46,8 @@ func (n Names) Complete(ctx context.Context, name string) []Name {
 	return n.similar(ctx, name)
 }
 
-// beside returns what begins with name, in the one directory that it names. Of
-// hidden files it speaks only if asked.
+// beside returns the names that begin with name, in the directory of name. It returns hidden
+// files only if name asks for them.
 func (n Names) beside(ctx context.Context, name string) (found []Name) {
 	dir, base := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

@@ -44,8 +44,8 @@ func quoted(prompt string) (spans []span) {
 	return spans
 }
 
-// counted returns how many lines a hunk has left behind line. It reports false if that is
-// none of its lines.
+// counted returns how many lines a hunk has left behind line. It reports false if line does
+// not belong to the hunk.
 func counted(line string, old, new int) (int, int, bool) {
 	switch line[0] {
 	case '-':

@@ -5,12 +5,12 @@ import "strings"
 // A Ref is an @path in a text.
 type Ref struct {
 	Name       string // without the @, quotes and escapes
-	As         string // how it is written, where that is not an @ and the name
+	As         string // its spelling, if that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
 	rest       string // what follows up to the next blank
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
 	Mail       bool   // it follows a letter or digit, as in an address
-	guess      bool   // parts of names may be meant: it stands in a prompt of one line
+	guess      bool   // in a prompt of one line: Name may be part of a file's name
 }
 
 // refs returns the references in text, in order and apart from each other.

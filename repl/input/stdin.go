@@ -186,10 +186,10 @@ func Block(text string, size int, encoding string) string {
 	return b.String()
 }
 
-// stdinEnd is what a reader might take for the end of the block.
+// stdinEnd matches text that a reader might take for the end of the block.
 var stdinEnd = regexp.MustCompile(`(?i)<[\s\pC]*/[\s\pC]*` + stdinTag)
 
-// packed are the beginnings of what is packed, and what unpacks it.
+// packed lists compressed formats: their first bytes, and the command that unpacks them.
 var packed = []struct{ begins, name, by string }{
 	{"\x1f\x8b", "gzip", "zcat"},
 	{"BZh", "bzip2", "bzcat"},
@@ -198,7 +198,7 @@ var packed = []struct{ begins, name, by string }{
 	{"PK\x03\x04", "zip", "unzip -p"},
 }
 
-// archive names what b is packed by.
+// archive names the compressed format of b.
 func archive(b []byte) string {
 	for _, p := range packed {
 		if bytes.HasPrefix(b, []byte(p.begins)) {

@@ -17,17 +17,17 @@
 // # The library reads
 //
 // goldmark decides what every line is. It runs beside the caller and stops
-// wherever it needs a line that has not come. Of a line that can only be the
-// text of a paragraph it is given the head, up to the first character that
-// settles that, and so the rest is shown while the line still grows.
+// wherever it needs a line that has not come. If a line can only be the text of
+// a paragraph, goldmark gets its head, up to the first character that settles
+// that, and the rest is shown while the line still grows.
 //
 // # Held back
 //
 // A paragraph is shown piece by piece, and goldmark reads each piece alone. A
 // piece may end at a blank, if goldmark leaves no *, `, [ or < before it as
-// text that something to come could still close. So a piece means what it means
-// in the whole. An emphasis is shown when it ends; what never closes holds the
-// text back to the end of the paragraph, but never more than 4 KB.
+// text that later text could still close. So a piece alone means the same as in
+// the whole. An emphasis is shown when it ends; an unclosed mark holds the text
+// back to the end of the paragraph, but never more than 4 KB.
 //
 // In a View a table is held back besides, up to 100 rows or 16 KB: before that
 // nobody knows how wide its columns are.

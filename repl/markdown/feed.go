@@ -136,7 +136,7 @@ func blockParser(tables parser.ParagraphTransformer) parser.Parser {
 	)
 }
 
-// underlined reads headings of which only the line below says so.
+// underlined reads headings that are marked by the line below.
 var underlined = parser.NewSetextHeadingParser()
 
 // depthLimit opens no block below maxDepth others.
@@ -188,7 +188,7 @@ func inlineParsers() []util.PrioritizedValue {
 	return append(parser.DefaultInlineParsers(), util.Prioritized(doubleTilde{extension.NewStrikethroughParser()}, 500))
 }
 
-// doubleTilde reads ~~so~~, but not ~so~, which is more often about.
+// doubleTilde reads ~~text~~ as struck out, but not ~text~: a single ~ usually means about.
 type doubleTilde struct{ parser.InlineParser }
 
 func (s doubleTilde) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {

@@ -2,14 +2,14 @@ package markdown
 
 import "strings"
 
-// A syntax is what is coloured of a family of languages.
+// A syntax says which parts of code are coloured, for a family of languages.
 type syntax struct {
 	names string // of the languages
-	line  string // what begins a comment that ends with the line
-	open  string // what begins one that does not
+	line  string // begins a comment that ends with the line
+	open  string // begins a comment that close ends
 	close string
-	quote string // characters around strings, which end with the line
-	long  string // what is around strings that may go on
+	quote string // characters around strings of one line
+	long  string // around strings of several lines
 	words string // the key words
 }
 

@@ -142,7 +142,7 @@ func (t *prose) underline(line []byte) bool {
 	return true
 }
 
-// tableRows returns the rows of the table that src is, if it is one.
+// tableRows returns the rows of src if it is a table, else nil.
 func tableRows(src []byte) (rows []ast.Node) {
 	if t, ok := parse(tables(), src).FirstChild().(*east.Table); ok {
 		for r := t.FirstChild(); r != nil; r = r.NextSibling() {

@@ -12,7 +12,7 @@ type Flow int
 const (
 	Loose Flow = iota // between words
 	Tight             // nowhere: the span is one word, its blanks included
-	Exact             // nowhere: it is part of a line that stands as it is
+	Exact             // nowhere: part of a line that is printed unchanged
 )
 
 // A View is a screen for those who see: markup is shown by where things stand
@@ -25,14 +25,14 @@ type View struct {
 // quoteBar stands before the lines of a quote.
 const quoteBar = "| "
 
-// glue puts what belongs to the text behind it, such as a list's marker.
+// glue puts text that stays with the text behind it, such as a list's marker.
 func (p *page) glue(s string) { p.add(Plain, Tight, "", s) }
 
-// exact puts part of a line that stands as it is.
+// exact puts part of a line that is printed unchanged.
 func (p *page) exact(style Style, s string) { p.add(style, Exact, "", s) }
 
-// apart brings the page to the start of a line, below an empty one, for what
-// stands at the margin wherever it belongs.
+// apart brings the page to the start of a line, below an empty one, for text
+// that is printed at the margin however deep it is nested.
 func (p *page) apart() {
 	if p.markers != "" { // they have a line of their own
 		p.markers = strings.TrimRight(p.markers, " ")

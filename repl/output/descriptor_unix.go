@@ -13,9 +13,9 @@ import (
 // Descriptor returns the file that whoever started the program gave it as
 // descriptor n, for writing. Children of the program don't have it.
 //
-// A descriptor that is closed when a program is started may be in use soon
-// after, for something of the program's own. That is told apart by the flag
-// that all of these carry, and that no inherited one can have.
+// A descriptor that is closed when the program starts may soon be in use for a
+// file of the program's own. The program's own files have the flag FD_CLOEXEC,
+// which no inherited descriptor can have.
 func Descriptor(n int) (*os.File, error) {
 	flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
 	if err != nil || flags&unix.FD_CLOEXEC != 0 {

@@ -8,28 +8,27 @@
 // them is shown as an escape such as \x1b or \u{202e}. How the text was cut
 // into pieces on its way makes no difference.
 //
-// # What was shown is what was there
+// # Shown text can be read back
 //
-// An escape stands for the one character that it names, so that a text can be
-// told from what is shown of it. Two things look alike: what is escaped, and
-// what was written like an escape to begin with, such as \x1b in four
-// characters; and likewise a line that is set off by "| ", and one that came
-// so. To tell these apart, text that has been shown would have to change when
-// it is shown again. It never does, whatever number of Writers it passes.
+// An escape stands for exactly the character that it names, so that the shown
+// text tells the original. Two things look alike: an escaped character, and an
+// escape in the original, such as \x1b in four characters; and likewise a line
+// that is set off by "| ", and a line that came with "| ". To tell them apart,
+// shown text would have to change when it is shown again. It never does,
+// however many Writers it passes.
 //
 // # Whole lines
 //
-// A Writer knows whether the cursor stands at the start of a line. A message
-// of the program always begins there, with one of the [Labels]. A line of
-// outside text that begins like one, or like a prompt, is set off by "| ".
+// A Writer knows whether the cursor is at the start of a line. Every message of
+// the program begins at the start of a line, with one of the [Labels]. A line of
+// outside text that begins like a message or a prompt is set off by "| ".
 //
 // # Broken between words
 //
 // [Writer.Prose] breaks lines where the terminal would, but between words. It
-// counts columns behind the escapes and the marks, since they are what is seen,
-// and a line that begins so is looked at like any other: no text can have a
-// label put at the start of a line. The word that is written is held back, and
-// nothing else.
+// counts columns with the escapes and the marks, as they are seen, and checks
+// the start of a broken line like any other: no text can put a label at the
+// start of a line. Only the current word is held back.
 //
 // # Two modes
 //

@@ -2,8 +2,8 @@ package output
 
 import "unicode/utf8"
 
-// A line is the one that the cursor is on. What is shown passes it, so that
-// no text from outside begins like a line of the program's.
+// A line is the line of the cursor. All shown text passes through it, so that no text from
+// outside begins like a message of the program.
 type line struct {
 	styles   [last + 1]wrapping
 	openings []string

@@ -24,9 +24,8 @@ type Mode struct {
 	Cause string
 }
 
-// Name says which mode it is and what chose it, such as "plain mode (TERM=dumb)": "" for
-// the one of terminals that can do more, which needs no words. What a flag calls the mode is
-// its name.
+// Name returns the mode and its cause, such as "plain mode (TERM=dumb)", or "" for the mode of
+// capable terminals. If a flag chose the mode, it has the flag's name.
 func (m Mode) Name() string {
 	switch {
 	case m.Smart:

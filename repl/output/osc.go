@@ -32,15 +32,15 @@ func ClipboardSequence(text string, lookup func(string) (string, bool)) (string,
 	return through("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a", lookup), nil
 }
 
-// nested reports whether both tmux and screen stand in between. One that gets
-// what was wrapped for the other shows it.
+// nested reports whether both tmux and screen are between the program and the terminal. A
+// sequence that is wrapped for tmux is shown as text by screen, and the other way round.
 func nested(lookup func(string) (string, bool)) bool {
 	tmux, _ := lookup("TMUX")
 	screen, _ := lookup("STY")
 	return tmux != "" && screen != ""
 }
 
-// NotificationSequence returns what makes the terminal call for attention:
+// NotificationSequence returns the sequence that makes the terminal call for attention:
 // method is osc9, osc777, bell, or auto for the one the terminal is known to
 // understand.
 func NotificationSequence(method, title, body string, lookup func(string) (string, bool)) string {

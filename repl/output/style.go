@@ -25,7 +25,7 @@ const (
 	last     = Headline
 )
 
-// A wrapping is what stands around text of one style.
+// A wrapping is the pair of sequences around text of one style.
 type wrapping struct{ begin, end string }
 
 func wrappings(on bool) (ws [last + 1]wrapping) {

@@ -12,12 +12,12 @@ import (
 type UTF8 struct {
 	Raw     bool // escape sequences stay
 	held    string
-	invalid bool // there were such bytes since this was last looked at
+	invalid bool // bytes were escaped since the last call of Invalid
 }
 
 const maxSequence = 4096 // bytes; what is longer is text, not a sequence
 
-// Feed returns what can be said of everything up to and including s.
+// Feed returns the text up to and including s, as far as it is complete.
 func (c *UTF8) Feed(s string) string { return c.clean(s, false) }
 
 // Flush returns what was held back.

@@ -24,16 +24,15 @@ type Flow int
 const (
 	Loose Flow = iota // between words
 	Tight             // nowhere: the span is one word, its blanks included
-	Exact             // nowhere, and it is no part of a paragraph
+	Exact             // nowhere: no part of a paragraph
 )
 
-// A wrap breaks lines between words. It holds back the word that is written,
-// and what stands between it and the one before.
+// A wrap breaks lines between words. It holds back the current word and the blanks before it.
 type wrap struct {
 	line  *line
 	on    bool // a call of Prose is going on
 	width int  // of the terminal; 0 for no end
-	flow  Flow // of what is taken in
+	flow  Flow // of the text that comes
 	hang  string
 	style Style
 
@@ -198,8 +197,7 @@ func (f *wrap) gap() int {
 	return at - f.line.col
 }
 
-// release writes what there is of the word, on another line if it does not fit
-// on this one.
+// release writes the held word, on another line if it does not fit on this one.
 func (f *wrap) release() {
 	if len(f.word.text) == 0 {
 		return

@@ -63,15 +63,15 @@ type Wish struct {
 	Agent   bool     // it is an agent
 	Idle    bool     // and nothing runs for it but what the model asks for
 	Command string   // in full
-	Files   []string // that it names, or that run
-	Only    string   // why it is confined in any case, "" if it may have all rights
+	Files   []string // that the command names, or that run
+	Only    string   // the reason why it is always confined, "" if it may have all rights
 }
 
 // An Option is a way to answer a question about a folder.
 type Option[T any] struct {
-	Key    string // that a person types; empty for what is meant without one
-	Name   string // that a program writes
-	Text   string // what it does, in words that are fit to be shown
+	Key    string // typed by a person; empty for the default
+	Name   string // written by a program
+	Text   string // the effect, ready to print
 	Answer T
 }
 

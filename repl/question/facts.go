@@ -15,22 +15,22 @@ type Fact struct {
 	Label output.Label // Info or Warning
 	Text  string       // nothing in it is escaped
 
-	// Usual says that the Fact holds for most calls, so that somebody who
-	// was told it once need not be told again before it changes.
+	// Usual says that the Fact holds for most calls, so that it is printed
+	// again only after a change.
 	Usual bool
 
-	// Failed says that the Fact is for want of what a command has failed, which [It] says, too.
+	// Failed says that the Fact names the right that a command failed without, as [It] does.
 	Failed bool
 }
 
-// longestReason is how many characters say why a call is asked about in any case.
+// longestReason is the most characters of the reason why a call is always asked about.
 const longestReason = 200
 
-// longestName is how many characters name a program.
+// longestName is the most characters of a program's name.
 const longestName = 40
 
-// Facts returns what there is to know about a call, beside its title and
-// detail. If the detail is shown, nothing of a command is taken for evident.
+// Facts returns the facts about a call that its title and detail do not tell.
+// If the detail is shown, no part of a command counts as evident.
 func Facts(p engine.Proposal, shown bool) []Fact {
 	var fs facts
 	in := p.Intent
@@ -62,7 +62,7 @@ func (fs *facts) list(what string, all []string) {
 	}
 }
 
-// appearance warns of what does not look like what it is.
+// appearance warns of characters that mislead the eye.
 func (fs *facts) appearance(in engine.Intent) {
 	if output.Hides(in.Title) || output.Hides(in.Detail) {
 		fs.warn("control or invisible characters are shown as escapes")
@@ -77,8 +77,8 @@ func (fs *facts) appearance(in engine.Intent) {
 	}
 }
 
-// plan tells what a call would run beyond what its title says. Of a plain
-// command on one line that is nothing but what stands there.
+// plan lists what a call would run beyond its title. The title of a plain
+// command on one line says everything.
 func (fs *facts) plan(in engine.Intent, shown bool) {
 	sets := Environment(in)
 	nested := func(c engine.Command) bool { return c.Inside != "" }

@@ -1,17 +1,17 @@
 // Package question says what a proposal is about and which answers it has, for
 // every front end: a terminal, a program that talks, an editor.
 //
-// # What is decided on is what is shown
+// # The user sees what is decided on
 //
-// A proposal has a title, its detail and [Facts]. What of these is not what it
-// looks like is a Fact, too. The words are plain text, in which nothing is
-// escaped yet: how that is done depends on where they are shown.
+// A proposal has a title, its detail and [Facts]. A Fact also warns of
+// misleading characters in them. The texts are plain and not escaped yet: each
+// front end escapes them for its own output.
 //
-// # Only what is offered
+// # Only offered answers count
 //
-// An answer that goes beyond what was offered is none: [Always] and
-// [WithNetwork] return nothing for it. A command that is not taken in at a
-// glance is allowed once, and not for longer.
+// An answer beyond the offered ones does not count: [Always] and [WithNetwork]
+// return nothing for it. A command that is too long to grasp at a glance can be
+// allowed once only.
 package question
 
 import (
@@ -35,8 +35,9 @@ func Title(p engine.Proposal) string {
 	return title
 }
 
-// It asks for the command that is shown right above, which it calls "it": whether it runs, or what it
-// may do when it runs again. It reports false of every other call. Home is the user's directory.
+// It returns a question that calls the command printed right above "it": whether the command
+// runs, or its rights for another run. It reports false for every other call. Home is the
+// user's directory.
 func It(p engine.Proposal, home string) (title string, ok bool) {
 	how, _, found := strings.Cut(p.Intent.Title, ": ")
 	if !found || p.Tool.Kind != engine.Execute || !strings.HasPrefix(how, "run") || strings.Count(how, "'")%2 != 0 {

@@ -156,12 +156,12 @@ func (d *Destination) at(b []byte) (int, error) {
 	return n, err
 }
 
-// rescue writes to standard output what the file was given.
+// rescue writes the file's text to standard output.
 func (d *Destination) rescue() error { return d.file.Copy(d.stdout) }
 
-// End puts the file into its place. That of a run that failed gets another
-// name, if it holds anything, and note says so. Only the first call does
-// anything. Of what can't be kept nothing is lost: it is on standard output.
+// End puts the file into its place. If the run failed, a file that is not empty
+// gets another name, and note says so. Only the first call does anything. If the
+// file can't be stored, its text is written to standard output.
 func (d *Destination) End(failed bool) (note string, err error) {
 	if d.ended {
 		return "", nil

@@ -45,9 +45,9 @@ type Prompt struct {
 	Piped string      // of standard input
 	Media *genai.Part // of standard input, if it is not text
 
-	Context string // that stands before all of it
+	Context string // precedes all of it
 
-	// What Piped was before it was made UTF-8; what it is if not set.
+	// The size and encoding of Piped before its conversion to UTF-8; zero for the current ones.
 	Bytes    int
 	Encoding string
 }

@@ -19,26 +19,27 @@ import (
 )
 
 // An OutputSchema is what the answer of a run must hold, beside its text: a value
-// that fits a schema, or else a block of code. [Once] sees to it, and the
-// [Reporter] that has the same OutputSchema prints what came of it.
+// that fits a schema, or else a block of code. [Once] enforces it, and the
+// [Reporter] with the same OutputSchema prints the value or the code.
 type OutputSchema struct {
-	// Schema, if not nil, is what the answer must fit. The model may mend
-	// it so many times. Insist, if not nil, is called before it does so.
+	// Schema, if not nil, is what the answer must fit. The model may repair
+	// its answer Repairs times. Insist, if not nil, is called before the model
+	// does so.
 	Schema  *schema.Schema
 	Repairs int
 	Insist  func()
 
-	// Language is that of the code, if there is no Schema. Empty is any.
+	// Language is the language of the code, if there is no Schema. Empty is any.
 	Language string
 
 	mu     sync.Mutex
 	answer strings.Builder // the text since the last request
-	cut    bool            // it is not whole
+	cut    bool            // the answer is not whole
 	value  json.RawMessage // of the Schema, once the answer fits
 	code   *string         // once there is some
 }
 
-// An UnmetError is a run whose answer does not hold what it must.
+// An UnmetError is a run whose answer does not meet the OutputSchema.
 type UnmetError struct {
 	Reason  string // schema_mismatch or no_code_block
 	Message string // several lines, for the user
@@ -181,8 +182,7 @@ func (s *OutputSchema) unmet(problems []string) error {
 		Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
 }
 
-// structured returns what came of the OutputSchema of a run that ended so, as records
-// have it.
+// structured returns the value or the code of a run with the outcome o, as records have them.
 func (c *core) structured(o Outcome) (value json.RawMessage, code *string) {
 	if o.Failed() {
 		return nil, nil

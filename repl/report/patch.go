@@ -45,7 +45,7 @@ func newPatch(c *core) *patch {
 func (p *patch) event(ev engine.Event) {
 	p.textForm.event(ev)
 	if _, again := ev.(engine.Retry); again {
-		p.textForm.line() // what is said of it stands on its own line
+		p.textForm.line() // the notice of a retry has its own line
 	}
 }
 

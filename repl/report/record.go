@@ -85,9 +85,9 @@ func CheckOf(t *tally.Tally) *tally.Check {
 type ErrorRecord struct {
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
-	Line     int    `json:"line,omitempty"` // of the input, if it is about one
+	Line     int    `json:"line,omitempty"` // of the input, if the error is about a line
 	ID       string `json:"id,omitempty"`   // that the line names
-	Open     bool   `json:"open,omitempty"` // it is that of a question, which still waits for an answer
+	Open     bool   `json:"open,omitempty"` // ID is a question that still waits for an answer
 }
 
 // A callError is why a call failed.

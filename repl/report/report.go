@@ -8,8 +8,8 @@
 //
 // # What counts
 //
-// What was written can't be taken back. So the text of a request is held until
-// it is known that it counts, unless somebody watches it come.
+// Written text can't be taken back. So the text of a request is held until it
+// is known to count, unless somebody watches it come.
 //
 // # Records
 //
@@ -29,8 +29,8 @@ import (
 // A Reporter tells the world about a one-shot run. It may be used concurrently,
 // so that a run that hangs can be finished by someone else.
 type Reporter interface {
-	// Begin says that the run begins. It is not called for a run that fails
-	// before that.
+	// Begin reports the start of the run. A run that fails earlier does not
+	// call it.
 	Begin(Init)
 
 	// Event reports one event.
@@ -96,24 +96,24 @@ type RunInfo struct {
 	Dir     func() string   // the working directory
 	Mode    func() string   // what runs unasked when the run begins
 	Sandbox func() *Sandbox // what confines commands, asked when the run begins and ends
-	Unused  func() []Unused // what the user has set up and is not in use yet
+	Unused  func() []Unused // features that the user has set up and that are not in use yet
 }
 
 // A Sandbox is what confines the commands of a run.
 type Sandbox struct {
 	Name    string `json:"name"` // "none" if nothing does
-	Step    string `json:"step"` // what of it is in force, or why nothing is
+	Step    string `json:"step"` // the confinement in force, or the reason for none
 	Files   bool   `json:"files"`
 	Network bool   `json:"network"`
 }
 
-// An Unused is how much there is of a feature that is not in use yet.
+// An Unused is a feature that is set up and not in use yet, with the number of its entries.
 type Unused struct {
 	Feature string `json:"feature"`
 	Count   int    `json:"count"`
 }
 
-// unused returns what a record says of what is not in use yet.
+// unused returns the features of a record that are not in use yet.
 func (f RunInfo) unused() []Unused {
 	if f.Unused == nil {
 		return nil

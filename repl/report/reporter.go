@@ -64,8 +64,8 @@ func (r *reporter) Event(ev engine.Event) {
 		r.notice("", ev)
 		return
 	}
-	// What an agent says is the call's business. What it does is for the forms that tell of
-	// calls, and what went wrong is told.
+	// An agent's text belongs to its call. Its calls go to the forms that print calls, and
+	// its failures are printed.
 	switch said := said.(type) {
 	case engine.Called:
 		r.form.event(ev)
@@ -185,8 +185,8 @@ func (c *core) complain(o Outcome) {
 	io.WriteString(c.Err, s)
 }
 
-// notice tells the user what an event means beside the answer. It is of an agent or, if
-// that is "", of the conversation.
+// notice prints the meaning of an event beside the answer. The event comes from an agent or,
+// if agent is "", from the conversation.
 func (c *core) notice(agent string, ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Called:

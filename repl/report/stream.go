@@ -183,15 +183,15 @@ func (r *Records) event(ev engine.Event) {
 	}
 }
 
-// A caller is the agent that makes a call, inside the call by which it was invoked itself.
-// The model that the user talks to is none.
+// A caller is the agent that makes a call, with the call that has invoked the agent. It is
+// zero for the model that the user talks to.
 type caller struct {
 	Agent  string `json:"agent,omitempty"`
 	Parent string `json:"parent_tool_id,omitempty"`
-	calls  string // the ids of all calls that it is inside of
+	calls  string // the ids of all enclosing calls
 }
 
-// An open call is one of an agent that is not over.
+// An open call is an agent's call that has not ended.
 type open struct {
 	id string
 	by caller

@@ -46,8 +46,8 @@ func FailTruncated(ask engine.Run) engine.Run {
 	}
 }
 
-// goesOn reports whether an event is one of more work behind an answer, and not of what is
-// made of it.
+// goesOn reports whether an event begins more work after an answer, in contrast to events
+// about the answer itself.
 func goesOn(ev engine.Event) bool {
 	switch ev.(type) {
 	case engine.Requested, engine.Called:

@@ -134,7 +134,7 @@ func NewReader(t testing.TB) *Reader {
 }
 
 // Read checks all that a run has written in a format, json or stream-json, and
-// returns its end. There is exactly one, and it is the last thing.
+// returns the end record, which must be the only one and come last.
 func (r *Reader) Read(format, out string) (end End, err error) {
 	if !strings.HasSuffix(out, "}\n") {
 		return end, fmt.Errorf("it does not end with one newline: %.200q", out)

@@ -59,6 +59,6 @@ func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
 		return nil
 	}
 	old := c.quiet[0]
-	c.quiet = c.quiet[1:] // so that the next one too many ends another, before this is closed
+	c.quiet = c.quiet[1:] // the next connection over the limit ends another one, even before old is closed
 	return old
 }

@@ -17,21 +17,21 @@ import (
 	"gemline/engine/text"
 )
 
-// An Address is where a server is, and what it is spoken to with.
+// An Address is the URL of a server with the token of its clients.
 type Address struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 }
 
-// A Group is goroutines of a server, which is over when they are. The first panic of one
-// ends it, and goes on where it is served.
+// A Group holds the goroutines of a server, which ends when they have ended. The first panic
+// in one of them stops the server, and is raised again where the server runs.
 type Group struct {
 	all   sync.WaitGroup
 	panic parallel.Panic
 	stop  func()
 }
 
-// Go has f work beside others.
+// Go runs f in a goroutine of the group.
 func (g *Group) Go(f func()) {
 	g.all.Go(func() {
 		defer g.panic.Catch(g.stop)

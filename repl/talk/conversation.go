@@ -72,10 +72,10 @@ type Conversation struct {
 	now   *runningTurn // nil between turns
 
 	consent  *openConsent // nil if nothing is asked about the folder
-	consents int          // how often it was
+	consents int          // number of questions about the folder
 
 	begun bool
-	early []userMessage // that were stopped before it began, without what they say
+	early []userMessage // stopped before the conversation began; without their texts
 }
 
 // A runningTurn is the turn that a message has begun.

@@ -30,7 +30,7 @@ type inbox struct {
 	lost    int    // lines that could not be used
 
 	messages, bytes atomic.Int64   // of lines that are not done
-	panic           parallel.Panic // of whoever reads, which is the end of the lines
+	panic           parallel.Panic // of the reader, which ends the lines
 }
 
 // openInbox returns an inbox of the lines of r, in order. Its goroutines end

@@ -44,7 +44,7 @@ type (
 		Replies []string
 	}
 
-	// consentMessage says what may be of what a folder brings.
+	// consentMessage is the decision about a folder and what it brings.
 	consentMessage struct{ ID, Decision string }
 
 	// cancelMessage stops the turn that runs, or with an ID the message of that
@@ -164,7 +164,7 @@ func (w *wire) message() (message, error) {
 	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, consent, cancel and end", w.Type)
 }
 
-// answering returns m unless it lacks the id of what it answers.
+// answering returns m, or an error if m lacks the id of the question that it answers.
 func answering(m message, id string, err error) (message, error) {
 	if err == nil && id == "" {
 		err = errors.New("it needs the id of the question it answers")

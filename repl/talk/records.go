@@ -13,7 +13,7 @@ import (
 	"gemline/repl/report"
 )
 
-// The records of a conversation, beside those of a stream.
+// The records of a conversation that a stream has not.
 type (
 	approvalRecord struct {
 		ID string `json:"id"`
@@ -170,7 +170,7 @@ func draftOf(in engine.Intent) *draft {
 	return &draft{output.EscapeLine(in.Draft.Name), output.Valid(in.Draft.Text)}
 }
 
-// judgementOf returns what is known of a call that runs programs.
+// judgementOf returns the judgement of a call that runs programs, zero for other calls.
 func judgementOf(p engine.Proposal) judgement {
 	in := p.Intent
 	if p.Tool.Kind != engine.Execute {
@@ -230,7 +230,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 	})
 }
 
-// complain says what is wrong with a line of the input, and which one it was.
+// complain reports a problem of an input line, with the line's number.
 func (c *Conversation) complain(l line, id, problem string) {
 	where := fmt.Sprintf("line %d: ", l.Number)
 	if l.Through > l.Number {

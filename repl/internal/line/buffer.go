@@ -15,8 +15,8 @@ type buffer struct {
 	text []rune
 	pos  int
 
-	// atoms are pieces of text that come and go as one, such as what stands
-	// for a paste.
+	// atoms are pieces of text that are inserted and deleted as a whole, such
+	// as the placeholder of a paste.
 	atoms func() []string
 
 	killed  []rune
@@ -26,7 +26,7 @@ type buffer struct {
 	typing bool // the last thing done was to type
 }
 
-// A snapshot is what undo goes back to.
+// A snapshot is a state that undo restores.
 type snapshot struct {
 	text []rune
 	pos  int

@@ -205,7 +205,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		case ctx.Err() != nil:
 			if context.Cause(ctx) == ErrElsewhere {
 				c.terminal.src.typedUnseen()
-			} else if c.terminal.src.terminal() { // the terminal has dropped what it held, so do we
+			} else if c.terminal.src.terminal() { // the terminal has dropped its input, so we drop ours
 				c.buf = nil
 			}
 			return "", context.Cause(ctx)
@@ -215,7 +215,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 	}
 }
 
-// entered returns a line as it was meant.
+// entered returns a line as the user meant it.
 func (c *cooked) entered(b []byte) string {
 	if !c.terminal.src.terminal() {
 		return clean(b)

@@ -77,8 +77,8 @@ type Config struct {
 	// pastes.
 	Marks bool
 
-	// NoEcho has the terminal show nothing of what is typed. There is no
-	// editor then, as that would show it.
+	// NoEcho keeps typed text off the screen. The editor is off then, since
+	// it shows the text.
 	NoEcho bool
 
 	// Echoed says that whoever sends the lines has shown them already, as
@@ -104,14 +104,15 @@ type Config struct {
 	// the session, may write whole lines that say so, and returns the prompt.
 	NextMode func() string
 
-	// Keymap says which keys do something else than they do otherwise.
+	// Keymap has the user's changes to the default keys.
 	Keymap keymap.Map
 
 	// Vi, if not nil, is asked before each line whether the editor has vi's
 	// keys.
 	Vi func() bool
 
-	// Jobs says that the Reader takes care of Ctrl-Z and of what follows.
+	// Jobs says that the Reader handles Ctrl-Z and the return to the
+	// foreground.
 	Jobs bool
 }
 

@@ -56,12 +56,12 @@ func newKeys(src *source, pasted func(string) string) *keys {
 const (
 	pasteEnd = "\x1b[201~"
 
-	// Milliseconds after which what has come of an escape sequence is all
-	// there is: with vi's keys, ESC is one of them.
+	// Milliseconds after which an incomplete escape sequence counts as
+	// complete; shorter for vi's keys, where ESC alone is a key.
 	escapeDelay   = 500
 	viEscapeDelay = 50
 
-	// mostPasted is how much of a paste is taken.
+	// mostPasted is the most bytes taken of a paste.
 	mostPasted = 64 << 20
 )
 

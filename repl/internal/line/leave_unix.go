@@ -69,8 +69,8 @@ func (r *Reader) Leave(l Leaving) error {
 // is in front again: not every shell sends a signal then.
 const lookEvery = 500 * time.Millisecond
 
-// leave has the program step aside whenever it is in front of the terminal from now on. If
-// it is so now, the caller has to stop it.
+// leave makes the program give up the foreground of the terminal whenever it gets there from
+// now on. If the program is in the foreground now, the caller has to stop it.
 func (j *jobs) leave(resume func(group int) error) (front bool, err error) {
 	tty, err := unix.FcntlInt(j.modes.file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

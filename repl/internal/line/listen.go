@@ -88,7 +88,7 @@ func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{},
 // Enter has a line come next, as if it had been typed.
 func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
 
-// Heed has it decided what becomes of the lines that were heard.
+// Heed asks the program what to do with each line that was heard.
 func (r *Reader) Heed() {
 	if r.ear == nil {
 		return
@@ -112,7 +112,7 @@ func (r *Reader) Heed() {
 	}
 	for n, fate := range r.take(texts) {
 		l := &h.lines[which[n]]
-		if l.fate, l.said = fate, true; fate == Queued { // what was said of it is what is sent
+		if l.fate, l.said = fate, true; fate == Queued { // the printed text is the text that is sent
 			l.typed = []byte(strings.ReplaceAll(texts[n], "\t", " ") + "\n")
 		}
 	}

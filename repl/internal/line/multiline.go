@@ -25,8 +25,7 @@ type multiline struct {
 	next  func(prompt string) (string, error)
 	edit  func(text string) (string, error) // nil if there is no editor
 
-	// more returns a line that was entered and those that were pasted with
-	// it.
+	// more returns an entered line and the lines that were pasted with it.
 	more func(first string) ([]string, error)
 }
 

@@ -61,8 +61,8 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	return lines, nil
 }
 
-// soon returns the next line if more of the input comes in time. Of a line
-// whose end is missing it waits for that.
+// soon returns the next line if more of the input comes in time. Once a line has begun, soon
+// waits for its end.
 func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, ok bool, err error) {
 	if bytes.IndexByte(c.buf, '\n') < 0 {
 		b, err := c.terminal.src.readWithin(ctx, within)

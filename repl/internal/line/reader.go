@@ -40,16 +40,15 @@ type lines interface {
 	close() error
 }
 
-// A terminal is what lines are read from, and what both ways of reading know of
-// it.
+// A terminal is the source of lines, with the state that both ways of reading share.
 type terminal struct {
 	Config
 	src      *source
-	jobs     *jobs // nil if somebody else takes care of stops
+	jobs     *jobs // nil if somebody else handles stops
 	deferred deferred
 	reading  atomic.Bool // a line is being typed
-	wake     func()      // shows what is deferred while a line is typed
-	modesOff string      // what ends the modes that a line is typed in
+	wake     func()      // shows deferred messages while a line is typed
+	modesOff string      // the sequence that ends the modes for typing a line
 	stopped  string      // see [Reader.Stopped]
 	offered  string      // see [Reader.Offer]
 	inserted []string    // see [Reader.Pasted]
@@ -155,10 +154,9 @@ func (r *Reader) drop() {
 	}
 }
 
-// Through gives the terminal to a command that has a terminal of its own behind
-// it, as long as use runs and connects the two. It reports false, without using
-// it, where that can't be had. What the command leaves unread of what is typed
-// is taken for typed ahead.
+// Through gives the terminal to a command with a terminal of its own: use connects the two
+// until it returns. Where the platform or the input does not allow that, Through returns false
+// without calling use. Keys that the command leaves unread count as typed ahead.
 func (r *Reader) Through(use func(Connect)) bool {
 	if !canTimeOut || !r.src.terminal() {
 		return false

@@ -10,8 +10,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A screen draws the line being typed. It writes what differs from what it has
-// drawn before: what is appended is written as it is.
+// A screen draws the line being typed. It writes only the difference from its last drawing:
+// appended text is written alone.
 type screen struct {
 	w     io.Writer
 	width func() int
@@ -70,9 +70,9 @@ func (s *screen) draw(prompt, before, after string) {
 	io.WriteString(s.w, b.String())
 }
 
-// beginning returns the first character of a prompt, behind which the rest of
-// the screen is erased. From its upper left corner that would be all of it, and
-// tmux then keeps a copy of what was there.
+// beginning returns the first character of a prompt, behind which the rest of the screen is
+// erased. Erasing from the upper left corner would clear the whole screen, and tmux would keep
+// a copy of it.
 func beginning(prompt string) string {
 	if prompt != "" && prompt[0] > ' ' && prompt[0] < 0x7f {
 		return prompt[:1]
@@ -80,7 +80,7 @@ func beginning(prompt string) string {
 	return ""
 }
 
-// back returns what moves the cursor from the end to before after.
+// back returns the sequence that moves the cursor from the end to the start of after.
 func (s *screen) back(before, after string) string {
 	endRow, _ := layout(before+after, s.width(), false)
 	row, col := layout(before, s.width(), true)

@@ -207,8 +207,8 @@ func (s *source) lines() bool {
 	return err != nil || t.Lflag&unix.ICANON != 0
 }
 
-// awaitForeground waits, stopped, until the terminal is ours: in the background there is
-// nobody to read from. Whoever takes care of stops, if anybody, hears of it.
+// awaitForeground waits, stopped, until the program is in the terminal's foreground: in the
+// background it can't read. It tells j, which may be nil.
 func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return

@@ -198,8 +198,8 @@ func (v *vi) operateOrMove(b *buffer, r rune) {
 	v.done(b)
 }
 
-// target returns where the movement r goes when done n times. An inclusive one
-// takes the character that it goes to along.
+// target returns the position after n movements r. An inclusive movement includes the
+// character at that position.
 func (v *vi) target(b *buffer, r rune, n int) (to int, inclusive, ok bool) {
 	switch r {
 	case 'h', '\b', 0x7f:
