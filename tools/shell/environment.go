@@ -86,13 +86,13 @@ func Own(base []string) []string {
 		func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
 }
 
-// Credential reports whether a variable of that name holds a credential of the program's
-// own, which nothing that it starts is given.
+// Credential reports whether name is the variable of a credential of gemline's own. No
+// started program gets these.
 func Credential(name string) bool { return slices.Contains(credentials, strings.ToUpper(name)) }
 
-// Secrets returns the values in base that look like secrets, by the names of
-// their variables: the program's own credentials, and what s keeps from
-// commands. A value that is a path, or a word that may stand anywhere, is none.
+// Secrets returns the values in base that look like secrets, by the names of their
+// variables: gemline's own credentials, and the values that s withholds from commands.
+// Paths and common words do not count.
 func Secrets(base []string, s Settings) map[string]string {
 	found := map[string]string{}
 	for _, kv := range base {
@@ -202,8 +202,8 @@ var credentials = []string{
 	"GEMINI_CLI_IDE_AUTH_TOKEN",
 }
 
-// Plain returns what of an environment may be shown as a whole: variables of which it is
-// known what they are.
+// Plain returns the variables of an environment whose values are known to be harmless to
+// show.
 func Plain(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name := variable(kv)
@@ -239,16 +239,16 @@ var secretWords = set("TOKEN TOKENS SECRET SECRETS KEY KEYS APIKEY APIKEYS AUTH 
 // passwords are the words of a name whose value is a secret even if it is a number.
 var passwords = set("PASSWORD PASSWORDS PASSWD PASS PWD PW PASSPHRASE PASSCODE PIN")
 
-// secretEnds are the ends of words that are written as one, such as BINDPW.
+// secretEnds matches the ends of compound words, such as BINDPW.
 var secretEnds = text.Pattern(`(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|TOK|JWT|WEBHOOK|PWD|PW|[^YMTI]PASS|` +
 	`(?:API|ACCESS|SECRET|PRIVATE|MASTER|AUTH|SSH|GPG|SIGNING|ENCRYPTION|DEPLOY|STORAGE|ACCOUNT|LICENSE)KEY)$`)
 
-// about are last words of names that say something of a secret and do not hold it.
+// about are last words of names whose values describe a secret but do not contain it.
 var about = set("URL URI ENDPOINT HOST DOMAIN PORT TYPE NAME PATH FILE DIR DIRECTORY HOME SOCK LENGTH SIZE BITS COUNT LIMIT TTL EXPIRY EXPIRES " +
 	"EXPIRATION TIMEOUT METHOD METHODS MODE PROVIDER PROVIDERS ISSUER AUDIENCE ALGORITHM ALG HELPER STORE ENABLED DISABLED REGION VERSION FORMAT " +
 	"MIN MAX USER USERNAME REQUIRED ROTATION PREFIX HEADER SCOPE SCOPES REALM POLICY STRATEGY LAYOUT REPEAT MAP SERVER SERVERS")
 
-// sums are words of names whose values are sums, or numbers of things.
+// sums are words of names whose values are checksums or identifiers.
 var sums = set("COMMIT SHA SHA1 SHA256 SHA512 MD5 REVISION REV DIGEST CHECKSUM HASH SUM REF ETAG FINGERPRINT OID TREE HEAD BASE VERSION " +
 	"SOURCEVERSION BUILD INTEGRITY TRACE TRACEPARENT SPAN CORRELATION REQUEST INVOCATION ID UUID GUID MACHINE BOOT CHANGE SLUG DRV NARHASH ACTUALCOMMIT")
 
@@ -263,8 +263,8 @@ func set(words string) map[string]bool {
 // nameWords matches a word of a name: between marks, or in camel case.
 var nameWords = text.Pattern(`[A-Z]+[0-9]*[a-z0-9]*|[a-z0-9]+`)
 
-// named returns what the words of a name say of its value: that it is a secret, if it is a
-// password even one that is a number, and that it may be a sum.
+// named judges a value by the words of its name: whether it is a secret, a password (secret
+// even as a number), or may be a checksum.
 func named(name string) (secret, password, sum bool) {
 	if strings.ToLower(name) == name {
 		name = strings.ToUpper(name)

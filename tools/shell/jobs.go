@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	maxHistory = 100     // how many jobs are remembered, those that run aside
+	maxHistory = 100     // the most ended jobs that are remembered
 	maxRunning = 100     // how many may run at once
 	maxEarly   = 8 << 10 // how much of a job's output is kept outside its log
 )
 
-// Jobs are the commands that run in the background, and processes that
-// commands have left behind. It is safe for concurrent use. What it runs ends
-// when it is closed, so its owner closes it.
+// Jobs are the background commands, and processes that commands have left behind. It is
+// safe for concurrent use. Its owner closes it, which ends its processes.
 type Jobs struct {
-	// Secrets are what logs are kept without. Set it before the first job.
+	// Secrets redacts the logs. Set it before the first job.
 	Secrets *redact.Redactor
 
 	dir   string
@@ -72,7 +71,7 @@ type job struct {
 // ErrClosed says that no command is started any more.
 var ErrClosed = errors.New("background commands have been ended")
 
-// ErrUnknown says that a number is not that of a job.
+// ErrUnknown means that no job has the number.
 var ErrUnknown = errors.New("no such background command")
 
 // ErrNoLog says that a job has no log.
@@ -82,8 +81,8 @@ var ErrNoLog = errors.New("the background command has no log")
 // needed.
 func NewJobs(dir string) *Jobs { return &Jobs{dir: dir} }
 
-// watching returns what ends commands if this process is killed, nothing without
-// Jobs.
+// watching returns the watch that ends commands if this process is killed; without Jobs it
+// watches nothing.
 func (js *Jobs) watching() *watch {
 	if js == nil {
 		return &watch{}

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// An Outcome is what became of a command. The zero Outcome is a success that
-// said nothing.
+// An Outcome is the outcome of a command. The zero Outcome is a success without output.
 type Outcome struct {
 	Output string // what it wrote, see the package's page
 	Binary bool   // Output only says how much was written
-	Stderr string // of a command whose outputs are told apart, the second
-	Cut    bool   // there was more than is kept, of one of them
+	Stderr string // the second output, if the two are separate
+	Cut    bool   // one of the outputs was cut
 
 	Err        error // it could not be started
 	Code       int   // its exit code, 0 if a signal ended it
@@ -22,7 +21,7 @@ type Outcome struct {
 
 	Cancelled bool          // ended because the context was done
 	Limit     time.Duration // ended because it ran into this limit, or 0
-	Quiet     bool          // Limit is that of time without output
+	Quiet     bool          // Limit is the limit of time without output
 
 	Group      int   // the process group, 0 if it was never started
 	Background []int // processes that were left to the Jobs

@@ -42,7 +42,7 @@ type process struct {
 // 128 KiB, other systems more.
 const maxArgument = 120 << 10
 
-// spawn starts c, stopped short of reading what it writes.
+// spawn starts c but does not read its output yet.
 func spawn(c Command) (*process, error) {
 	if strings.IndexByte(c.name(), 0) >= 0 {
 		return nil, errors.New("the command holds a NUL byte")

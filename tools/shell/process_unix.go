@@ -97,10 +97,8 @@ func (g *group) occupied() bool {
 	return maybe && len(g.members()) > 0
 }
 
-// members returns the processes that belong to the command: those in its
-// session, those that descend from it, and those that write to its output.
-// Dead ones that nobody has buried don't count. Once the leader is gone it is
-// not among them.
+// members returns the command's processes: in its session, descended from it, or writing to
+// its output. Zombies don't count, nor does a leader that has ended.
 func (g *group) members() []int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -162,7 +160,7 @@ func (g *group) kill() {
 			asking = false
 		}
 	}
-	for range 200 { // what is being started escapes a look at what there is
+	for range 200 { // a look misses processes that are just starting
 		g.signal(syscall.SIGKILL)
 		<-look.C
 		if g.gone() {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// A redraw leaves out what programs that write to a terminal draw over: of a
-// line that was begun again and again, such as a progress bar, its first state
-// and its last remain, one below the other. It works on a text that comes in
-// pieces; what it can't yet tell the end of it holds back.
+// A redraw leaves out text that a program draws over on a terminal: of a line that is
+// redrawn again and again, such as a progress bar, the first and the last state remain, one
+// below the other. It works on a text in pieces, and holds back a line that may still be
+// redrawn.
 type redraw struct {
 	begun bool   // something stands on the line
 	again bool   // the line has been begun again, and held is what it says now
@@ -50,7 +50,7 @@ func (r *redraw) append(dst, src []byte) []byte {
 	return dst
 }
 
-// flush adds what was held back, if one can see it.
+// flush adds the line that was held back, unless it is blank.
 func (r *redraw) flush(dst []byte) []byte {
 	if len(bytes.TrimSpace(r.held)) > 0 {
 		dst = append(append(dst, '\n'), r.held...)
@@ -60,8 +60,8 @@ func (r *redraw) flush(dst []byte) []byte {
 	return dst
 }
 
-// rubbedOut returns what stands on a terminal that was sent text: lines without
-// the returns at their ends, and without what was taken back.
+// rubbedOut returns text as a terminal shows it: lines without carriage returns at their
+// ends, and without rubbed out characters.
 func rubbedOut(text string) string {
 	const rubout = "\b \b"
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -15,16 +15,14 @@
 //	  --compress-program COMMAND     runs
 //	  example: sort -o out in => readable, writes out
 //
-// Programs that are alike share an entry; further lines "program NAME, NAME"
-// add names, and a blank line ends it. A name with a blank in it, as in "git
-// clone", is a command of a program, by the first name of that. A name that ends
-// in * stands for all that begin so.
+// Programs that are alike share an entry; further lines "program NAME, NAME" add names, and
+// a blank line ends it. A name with a blank in it, as in "git clone", is a command of a
+// program, under the program's first name. A name that ends in * matches by prefix.
 //
-// The line of an option has every spelling of it, the word VALUE, FILE or the
-// like if it takes one, and what it does, an [Effect]; without that it is only
-// known. Options that do the same may share a line, and commas are for the
-// reader. "word" stands before what is no option and is read like one, as in
-// of= FILE.
+// An option's line has all its spellings, the word VALUE, FILE or the like if it takes a
+// value, and its [Effect]; an option without an Effect is harmless. Options with the same
+// effect may share a line, and commas are for the reader. "word" precedes an operand that
+// is read like an option, as in of= FILE.
 //
 // The other lines say what the program does: each word is a [Fact], and seven
 // lines have more to say.
@@ -38,21 +36,19 @@
 //	as docker                           its commands are those of another
 //	grammar find                        code in tools/shell/script reads its arguments
 //
-// What may stand in front of COMMAND is NAME=VALUE..., a NUMBER, "[-c]" where a
-// script may take its place, or an operand by any other name. SCRIPT stands for a
-// command that is the text of one, and INPUT... behind it for arguments that
-// nobody knows before.
+// NAME=VALUE..., a NUMBER, "[-c]" where a script may replace the command, or an operand by
+// any other name may precede COMMAND. SCRIPT stands for a command given as a script, and
+// INPUT... behind it for arguments that are unknown before the run.
 //
 // A line "variable NAME NAME" belongs to no program: these variables make
 // programs run others.
 //
 // # Two manners of reading options
 //
-// Where the place of a word matters, as behind a wrapper, options are read by
-// [Program.Take], as getopt does, and what is not in the entry ends the reading:
-// nobody knows then where the command begins. Of other programs only the options
-// that do something matter, and [Program.May] finds them also where they are
-// shortened, or among other letters.
+// Where the position of a word matters, as behind a wrapper, [Program.Take] reads options
+// as getopt does, and an option that is not in the entry ends the reading: the command
+// could begin anywhere. For other programs only options with an Effect matter, and
+// [Program.May] finds them also if they are shortened, or among other letters.
 //
 // # One fold of names
 //

@@ -9,20 +9,20 @@ import (
 // An Option is a line of an entry: an option, or several that do the same.
 type Option struct {
 	Spellings []string
-	Value     bool // it takes one
+	Value     bool // it takes a value
 	Effect    Effect
 }
 
-// An Effect is what an option does. The empty one is nothing that matters here.
+// An Effect is the effect of an option. The empty Effect is harmless.
 type Effect string
 
 // The effects.
 const (
 	Runs     Effect = "runs"     // its value is a program, or makes it run one
-	Merges   Effect = "merges"   // so it is, if the value is not one of git's own ways to merge
+	Merges   Effect = "merges"   // like Runs, unless the value is one of git's merge strategies
 	Alters   Effect = "alters"   // it has other files written
 	Written  Effect = "writes"   // its value is a file that is written to
-	Goes     Effect = "goes"     // what it runs, it runs in another directory
+	Goes     Effect = "goes"     // the program runs its command in another directory
 	Replaces Effect = "replaces" // its value stands for input in the command
 	Into     Effect = "into"     // its value is the directory that is written into
 	Exact    Effect = "exact"    // the last operand is no directory to write into
@@ -45,10 +45,10 @@ type Given struct {
 	Inside   bool // the value stands in the same word
 }
 
-// Take reads the first of args, which begins with a dash: a long option, or
-// letters, of which the last may have a value. It returns how many words behind
-// it are that value. It reports false for what is not in the entry, for an
-// option that is shortened or runs a program, and for a value that is missing.
+// Take reads args[0], which begins with a dash: a long option, or letters, of which the
+// last may have a value. values is how many of the next words are the value. It reports
+// false for an option that is not in the entry, is shortened or runs a program, and for a
+// missing value.
 func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
 	word := args[0]
 	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.Has("-NUMBER") {
@@ -84,7 +84,7 @@ func (p *Program) Takes(s string) bool { return p.spelled(s).Value }
 // Has reports whether p has an option that is spelled so.
 func (p *Program) Has(s string) bool { return p.spelled(s).Spellings != nil }
 
-// spelled returns the option that is spelled so, an empty one if there is none.
+// spelled returns the option with the spelling s, an empty Option if there is none.
 func (p *Program) spelled(s string) Option {
 	i := slices.IndexFunc(p.Options, func(o Option) bool { return slices.Contains(o.Spellings, s) })
 	if i < 0 {
@@ -93,9 +93,8 @@ func (p *Program) spelled(s string) Option {
 	return p.Options[i]
 }
 
-// May yields the options that matter which word may be. A long one may be
-// shortened, a letter may stand among others, up to one that takes a value, and
-// anything else is what the word begins with.
+// May yields the options with an Effect that word may be. A long option may be shortened, a
+// letter may follow letters without values, and any other spelling is matched as a prefix.
 func (p *Program) May(word string) iter.Seq[Given] {
 	return func(yield func(Given) bool) {
 		for _, o := range p.Options {

@@ -10,27 +10,27 @@ type Fact string
 
 // The facts.
 const (
-	Looks       Fact = "looks"       // it changes nothing, whatever its arguments, where it can't write
-	Lists       Fact = "lists"       // it looks, and shows of a repository what is listed and not what is in files; one that looks, too, does so with some options
+	Looks       Fact = "looks"       // it changes nothing with any arguments if the sandbox denies writes
+	Lists       Fact = "lists"       // like looks, but shows a repository's listings, never contents; beside looks, with some options
 	Records     Fact = "records"     // it adds to a repository, and loses nothing that is in it
-	Reads       Fact = "reads"       // it looks, and reads what its arguments name and its input, but for options that are here
-	Names       Fact = "names"       // it shows names, sizes and modes of files, never what is in them
+	Reads       Fact = "reads"       // like looks; reads its input and the files named by arguments, but for options here
+	Names       Fact = "names"       // it shows names, sizes and modes of files, never their contents
 	Dials       Fact = "dials"       // it wants a network
-	Gets        Fact = "gets"        // it gets what it runs from the network, if the project does not have it
-	Removes     Fact = "removes"     // it takes away what its operands name
-	Changes     Fact = "changes"     // it changes what its operands name
-	Writes      Fact = "writes"      // it writes to what one of its arguments names
-	Broad       Fact = "broad"       // its name says too little of what it does to allow all of it
-	Commands    Fact = "commands"    // its name and its command together say enough
+	Gets        Fact = "gets"        // it downloads the program to run if the project does not have it
+	Removes     Fact = "removes"     // it removes its operands
+	Changes     Fact = "changes"     // it changes its operands
+	Writes      Fact = "writes"      // it writes to the file that an argument names
+	Broad       Fact = "broad"       // it does too much to be allowed by name alone
+	Commands    Fact = "commands"    // it may be allowed by name and command
 	Runner      Fact = "runner"      // a word somewhere in its arguments says which program it runs
-	Launches    Fact = "launches"    // it runs others in ways that are not read
-	Starts      Fact = "starts"      // it runs programs of its own, which are not told
+	Launches    Fact = "launches"    // it runs other programs in ways that are not parsed
+	Starts      Fact = "starts"      // it runs its own programs, which are not reported
 	Shell       Fact = "shell"       // it runs scripts
-	Interpreter Fact = "interpreter" // it runs what a file or an argument says
-	Language    Fact = "language"    // one of its arguments is text of a language in which commands can be run
-	Away        Fact = "away"        // what it runs, it runs in another directory or under another root
-	Many        Fact = "many"        // it is many programs: the name by which it is called says which
-	GNU         Fact = "gnu"         // where there is another one of that name, it has a g in front of its own
+	Interpreter Fact = "interpreter" // it runs code from a file or an argument
+	Language    Fact = "language"    // an argument is code that can run commands
+	Away        Fact = "away"        // it runs commands in another directory or under another root
+	Many        Fact = "many"        // it is many programs in one file, selected by the name in argv[0]
+	GNU         Fact = "gnu"         // it is installed with a leading g where another program has its name
 )
 
 var facts = []Fact{Looks, Lists, Records, Reads, Names, Dials, Gets, Removes, Changes, Writes, Broad, Commands,
@@ -39,24 +39,23 @@ var facts = []Fact{Looks, Lists, Records, Reads, Names, Dials, Gets, Removes, Ch
 // lasting are the facts that are true of every version of a program.
 var lasting = []Fact{Broad, Launches, Shell, Interpreter}
 
-// A Program is an entry of the book. The zero Program is one of which nothing
-// is known.
+// A Program is an entry of the book. The zero Program stands for an unknown program.
 type Program struct {
-	Names    []string // as [Fold] returns them; of a command, behind the program's
-	Grammar  string   // what reads its arguments, if that is more than options
-	Usage    []string // of one that runs a command: what stands behind its options
+	Names    []string // as [Fold] returns them; a command's name follows the program's
+	Grammar  string   // the code that reads its arguments, if it has a grammar of its own
+	Usage    []string // the words behind its options, if it runs a command
 	Writes   string   // to which operands of its own: each, last, or none
 	Options  []Option
 	Flags    string   // the letters of the options without a value
-	Examples []string // a command line, " => ", and what is told of it
+	Examples []string // a command line, " => ", and the expected reading
 
-	valued  string // the letters of the others
+	valued  string // the letters of the options with a value
 	as      string // the program whose commands it has
 	facts   []Fact
-	looks   []string // the first words with which it does; none is always
+	looks   []string // the first words with which it looks; none means always
 	lists   []string // the same
 	records []string // the same
-	dials   []string // the words with which it does; none is always
+	dials   []string // the words with which it dials; none means always
 }
 
 // Find returns what is known of a program by its name.
@@ -110,17 +109,14 @@ func (p *Program) Command(name string) (c *Program, ok bool) {
 // Is reports whether f is true of p.
 func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
 
-// LooksAt reports whether p looks with these words, of which only the first
-// counts.
+// LooksAt reports whether p looks with these words. Only the first word counts.
 func (p *Program) LooksAt(words []string) bool { return p.Is(Looks) && begins(words, p.looks) }
 
-// ListsAt reports whether p lists with these words, of which only the first
-// counts.
+// ListsAt reports whether p lists with these words. Only the first word counts.
 func (p *Program) ListsAt(words []string) bool { return p.Is(Lists) && begins(words, p.lists) }
 
-// RecordsAt reports whether p records with these words. Where the book names none, it
-// does with all. With NAME it does so if there is an operand, and no option but
-// those of the entry.
+// RecordsAt reports whether p records with these words. If the book lists no words, any
+// words will do. NAME in the book requires an operand, and no options outside of the entry.
 func (p *Program) RecordsAt(words []string) bool {
 	if !slices.Contains(p.records, "NAME") {
 		return p.Is(Records) && begins(words, p.records)
@@ -142,14 +138,14 @@ func (p *Program) RecordsAt(words []string) bool {
 	return names > 0
 }
 
-// begins reports whether the first of words is one of list, in which "nothing"
-// is that there is none. All are of an empty list.
+// begins reports whether list holds the first word; "nothing" in list stands for no words
+// at all. An empty list admits all words.
 func begins(words, list []string) bool {
 	return len(list) == 0 || slices.Contains(list, append(slices.Clone(words), "nothing")[0])
 }
 
-// DialsAt returns the first of the words given to p with which it wants a
-// network, and whether it does. It may be one that does with any.
+// DialsAt returns the first word that makes p dial, and whether p dials. The word is "" for
+// a program that dials with any words.
 func (p *Program) DialsAt(words []string) (word string, ok bool) {
 	if len(p.dials) == 0 {
 		return "", p.Is(Dials)
@@ -161,8 +157,7 @@ func (p *Program) DialsAt(words []string) (word string, ok bool) {
 	return words[i], true
 }
 
-// Steers reports whether a variable of that name makes programs run others, or
-// other code.
+// Steers reports whether the variable name makes programs run other programs or code.
 func Steers(name string) bool {
 	return slices.ContainsFunc(read().variables, func(pattern string) bool {
 		begin, end, any := strings.Cut(pattern, "*")

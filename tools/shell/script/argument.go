@@ -54,8 +54,8 @@ func readsInput(a word) bool {
 		strings.Contains(a.text, "/proc/")
 }
 
-// ends reports whether args[i] ends the options. Behind another option it may
-// be the value of that.
+// ends reports whether args[i] ends the options. Behind another option, "--" may be its
+// value.
 func ends(args []word, i int) bool {
 	return args[i].text == "--" && (i == 0 || args[i-1].known && !strings.HasPrefix(args[i-1].text, "-"))
 }

@@ -59,20 +59,20 @@ var bashBuiltins = strings.Fields(`. : [ alias bg bind break builtin caller cd c
 	exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
 	source suspend test times trap true type typeset ulimit umask unalias unset wait`)
 
-// otherShells are commands that other shells have, which may be what sh is, or
-// that work on lines that are typed: fc edits and runs what ran before.
+// otherShells are commands of other shells, since sh may be any shell, and commands for
+// interactive lines: fc edits and runs earlier commands.
 var otherShells = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
 	zcompile zpty zsocket ztcp bindkey noglob nocorrect rehash unhash unfunction sched limit unlimit hist nameref enum global alarm`)
 
-// conversions are those of a format that print, with what stands in front of
-// them. Another one is %n, which sets a variable.
+// conversions matches the conversions of a format that only print, with their flags. %n is
+// not among them, since it sets a variable.
 var conversions = text.Pattern(`%%|%[-#+ 0']*(\*|[0-9]+)?(\.(\*|[0-9]+)?)?([hlLjtzZ]*[diouxXeEfFgGaAcCsSbqQ]|\([^()]*\)T)`)
 
 // escapedPercent are the escapes that stand for a percent sign.
 var escapedPercent = text.Pattern(`\\(0?0?45|x25|u0{0,2}25|U0{0,6}25)`)
 
-// printf reads the arguments of printf. The format says what is done with the
-// others.
+// printf reads the arguments of printf. The format determines the use of the other
+// arguments.
 func (v *visitor) printf(args []word) {
 	if len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-v") {
 		v.lower(engine.Readable, "it sets a variable: printf")

@@ -15,6 +15,6 @@
 //
 // Whatever is not known here, or in the book of programs, makes a script
 // opaque: a kind of syntax, an option of a wrapper, a character that readers
-// disagree about, a script too long or too deep. What could be read of it is
-// told all the same.
+// disagree about, a script too long or too deep. Its readable parts are reported all the
+// same.
 package script

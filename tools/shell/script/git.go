@@ -101,7 +101,7 @@ func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 	return args
 }
 
-// without returns words without those of the first that are options.
+// without returns words without the leading options.
 func without(words []word, options ...string) []word {
 	for len(words) > 0 && slices.Contains(options, words[0].text) {
 		words = words[1:]
@@ -109,16 +109,16 @@ func without(words []word, options ...string) []word {
 	return words
 }
 
-// subcommand makes sure that it is known what a command of git's does, which the
-// first of words says.
+// subcommand makes the script opaque if the first word, the subcommand of a git command, is
+// unknown.
 func (v *visitor) subcommand(words []word) {
 	if len(words) > 0 && !words[0].known {
 		v.opaque("what git does is known only when it runs (%s)", words[0].text)
 	}
 }
 
-// hasRemoteHelper reports whether git runs a program, which is called as the address
-// begins, behind git-remote-, to get at a repository.
+// hasRemoteHelper reports whether git reaches a repository by a program git-remote-SCHEME,
+// after the address's scheme.
 func hasRemoteHelper(address string) bool {
 	scheme, _, ok := strings.Cut(address, ":")
 	if !ok || strings.Trim(strings.ToLower(scheme), "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
@@ -128,7 +128,7 @@ func hasRemoteHelper(address string) bool {
 	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "//") && !slices.Contains(gitSchemes, scheme)
 }
 
-// gitSchemes are those of the addresses that git has a program of its own for.
+// gitSchemes are the schemes for which git brings its own program.
 var gitSchemes = []string{"http", "https", "ftp", "ftps", "git", "ssh", "file", "git+ssh", "ssh+git"}
 
 // Rebuilds reports whether a command of git is to write what of a repository

@@ -97,7 +97,7 @@ func (v *visitor) limit(c engine.Class, format string, args ...any) {
 	}
 }
 
-// brief returns s on one line, and not much of it.
+// brief returns s cut to one short line.
 func brief(s string) string { return text.OneLine(s, 160) }
 
 // opaque lowers the class to the least.
@@ -116,7 +116,7 @@ func (v *visitor) unchecked(name string, args []word) {
 	v.opaque("%s runs %s, which was not checked", name, join(args))
 }
 
-// sender returns the host that the command before is known to get something from, "" if it gets none.
+// sender returns the host from which the preceding command downloads, "" if there is none.
 func (v *visitor) sender() string {
 	for _, c := range slices.Backward(v.s.Commands) {
 		switch name, _ := c.Program(); name {
@@ -196,7 +196,7 @@ func (v *visitor) written(n syntax.Node) string {
 	return strings.Join(strings.Fields(v.src[from:to]), " ")
 }
 
-// Facts returns what is known of the program of c.
+// Facts returns the book's facts about the program of c.
 func Facts(c engine.Command) engine.Facts {
 	name, _ := c.Program()
 	p := program.Find(name)

@@ -117,7 +117,7 @@ func (v *visitor) compound(c syntax.Command) {
 			{Text: Timed}}, Inside: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
-		// What of it is a name is told apart in more than one way.
+		// Shells disagree about which word is the coprocess's name.
 		v.opaque("it runs a coprocess")
 		v.nested([]*syntax.Stmt{c.Stmt})
 	default:
@@ -131,7 +131,8 @@ func reads(s *syntax.Stmt) bool {
 	return ok && !s.Negated && len(s.Redirs) == 0 && len(c.Args) > 0 && c.Args[0].Lit() == "read"
 }
 
-// Timed stands for what the shell's own time runs, which is a command of its own.
+// Timed stands for the command that the shell's own time runs; the command is recorded by
+// itself.
 const Timed = "(command)"
 
 // loopOver reads what a loop goes over.
@@ -150,7 +151,7 @@ func (v *visitor) loopOver(l syntax.Loop) {
 	}
 }
 
-// unknown notes a kind of syntax that nothing here speaks of.
+// unknown makes the script opaque for a kind of syntax that is not handled.
 func (v *visitor) unknown(n syntax.Node) {
 	v.opaque("it holds syntax that is not known: %s", v.written(n))
 }
@@ -277,8 +278,8 @@ func allElements(x syntax.ArithmExpr) bool {
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// arithm reads a calculation. The shell calculates with what the value of a
-// variable says, commands in it included, so that a variable makes it opaque.
+// arithm reads an arithmetic expression. The shell also evaluates the values of variables,
+// commands in them included, so a variable makes the script opaque.
 func (v *visitor) arithm(x syntax.ArithmExpr) {
 	if v.depth++; v.deep() {
 		return

@@ -11,15 +11,15 @@ import (
 
 // A word is a word of a script.
 type word struct {
-	text  string // what it is, or how it is written if that is not known
+	text  string // the value, or the source if the value is not known
 	known bool
-	split bool // not known, and may become none or several
+	split bool // not known, and may expand to no word or several
 }
 
 // engine returns w as the policy sees it.
 func (w word) engine() engine.Word { return engine.Word{Text: w.text, Known: w.known} }
 
-// literal returns what w is, if that is known. It looks for no commands in it.
+// literal returns the value of w, if it is known. It does not read commands in w.
 func literal(w *syntax.Word) word {
 	if w == nil {
 		return word{known: true}
