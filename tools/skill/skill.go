@@ -3,13 +3,13 @@
 //
 // # One line until it is needed
 //
-// Of a skill that is not active only the name and the description are used. The instructions
-// are read anew each time by [Skill.Read], so that what is shown in a question is what the
-// model is given.
+// Only the name and the description of an inactive skill are used. [Skill.Read] reads the
+// instructions anew each time, so that the model gets the instructions that the question
+// shows.
 //
 // # Never in the way
 //
-// A skill that can't be used is passed over with one note. The others work.
+// An unusable skill is skipped with one note. The others work.
 package skill
 
 import (
@@ -27,7 +27,7 @@ import (
 	"gemline/engine/text"
 )
 
-// FileName is the file of a skill's folder that says what it is.
+// FileName is the file in a skill's folder that describes the skill.
 const FileName = "SKILL.md"
 
 const (
@@ -37,7 +37,7 @@ const (
 	maxSkills      = 1000 // directories of one folder that are looked at
 )
 
-// A Source is whose a skill is.
+// A Source is the owner of a skill.
 type Source string
 
 // The sources, the weakest first.
@@ -48,7 +48,7 @@ const (
 	Workspace Source = "workspace"
 )
 
-// A Dir is a folder of skills: it is one, or holds the folders of several.
+// A Dir is a folder of skills: the folder of one skill, or a folder of such folders.
 type Dir struct {
 	Path   string
 	Source Source
@@ -62,13 +62,13 @@ type Dir struct {
 	Fill func(string) string
 }
 
-// A Skill is one that can be used.
+// A Skill is a usable skill.
 type Skill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Source      Source `json:"source"`
 	From        string `json:"extension,omitempty"`
-	File        string `json:"location,omitempty"` // its SKILL.md; "" of one that comes with the program
+	File        string `json:"location,omitempty"` // its SKILL.md; "" for a built-in skill
 	Disabled    bool   `json:"disabled"`
 
 	fill func(string) string
@@ -104,8 +104,8 @@ func (s Skill) Read() (string, error) {
 	return strings.TrimSpace(h.body), err
 }
 
-// load returns the skills of dirs by name, and what is wrong with others. Of those of one
-// name the one of the later Dir counts.
+// load returns the skills of dirs by name, and notes about unusable skills. If two skills
+// have one name, the skill in the later Dir wins.
 func load(dirs []Dir) (list []Skill, notes []string) {
 	own, _ := fs.ReadDir(builtin, "builtin")
 	for _, e := range own {
@@ -133,7 +133,7 @@ func load(dirs []Dir) (list []Skill, notes []string) {
 	return list, notes
 }
 
-// Skills returns the skills of one folder, and what is wrong with others there.
+// Skills returns the skills of one folder, and notes about unusable skills.
 func (d Dir) Skills() (list []Skill, notes []string) {
 	if !filepath.IsAbs(d.Path) {
 		return nil, nil
