@@ -25,11 +25,12 @@ func IsArchive(name string) bool {
 		strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 }
 
-// Unpack unpacks an archive, a zip or a compressed tar, into a directory, which must not be
-// there yet. If it holds one directory and nothing beside that, its content is what counts.
+// Unpack unpacks an archive, a zip or a compressed tar, into a directory, which must not
+// exist yet. If the archive holds a single directory and nothing else, only the directory's
+// contents are unpacked.
 func Unpack(archive, to string) error { return unpackAs(archive, filepath.Base(archive), to) }
 
-// unpackAs is Unpack, for an archive that has a name of its own.
+// unpackAs is Unpack with another name for the archive in errors.
 func unpackAs(archive, name, to string) error {
 	err := unpack(archive, to)
 	if err == nil {
