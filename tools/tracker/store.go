@@ -141,7 +141,7 @@ func (s *Store) Update(id string, change func(*Task)) (Task, error) {
 	return *t, s.write(tasks, *t)
 }
 
-// write keeps t, which is one of tasks, unless that is refused.
+// write checks t, an element of tasks, and stores it.
 func (s *Store) write(tasks []Task, t Task) error {
 	if t.Parent != "" {
 		if _, err := existing(tasks, t.Parent); err != nil {
