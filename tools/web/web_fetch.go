@@ -62,9 +62,9 @@ const (
 	unfetched   = "web_fetch_fallback_failed"
 )
 
-// webFetch returns web_fetch, which has pages read: by the API, which fetches them
-// itself, or else from here. What comes of it is told in the words of another
-// model, so that pages can't speak to this one at length.
+// webFetch returns web_fetch, which has the API fetch and read pages, or else fetches them
+// here. Another model words the result, so that pages can't address the conversation's
+// model at length.
 func (ts Tools) webFetch() engine.Tool {
 	if ts.Direct {
 		return ts.direct()
@@ -156,7 +156,7 @@ func fetching(urls []*url.URL, blocked []*Blocked, prompt string) engine.Intent 
 		detail.Reset()
 		fmt.Fprintf(&detail, "asked of the page: %s", prompt)
 	case prompt != "":
-		// Indented, so that no line of it looks like one of ours.
+		// Indented, so that no line of the prompt looks like gemline's own.
 		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
 	}
 	title := "fetch " + text.Name(urls[0].String())
@@ -172,7 +172,7 @@ type fetch struct {
 	tools   Tools
 	host    engine.Host
 	prompt  string
-	skipped []string // what is not fetched, for the model
+	skipped []string // notes for the model about pages that are not fetched
 }
 
 func (f *fetch) skip(note string) { f.skipped = append(f.skipped, note) }
