@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// An Editor has files open for the user. It may know a newer text of a file than the disk
-// has, and is to know what is written, so that it does not write over it. A function that
-// is nil is something that it can't do.
+// An Editor has files open for the user. It may have a newer text of a file than the disk,
+// and is told of writes, so that it does not overwrite them. A nil function means that the
+// Editor lacks the ability.
 //
-// It is asked about texts in UTF-8 below the roots that are on the disk. A file that the
-// Editor says it does not have is not there, whatever the disk holds.
+// It is asked about UTF-8 texts below the roots that exist on the disk. A file that the
+// Editor reports as missing does not exist, whatever the disk holds.
 type Editor struct {
 	// Read returns the text of a file. If its error is an [errors.ErrUnsupported], the text
 	// of the disk counts; another error is the reader's, [fs.ErrNotExist] among them.

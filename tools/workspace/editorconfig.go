@@ -170,8 +170,8 @@ func (g *sectionGlob) set() {
 	g.take(end+1, "["+set+"]")
 }
 
-// list reads {a,b} or {1..9}. The braces of one word mean themselves, as one does that is
-// never closed.
+// list reads {a,b} or {1..9}. Braces around a single word, and a brace that is never
+// closed, are literal.
 func (g *sectionGlob) list() {
 	if n := numbers.FindStringSubmatch(g.glob); n != nil {
 		from, err := strconv.Atoi(n[1])
@@ -210,11 +210,12 @@ func (g *sectionGlob) list() {
 	g.take(1, ")")
 }
 
-// How many files beside another one are looked at for their charset, how large they may be,
-// and how many of them are enough.
+// To find a new file's charset, at most maxBeside neighbouring files of at most
+// maxBesideSize bytes are read, until enoughBeside are found.
 const maxBeside, maxBesideSize, enoughBeside = 64, 1 << 16, 16
 
-// beside returns files of the folder of path that are not UTF-8; those of its kind come first.
+// beside returns the texts of path's neighbours that are not UTF-8, files with the same
+// extension first.
 func (w *Workspace) beside(path string) (texts [][]byte) {
 	entries, err := w.ReadDir(filepath.Dir(path))
 	if err != nil {

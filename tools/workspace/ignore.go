@@ -92,10 +92,9 @@ func (w *Workspace) large(root string) bool {
 	})
 }
 
-// Complaints returns what is wrong with the ignore files that hide nothing
-// although somebody wants them to: those of the settings that are in no root,
-// and those that can't be read. It also names those that count in part, of
-// which it knows only those of the roots.
+// Complaints returns problems of ignore files that hide nothing: files named in the
+// settings that no root has, and unreadable files. It also names files that count in part,
+// as far as they apply to the roots.
 func (w *Workspace) Complaints() (all []string) {
 	for _, name := range w.extra {
 		read, why := false, fs.ErrNotExist
@@ -150,16 +149,16 @@ type scope struct {
 	rules Rules
 	w     *Workspace
 	own   []*list // our ignore files, the strongest first; they beat git's
-	git   *level  // of this directory, then of those above it up to the repository
+	git   *level  // the levels of this directory and its parents up to the repository
 }
 
-// A level is the rules of one directory of a repository.
+// A level holds the rules of a repository's directory, linked to the directory above.
 type level struct {
 	list
 	up *level
 }
 
-// A list is the rules of one file.
+// A list holds the rules of one file.
 type list struct {
 	base  string // absolute directory that the rules are relative to
 	rules ruleset
@@ -210,7 +209,7 @@ func (l *level) enter(w *Workspace, dir string, git, ignore bool) *level {
 	return l
 }
 
-// enter returns the scope of the entries of dir, one of s's own.
+// enter returns the scope of dir's entries; dir is an entry of s.
 func (s *scope) enter(dir string) *scope { return s.enterIf(dir, true, true) }
 
 // enterListed is enter for a directory whose entries are known.

@@ -179,9 +179,8 @@ var errLoop = errors.New("too many levels of symbolic links")
 
 // follow returns where the absolute path leads when all symbolic links are
 // followed. What does not exist is taken as named, so that a link to a missing
-// file leads to the missing file. Below the directories of the Workspace it
-// looks through their handles, so that these lie at their paths whatever lies
-// there now.
+// file leads to the missing file. It reads the directories of the Workspace through their
+// open handles, whatever lies at their paths now.
 func (w *Workspace) follow(path string) (string, error) {
 	path = filepath.Clean(path)
 	volume := filepath.VolumeName(path)

@@ -7,8 +7,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// Lend has what lies below dir, which is no root, be read by the tools, until release is
-// called. Nothing there can be written because of it, and no link leads out of it.
+// Lend lets the tools read files below dir, which is no root, until release is called. It
+// permits no writes, and links out of dir are not followed.
 func (w *Workspace) Lend(dir string) (release func(), err error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

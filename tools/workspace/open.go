@@ -41,8 +41,8 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("the workspace directory %s was removed or replaced since gemline began; start gemline again to work in a new one", e.Root)
 }
 
-// rename makes err speak of name instead of where it leads. A file below what
-// is no directory does not exist.
+// rename replaces the path in err by name. A file below a path that is no directory does
+// not exist.
 func rename(err error, name string) error {
 	op, why := "open", err
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {

@@ -16,17 +16,17 @@ type rule struct {
 	suffix  bool // holds only a leading *, left out of pattern
 }
 
-// A ruleset is the rules of one file, of which the last that matches decides.
+// A ruleset holds the rules of one file; the last matching rule decides.
 type ruleset struct {
 	all   []rule
-	named map[string][]int // which are about a certain base name
-	exact map[string][]int // which are about a certain path
-	other []int            // which are about neither
-	cut   bool             // some of the last are left out, which would take too long
+	named map[string][]int // rules for one base name
+	exact map[string][]int // rules for one path
+	other []int            // all other rules
+	cut   bool             // rules at the end are left out, since they would take too long
 }
 
-// maxWild is how many bytes the patterns with wildcards may have that count of
-// one file: each is tried with each name.
+// maxWild bounds the bytes of a file's patterns with wildcards, since each pattern is tried
+// on each name.
 const maxWild = 256 << 10
 
 // parseRules reads an ignore file the way git does, byte for byte.

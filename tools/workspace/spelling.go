@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spelled returns name as the file that it means is called: with the home directory in the
-// place of a leading ~/, and with letters composed as the disk has them, since macOS and
-// archives from there take accents apart. A name that is there as it stands stays as it is,
-// and so does the rest of one of which a beginning is there.
+// Spelled returns name as the disk spells it: with the home directory for a leading ~/, and
+// with letters composed as on the disk, since macOS and its archives decompose accents. An
+// existing name is unchanged, and so is the part of a name that does not exist in any
+// spelling.
 func (w *Workspace) Spelled(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok && !w.There(w.abs("~")) {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -40,8 +40,8 @@ func (w *Workspace) Spelled(name string) string {
 	return at
 }
 
-// Hint returns what name was probably meant to be, which is not there: the file that is
-// called so in another case. It is "" if there is none.
+// Hint returns the file that was probably meant by name, which does not exist: a file with
+// the name in another case. It is "" if there is none.
 func (w *Workspace) Hint(name string) string {
 	path := w.abs(name)
 	found := w.sibling(filepath.Dir(path), func(other string) bool {

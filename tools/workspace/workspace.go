@@ -155,8 +155,8 @@ func (w *Workspace) dirs() []*disk.Dir {
 	return w.roots
 }
 
-// rootOf returns the innermost root that holds path, of those that may say so
-// of what is below them, and where it is there.
+// rootOf returns the innermost root that holds path, and the path relative to the root. It
+// skips a root if may, if not nil, rejects the relative path.
 func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *disk.Dir, rel string) {
 	for _, d := range w.dirs() {
 		if p, in := below(d.Path(), path); in &&
