@@ -9,8 +9,7 @@ import (
 	"gemline/engine/text"
 )
 
-// mostConfig is how much of a file of git's is read. A larger one is none that
-// somebody wrote.
+// mostConfig is how much of a git file is read. Nobody writes larger files by hand.
 const mostConfig = 1 << 20
 
 // Find returns the tree that a directory belongs to, and the directories
@@ -38,9 +37,8 @@ func Find(dir string) (tree string, kept []string, why string) {
 	}
 }
 
-// apart returns where the repository of a tree is kept that has a file for it:
-// with that of the tree it is a module of, or with the one that knows it as one
-// of its further trees.
+// apart returns the git directories of a tree with a file .git: of a module, the directory
+// in the parent's repository; of a linked worktree, its own directory and the common one.
 func apart(dir string) []string {
 	own := line(filepath.Join(dir, ".git"))
 	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && disk.Inside(above, dir) {
@@ -55,7 +53,7 @@ func apart(dir string) []string {
 	return nil
 }
 
-// line returns the path that a file of git's holds.
+// line returns the path that a git file holds.
 func line(path string) string {
 	b, _ := disk.Read(path, mostConfig)
 	to := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir: "))

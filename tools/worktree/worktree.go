@@ -36,14 +36,14 @@ func (e *Error) Error() string { return e.Message }
 // Hint says what to do about it.
 func (e *Error) Hint() string { return e.Advice }
 
-// A Repository is one of git's that may have further trees.
+// A Repository is a git repository that may have linked worktrees.
 type Repository struct {
 	Root   string // the directory of its own tree
-	common string // where git keeps what all its trees share
+	common string // git's directory for data that all worktrees share
 	door   launch.Launcher
 }
 
-// Open returns the repository that a directory is in. Git is started by l.
+// Open returns the repository that holds a directory. It starts git by l.
 func Open(dir string, l *launch.Launcher) (*Repository, error) {
 	tree, kept, why := Find(dir)
 	switch {
