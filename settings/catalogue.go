@@ -46,8 +46,8 @@ func FindKey(name string) (Key, bool) {
 	return k, true
 }
 
-// Nearest returns the name of the key, or of the group of keys, that comes
-// nearest to one that there is not, or "".
+// Nearest returns the name of the key or group of keys that is most similar to
+// an unknown name, or "".
 func Nearest(name string) string {
 	const longest = 100
 	path, err := SplitKey(name)
@@ -187,8 +187,8 @@ func (n *node) add(k *Key) {
 	}
 }
 
-// catalogue returns the tree of all keys. It is made when it is first needed,
-// which is when there is a file of settings.
+// catalogue returns the tree of all keys. It is built at first use: without a
+// settings file, never.
 var catalogue = sync.OnceValue(makeCatalogue)
 
 func makeCatalogue() *node {

@@ -37,8 +37,8 @@ func (src Source) SetKey(ctx context.Context, key string, value any) (Change, er
 	})
 }
 
-// UnsetKey takes a key out of the file, and changes nothing else in it. One
-// that is not there stays away, and so does the file.
+// UnsetKey takes a key out of the file, and changes nothing else in it. A
+// missing key is no error, and a missing file is not created.
 func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
 	if _, err := os.Stat(src.Path); errors.Is(err, fs.ErrNotExist) && src.Path != "" {
 		return Change{Path: src.Path, Same: true}, nil
@@ -88,7 +88,7 @@ func (c *Change) look(path []string, text []byte) {
 	tree := d.Tree
 	c.Was, c.Set = at(tree, path)
 	if !c.Set {
-		graft(tree, path, true) // as it will be, so that what is older is in its way
+		graft(tree, path, true) // the key as it will be, so that older names of it are found
 	}
 	for _, m := range migrate(tree) {
 		if starts(path, m.to) || starts(m.to, path) {
@@ -97,7 +97,7 @@ func (c *Change) look(path []string, text []byte) {
 	}
 }
 
-// Today returns the name that a key goes by today, if name is an older one.
+// Today returns the current name of a key, if name is an older one.
 func Today(name string) (string, bool) {
 	path, err := SplitKey(name)
 	if err != nil {

@@ -132,7 +132,7 @@ func (c *checker) unfit(path []string, err error) bool {
 	return false
 }
 
-// unknown says that there is no such key, and which one comes nearest.
+// unknown reports an unknown key, with the most similar known key.
 func (c *checker) unknown(path []string) {
 	key := JoinKey(path)
 	said := named(key) + " is not a setting"
@@ -254,6 +254,6 @@ func (l *Layer) temper(weaker map[string]any) {
 	delete(l.tree["general"].(map[string]any), "defaultApprovalMode")
 	path := []string{"general", "defaultApprovalMode"}
 	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
-	// The first of the problems, of which only some are told.
+	// In front of the other problems, since only the first ones are printed.
 	l.Problems = slices.Insert(l.Problems, 0, l.asWritten(Problem{Key: JoinKey(path), Message: message, path: path}))
 }

@@ -8,31 +8,32 @@ import (
 	"gemline/settings/flags"
 )
 
-// Confinement is what is said about how commands are confined.
+// Confinement is the configuration of how commands are confined.
 type Confinement struct {
-	Word string // [On], [Off] or the name of what confines; "" if nothing is said
-	By   string // who says so, for a message
-	File string // the file of settings that says so, if it is one
-	Firm bool   // whoever runs gemline can't switch it off
+	Word string // [On], [Off] or the name of a sandbox; "" if nothing is configured
+	By   string // the origin of Word, for a message
+	File string // the settings file that sets Word, if a file does
+	Firm bool   // can't be switched off for a run
 
 	Image   string   // for a container; "" if none is named
-	Paths   []string // that commands may write to, too, as they stand in the files
+	Paths   []string // more paths that commands may write to, unexpanded
 	Network bool     // commands reach the network
-	Offline bool     // none is given it
-	Cut     bool     // nor do those have it that run with the user's rights
-	Asked   bool     // none is given it unasked: the settings say that they don't reach it
+	Offline bool     // no confined command is given the network
+	Cut     bool     // nor do commands with the user's rights reach it
+	Asked   bool     // the network is given only after a question, as the settings cut it off
 }
 
-// What a Confinement may say beside a name.
+// Values of Word beside the names of sandboxes.
 const (
 	On  = "on"
 	Off = "off"
 )
 
-// Confinement returns what the command line, else the environment, else the
-// files say. Of these, own are those without the project's, which may switch
-// it on and not choose. A value of the files that can't be understood switches it on,
-// unless what is stronger says more than that. The error is a [ForbiddenError].
+// Confinement returns the configuration of the command line, else of the
+// environment, else of the files. Own are the settings without the project's: a
+// project may switch confinement on, but not choose the sandbox. A value in a
+// file that can't be understood switches confinement on, unless a stronger
+// source names a sandbox. The error is a [ForbiddenError].
 func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) (string, bool)) (Confinement, error) {
 	c := own.filed()
 	c.Firm = s.ToolSandboxing
@@ -121,7 +122,7 @@ func confiner(layers []Layer) (path string) {
 	return path
 }
 
-// switched returns a word as a Confinement has it.
+// switched returns the Word of a Confinement for a word in a file.
 func switched(word string) string {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "true", "1", "yes":
@@ -132,8 +133,8 @@ func switched(word string) string {
 	return word
 }
 
-// filed returns what tools.sandbox says. False is what the Gemini CLI does where nothing is
-// said, and says nothing; the word off does.
+// filed returns the confinement of tools.sandbox. False is the Gemini CLI's default, so it
+// configures nothing; the word off does.
 func (s *Settings) filed() Confinement {
 	c := Confinement{By: "tools.sandbox in the settings", File: s.confiner}
 	tools, _ := s.Merged["tools"].(map[string]any)

@@ -252,8 +252,8 @@ func ownVariables(p project.Paths) func(string) (string, bool) {
 	}
 }
 
-// EnvNames returns the variables that the text of a project's .env file sets for gemline
-// itself, those that it sets for what the project brings, and those that it can't set.
+// EnvNames returns the variables in the text of a project's .env file in three groups: set for
+// gemline itself, set for programs that the project brings, and refused.
 func EnvNames(text string) (sets, brings, refused []string) {
 	for _, v := range parseEnv(text) {
 		switch {

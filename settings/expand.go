@@ -175,9 +175,9 @@ func harmless(written, values string) bool {
 	return program.Plain(values)
 }
 
-// text fills in the variables of one string, and returns the values that it has put there,
-// too, one behind the other. In MCP servers, what stays unfilled is told; of their
-// environment it becomes empty.
+// text fills in the variables of a string. It also returns the inserted values, joined. In MCP
+// servers, variables without a value are reported; in the servers' environment they become
+// empty.
 func (f *filler) text(path []string, s string) (out, values string, err error) {
 	get := func(name string) (string, bool) {
 		value, ok := f.lookup(name)

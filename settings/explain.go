@@ -180,7 +180,7 @@ func leaves(path []string, v any, yield func([]string, any)) {
 	}
 }
 
-// settle decides which of the places that an entry lists count.
+// settle decides which places of an entry count.
 func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	k, known := FindKey(e.Key)
 	if known {

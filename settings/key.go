@@ -49,15 +49,15 @@ type Key struct {
 	Help   string
 
 	fallback any
-	wild     bool                // it is one of many, such as the command of a server
-	field    func(*Settings) any // where its value is held, nil if it has no field
-	legacy   []legacyName        // what it was called
-	near     string              // what is written for it by mistake; may be empty
+	wild     bool                // its name has a placeholder, as for the command of each server
+	field    func(*Settings) any // the field of its value, nil for none
+	legacy   []legacyName        // its older names
+	near     string              // a common wrong name; may be empty
 	env      []string
-	project  string // what a project may say
+	project  string // the values that a project may set
 	strict   bool   // a value that can't be understood ends the run
-	misread  string // what would happen if such a value were passed over
-	wants    string // the only truth that asks for something, if not true
+	misread  string // the effect of ignoring a value that can't be understood
+	wants    string // the only boolean that asks for something, if not true
 	risk     string // how it weakens the user's protection
 }
 
@@ -215,8 +215,8 @@ func parsed(kind, s string) (any, bool) {
 	return exact(kind, v)
 }
 
-// numberOf returns the number that s spells. A whole one is of a size that
-// counts something.
+// numberOf returns the number that s spells. Whole numbers must be small enough
+// for a count.
 func numberOf(kind, s string) (any, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xXpP_+") && !json.Valid([]byte(s)) {

@@ -66,15 +66,15 @@ func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	}
 }
 
-// digest finds out what counts of what the file says. It looks at most suggest
-// times for the name that a wrong one comes nearest to.
+// digest finds the values of the file that count. For at most suggest unknown keys it looks
+// for the most similar known key.
 func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	c := checker{suggest: suggest}
 	tree := l.doc.Tree
 	for _, path := range l.doc.Twice {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
 	}
-	if l.Scope != Workspace { // whose servers are filled in by whoever knows what they may see, and else nothing
+	if l.Scope != Workspace { // a project's servers are filled in later, by the rights that they get
 		f := filler{checker: &c, lookup: lookup, own: l.Own}
 		f.tree(nil, tree)
 	} else {
@@ -101,15 +101,15 @@ func (l *Layer) asWritten(p Problem) Problem {
 	return p
 }
 
-// Counting returns what counts of a project's settings, with variables as they stand there:
-// not what a project can't set, nor what has no effect. The weaker settings are those of
-// everything but the project.
+// Counting returns the values of a project's settings that count, with variables unexpanded:
+// not values that a project can't set, nor values without effect. The weaker settings are
+// those of everything but the project.
 func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false }, 0)
 	l.temper(weaker.Merged)
 	prune(catalogue(), l.tree)
-	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // of which the environment would be filled in
+	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // digest has filled in their environment
 		for name := range servers {
 			servers[name] = l.doc.Written(l.written([]string{"mcpServers", name}))
 		}

@@ -14,7 +14,7 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Server is an MCP server of the file that says what it is.
+// A Server is an MCP server as a file defines it.
 type Server struct {
 	Name    string
 	Trusted bool // its tools run unasked

@@ -49,10 +49,10 @@ func (l *Layer) Unused() []Unused {
 	return u.found
 }
 
-// A finder collects what is not in use.
+// A finder collects features that are not in use.
 type finder struct{ found []Unused }
 
-// add lists something. What is there already is what a stronger file says of it now.
+// add lists an item. It replaces the item of a weaker file.
 func (u *finder) add(item Unused) {
 	same := func(o Unused) bool { return o.Feature == item.Feature && o.Name == item.Name }
 	u.found = append(slices.DeleteFunc(u.found, same), item)

@@ -77,7 +77,7 @@ func (r *reader) prepare(file *syntax.File) {
 	}
 }
 
-// apart reads another script, to which variables and functions of this one mean nothing.
+// apart reads another script, which does not know the variables and functions of this one.
 func (r *reader) apart(read func()) {
 	known, funcs, twice := r.known, r.funcs, r.twice
 	r.known, r.funcs, r.twice = maps.Clone(r.set), map[string]bool{}, map[string]bool{}

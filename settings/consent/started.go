@@ -162,7 +162,7 @@ func (r *reader) add(path string) {
 	r.Files = append(r.Files, path)
 }
 
-// environment looks at the variables: those that decide what programs load.
+// environment looks for variables that decide which files programs load.
 func (r *reader) environment() {
 	const plain = " NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
 	for _, kv := range r.Env {

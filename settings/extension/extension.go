@@ -47,19 +47,18 @@ type Extension struct {
 	MigratedTo string    // where it has moved to
 	Themes     bool      // it brings some, which mean nothing here
 
-	// Active reports whether it is switched on for the directory that is
-	// worked in.
+	// Active reports whether it is switched on for the working directory.
 	Active bool
 
-	// ContextFiles are the absolute paths of what it tells the model. The
-	// files are in Dir by their names, but may be links.
+	// ContextFiles are the absolute paths of its context files for the model.
+	// The paths are in Dir, but may be links.
 	ContextFiles []string
 
 	Servers      map[string]any // its MCP servers by name, with [Extension.Variables] as the manifest has them
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
 
-	// PlanDir is where it wants plans to be, in the project.
+	// PlanDir is its directory for plans, in the project.
 	PlanDir string
 
 	// Fill puts values in the place of the variables that its texts may hold.
@@ -69,19 +68,19 @@ type Extension struct {
 // Manifest returns the file that says what the extension is.
 func (x Extension) Manifest() string { return filepath.Join(x.Dir, manifestName) }
 
-// HooksFile returns the file that its hooks are in.
+// HooksFile returns the file of its hooks.
 func (x Extension) HooksFile() string { return filepath.Join(x.Dir, "hooks", "hooks.json") }
 
-// Config says which extensions there are and which are wanted.
+// Config says where extensions are and which are switched on.
 type Config struct {
 	Dir string // ~/.gemini/extensions; may be empty
-	Cwd string // the directory that is worked in
+	Cwd string // the working directory
 
-	// Only, unless it is empty, are the names of those that are switched on,
-	// whatever else is said. The single name none means that none is.
+	// Only, unless it is empty, names the extensions that are switched on,
+	// against any other switch. The single name none switches all off.
 	Only []string
 
-	Disabled []string // names of those that are switched off
+	Disabled []string // names of the extensions that are switched off
 }
 
 const (
@@ -135,15 +134,15 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 	return list, warnings
 }
 
-// Policies returns where the rules of the extensions that are switched on are,
-// of which some may have none. Where no extension can have any, none is opened:
-// this is asked at every start.
+// Policies returns the directories of rules of the extensions that are switched
+// on, though some may not exist. If no extension can have rules, no manifest is
+// opened, since every start asks.
 func Policies(cfg Config) (dirs []string) {
-	all, _ := directories(cfg.Dir) // what is wrong with one is told where it is used
+	all, _ := directories(cfg.Dir) // problems are printed where an extension is used
 	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
 	if !slices.ContainsFunc(all, func(dir string) bool {
 		return there(filepath.Join(dir, policiesName)) ||
-			there(filepath.Join(dir, installName)) // which may say that it is elsewhere
+			there(filepath.Join(dir, installName)) // may name another directory
 	}) {
 		return nil
 	}

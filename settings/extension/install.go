@@ -30,13 +30,13 @@ type Install struct {
 	AutoUpdate bool   `json:"autoUpdate,omitempty"`
 	PreRelease bool   `json:"allowPreRelease,omitempty"`
 
-	// Commit is gemline's: what a branch was.
+	// Commit is a field of gemline's own: the installed commit of a branch.
 	Commit string `json:"gemlineCommit,omitempty"`
 
-	// Folders are gemline's, too: for which of them it keeps secrets of the extension's.
+	// Folders, a field of gemline's own, are the folders with stored secrets of the extension.
 	Folders []string `json:"gemlineFolders,omitempty"`
 
-	// Told is what sessions have told of why they don't update it.
+	// Told is the reason, printed by a session, why the extension is not updated.
 	Told string `json:"gemlineTold,omitempty"`
 }
 
@@ -101,8 +101,7 @@ func sumsOf(dir string, known map[string]string) (sums map[string]string, added 
 	return sums, added, err
 }
 
-// NoteFiles notes in the folder of an extension which files are there: those that are
-// installed.
+// NoteFiles stores the list of installed files in the folder of an extension.
 func NoteFiles(dir string) error {
 	sums, _, err := sumsOf(dir, nil)
 	if err != nil {
@@ -133,9 +132,9 @@ func Touched(dir string) (changed bool, added []string, err error) {
 	return !maps.Equal(was, now), added, err
 }
 
-// Carry puts files that were added to an extension into the folder of a new version of it, as
-// hard links, as far as that has nothing of the same names and no link in their way. It returns
-// the names of what it has put there, a folder that is new as a whole as one.
+// Carry hard-links files that were added to an extension into the folder of its new version,
+// unless the new version has the same name or a link in the path. It returns the names of the
+// linked files; a folder that is new as a whole is one name.
 func Carry(from, to string, added []string) (kept []string, err error) {
 	root, err := os.OpenRoot(to)
 	if err != nil {
@@ -187,8 +186,8 @@ func ID(source, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Switch switches an extension on or off below a directory, "" for everywhere. What was said
-// of what lies below counts no more.
+// Switch switches an extension on or off below a directory, "" for everywhere. Earlier
+// switches for directories below are dropped.
 func Switch(ctx context.Context, dir, name, at string, on bool) error {
 	rule := "/*"
 	if at != "" {

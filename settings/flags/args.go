@@ -153,12 +153,12 @@ func (n flagNames) missing(fl *kong.Flag, args []string) error {
 	return usage("--%s needs a value, and %.100s is a flag; if it is the value, write --%[1]s=%.100[2]s", fl.Name, args[0])
 }
 
-// Subcommand finds the sub-command of a command line, which is its first word
-// if that is one of names and no flag before it has a prompt. It returns what
-// stands before and what follows from there, or nothing if there is none.
+// Subcommand finds the sub-command of a command line: its first word, if names
+// has it and no flag before it gives a prompt. It returns the arguments before
+// the sub-command and those from there on, or nothing without a sub-command.
 func Subcommand(args, names []string) (before, from []string, ok bool) {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(names, arg) }) {
-		return nil, nil, false // as nearly always; what flags there are takes a millisecond to find out
+		return nil, nil, false // the usual case, which saves a millisecond for the parser
 	}
 	k, err := parser(&Set{})
 	if err != nil {

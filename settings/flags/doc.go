@@ -1,13 +1,12 @@
-// Package flags is the command line: which flags there are, what one says, and what
-// is said about them.
+// Package flags is the command line: the flags, their values and their help.
 //
 // # Names that scripts know
 //
-// The names are those of the Gemini CLI. A flag that other programs of this
-// kind have, and this one has not, is refused with what to do instead: nobody
-// who gives it is left to believe that it holds.
+// The names are those of the Gemini CLI. A flag that similar programs have, and
+// gemline has not, is refused with an alternative, so that nobody believes it to
+// work.
 //
 // # Mistakes are told in one line
 //
-// Words and flags may be mixed, and what makes no sense is a [UsageError].
+// Words and flags may be mixed, and a senseless command line is a [UsageError].
 package flags

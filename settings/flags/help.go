@@ -16,12 +16,12 @@ type Entry struct {
 	Short       string // the letter; may be empty
 	Group       string // the section of the help text
 	Help        string
-	Placeholder string // what stands for the value; empty if it takes none
+	Placeholder string // stands for the value; empty if the flag takes none
 	Values      []string
 	Takes       Takes
 
-	// Complete says what the value is one of: files, dirs, model and so on.
-	// It is the tag of that name.
+	// Complete is the kind of value for completion: files, dirs, model and so
+	// on. It comes from the tag complete.
 	Complete string
 }
 

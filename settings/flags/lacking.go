@@ -2,10 +2,9 @@ package flags
 
 import "slices"
 
-// lacking are flags of the Gemini CLI, and of programs of its kind, that there
-// are not, and what to do instead. Nobody who gives one is left to believe that
-// it holds. What is the same thing here under another name is an alias of the
-// flag.
+// lacking lists flags of the Gemini CLI and similar programs that gemline has
+// not, with an alternative. They are refused, so that nobody believes them to
+// work. A flag that gemline has under another name is an alias instead.
 var lacking = []struct {
 	names   []string
 	instead string

@@ -285,7 +285,7 @@ func syntax(path string, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e.Message = "the file ends in the middle" + wanted
-	case strings.HasPrefix(e.Message, "invalid literal"): // which it quotes in full, and which may be a secret
+	case strings.HasPrefix(e.Message, "invalid literal"): // the message quotes the literal, which may be a secret
 		e.Message = "is no valid string, number or word of JSON" + wanted
 	default:
 		e.Message += wanted

@@ -9,13 +9,13 @@
 // # What is kept
 //
 // Comments, the order of the keys, blanks, line endings, a byte order mark,
-// trailing commas and a missing line end stay. What is new is written in the
-// manner of what stands around it.
+// trailing commas and a missing line end stay. New text follows the style of
+// its surroundings.
 //
-// # Which one counts
+// # Duplicate keys
 //
-// Of keys that an object holds twice the last one counts, as for every reader
-// of JSON.
+// If an object holds a key twice, the last value counts, as for every reader of
+// JSON.
 package jsonc
 
 import (
@@ -65,7 +65,7 @@ func Unset(text []byte, path []string) ([]byte, error) {
 	return out, nil
 }
 
-// edit applies what change says to text, which it parses.
+// edit parses old, and returns it with the patches of change applied.
 func edit(old []byte, path []string, change func(*Document) ([]patch, error)) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("a key is missing")
@@ -111,7 +111,7 @@ func apply(text []byte, patches []patch) []byte {
 	return append(out, text[at:]...)
 }
 
-// An object is one of a document's, and the member that holds it.
+// An object is an object in a document, with the member that holds it.
 type object struct {
 	*hujson.Object
 	value  *hujson.Value

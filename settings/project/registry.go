@@ -364,9 +364,9 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// removeStale removes an abandoned lock. It is renamed first, so that of two
-// programs that find it only one removes it, and looked at again, so that a
-// lock made between the look and the rename is given back.
+// removeStale removes an abandoned lock. It renames the lock first, so that only
+// one of two programs removes it, and checks it again, so that a lock created
+// before the rename is put back.
 func removeStale(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || time.Since(info.ModTime()) < lockStale {

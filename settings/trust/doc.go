@@ -9,11 +9,11 @@
 // # Shown as it is
 //
 // [Survey] looks at everything a folder brings and uses nothing of it. Links are
-// not followed out of the folder, pipes are not read, and what is too much is
+// not followed out of the folder, pipes are not read, and surplus items are only
 // counted.
 //
 // # In doubt, no
 //
-// A list of folders that others may write, or that says something unknown,
-// decides nothing. Of two rules about one folder the strict one counts.
+// A list of folders that others may write, or that contains an unknown value,
+// decides nothing. If two rules are about one folder, the stricter one counts.
 package trust

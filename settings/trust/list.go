@@ -61,9 +61,9 @@ func (l List) Denied(folder string) bool {
 	return err != nil || state == Distrusted
 }
 
-// Decisions returns what the list says, in the order of the file. One that others
-// may write, or that says something that is no rule, is refused as a whole. Of a
-// folder that is named twice, both rules are there. The error is a [jsonc.Error].
+// Decisions returns the rules of the list, in the order of the file. A list that
+// others may write, or with an invalid rule, is refused as a whole. If a folder
+// is named twice, both rules are returned. The error is a [jsonc.Error].
 func (l List) Decisions() ([]Decision, error) {
 	b, err := jsonc.ReadFile(l.Path)
 	if err != nil || b == nil {
@@ -176,8 +176,8 @@ func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Dec
 	return was, err
 }
 
-// Keep has a folder, given by its real path, trusted from now on. A list that
-// says so already stays as it is.
+// Keep makes a folder, given by its real path, trusted from now on. It does not
+// change a list that trusts the folder already.
 func (l List) Keep(ctx context.Context, folder string) error {
 	rules, err := l.Decisions()
 	if err != nil {

@@ -143,15 +143,15 @@ func cut(s string, most int) string {
 	return fmt.Sprintf("%s... and %s more bytes", s[:n], text.Number(len(s)-n))
 }
 
-// A source is something that a folder may bring. Whoever comes to read such a
-// thing lists it, too, in place of what does so here.
+// A source is a kind of thing that a folder may bring. A reader of another kind adds its own
+// function here, in place of the general one.
 type source struct {
 	at   string // a path in the folder; with a star at its end, the beginning of one
 	list func(v *view, at string)
 }
 
-// sources are what a folder may bring, apart from a .env file and context files,
-// which count from above it, too. What else is in .gemini is listed as a file.
+// sources lists what a folder may bring, apart from a .env file and context files, which also
+// count from parent folders. Anything else in .gemini is listed as a file.
 var sources = []source{
 	{".gemini/settings.json", (*view).settings},
 	{".mcp.json", (*view).servers},
@@ -170,8 +170,8 @@ var sources = []source{
 	{".gemini/*", sized("file")},
 }
 
-// folder lists what is in a project's .gemini and beside it. Markdown are folders of
-// commands, of which those count that are named from the project's.
+// folder lists the contents of a project's .gemini and of the places beside it. Markdown are
+// folders of commands; those with paths relative to the project count.
 func (v *view) folder(dir string, markdown []string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -200,14 +200,14 @@ func (v *view) folder(dir string, markdown []string) {
 	slices.SortStableFunc(v.items, func(a, b Item) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
 }
 
-// order is that in which kinds are told: what runs comes first.
+// order is the order in which kinds are printed: programs come first.
 var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent",
 	"skill", "command", "setting", "file", "system prompt"}
 
 func rank(kind string) int { return slices.Index(order, kind) }
 
-// list returns the names in a directory, in order. One that can't be listed is
-// an item of its own, one that is not there is nothing.
+// list returns the names in a directory, in order. A directory that can't be listed becomes an
+// item; a missing one has no names.
 func (v *view) list(dir string) []string {
 	f, err := v.root.OpenFile(dir, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -249,8 +249,8 @@ func (v *view) unusable(kind, name string, err error) {
 	v.add(Item{Kind: kind, Name: name, Detail: "can't be looked at: " + why})
 }
 
-// read returns the beginning of a regular file. Anything else of that name is
-// an item of the kind.
+// read returns the beginning of a regular file. If the name is no regular file, it becomes an
+// item of the kind.
 func (v *view) read(name, kind string) (text []byte, ok bool) {
 	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -320,8 +320,8 @@ func (v *view) policies(dir string) {
 	}
 }
 
-// commands lists the commands of a directory and those below it. Their files' names
-// have this end, and runs, such as !{}, is what holds a command line in them.
+// commands lists the commands in a directory and its subdirectories. Their files have names
+// with this end, and runs is the syntax of a command line in them, such as !{}.
 func (v *view) commands(dir, end, runs string) {
 	left := maxItems // directories and files
 	var walk func(at, prefix string, depth int)

@@ -12,7 +12,8 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// settings lists what a project's file of settings would run and change: what counts of it.
+// settings lists the programs and changes of a project's settings file, as far as the file
+// counts.
 func (v *view) settings(name string) {
 	if doc, _ := v.document(name, "setting"); doc != nil {
 		v.tree(settings.Counting(doc, v.weaker))
@@ -45,7 +46,7 @@ func (v *view) document(name, kind string) (doc *jsonc.Document, size int) {
 	return doc, len(text)
 }
 
-// hooks lists the hooks of a file, and takes those events out of it that have no others.
+// hooks lists the hooks of a file, and removes the events whose hooks are all listed.
 func (v *view) hooks(hooks map[string]any) {
 	list, wrong := hook.Parse(hooks, hook.Project, hook.File{})
 	for _, h := range list {

@@ -43,13 +43,12 @@ type Status struct {
 	// Why names what decided: a variable, a flag, a setting or a rule. It is
 	// empty if nothing did.
 	Why  string
-	Rule Decision // the rule of the list that decided, if one did
+	Rule Decision // the deciding rule of the list, zero for none
 
-	Brings []Item // what it would bring; not looked for if it is trusted
+	Brings []Item // the folder's items; not looked for in a trusted folder
 }
 
-// A RefusedError is a run without anybody to ask, in a folder that is not
-// trusted.
+// A RefusedError is a run in an untrusted folder, with nobody to ask.
 type RefusedError struct{ Trust Status }
 
 // Error names the folder and the kinds of what it would bring.

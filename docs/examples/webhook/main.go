@@ -73,7 +73,7 @@ func (w *webhook) ask(ctx context.Context, p engine.Proposal) (allowed bool, why
 	return answer.Allow, answer.Reason, err
 }
 
-// remember is a tool that changes something, so that it is asked about.
+// remember is a tool that changes a file, so the engine asks before it runs.
 var remember = toolkit.Define("remember", "Remember", engine.Other, "Writes a line into notes.txt.",
 	`{"type":"object","properties":{"line":{"type":"string"}},"required":["line"]}`,
 	func(_ context.Context, args struct{ Line string }) (engine.Call, error) {
