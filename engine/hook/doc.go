@@ -20,11 +20,11 @@
 //
 // # A hook that fails is no answer
 //
-// One that can't be started, runs too long or is killed changes nothing: the run goes
-// on, and the user reads one line that names the hook.
+// A hook that can't be started, runs too long or is killed changes nothing: the run
+// continues, and the user reads a line that names the hook.
 //
 // # Processes are somebody else's
 //
 // A [Runner] runs the commands: it decides which rights they have, and ends all of
-// their processes. What it returns is bounded and has no secrets in it.
+// their processes. Their output is bounded and has no secrets in it.
 package hook

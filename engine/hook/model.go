@@ -13,8 +13,8 @@ import (
 )
 
 // Generator returns a Generator around g: hooks see each request of the conversation
-// and each piece of its answer. Requests beside the conversation pass as they are. It
-// belongs below what makes several attempts of a request: hooks see each one.
+// and each piece of its answer. Requests beside the conversation pass as they are. It belongs
+// below a Generator that repeats requests: hooks see each attempt.
 func (h *Hooks) Generator(g engine.Generator) engine.Generator {
 	if !h.any(BeforeModel, AfterModel, BeforeToolSelection, BeforeTool, AfterTool) {
 		return g

@@ -165,7 +165,7 @@ func (h *Hooks) Compress(ctx context.Context, trigger string) {
 	h.fire(ctx, PreCompress, trigger, fields{{"trigger", trigger}})
 }
 
-// A field is one member of what a hook reads. Their order is kept.
+// A field is a member of the object that a hook reads. Fields keep their order.
 type field struct {
 	name  string
 	value any

@@ -16,12 +16,12 @@ import (
 // stopExecution is the class of a call that ends the run.
 const stopExecution = "stop_execution"
 
-// mostTails is how often hooks may have another call take the place of one.
+// mostTails is how often in a row hooks may replace a call by another.
 const mostTails = 10
 
-// Tools returns the tools of ts such that hooks see each call before it is judged, and
-// what comes of it. A call that a hook asks for in its place is judged by policy, which
-// [Hooks.Policy] has returned.
+// Tools returns the tools of ts with hooks that see each call before it is judged, and its
+// result. If a hook replaces a call, policy, which [Hooks.Policy] has returned, judges the
+// new call.
 func (h *Hooks) Tools(ts engine.Toolset, policy engine.Policy) engine.Toolset {
 	if !h.any(BeforeTool, AfterTool) {
 		return ts
@@ -37,8 +37,8 @@ type observed struct {
 	policy engine.Policy
 }
 
-// tool returns t with its hooks. It stands in the place of the tool original, if that
-// is not empty; tails is how many calls may still take its place.
+// tool returns t with its hooks. It replaces the tool original, if not empty; tails is how
+// many more calls may replace a call of t.
 func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
@@ -160,14 +160,14 @@ func (o observed) after(
 	return r.res, r.err
 }
 
-// A tailCall is one that takes the place of another.
+// A tailCall is a call that replaces another.
 type tailCall struct {
 	id, name string
 	args     map[string]any
 }
 
-// replace has a call take the place of r, one of the tool original. Like any other it is told
-// of, so that it is counted, recorded and shown.
+// replace runs tc in the place of r, a call of the tool original. It emits the events of any
+// call, so that tc is counted, recorded and shown.
 func (o observed) replace(
 	ctx context.Context, host engine.Host, r ran, tc tailCall, original string, tails int,
 ) (engine.Result, error) {
@@ -178,11 +178,11 @@ func (o observed) replace(
 	host.Emit(engine.State{ID: tc.id, Name: tc.name, State: state})
 	host.Emit(f)
 	res := f.Result
-	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // those of the other are counted with it
+	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // those of tc are counted with its own call
 	res.Display = text.OneLine("a hook had "+tc.name+" take its place", longest)
 	last := engine.TailCall{Name: tc.name, Args: f.Args, State: state, Display: f.Result.Display}
 	var err error
-	if f.Err != nil { // which is told of with that call; of this one it is not known
+	if f.Err != nil { // tc's events report its class; this call's class is unknown
 		last.Display = engine.DisplayError(f.Err)
 		err = &engine.CallError{Type: engine.ExecutionFailed, Message: f.Err.Error(), Display: res.Display + ": " + last.Display}
 	}
@@ -190,7 +190,7 @@ func (o observed) replace(
 	return res, err
 }
 
-// tail carries out the call that takes the place of one of the tool original.
+// tail carries out tc, which replaces a call of the tool original.
 func (o observed) tail(
 	ctx context.Context, h tailHost, tc tailCall, original string, tails int,
 ) (f engine.Finished) {
@@ -267,7 +267,7 @@ type noted struct {
 func (n *noted) Error() string { return n.error.Error() + "\n\n" + n.more }
 func (n *noted) Unwrap() error { return n.error }
 
-// toolResponse returns what hooks are told of what came of a call.
+// toolResponse returns the result of a call in the form that hooks read.
 func toolResponse(res engine.Result, err error) map[string]any {
 	out := map[string]any{"llmContent": res.Text, "returnDisplay": res.Display}
 	if err != nil {
@@ -277,8 +277,7 @@ func toolResponse(res engine.Result, err error) map[string]any {
 	return out
 }
 
-// Policy returns a policy that asks about a call where p allows it and a hook wants it
-// asked about.
+// Policy returns a policy that asks about calls that p allows if a hook wants the user asked.
 func (h *Hooks) Policy(p engine.Policy) engine.Policy {
 	if !h.any(BeforeTool, AfterTool) {
 		return p

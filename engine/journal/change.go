@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A change is what one line does to a session: one of these, or nothing.
+// A change is the effect of a line on a session: a single field is set, or none.
 type change struct {
 	message *message // that is added
 	set     *metadata

@@ -9,8 +9,7 @@
 // A session file grows by whole lines and is never rewritten or shortened, and
 // only [Shelf.Remove] deletes one. A correction is a line too: a later message of the
 // same id takes the place of the earlier one, a rewind drops what it names, and a
-// list of messages takes the place of all. What a reader can't make sense of it
-// passes over.
+// list of messages takes the place of all. A reader skips lines that it can't parse.
 //
 // # One source
 //

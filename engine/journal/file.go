@@ -19,14 +19,14 @@ import (
 	"gemline/engine/text"
 )
 
-// Config says what is kept, and where.
+// Config says what is stored, and where.
 type Config struct {
 	Dir         string   // of the project's session files; made when it is needed
 	ID          string   // of the session
 	ProjectHash string   // the SHA-256 of the project's directory in hexadecimal
 	Directories []string // more directories that are worked in
 	Parent      string   // for an agent's conversation: the session it belongs to
-	ForkOf      string   // the session that this one begins as a copy of
+	ForkOf      string   // the session whose copy the session begins with
 
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time

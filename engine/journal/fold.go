@@ -53,7 +53,7 @@ type message struct {
 type kept struct {
 	raw     []byte
 	body    object
-	results [][]byte // how calls ended that are not told of beside it
+	results [][]byte // results in lines of their own, not in the message
 }
 
 // What was said in a message, decoded.
@@ -62,7 +62,7 @@ type said struct {
 	calls          []*call
 }
 
-// line folds in one line. One that is not understood changes nothing.
+// line folds in one line. A line that can't be parsed changes nothing.
 func (r *record) line(b []byte) {
 	r.apply((&reader{want: r.want, line: b}).change())
 }
@@ -139,7 +139,7 @@ func (r *record) begin(b begunLine) {
 	}
 }
 
-// add appends a message, or puts it in the place of the one of its id.
+// add appends a message, or replaces the message with its id.
 func (r *record) add(m *message) {
 	if r.index == nil {
 		r.index = map[string]int{}
@@ -152,8 +152,8 @@ func (r *record) add(m *message) {
 	r.messages = append(r.messages, m)
 }
 
-// rewind drops the message id and those after it, and all if there is none of
-// that id.
+// rewind drops the message with the id and all later messages; if no message has the id, it
+// drops all.
 func (r *record) rewind(id string) {
 	at := r.index[id] // 0 if unknown
 	for _, m := range r.messages[at:] {

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// fork returns a session that begins with what was said in another one, or in its
-// first turns. It has the other one's name, as one of a copy that none of those there has.
-// The other one stays as it is; somebody may work with it.
+// fork returns a session that begins with the messages of another, or with those of its first
+// turns. Its name is the other's, changed to a copy's name that no session of there has. The
+// other session is not changed; another process may work with it.
 func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) {
 	c, r, err := loadRecord(from.Path)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 )
 
 // importFile returns a session that begins with what was said in the session
-// file path, by the user and the model. That file stays as it is. It may be
-// anybody's: nothing of it counts but what was said, so no directory that it
-// names is worked in.
+// file path, by the user and the model. The file is not changed. Its author may be anybody,
+// so only the messages count: no directory that the file names is worked in.
 func importFile(cfg Config, path string) (Opened, error) {
 	c, r, err := loadRecord(path)
 	if err != nil {

@@ -37,12 +37,12 @@ type messageLine struct {
 	Tokens    *tokens    `json:"tokens,omitempty"`
 	Model     string     `json:"model,omitempty"`
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
-	Citations []citation `json:"citations,omitempty"` // other programs pass over them
+	Citations []citation `json:"citations,omitempty"` // other programs ignore them
 
 	// Parts are the model's message as it was, if it is more than the text.
 	Parts []*genai.Part `json:"parts,omitempty"`
 
-	// Begins says that lines tell which of the calls have begun. Other programs pass over it.
+	// Begins says that lines record the beginnings of the calls. Other programs ignore it.
 	Begins bool `json:"callsBegin,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type toolCall struct {
 	TailCalls              []tailCall     `json:"tailCalls,omitempty"` // of hooks
 }
 
-// A tailCall is one that took the place of another.
+// A tailCall is a call that replaced another.
 type tailCall struct {
 	Name          string         `json:"name"`
 	Args          map[string]any `json:"args"`
@@ -89,8 +89,8 @@ type tailCall struct {
 	ResultDisplay string         `json:"resultDisplay"`
 }
 
-// A resultLine is how a call ended whose message has others that have not. Other
-// programs pass over it.
+// A resultLine records the end of a call while other calls of its message still run. Other
+// programs ignore it.
 type resultLine struct {
 	Message string `json:"message"` // of the model, its id
 	toolCall

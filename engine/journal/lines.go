@@ -55,8 +55,8 @@ func changes(f io.ReaderAt, size, blockSize int64) ([][]change, error) {
 	return all, nil
 }
 
-// block returns what the lines change that begin in f between from and to. What it reads it
-// reads into buf, which it lets grow.
+// block returns the changes of the lines of f that begin between from and to. It reads them
+// into buf, which may grow.
 func block(f io.ReaderAt, from, to, size int64, buf *[]byte) (all []change, err error) {
 	to = min(to, size)
 	start := max(0, from-1) // a line begins behind the end of another

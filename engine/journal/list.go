@@ -30,14 +30,14 @@ type Session struct {
 	Title       string // one line: the name, the summary or the first question
 	Name        string // given by the user; empty if none was
 	Summary     string // written by a model, or the name; empty if there is none
-	ForkOf      string // the id of the session that it began as a copy of
+	ForkOf      string // the id of the session whose copy it began with
 	Start       time.Time
 	Updated     time.Time
 	Messages    int      // questions and answers
 	Directories []string // that were worked in beside the project's
 
-	// Elsewhere says where conversations with agents on other servers are, by what tells
-	// these from others.
+	// Elsewhere says where conversations with agents on other servers are, keyed by a name
+	// for each.
 	Elsewhere map[string]Place
 }
 

@@ -97,8 +97,8 @@ func LoadMessages(path string) (*Conversation, []json.RawMessage, error) {
 	return c, messages, nil
 }
 
-// Displays returns what the user was shown of the results of calls in a session file, by the
-// ids of the calls. Of a file that can't be read, and of results that were no text, it has none.
+// Displays returns the results of calls in a session file as the user saw them, by the ids of
+// the calls. It lacks results that were not text, and is empty if the file can't be read.
 func Displays(path string) map[string]string {
 	shown := map[string]string{}
 	_, messages, _ := LoadMessages(path)
@@ -213,20 +213,20 @@ type rebuilder struct {
 	history []*genai.Content
 	ends    []int                 // how long the history was after each message
 	open    []*call               // of the last message, waiting for their answers
-	left    []*genai.FunctionCall // of the last message with calls: those that got none
+	left    []*genai.FunctionCall // calls without answers, of the last message with calls
 	unbegun []*genai.FunctionCall // likewise, and had not begun
 }
 
-// A call is one that the model made, with its answer.
+// A call is a call of the model with its answer.
 type call struct {
 	fc     *genai.FunctionCall
 	answer []*genai.Part
 	result piece // the answer as it stands beside the call
-	idle   bool  // it had not begun when last something was recorded
+	idle   bool  // it had not begun at the last record
 }
 
-// history returns what was said in messages, and which calls were under way
-// when the last of them was, or had not begun.
+// history returns the conversation of messages, and which calls were under way, or had not
+// begun, at the last message.
 func history(messages []*message) (said []*genai.Content, interrupted, idle []*genai.FunctionCall) {
 	r := rebuild(messages)
 	if len(r.open) > 0 {

@@ -21,19 +21,19 @@ import (
 	"gemline/engine/parallel"
 )
 
-// Choice says which session to go on with.
+// Choice says which session to resume or to begin.
 type Choice struct {
-	Resume  bool   // one that was kept
+	Resume  bool   // a stored session
 	Which   string // see [Find]
-	Session string // the one of this id, or one that begins with it
-	ID      string // of a session that begins; a made-up one if empty
+	Session string // the id of a session to resume, or to begin if it is new
+	ID      string // of a new session; made up if empty
 	Import  string // a session file, whose copy the session begins with
-	Fork    bool   // a copy of the one that is resumed
-	Turns   int    // how many turns of it the copy has; 0 is all
+	Fork    bool   // a copy of the resumed session
+	Turns   int    // how many turns the copy has; 0 is all
 	Saved   *Saved // what the session begins with
 }
 
-// Saved is what was said, as it was kept beside the sessions.
+// Saved is a conversation that was saved beside the sessions.
 type Saved struct {
 	Title   string
 	Session string // in which it was said, "" if nobody knows
@@ -46,15 +46,14 @@ type Opened struct {
 	File        *File
 	History     []*genai.Content
 	Directories []string      // that were worked in beside the project's
-	Fresh       bool          // it begins, though another was to be resumed
-	From        *Conversation // that is gone on with; nil if there is none
+	Fresh       bool          // it is new, since the session to resume does not exist
+	From        *Conversation // the resumed conversation; nil if there is none
 	Copy        bool          // it is a copy, which [File.Keep] writes
-	CopyOf      string        // the session of this directory that it is a copy of, "" if it is of none
+	CopyOf      string        // the id of the copied session of this directory, "" for other sessions
 }
 
-// Open returns the session that choice names among those in cfg.Dir, or one
-// that begins there, whose ID is choice's. One that another process works with
-// is a [BusyError].
+// Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
+// another process works with the session, the error is a [BusyError].
 func Open(cfg Config, choice Choice) (Opened, error) {
 	if choice.Resume {
 		if o, ok := resumeLast(cfg, choice); ok {
@@ -98,8 +97,8 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 	return openNamed(cfg, choice.Session != "")
 }
 
-// resumeLast returns the session that was begun last, if that is what choice names, and what the
-// files begin with tells which one it is. Then only that one has to be read, and once.
+// resumeLast returns the latest session, if choice names it and the first lines of the files
+// suffice to find it. Then only its own file has to be read, and once.
 func resumeLast(cfg Config, choice Choice) (o Opened, ok bool) {
 	names, err := sessionNames(cfg.Dir)
 	if which := strings.TrimSpace(choice.Which); err != nil || choice.Fork || which != "" && which != "latest" {
@@ -159,8 +158,8 @@ func (c Choice) newID() (string, error) {
 	return id.String(), err
 }
 
-// openNamed returns the session cfg.ID, which begins unless there is one that may
-// be gone on with.
+// openNamed returns a new session cfg.ID. If the session exists, it is resumed with goOn, and
+// an error without.
 func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 	lock, err := lockSession(cfg.Dir, cfg.ID)
 	if err != nil {

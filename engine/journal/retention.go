@@ -61,15 +61,15 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired []Session
 	return expired
 }
 
-// A Shelf is where a directory's sessions are kept, with all that belongs to them.
+// A Shelf is the storage of a directory's sessions and of all that belongs to them.
 type Shelf struct {
 	Chats string                      // the directory of their files
-	Dirs  func(id string) []string    // where more of a session is kept; nil if nowhere
-	Drop  func(id string) (err error) // lets go of what is kept of it elsewhere, if not nil
-	Tidy  func() error                // makes room when that was done, if not nil
+	Dirs  func(id string) []string    // further directories of a session; nil if none
+	Drop  func(id string) (err error) // drops the session's data elsewhere, if not nil
+	Tidy  func() error                // makes room afterwards, if not nil
 }
 
-// tidy makes room after sessions were let go of.
+// tidy makes room after sessions were removed.
 func (s Shelf) tidy() error {
 	if s.Tidy == nil {
 		return nil
@@ -81,7 +81,7 @@ func (s Shelf) tidy() error {
 }
 
 // Remove deletes a session and what belongs to it: its files, in either form, and those of
-// its agents. One that a process works with stays, which is a [*BusyError].
+// its agents. A session in use by a process stays, and the error is a [*BusyError].
 func (s Shelf) Remove(id string) error {
 	if !validID(id) {
 		return errors.New("no session has such an id")
@@ -96,8 +96,8 @@ func (s Shelf) Remove(id string) error {
 	return s.tidy()
 }
 
-// Prune removes sessions, and returns those that are gone. One that was written since it was
-// listed, or that a process works with, stays.
+// Prune removes sessions, and returns the removed ones. A session stays if it was written to
+// since it was listed, or if a process works with it.
 func (s Shelf) Prune(sessions []Session) (gone []Session, err error) {
 	if len(sessions) == 0 {
 		return nil, nil

@@ -14,14 +14,14 @@ import (
 	"gemline/engine"
 )
 
-// Rewrite implements [engine.Journal]. A conversation that only lost its end is
-// told by a rewind, one in which only answers to calls say something else by these,
-// any other by a list of all its messages; those that stay keep what stands beside
-// them. A rewind and a list are one line, so that a process that is killed
-// leaves the old conversation or the new one; of answers it leaves the first.
+// Rewrite implements [engine.Journal]. A conversation that only lost its end is recorded as a
+// rewind, a conversation in which only answers to calls differ as these answers, and any
+// other as a list of all its messages, in which unchanged messages keep their other fields. A
+// rewind and a list are one line, so that a killed process leaves the old conversation or the
+// new one; of answers it leaves the first.
 //
-// What was said until now is read from the file, which is the one to be rewritten, unless
-// only answers are other ones, and the File knows what they answer.
+// The old conversation is read from the file, unless only answers differ, and the File knows
+// their calls.
 func (f *File) Rewrite(said []*genai.Content) error {
 	at := f.now()
 	if lines, ok := f.known.amend(said, at); ok {
@@ -30,7 +30,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 		}
 		return f.append(lines, at)
 	}
-	f.known = nil // until it is known again
+	f.known = nil // until the new conversation is known
 	b, err := f.content()
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	return f.append(b, at)
 }
 
-// content returns the lines of the file, with those that it will begin with.
+// content returns the lines of the file, together with the head that is still to be written.
 func (f *File) content() (b []byte, err error) {
 	if f.exists {
 		if f.out == nil {
@@ -93,8 +93,8 @@ func (r *record) said() []*genai.Content {
 	return said
 }
 
-// amend returns lines with the answers to calls that are other ones in said, nil if that
-// is not all that is.
+// amend returns lines with the answers to calls that differ in said, nil if anything else
+// differs.
 func (r *record) amend(old, said []*genai.Content, at time.Time) (lines []byte) {
 	if len(old) != len(said) {
 		return nil
@@ -130,8 +130,8 @@ func (r *record) answering(c *genai.Content) string {
 	return ""
 }
 
-// cut returns the id of the message with which said ends if it and all after it
-// are dropped, "" if there is none.
+// cut returns the id of the message whose removal, with all later ones, leaves said; "" if
+// there is none.
 func (r *record) cut(said []*genai.Content) string {
 	i := slices.IndexFunc(rebuild(r.messages).ends, func(end int) bool { return end > len(said) })
 	if i < 0 || !equal((&record{messages: r.messages[:i]}).said(), said) {
@@ -140,34 +140,34 @@ func (r *record) cut(said []*genai.Content) string {
 	return r.messages[i].id
 }
 
-// list returns the messages that tell what was said: those of r where it has them.
+// list returns messages that make up said, taken from r where r has them.
 func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, error) {
 	list, err := r.compose(said, at, true)
 	if err != nil || equal(conversation(list), said) {
 		return list, err
 	}
-	return r.compose(said, at, false) // what else stands in a message may tell more
+	return r.compose(said, at, false) // other fields of r's messages may add to the conversation
 }
 
 // conversation returns the conversation of a list of messages.
 func conversation(list []json.RawMessage) []*genai.Content {
-	b, _ := json.Marshal(list) // of what is valid
+	b, _ := json.Marshal(list) // the parts are valid
 	r := record{want: raw}
 	r.set(&metadata{messages: (&reader{want: raw}).messages(b), replaces: true})
 	return r.said()
 }
 
-// compose makes the list, of messages of r if they may be told again.
+// compose makes the list; again says that messages of r may be used again.
 func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]json.RawMessage, error) {
 	old := rebuild(r.messages)
-	tells := make([]string, len(r.messages)) // what each message tells by itself
+	tells := make([]string, len(r.messages)) // the conversation of each message alone
 	for i, end := range old.ends {
 		if again && end > 0 && (i == 0 || end > old.ends[i-1]) {
 			tells[i] = canonical(old.history[end-1])
 		}
 	}
 	next, list := 0, []json.RawMessage{}
-	keep := func(to int) { // what was never said to the model
+	keep := func(to int) { // messages that were never sent to the model
 		for ; next < to; next++ {
 			if m := r.messages[next]; (m.id == openingID || m.kind != "user" &&
 				m.kind != "gemini") && json.Valid(m.kept.raw) {

@@ -13,9 +13,9 @@ import (
 	"gemline/engine"
 )
 
-// Sync has the disk keep what was recorded, so that it outlives a loss of power.
-// Where that fails, it says so once and is not tried again; a file system that
-// can't do it is no failure. It may be called while a call begins that runs alone.
+// Sync flushes the records to the disk, so that they survive a loss of power. Only the first
+// failure is returned; a file system without the operation is no failure. It may be called
+// while a call begins that runs alone.
 func (f *File) Sync() error {
 	if f.out == nil || !f.unsynced {
 		return nil

@@ -60,8 +60,8 @@ func FormatOf(name string) (Format, error) {
 	return "", fmt.Errorf("%s: the name says the format, and ends with .md, .html or .json", text.EscapeLine(name))
 }
 
-// Session returns the session file path as a document. The texts in it are those that
-// clean makes of them.
+// Session returns the session file path as a document. All its texts are passed through
+// clean.
 func Session(path string, f Format, clean func(string) string) ([]byte, error) {
 	c, messages, err := journal.LoadMessages(path)
 	if err != nil {

@@ -66,15 +66,14 @@ func fenced(language, s string) string {
 	return text.Fenced(text.Escape(strings.TrimRight(s, "\n")), language) + "\n"
 }
 
-// answerMarkdown returns an answer as a part of a document: as it is if it has nothing in
-// it but text, else with what is more escaped, and as a block of text where even that
-// would leave something.
+// answerMarkdown returns an answer as a part of a document: unchanged if it is plain text,
+// else with markup escaped, and as a block of text where escaping is not enough.
 func answerMarkdown(answer string) string {
 	answer = text.Escape(strings.Trim(answer, "\n")) + "\n"
 	if !readable(answer) {
 		return fenced("markdown", answer)
 	}
-	for pass := range 4 { // what was one thing may be another once it is escaped
+	for pass := range 4 { // escaping may turn text into other markup
 		if harmless(answer) {
 			return answer
 		}

@@ -123,8 +123,8 @@ type file struct {
 	Session string           `json:"sessionId,omitempty"` // in which it was said
 }
 
-// Save keeps a conversation, in the place of what is there. The way in which the user signs
-// in is kept with it, and so is the session in which it was said.
+// Save stores a conversation under a tag and replaces an earlier one. The user's way of
+// signing in and the conversation's session are stored with it.
 func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, auth, session string) error {
 	switch {
 	case strings.TrimSpace(tag) == "":
