@@ -173,8 +173,8 @@ func (t *Task) Instruction(more map[string]string) string {
 // Rules returns what all agents are told.
 func Rules() string { return doc("rules") }
 
-// Tools returns the agent's tools: the allowed tools of ts and the report tool. A call of
-// another tool tells the agent that it may not call it.
+// Tools returns the agent's tools: the allowed tools of ts and the report tool. Calls of
+// other tools are refused.
 func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 	own := engine.Map(ts, func(tool engine.Tool) engine.Tool {
 		if !t.Agent.allows(tool) {
