@@ -48,7 +48,7 @@ const (
 	Workspace Source = "workspace"
 )
 
-// A Dir is a folder of skills: the folder of one skill, or a folder of such folders.
+// A Dir is the folder of a skill, or a folder of skill folders.
 type Dir struct {
 	Path   string
 	Source Source
