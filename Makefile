@@ -6,13 +6,13 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.dat
 GO      := CGO_ENABLED=0 go
 
 LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
-UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/proof testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
+UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/evals testdata/proof testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
-.PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal proof demo real cover fuzz soak soak-day mutate lines clean
+.PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal proof evals demo real cover fuzz soak soak-day mutate lines clean
 
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
@@ -78,6 +78,9 @@ proof: build ## what a start of gemline and of other agents costs; installs them
 	for p in @google/gemini-cli opencode-ai @openai/codex @anthropic-ai/claude-code; do \
 	  [ -d $(AGENTS)/node_modules/$$p ] || npm install --prefix $(AGENTS) --no-fund --no-audit --silent $$p || echo "$$p can't be installed here"; done
 	$(GO) run ./commands/program/testdata/proof ./gemline $(AGENTS)
+
+evals: build ## does a model do tasks well? MODEL=… N=5 JSON=FILE TASKS="…", BENCH=DIR of Terminal-Bench; without a model, are the tasks sound?
+	$(GO) run ./commands/program/testdata/evals -n $(or $(N),1) $(if $(MODEL),-m $(MODEL)) $(if $(JSON),-json $(JSON)) $(if $(BENCH),-C $(BENCH)) ./gemline $(TASKS)
 
 demo: build ## a recorded conversation does real work, without any key
 	$(GO) run ./docs/demo ./gemline

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	et "gemline/engine/enginetest"
+)
+
+// A task is what a model is to do, and how to see that it was done.
+type task struct {
+	name, shows string
+	parts       map[string]string // prompt, args, setup, after, check, recording, broken
+	files       map[string]string // below project/ and home/
+	folder      string            // of a task in a container, which has no parts
+}
+
+// load reads tasks: all if no names are given.
+func load(containers string, names []string) (tasks []task, err error) {
+	pattern := "commands/program/testdata/evals/tasks/*.txtar"
+	if containers != "" {
+		pattern = filepath.Join(containers, "*/tests")
+	}
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		t := task{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), parts: map[string]string{}, files: map[string]string{}}
+		if containers != "" {
+			t.folder = filepath.Dir(path)
+			t.name = filepath.Base(t.folder)
+		}
+		if len(names) > 0 && !slices.Contains(names, t.name) {
+			continue
+		}
+		if t.folder == "" {
+			if err := t.read(path); err != nil {
+				return nil, err
+			}
+		}
+		tasks = append(tasks, t)
+	}
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("no task in %s", pattern)
+	}
+	return tasks, nil
+}
+
+func (t *task) read(path string) error {
+	a, err := txtar.ParseFile(path)
+	if err != nil {
+		return err
+	}
+	t.shows = strings.TrimSpace(string(a.Comment))
+	for _, f := range a.Files {
+		if strings.Contains(f.Name, "/") {
+			t.files[f.Name] = string(f.Data)
+			continue
+		}
+		t.parts[f.Name] = string(f.Data)
+	}
+	for _, name := range []string{"prompt", "check", "recording", "broken"} {
+		if t.parts[name] == "" {
+			return fmt.Errorf("%s has no %s", path, name)
+		}
+	}
+	return nil
+}
+
+// try has the model do a task, so often. Without a model the recording has to pass, and the
+// broken one to fail.
+func try(t task, program, model string, runs int) result {
+	sum := result{Task: t.name}
+	if model == "" {
+		sum = t.once(program, "", "recording")
+		if broken := t.once(program, "", "broken"); sum.Passed == 1 && broken.Passed == 1 {
+			sum.Passed, sum.Failure = 0, "the broken recording passes the check"
+		}
+		return sum
+	}
+	for range runs {
+		r := t.once(program, model, "")
+		sum.Runs++
+		sum.Passed += r.Passed
+		sum.Tokens += r.Tokens
+		sum.CostUSD += r.CostUSD
+		sum.Seconds += r.Seconds
+		sum.Failure = cmp.Or(sum.Failure, r.Failure)
+	}
+	return sum
+}
+
+// once does a task once, in a fresh project and a fresh home.
+func (t task) once(program, model, recording string) (r result) {
+	r = result{Task: t.name, Runs: 1}
+	begun := time.Now()
+	defer func() { r.Seconds = time.Since(begun).Seconds() }()
+	failed := func(err error, out []byte) result {
+		r.Failure = fmt.Sprintf("%v\n%s", err, out[max(0, len(out)-2000):])
+		return r
+	}
+	dir, err := os.MkdirTemp("", "gemline-eval-")
+	if err != nil {
+		return failed(err, nil)
+	}
+	defer os.RemoveAll(dir)
+	if t.folder != "" {
+		return t.contained(r, dir, program, model, recording == "broken")
+	}
+	project := filepath.Join(dir, "project")
+	if err := t.lay(dir, recording); err != nil {
+		return failed(err, nil)
+	}
+	env := append(os.Environ(), "GEMINI_CLI_HOME="+filepath.Join(dir, "home"), "GEMINI_CLI_TRUST_WORKSPACE=true", "CI=",
+		"GIT_CONFIG_GLOBAL=/dev/null", "ANSWER="+filepath.Join(dir, "answer"), "CALLS="+filepath.Join(dir, "calls"), "RECORD="+filepath.Join(dir, "record"))
+	if out, err := inShell(project, env, t.parts["setup"]+"\n"+commit+"\n"+t.parts["after"]); err != nil {
+		return failed(fmt.Errorf("setup: %w", err), out)
+	}
+	args := append([]string{"-o", "stream-json", "-p", strings.TrimSpace(t.parts["prompt"])}, strings.Fields(t.parts["args"])...)
+	if model != "" {
+		args = append(args, "-m", model)
+	} else {
+		env = append(env, "GEMINI_API_KEY=", "GOOGLE_API_KEY=")
+		args = append(args, "-m", "gemini-3.8-flash", "--fake-responses", filepath.Join(dir, "recording"))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // a task that takes longer is not done
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = project, env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	record, runErr := cmd.Output()
+	if err := r.take(dir, record); err != nil {
+		return failed(errors.Join(err, runErr), stderr.Bytes())
+	}
+	if out, err := inShell(project, env, t.parts["check"]); err != nil {
+		return failed(fmt.Errorf("check: %w", err), append(out, stderr.Bytes()...))
+	}
+	r.Passed = 1
+	return r
+}
+
+// commit makes the project a repository, so that checks can ask what has changed.
+const commit = `git init -q && git add -A && git -c user.name=e -c user.email=e@example.com commit -qm begin --allow-empty`
+
+// lay writes the files of a task, and what a recording says.
+func (t task) lay(dir, recording string) error {
+	for _, name := range []string{"project", "home/.gemini"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	for name, text := range t.files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			return err
+		}
+	}
+	if recording == "" {
+		return nil
+	}
+	replies, err := et.Conversation(t.parts[recording])
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	for _, reply := range replies {
+		if err := json.NewEncoder(&b).Encode(map[string]any{"method": "generateContentStream", "response": reply.Chunks}); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "recording"), b.Bytes(), 0o600)
+}
+
+// take writes what the record says of the answer and the calls where checks find it, and notes
+// what the run cost.
+func (r *result) take(dir string, record []byte) error {
+	var answer, calls strings.Builder
+	ended := false
+	for line := range bytes.Lines(record) {
+		var ev struct {
+			Type, Role, Content string
+			Tool                string          `json:"tool_name"`
+			Parameters          json.RawMessage `json:"parameters"`
+			Stats               struct {
+				Tokens int     `json:"total_tokens"`
+				Cost   float64 `json:"cost_usd"`
+			}
+		}
+		if err := json.Unmarshal(line, &ev); err != nil {
+			return err
+		}
+		switch {
+		case ev.Type == "message" && ev.Role == "assistant":
+			answer.WriteString(ev.Content)
+		case ev.Type == "tool_use":
+			fmt.Fprintf(&calls, "%s %s\n", ev.Tool, ev.Parameters)
+		case ev.Type == "result":
+			ended, r.Tokens, r.CostUSD = true, ev.Stats.Tokens, ev.Stats.Cost
+		}
+	}
+	if !ended {
+		return errors.New("the run left no result")
+	}
+	return errors.Join(os.WriteFile(filepath.Join(dir, "answer"), []byte(answer.String()+"\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "calls"), []byte(calls.String()), 0o600), os.WriteFile(filepath.Join(dir, "record"), record, 0o600))
+}
+
+func inShell(dir string, env []string, script string) ([]byte, error) {
+	cmd := exec.Command("sh", "-euxc", script)
+	cmd.Dir, cmd.Env = dir, env
+	return cmd.CombinedOutput()
+}
