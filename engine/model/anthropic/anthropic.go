@@ -243,13 +243,13 @@ func (s *stream) block(index int, p piece) error {
 	return s.delta(index, p)
 }
 
-// What begins a signature says of which kind the block is.
+// The prefixes of signatures, which give the kind of their block.
 const (
 	signed   = "s:"
 	redacted = "r:"
 )
 
-// delta takes in what comes to a block.
+// delta takes in a further piece of a block.
 func (s *stream) delta(index int, p piece) error {
 	if p.PartialJSON != "" {
 		if s.formed {

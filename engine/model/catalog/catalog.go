@@ -1,13 +1,13 @@
 // Package catalog is the dated table of models: what the program knows by a model's name.
 //
-// Everything that depends on which model it is reads it here: what names stand for, what
-// requests are made with, what tokens cost, which model answers in the place of another.
-// Begin with [Of], which knows something of every name, or with [Shipped].
+// All code that depends on the model reads the table: the meanings of names, the settings of
+// requests, the prices of tokens, the replacements of models. Begin with [Of], which knows
+// something of every name, or with [Shipped].
 //
 // # Every name has a row
 //
-// A name that the table lacks has what its family has, and a name without a family the
-// least: it takes every setting and promises nothing.
+// A name that the table lacks has the properties of its family, and a name without a family
+// the least: it takes every setting and promises nothing.
 //
 // # Days
 //
@@ -40,7 +40,7 @@ type Catalog struct {
 	Aliases  []Alias           `toml:"aliases"`
 }
 
-// A Family is what models have in common.
+// A Family is a group of models with common properties.
 type Family struct {
 	Prefix  string         `toml:"prefix"`
 	Since   float64        `toml:"since"`
@@ -49,14 +49,14 @@ type Family struct {
 	Schemas bool           `toml:"schemas"` // JSON schemas go together with tools
 	Media   bool           `toml:"media"`   // media stand inside of the answer to a call
 	Todos   bool           `toml:"todos"`   // a list to write to helps
-	Asks    string         `toml:"asks"`    // the family that has the classes that this one lacks
+	Asks    string         `toml:"asks"`    // the family with the classes that are missing here
 
 	// Compression has the alias that conversations are compressed with, by class.
 	Compression map[string]string `toml:"compression"`
 	Traits
 }
 
-// Traits are what a model may have differently from its family.
+// Traits are properties in which a model may differ from its family.
 type Traits struct {
 	Thinks  string   `toml:"thinks"` // "level", "budget" or, if nothing is known, ""
 	Levels  []string `toml:"levels"` // from the lowest
@@ -153,13 +153,13 @@ var Shipped = sync.OnceValue(func() *Catalog {
 	return c
 })
 
-// Limits of a model of which nothing else is known.
+// The limits of an unknown model.
 const (
 	defaultContext = 1 << 20
 	defaultOutput  = 1 << 16
 
-	// UnknownContext is how many tokens a model of another provider than Google takes, if
-	// nothing says it.
+	// UnknownContext is the context of a model of another provider than Google, in tokens, if
+	// it is not known.
 	UnknownContext = 32_000
 )
 
@@ -177,7 +177,7 @@ func Provider(name string) (provider, model string) {
 	return provider, model
 }
 
-// plain returns the name of a model of Google's without what says that it is.
+// plain returns the name of a Google model without a prefix that marks it as Google's.
 func plain(name string) string {
 	for _, prefix := range []string{"gemini/", "vertex/", "models/"} {
 		name = strings.TrimPrefix(name, prefix)
@@ -185,7 +185,7 @@ func plain(name string) string {
 	return name
 }
 
-// inherit takes over what the family has and the row does not say.
+// inherit fills in the family's values where the row has none.
 func (m *Model) inherit(f Family) {
 	m.Kin = f
 	if m.Thinks == "" {
@@ -211,10 +211,10 @@ func (m *Model) inherit(f Family) {
 	}
 }
 
-// Of returns what is known of the model of that name, with or without "models/".
+// Of returns the properties of the model called name, with or without "models/".
 func Of(name string) Model { return Shipped().Of(name) }
 
-// Of returns what is known of the model of that name.
+// Of returns the properties of the model called name, its family's if the table lacks it.
 func (c *Catalog) Of(name string) Model {
 	name = plain(name)
 	if i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name }); i >= 0 {

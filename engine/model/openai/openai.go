@@ -275,7 +275,7 @@ func (s *stream) sign() error {
 	return s.answer.Sign("")
 }
 
-// end ends the answer. Done says that the server has said that it is whole.
+// end ends the answer. Done says that the server has marked the answer as complete.
 func (s *stream) end(done bool) error {
 	if err := s.sign(); err != nil {
 		return err

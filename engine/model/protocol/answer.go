@@ -27,7 +27,7 @@ type Answer struct {
 	usage   *genai.GenerateContentResponseUsageMetadata
 }
 
-// A call is one as it comes in.
+// A call is a call that is still coming in.
 type call struct {
 	index    int
 	id, name string
@@ -40,7 +40,7 @@ func NewAnswer(req *engine.Request, provider string, tools []Tool, emit func(*ge
 	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0}
 }
 
-// Model says which model answers. A version of the one that was asked has its name.
+// Model says which model answers. A version of the requested model keeps the requested name.
 func (a *Answer) Model(name string) {
 	if name != "" && !strings.HasPrefix(name, a.asked.Model) {
 		a.model = name
