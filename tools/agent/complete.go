@@ -74,8 +74,8 @@ func meant(args map[string]any, name, schema string) (reports []any) {
 	return reports
 }
 
-// shown returns a report as a person reads it: what an object holds line by line, its texts first.
-// It returns "" of a report that is no object.
+// shown returns a report for people: an object's values line by line, texts first, or ""
+// for any other report.
 func shown(report any) string {
 	object, ok := report.(map[string]any)
 	if !ok {

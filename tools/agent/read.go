@@ -120,7 +120,7 @@ func (r *reader) real(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// each calls f with the entries of a mapping, of which none may be there twice.
+// each calls f with the entries of a mapping, and fails on a duplicate key.
 func (r *reader) each(n *yaml.Node, what string, f func(key, value *yaml.Node)) {
 	if n = r.real(n); n.Kind != yaml.MappingNode {
 		r.fail(n, "%s is no mapping of names to values", what)

@@ -95,7 +95,7 @@ func (t *Task) converse(ctx context.Context) error {
 	if err == nil && reason == goal {
 		t.reason = goal
 	}
-	if ctx.Err() == nil { // that this one failed, too, is not the reason
+	if ctx.Err() == nil { // a failure of the second attempt is not the reason
 		err = nil
 	}
 	return err
@@ -187,7 +187,7 @@ func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 			return []engine.Tool{t.report}
 		}
 		list := append(own.Tools(), t.report, nested)
-		seen := map[string]bool{} // a server of the agent's own comes before others of that name
+		seen := map[string]bool{} // the agent's own servers win over others with their names
 		return slices.DeleteFunc(list, func(tool engine.Tool) bool {
 			twice := seen[tool.Name()]
 			seen[tool.Name()] = true

@@ -135,7 +135,7 @@ func (a *collected) keep(words string) string {
 	return words
 }
 
-// answer returns what came of it all.
+// answer returns the collected Answer.
 func (a *collected) answer() Answer {
 	var blocks []string
 	if len(a.said) > 0 {

@@ -10,7 +10,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A card is what an agent says of itself.
+// A card is an agent's description of itself.
 type card struct {
 	Description          string
 	URL                  string
@@ -21,7 +21,7 @@ type card struct {
 	Capabilities         struct{ Streaming bool }
 }
 
-// A face is where an agent is, and what it speaks there.
+// A face is an agent's address with its transport and version.
 type face struct {
 	URL, Transport, ProtocolBinding, ProtocolVersion string
 }
@@ -96,10 +96,11 @@ func (c *card) face() (at *url.URL, d dialect, err error) {
 	return nil, dialect{}, fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
 }
 
-// longestSaid is how much of what a server says is repeated.
+// longestSaid bounds quotations of a server's messages.
 const longestSaid = 300 // characters
 
-// origin returns the host of an address with its port. All names of this machine are one.
+// origin returns the host and port of an address. All names of this machine become
+// localhost.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

@@ -15,8 +15,7 @@ import (
 	"gemline/tools/web"
 )
 
-// A Server is an agent on another server, as a definition has it. It has one of CardURL
-// and Card.
+// A Server is a remote agent from a definition. Either CardURL or Card is set.
 type Server struct {
 	CardURL string
 	Card    string
@@ -66,12 +65,12 @@ const (
 	mostRetries   = 2 // of a request that is refused
 )
 
-// A Client asks one agent, and goes on with what was said before. It is safe for
-// concurrent use: questions are asked one after the other.
+// A Client asks one agent, and resumes the earlier conversation. It is safe for concurrent
+// use: questions are asked one after the other.
 type Client struct {
 	cfg   Config
 	reach *reach
-	turn  chan struct{} // holds what follows while nobody uses it
+	turn  chan struct{} // holds a token while the fields below are unused
 
 	card *card // nil before it was read
 	held identity

@@ -3,19 +3,19 @@
 //
 // # Nothing before it is needed
 //
-// A [Client] connects to nobody before it is asked something. Then it reads the agent's
-// card, once, which says where the agent is and what it speaks.
+// A [Client] connects to nobody before the first question. Then it reads the agent's card,
+// once, for the agent's address and protocol.
 //
 // # Addresses are the user's to name
 //
 // Requests go to the public web, and elsewhere only where the user names the host and its
-// port. What a card or a redirect names is no such place, and who is shown credentials is
-// who the definition names.
+// port. An address from a card or a redirect does not count as named, and credentials go
+// only to servers that the definition names.
 //
 // # The other side may be anything
 //
-// Bytes and time of a call have limits, and so has what is kept of its answer. What can't
-// be understood fails the call. A call that is cancelled is cancelled at the server.
+// Bytes and time of a call and the size of its answer are limited. A malformed message
+// fails the call. Cancelling a call cancels it at the server, too.
 //
 // # Types of our own, and no connection of a library
 //

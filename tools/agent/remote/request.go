@@ -22,8 +22,8 @@ func refused(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
-// do makes a request. One that is refused is made again with what it is shown now, if that
-// may be something else.
+// do makes a request. A refused request is repeated with newly resolved credentials, if
+// they may have changed.
 func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bool) (*http.Response, error) {
 	client := http.Client{Transport: c.reach, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		switch {

@@ -75,7 +75,8 @@ func (d dialect) saying(id, words string, in Place) any {
 	return params
 }
 
-// What an agent says, in whichever form. Of two fields for one thing one is there.
+// The messages of an agent, in the forms of all versions. Only one of two alternative
+// fields is set.
 type (
 	message struct {
 		Role, ContextID, TaskID string
@@ -113,7 +114,7 @@ type (
 	}
 )
 
-// A said is one thing that an agent says: the one that is not nil.
+// A said is a message of an agent; one field is not nil.
 type said struct {
 	Message  *message
 	Task     *task
@@ -195,7 +196,7 @@ func (s status) message() *message {
 	return s.Update
 }
 
-// words returns what a message says; nothing for one of the user's.
+// words returns the words of a message, none for a user's message.
 func (m *message) words(all bool) string {
 	if m == nil || strings.EqualFold(m.Role, "user") || m.Role == "ROLE_USER" {
 		return ""
@@ -206,8 +207,7 @@ func (m *message) words(all bool) string {
 	return words(m.Content, all)
 }
 
-// words returns what parts say, each on lines of its own; without data, if only what people
-// read is wanted.
+// words returns the words of parts, each on lines of its own; with all, data too.
 func words(parts []part, all bool) string {
 	var lines []string
 	for _, p := range parts {
