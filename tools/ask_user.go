@@ -56,8 +56,8 @@ const (
 	dismissedForDisplay = "no answer"
 )
 
-// askUser returns the tool that puts questions to the user. Whoever runs it
-// asks them, so that it works wherever a call can be approved.
+// askUser returns the tool that puts questions to the user. Its host asks them, so that it
+// works wherever calls can be approved.
 func askUser() engine.Tool {
 	var tool engine.Tool
 	tool = toolkit.Define("ask_user", "Ask User", engine.AskUser, askUserDoc, askUserSchema,
