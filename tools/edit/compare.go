@@ -7,8 +7,7 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// A change says that the lines from a0 to a1 of one text became those from b0
-// to b1 of another.
+// A change replaces the lines a0 to a1 of a by the lines b0 to b1 of b.
 type change struct{ a0, a1, b0, b1 int }
 
 // compare returns the changes that make b of a, in order, with unchanged lines

@@ -40,7 +40,7 @@ func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
 		h.rest = old
 	}
 	for len(changes) > 0 {
-		n := 1 // changes that share lines of context
+		n := 1 // changes with overlapping context
 		for n < len(changes) && changes[n].a0-changes[n-1].a1 <= 2*diffContext {
 			n++
 		}

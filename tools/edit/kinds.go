@@ -18,8 +18,8 @@ var kindred = strings.NewReplacer(
 	"\u00a0", " ", "\u2000", " ", "\u2001", " ", "\u2002", " ", "\u2003", " ", "\u2004", " ", "\u2005", " ", "\u2006", " ",
 	"\u2007", " ", "\u2008", " ", "\u2009", " ", "\u200a", " ", "\u202f", " ", "\u205f", " ", "\u3000", " ")
 
-// simple returns text with plain characters in the place of their kin. A byte that is no text
-// is one with the mark by which it is shown.
+// simple returns text with plain characters in the place of their kin. An undecodable byte
+// becomes the mark that stands for it on display.
 func simple(text string) string { return kindred.Replace(charset.Readable(text)) }
 
 // A plainText is a text with plain characters in the place of their kin, each one for one.
@@ -53,8 +53,8 @@ func (p plainText) offset(i int) int {
 	return i
 }
 
-// kinds finds old as other strategies do, with other quotation marks, dashes and blanks
-// than the text has. What of these is in old and in with stays as the text has it.
+// kinds finds old by other strategies although its quotation marks, dashes and blanks
+// differ from the text's. Where with repeats them from old, the text's own stay.
 func kinds(text, old, with string) iter.Seq[span] {
 	p, q := plain(text), plain(old)
 	if p.text == text && q.text == old {

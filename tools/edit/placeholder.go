@@ -7,9 +7,8 @@ import (
 	"gemline/engine/text"
 )
 
-// placeholders returns the lines by which text says that something was left
-// out of it, such as "// rest of code ...", in a uniform spelling. In a text that
-// takes the place of another, shorter lines say so, too.
+// placeholders returns the lines of text that stand for omitted code, such as "// rest of
+// code ...", in a uniform spelling. In a replacement, shorter lines count, too.
 func placeholders(text string, replaces bool) []string {
 	var all []string
 	lines := strings.Split(text, "\n")
@@ -37,7 +36,7 @@ var omissions = []string{"rest of", "rest of method", "rest of methods", "rest o
 	"unchanged code", "unchanged method", "unchanged methods"}
 
 const (
-	// left are words for what is left out, and part for what of a text that is.
+	// left matches words for an omission, and part words for the omitted part of a text.
 	left = `(?:existing|previous|remaining|unchanged|original|other|more|same|omitted|(?:the )?rest(?: of)?)`
 	part = `(?:code|codes?|content|contents|files?|functions?|methods?|class|classes|component|implementation|logic|body|lines?|` +
 		`imports?|definitions?|declarations?|tests?|cases?|items?|entries|fields?|props|properties|sections?|styles?|rules?|` +
@@ -64,14 +63,14 @@ var (
 	// dotted is a comment of nothing but dots. More than a blank before them means an example.
 	dotted = text.Pattern(`^(?://+|#+|--+|;+|%+|/\*+|<!--|\{/\*) ?[(\[<]*\.{3,}(?: ?\.{3,})*[)\]>]*\s*(?:\*/\}?|-->)?$`)
 
-	// brief are words that say so as the whole of a comment.
+	// brief matches words that mark an omission if they are the whole comment.
 	brief = text.Pattern(`^(?:(?:the )?rest of (?:the |your |this |my )?(?:[a-z_-]+ ){0,1}?(?:code|files?|functions?|methods?|class|` +
 		`component|implementation|body|contents?|document|module|script|program|text)` +
 		`|(?:(?:(?:the )?(?:rest|code) )?(?:is |remains |stays )?)(?:unchanged|(?:the )?same as (?:before|above)|as before|omitted|snip(?:ped)?)` +
 		`(?: for brevity)?|no changes?(?: here| below| above)?)$`)
 )
 
-// placeholder returns the uniform spelling of line if it is one, else "".
+// placeholder returns the uniform spelling of line if it is a placeholder, else "".
 func placeholder(line string) string {
 	if len(line) > 300 {
 		return ""

@@ -27,19 +27,18 @@ const (
 // A Result is what became of a text.
 type Result struct {
 	Text     string
-	Count    int      // how often what was quoted was found
-	Strategy Strategy // the one that found it; empty if none did
-	Lines    []Range  // where it was found, in order, neighbours joined
+	Count    int      // how often old was found
+	Strategy Strategy // the successful Strategy; empty if none was
+	Lines    []Range  // the places of old, in order, neighbours joined
 }
 
 // A Range is some lines of a text, counted from 1, the last one included.
 type Range struct{ First, Last int }
 
-// Replace puts with in the place of old in content, as the first [Strategy]
-// finds it that finds it at all. Unless all is true, a text in which old is
-// found more than once is left as it is: the caller sees that by Count. An
-// empty old is never found. The text neither gains nor loses a final newline,
-// but for a text that becomes empty.
+// Replace replaces old in content by with, at the places that the first successful
+// [Strategy] finds. Unless all is true, a text with several places is left unchanged: the
+// caller sees this by Count. An empty old is never found. The text neither gains nor loses
+// a final newline, but for a text that becomes empty.
 func Replace(content, old, with string, all bool) (Result, error) {
 	r := Result{Text: content}
 	text, old, with := normal(content), normal(old), normal(with)
@@ -81,8 +80,8 @@ type span struct {
 
 func (s span) text() string { return s.how.text(s.place) }
 
-// An insertion is what takes the place of something found. It is made anew at
-// each place: all of them together may be too much to keep.
+// An insertion is the replacement at a place. It is made anew at each place: all
+// replacements together may need too much memory.
 type insertion struct {
 	with     string
 	lines    int
