@@ -15,8 +15,8 @@ const (
 	discoveredEnd   = "\n--- End Project Context ---"
 )
 
-// WithMemory returns the tools of ts such that the first successful call that touches a
-// directory also tells what find has to say about it.
+// WithMemory returns the tools of ts, extended so that the first successful call in a
+// directory adds the memory that find returns for the directory.
 func WithMemory(ts engine.Toolset, find Discover) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		switch t.Name() {

@@ -31,7 +31,7 @@ type Skipped struct {
 // may be nil, says about the directories that were read stands at the end; its
 // warnings are among the Skipped, without a path.
 //
-// The model has then seen the texts. The error is that of ctx.
+// The model has then seen the texts. The only error is ctx's.
 func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
 	ws := ts.Workspace
 	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Seen, find: find, seen: map[string]bool{}, asked: map[string]bool{}}

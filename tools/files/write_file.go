@@ -234,8 +234,8 @@ func (r *Revision) draft() string {
 	return strings.ReplaceAll(r.text, "\r\n", "\n")
 }
 
-// intent describes the revision. The arguments of the call as the user changes
-// it are those that args returns.
+// intent describes the revision. args returns the call's arguments for a text edited by the
+// user.
 func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 	name := r.ws.Rel(r.Path)
 	in := engine.Intent{
