@@ -289,7 +289,7 @@ func (r reaching) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// watch waits for the end of a connection, and tells of it.
+// watch waits for the end of a connection, and tells the user.
 func (c *Client) watch(l *link) {
 	<-l.conn.Done()
 	c.mu.Lock()

@@ -11,13 +11,13 @@ import (
 	"google.golang.org/genai"
 )
 
-// A File is one that is open in the editor.
+// A File is a file that is open in the editor.
 type File struct {
 	Path   string
-	Active bool // it is the one that the user is in
+	Active bool // the user is in this file
 	Cursor *Cursor
-	Text   string // that is selected in it
-	Hidden bool   // something is, and the model is not told what
+	Text   string // the selection
+	Hidden bool   // there is a selection, withheld from the model
 }
 
 // A Cursor is a position in a file. Lines and characters count from 1.

@@ -193,7 +193,7 @@ func (p Place) files(editor string) (found []companion, said []error) {
 		return nil, nil
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(mostFiles) // what can be read of it
+	names, _ := f.Readdirnames(mostFiles) // as many as can be read
 	slices.Sort(names)
 	preferred := p.get("GEMINI_CLI_IDE_SERVER_PORT")
 	for _, pid := range p.processes() {

@@ -12,8 +12,8 @@
 //
 // A companion is found by the environment, or by a file that belongs to the user and that
 // nobody else can write, of a process that gemline runs below. It is used if one of its
-// folders holds the directory that is worked in. What it says is data: paths, positions,
-// and the text that the user has selected, all bounded.
+// folders holds the working directory. Its messages are data: paths, positions, and the
+// user's selection, all bounded.
 //
 // # The first answer counts
 //

@@ -1,10 +1,10 @@
-// Package idelab is an editor's companion, for tests: a server on loopback that is found and
-// spoken to as that of an editor is, and that does with a change what a test says.
+// Package idelab is an editor's companion for tests: a server on loopback that is found and
+// addressed like an editor's, and answers changes as a test says.
 //
 // # It refuses what a companion refuses
 //
-// A request of a web page, for another host, without the token or outside of a session has
-// the answer that it would have from an editor.
+// A request of a web page, for another host, without the token or outside of a session gets
+// an editor's answer.
 package idelab
 
 import (
@@ -69,14 +69,14 @@ func (c *Companion) Port() int {
 	return port
 }
 
-// Environ returns the variables that name it, with the folders that are open in it.
+// Environ returns the variables that name the companion and its open folders.
 func (c *Companion) Environ(folders ...string) []string {
 	return []string{fmt.Sprint("GEMINI_CLI_IDE_SERVER_PORT=", c.Port()), "GEMINI_CLI_IDE_AUTH_TOKEN=" + c.Token,
 		"GEMINI_CLI_IDE_WORKSPACE_PATH=" + strings.Join(folders, string(filepath.ListSeparator))}
 }
 
-// Write writes the file that it is found by, below the directory of temporary files, and
-// returns where.
+// Write writes the file that announces the companion, below the directory of temporary
+// files, and returns its path.
 func (c *Companion) Write(temp string, pid int, name string, folders ...string) string {
 	c.t.Helper()
 	dir := filepath.Join(temp, "gemini", "ide")
