@@ -70,13 +70,12 @@ type Launcher struct {
 	// confined commands can neither write to nor replace them.
 	Agreed func() []string
 
-	why   string // nothing confines commands
-	quiet bool   // whoever runs gemline knows
+	why   string // the reason if nothing confines commands
+	quiet bool   // the user knows the reason
 }
 
-// New finds out what confines commands. Where that was asked for and can't be had
-// there is an error; where it is the default, commands run with what there is
-// of it.
+// New chooses the sandbox for commands. A requested sandbox that is not available is an
+// error; the default sandbox may lack layers.
 func New(cfg Config) (*Launcher, error) {
 	kernel := cfg.kernel()
 	switch {

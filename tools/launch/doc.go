@@ -12,9 +12,9 @@
 //
 // # Confined unless it says otherwise
 //
-// The zero Command is one of the model's: confined by what the [Launcher] has for
-// that, with an environment that has no secrets and keeps programs from asking.
-// Whoever starts something of the user's says so, by Free and by Vars:
+// The zero Command is the model's: confined by the [Launcher]'s sandbox, with an
+// environment that has no secrets and keeps programs from asking. A command of the user's
+// is marked by Free and by Vars:
 //
 //	who asks             way     Free  Vars   further
 //	the model            Run           Quiet  Rights or Look; Start in the background
@@ -31,12 +31,12 @@
 //
 // # One profile
 //
-// What a confined command may do is [Launcher.Profile] with its own Rights, and
-// nobody else makes a profile. Rights are real paths, so that what is shown in a
-// question is what is given.
+// A confined command gets [Launcher.Profile] with its own Rights, and no other package
+// makes a profile. Rights are real paths, so that a question shows the paths that are
+// granted.
 //
 // # Nothing stays
 //
-// What was started by Run or Open ends with it, together with all that it has
-// started; only Jobs take over what outlives a command, until they are closed.
+// Processes that a command of Run or Open has started end with it; only Jobs take over
+// processes that outlive a command, until the Jobs are closed.
 package launch

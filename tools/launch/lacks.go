@@ -85,20 +85,20 @@ var (
 // others keep in the temporary directories is.
 var notThere = text.Pattern(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
 
-// unwritten is what a program says that does not name what it could not write.
+// unwritten matches messages that do not name the file that could not be written.
 var unwritten = text.Pattern(`(?m)^curl: \(23\) `)
 
-// undone is what the sandbox says when a command has made what is protected.
+// undone matches the sandbox's message about a protected file that a command has made.
 var undone = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
 
 // mostPaths is how many paths are taken from an output.
 const mostPaths = 50
 
-// LastWords returns the end of an output, in which a command says what it lacked.
+// LastWords returns the end of an output, where commands name missing rights.
 func LastWords(output string) string { return output[max(0, len(output)-16<<10):] }
 
-// A Refusal is a path, as it stands there, that a program says it could not
-// open, or find, or take away from its directory.
+// A Refusal is a path, as printed by a program, that the program could not open, find or
+// remove.
 type Refusal struct {
 	Path           string
 	Written        bool // it wanted to write
@@ -205,7 +205,7 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 			}
 		}
 	}
-	if r.Network || unwritten().MatchString(o.Output) { // what it writes would fail next
+	if r.Network || unwritten().MatchString(o.Output) { // its writes would fail next
 		for _, path := range writes {
 			if at, ok := sandbox.Writable(path); ok && at != filepath.Dir(at) &&
 				!disk.InsideAny(own, at) && !strings.ContainsAny(path, "$*?[{`") {

@@ -82,7 +82,7 @@ func Lookup(env []string, name string) (value string, ok bool) {
 	return "", false
 }
 
-// environ returns the environment of c, nil for that of all commands.
+// environ returns the environment of c.
 func (l *Launcher) environ(c Command) (env []string) {
 	if c.Look != nil {
 		at := *l

@@ -86,8 +86,8 @@ func above(path string, dirs []string) (found []string) {
 	return found
 }
 
-// places returns paths as absolute ones without links, so that what is shown
-// is what is given.
+// places returns absolute paths without links, so that a question shows the paths that are
+// granted.
 func places(paths []string, dir string) ([]string, error) {
 	var list []string
 	if len(paths) > mostRights {
@@ -123,8 +123,8 @@ func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
 	return p
 }
 
-// without returns what of hidden paths stays hidden when others can be read:
-// of a directory with such a one in it, all else.
+// without returns the hidden paths without the granted ones. A directory that holds a
+// granted path is replaced by its other entries.
 func without(paths, granted []string) (left []string) {
 	if len(granted) == 0 { // as nearly always; following links takes its time
 		return paths
@@ -157,8 +157,7 @@ func besides(path string, granted []string) (left []string) {
 	return left
 }
 
-// Held says what commands can do that have been given no rights, so that
-// "commands" before it makes a sentence.
+// Held says what commands can do without further rights, as a predicate of "commands".
 func (l *Launcher) Held() string {
 	state, p := l.State(), l.Profile()
 	dirs := append([]string{"this folder"}, l.Roots()[1:]...)
