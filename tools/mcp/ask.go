@@ -97,10 +97,10 @@ func fileURL(path string) string {
 // An elicitation is a server's question to the user.
 type elicitation struct {
 	protocol.ElicitationParams
-	schema json.RawMessage // the one that is requested
+	schema json.RawMessage // the requested schema
 }
 
-// A field is one thing of it.
+// A field is a field of an elicitation's form.
 type field struct {
 	name      string
 	Type      string   `json:"type"`
@@ -127,7 +127,7 @@ const (
 	mostFields  = 30
 	mostTries   = 3
 	mostAsked   = 10   // times in a call
-	longestForm = 2000 // characters of a text in it
+	longestForm = 2000 // characters of a text in a form
 )
 
 // put asks the user, in the name of the server.

@@ -13,8 +13,8 @@ PYTHONPATH PYTHONSTARTUP RUBYOPT RUBYLIB PERL5OPT PERL5LIB PERL5DB LD_PRELOAD LD
 DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_FALLBACK_FRAMEWORK_PATH DYLD_PRINT_TO_FILE
 BASH_ENV ENV JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH DOTNET_STARTUP_HOOKS CORECLR_PROFILER_PATH CORECLR_ENABLE_PROFILING`)
 
-// environment returns the variables of a server beyond the usual ones, and the names of
-// those that it may not have.
+// environment returns the further variables of a server, and the names of forbidden
+// variables.
 func environment(wanted map[string]string) (env, left []string) {
 	env = []string{"GEMINI_CLI=1"}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {

@@ -318,7 +318,7 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 			ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
 			defer cancel()
 			level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}
-			c.Call(ctx, protocol.MethodSetLogLevel, level, nil) // or it says what it likes
+			c.Call(ctx, protocol.MethodSetLogLevel, level, nil) // otherwise the server chooses the level
 		}()
 	}
 	return nil

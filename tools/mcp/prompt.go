@@ -64,7 +64,8 @@ func (p Prompt) Values(line string) (map[string]string, error) {
 	return values, nil
 }
 
-// Read is [Prompt.Values] of a line that is not all there, with what is still needed.
+// Read is [Prompt.Values] for an unfinished line. open are the required arguments that are
+// missing.
 func (p Prompt) Read(line string) (values map[string]string, open []string) {
 	values, others := map[string]string{}, []string{}
 	plain := func(s string) string { return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s) }

@@ -165,7 +165,7 @@ func (s *Set) listResources() engine.Tool {
 		}}
 }
 
-// listed returns the resources of a server for the model, those of all if it is "".
+// listed returns the resources of a server for the model, or of all servers for "".
 func (s *Set) listed(server string) engine.Result {
 	lines, templates := []string{}, []string{}
 	for _, st := range s.Status() {

@@ -173,8 +173,9 @@ func typeNames(names []any) (types []any) {
 	return types
 }
 
-// shapeOf returns what arguments are held to, nil if that is not known. A schema that is not
-// sound, such as one with types of another language, counts as it is declared.
+// shapeOf returns the schema that arguments are checked against, nil if it is unknown. An
+// unsound schema, such as one with another language's types, is replaced by its declared
+// form.
 func shapeOf(raw json.RawMessage) *schema.Schema {
 	shape, err := schema.Parse(raw)
 	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {

@@ -109,7 +109,7 @@ func (s *Set) all() []*link {
 	return slices.Clone(s.links)
 }
 
-// Status returns what there is to know of all servers, in the order of their names.
+// Status returns the status of all servers, sorted by name.
 func (s *Set) Status() (list []Status) {
 	for _, l := range s.all() {
 		list = append(list, l.status())
@@ -127,8 +127,8 @@ func (s *Set) find(name string) *link {
 	return nil
 }
 
-// Restart ends the connections to servers and begins again, or to all if none is named.
-// Those that are off stay so.
+// Restart connects anew to the named servers, or to all servers without names. Servers that
+// are off stay off.
 func (s *Set) Restart(names ...string) {
 	for _, l := range s.all() {
 		if len(names) == 0 || slices.Contains(names, l.Name) {

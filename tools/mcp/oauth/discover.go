@@ -64,7 +64,7 @@ func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
 	return p, c.complete(ctx, p)
 }
 
-// resourceOf returns the name of a server as that of a resource.
+// resourceOf returns the resource identifier of a server.
 func resourceOf(u *url.URL) string {
 	clean := *u
 	clean.Fragment, clean.RawFragment, clean.RawQuery, clean.User = "", "", "", nil

@@ -110,7 +110,7 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	held := r.take(Credential{ServerName: c.server.Name, ClientID: who.id, Basic: who.basic,
 		TokenURL: p.Token, ServerURL: c.server.URL,
 		Resource: p.resource, Token: Token{Scope: p.scope}})
-	if who.secret != c.server.ClientSecret { // that of the settings stays there
+	if who.secret != c.server.ClientSecret { // a secret in the settings is not stored again
 		held.ClientSecret = who.secret
 	}
 	c.hold(held)

@@ -16,14 +16,14 @@ import (
 	"gemline/tools/web"
 )
 
-// The limits of what servers answer.
+// The limits of servers' answers.
 const (
 	mostAnswer    = 1 << 20
 	mostRedirects = 3
 	mostTime      = 20 * time.Second // for one question
 )
 
-// A reach is which servers a log-in may talk to.
+// A reach holds the servers that a log-in may talk to.
 type reach struct {
 	server  string
 	local   bool            // the server is on this machine

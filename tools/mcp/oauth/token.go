@@ -20,7 +20,7 @@ import (
 	"gemline/engine/auth"
 )
 
-// A reply is what a token endpoint answers, or a registration endpoint refuses with.
+// A reply is the answer of a token endpoint, or a registration endpoint's refusal.
 type reply struct {
 	Access  string  `json:"access_token"`
 	Refresh string  `json:"refresh_token"`
@@ -44,7 +44,7 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readReply reads an answer in JSON or as a form. One that is neither is empty.
+// readReply reads an answer in JSON or as a form. Any other answer is read as empty.
 func readReply(a answer) (r reply) {
 	if kind, _, _ := mime.ParseMediaType(a.kind); kind != "application/x-www-form-urlencoded" {
 		if err := json.Unmarshal(a.body, &r); err != nil {

@@ -49,18 +49,17 @@ type Handler struct {
 	// Most is how many requests are answered at once, 8 if it is 0.
 	Most int
 
-	// Served says that the other side is a program that we serve: it is told of what is no
-	// message.
+	// Served marks the other side as a client of ours: it gets an error for input that is
+	// no message.
 	Served bool
 
-	// Foreign says that the messages are those of another protocol of JSON-RPC: requests
-	// are given up by $/cancel_request, and whatever asks for something is answered, also
-	// if it was given up or can't be read.
+	// Foreign marks another protocol over JSON-RPC: $/cancel_request cancels requests, and
+	// every request is answered, even if it was cancelled or is malformed.
 	Foreign bool
 }
 
-// A Later is the result of a request that takes its time. What was to be done in order is
-// done when a [Handler] returns it; it is called beside what is read next.
+// A Later is the result of a slow request. A [Handler] that returns it has done the work
+// that needs the order of messages; it is called in parallel to further reading.
 type Later func() (any, error)
 
 // A Followed is a result with what is to be done when it has been sent.
@@ -291,7 +290,7 @@ func (c *Conn) receive(text []byte) bool {
 			c.complain(nil, protocol.INVALID_REQUEST, "a message is one object, and no list")
 			return false
 		}
-		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // as one version of the protocol had it
+		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // a batch of messages
 			answered := false
 			for _, one := range list {
 				answered = !startsWith(one, '[') && c.receive(one) || answered

@@ -71,7 +71,7 @@ func (h *Host) find(w http.ResponseWriter, r *http.Request) *hosted {
 	return s
 }
 
-// begin begins a conversation. If there are many, the one ends that was idle for longest.
+// begin begins a conversation. If there are too many, the longest idle conversation ends.
 func (h *Host) begin() (*hosted, error) {
 	s := &hosted{host: h, id: rand.Text(), came: make(chan []byte), waiting: map[string]*reply{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -34,8 +34,8 @@ type writing struct {
 	done chan error
 }
 
-// Send implements [Stream]. The other side may read late or never, so that it is a
-// goroutine that writes.
+// Send implements [Stream]. A goroutine writes, since the other side may read late or
+// never.
 func (l *lines) Send(ctx context.Context, m *Message) error {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *lines) write() {
 
 // Next implements [Stream].
 func (l *lines) Next() ([]byte, error) {
-	const kept = 64 << 10 // of one that is too long
+	const kept = 64 << 10 // of a line that is too long
 	for {
 		line, err := l.r.Next()
 		if err == text.ErrLong {

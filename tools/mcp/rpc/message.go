@@ -38,7 +38,7 @@ func Errorf(code int, format string, args ...any) *Error {
 
 // UnmarshalJSON reads an error in whatever form a server gives it, such as a text.
 func (e *Error) UnmarshalJSON(b []byte) error {
-	json.Unmarshal(b, &e.JSONRPCErrorDetails) // as far as it is one
+	json.Unmarshal(b, &e.JSONRPCErrorDetails) // in part, if the form is another one
 	if e.Message == "" && json.Unmarshal(b, &e.Message) != nil {
 		e.Message = string(b)
 	}
@@ -48,7 +48,7 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 // Error returns the message and the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// Codes of Errors of our own.
+// Codes of our own errors.
 const (
 	Busy             = -32005 // the other side asks for too much at once
 	Refused          = -1     // the user says no, as the protocol has it
