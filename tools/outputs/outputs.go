@@ -28,7 +28,7 @@ type Limits struct {
 	Dir       func() string // that keeps the full texts, whoever writes there makes it; nil keeps none
 	Secrets   *redact.Redactor
 	Threshold int            // characters of a command's output that the model is given; 0 or less means all
-	Distill   Distillation   // of the outputs of all tools; then Threshold is of no use
+	Distill   Distillation   // for the outputs of all tools; replaces Threshold
 	Summaries map[string]int // the tools whose outputs a smaller model sums up, and how many tokens that may have
 	Asker     *oneshot.Asker // asks that model
 }

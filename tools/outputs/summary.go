@@ -38,8 +38,8 @@ func (l Limits) Summarized(t engine.Tool) engine.Tool {
 	})
 }
 
-// reworded returns a tool whose outputs, those of calls that fail too, are what edit makes
-// of them, and are told as cut where it says so.
+// reworded returns t with its outputs, including errors, edited by edit and marked as cut
+// if edit returns a cut.
 func reworded(t engine.Tool, edit func(ctx context.Context, host engine.Host,
 	all string) (string, engine.Cut)) engine.Tool {
 	prepare := t.Prepare
