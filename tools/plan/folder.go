@@ -28,8 +28,8 @@ import (
 type Folder struct {
 	Workspace *workspace.Workspace
 
-	// Dir is the folder, absolute and without a link. If a link takes the place of
-	// it or of a directory above, there are no plans in it.
+	// Dir is the folder, absolute and without links. If a link replaces Dir or a parent,
+	// Dir holds no plans.
 	Dir string
 
 	// Made is a file with the paths of plans that sessions have written here, a line each;
@@ -40,9 +40,8 @@ type Folder struct {
 	Planning func() bool
 	Enter    func() error
 
-	// Leave ends plan mode for another mode, "" for the one that was on before, and
-	// says in words which it is now. Modes returns the one before and the others
-	// that may follow, each with what it means.
+	// Leave ends plan mode for another mode, "" for the previous mode, and returns words
+	// for the new mode. Modes returns the previous mode and the others that may follow.
 	Leave func(mode string) (said string, err error)
 	Modes func() []Mode
 
@@ -99,8 +98,7 @@ func (p *Folder) make() error {
 	return nil
 }
 
-// Tools returns the tools of ts such that those that edit write plans in plan mode, and
-// nothing else.
+// Tools returns the tools of ts, whose edit tools write only plans in plan mode.
 func (p *Folder) Tools(ts engine.Toolset) engine.Toolset {
 	if p == nil {
 		return ts

@@ -74,7 +74,7 @@ func (t *Todos) Lines() []string {
 	return append([]string{overview(t.items)}, itemLines(t.items)...)
 }
 
-// Restore sets the list to what a conversation has left of it.
+// Restore sets the list from a conversation's history.
 func (t *Todos) Restore(history []*genai.Content) {
 	if t == nil {
 		return
@@ -98,7 +98,7 @@ func (t *Todos) Restore(history []*genai.Content) {
 	t.set(t.next(), nil)
 }
 
-// next numbers a call, so that of two that run side by side the later counts.
+// next numbers a call, so that the later of two parallel calls wins.
 func (t *Todos) next() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
