@@ -64,9 +64,8 @@ func (r *Rehearsal) Steps() []Step {
 	return slices.Clone(r.steps)
 }
 
-// Patch returns the edits as git has them. The names in it begin at the top of
-// the repository that the workspace's first root lies in, or else at that root,
-// so that git apply takes it there.
+// Patch returns the edits as a git patch. Its names are relative to the repository of the
+// workspace's first root, or else to the root, so that git apply works there.
 func (r *Rehearsal) Patch() string {
 	if r == nil {
 		return ""
@@ -203,8 +202,7 @@ func (r *Rehearsal) title(t engine.Tool, args map[string]any, in engine.Intent) 
 	return text.Name(cmp.Or(in.Title, t.Name()))
 }
 
-// Policy returns p such that it leaves nothing open that the rehearsal does not
-// carry out.
+// Policy returns p, but allows calls that the rehearsal does not carry out where p asks.
 func (r *Rehearsal) Policy(p engine.Policy) engine.Policy {
 	if r == nil {
 		return p
