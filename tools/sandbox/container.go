@@ -17,25 +17,24 @@ import (
 	"gemline/engine/text"
 )
 
-// A Container confines commands by docker or podman: each runs in a container
-// of its own, which is gone when the command is over. Programs are those of
-// the image; the workspace stands at the path that it has outside.
+// A Container confines commands by docker or podman: each runs in a container of its own,
+// which is removed afterwards. Programs come from the image; the workspace has the same
+// path as outside.
 //
-// What is protected and not there is made, as an empty directory, which Close
-// removes.
+// Protected paths that do not exist are created as empty directories, which Close removes.
 type Container struct {
 	Engine  string // docker or podman
 	Path    string // of the program
 	Runtime string // "" for the engine's own
 	Image   string
-	Of      string // the directory of the project that the image is built of, "" if it is not
+	Of      string // the project directory to build the image from, "" for no build
 	Extras  Extras
-	Environ []string // of the engine where it starts no command
+	Environ []string // the environment of engine calls that start no command
 
 	placeholders
 	built built
 	mu    sync.Mutex
-	names []string // of the containers that were started
+	names []string // the started containers
 }
 
 // Close ends the containers that go on, and removes placeholders.
@@ -152,7 +151,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 		args = append(args, "--runtime="+k.Runtime)
 	}
 	args = append(args, "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs", "/tmp:exec")
-	if k.Engine == ByDocker { // podman has a limit of its own, where there can be one
+	if k.Engine == ByDocker { // podman sets its own limit where possible
 		args = append(args, "--pids-limit=4096")
 	}
 	if p.Network && !p.Look {
@@ -205,7 +204,7 @@ func (k *Container) mounts(m masks, look bool) []string {
 		}
 		if s.dir {
 			options := ":ro,size=0"
-			if k.Engine == ByPodman { // which would copy what is hidden to there
+			if k.Engine == ByPodman { // podman would copy the hidden files into the tmpfs
 				options += ",notmpcopyup"
 			}
 			args = append(args, "--tmpfs", s.path+options)
@@ -224,8 +223,8 @@ var passed = []string{"GEMINI_CLI", "TERM", "NO_COLOR", "PAGER", "GIT_PAGER", "G
 var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
-// caches are those that name a directory, which a container sees if it is
-// written to.
+// caches are variables that name a directory; a container gets them if the directory is
+// writable.
 var caches = []string{"GOCACHE", "npm_config_cache", "PIP_CACHE_DIR"}
 
 // variables returns the names of the variables in env that a container gets.

@@ -1,12 +1,10 @@
-// Package sandbox confines commands: what a command may do is decided before
-// it starts, and held against it and all that it starts by something that it
-// can't talk out of it, the kernel or another program.
+// Package sandbox confines commands: a command's rights are fixed before it starts, and the
+// kernel or another program enforces them on it and all its processes.
 //
 // # What a Profile grants
 //
-// A confined command reads most of what its user reads, writes where its
-// [Profile] says and nowhere else, and reaches nothing but itself over a
-// network unless its Profile has one.
+// A confined command reads most of its user's files, writes only where its [Profile]
+// allows, and reaches nothing but itself over a network unless its Profile has a network.
 //
 // # Never silently less
 //

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Keeps reports whether a process is the first one of a namespace below this
-// one. Of what a confined command has started that is none of the command's: it
-// is there to bury the dead, and ends when nobody else is left.
+// Keeps reports whether a process is the first process of a namespace below this one. It is
+// no process of the confined command: it reaps processes, and ends with the last of them.
 func Keeps(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {

@@ -173,8 +173,8 @@ type lead struct {
 	err error
 }
 
-// real returns where an absolute path leads to. One that leads nowhere may do so
-// later.
+// real returns the target of an absolute path, or the path if the target does not exist
+// yet.
 func (l links) real(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%q is not an absolute path", path)
@@ -292,8 +292,7 @@ func (k *Kernel) find() {
 var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace,
 	stage.Capabilities, stage.Landlock, stage.Seccomp}
 
-// possible leaves out the layers that are nothing without one that is not
-// there, and says so in why.
+// possible leaves out layers that need a missing layer, and records the reason in why.
 func possible(layers []string, why map[string]string) []string {
 	for _, need := range []struct{ layer, other string }{
 		{stage.Namespaces, stage.UserNamespace},
@@ -301,7 +300,7 @@ func possible(layers []string, why map[string]string) []string {
 		{stage.Proc, stage.Namespaces},
 		{stage.NetNamespace, stage.Namespaces},
 	} {
-		if need.layer == stage.Namespaces && os.Geteuid() == 0 { // root needs no other user to be
+		if need.layer == stage.Namespaces && os.Geteuid() == 0 { // root needs no user namespace
 			continue
 		}
 		if i := slices.Index(layers, need.layer); i >= 0 && !slices.Contains(layers, need.other) {
@@ -377,7 +376,7 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 	return s
 }
 
-// what says what the layers are.
+// what describes the layers.
 var what = map[string]string{
 	stage.UserNamespace: "root inside has no rights outside",
 	stage.Namespaces:    "the command sees only the files it may use, and its own processes",

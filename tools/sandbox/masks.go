@@ -148,8 +148,7 @@ func protected(root string) (readOnly, anchored []string) {
 var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix",
 	"opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
 
-// veiled returns the directories below / that do not come with the system. A
-// workspace that is one of them is none.
+// veiled returns the directories below / that do not come with the system, without root.
 func veiled(root string) (list []string, err error) {
 	entries, err := os.ReadDir("/")
 	for _, e := range entries {

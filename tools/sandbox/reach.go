@@ -24,7 +24,7 @@ func Writable(path string) (at string, ok bool) {
 	return path, err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayWrite(path)
 }
 
-// Readable reports whether path is there and this process could read it.
+// Readable reports whether path exists and is readable for this process.
 func Readable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && (info.IsDir() || info.Mode().IsRegular()) && mayRead(path)

@@ -13,7 +13,7 @@ import (
 type Seatbelt struct {
 	Path    string // of sandbox-exec
 	Profile string // one of [Profiles], or "" for permissive without a network
-	File    string // of a profile of the user's own instead, "" if there is none
+	File    string // the file of a user's own profile instead, "" if there is none
 	Home    string
 }
 

@@ -129,8 +129,8 @@ type ownTree struct {
 	fd   int
 }
 
-// trees returns what a repository keeps of its further trees; without mounts it
-// has that watched.
+// trees returns the git directories of a repository's linked worktrees; without mounts it
+// watches them.
 func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
 	err = entries(all, func(name string, _ byte) error {
 		own, err := open(all, name, unix.O_PATH|unix.O_DIRECTORY)

@@ -38,8 +38,8 @@ type guard struct {
 	mounts bool
 	mu     sync.Mutex // for what follows, once the command runs
 	tops   []*top
-	known  map[id]string // repositories and the like that were there, or stay, and where
-	made   map[id]bool   // those of them that were not there
+	known  map[id]string // paths of repositories and the like that existed before, or stay
+	made   map[id]bool   // known directories that did not exist before
 
 	anchored map[string]bool // directories that stay where they are
 	marks    []watched
@@ -47,7 +47,7 @@ type guard struct {
 	places   []placeholder
 }
 
-// An id is what a file is, wherever it is.
+// An id identifies a file independently of its path.
 type id struct{ device, inode uint64 }
 
 func idOf(st *unix.Stat_t) id { return id{uint64(st.Dev), st.Ino} }
@@ -58,8 +58,8 @@ type placeholder struct {
 	name              string
 }
 
-// marked is the mode of placeholders. Nobody else makes such directories, so
-// those that a killed process has left behind are known, too.
+// marked is the mode of placeholders. Nobody else makes directories with this mode, so a
+// killed process's placeholders are recognized, too.
 const marked = unix.S_ISVTX | 0o700
 
 // newWatch returns what watches over a command that runs without mounts, or
@@ -207,9 +207,8 @@ func (g *guard) apart(f found) error {
 	return g.parts(f.top, at, mount)
 }
 
-// linked protects what a link in the place of a protected file or directory, and links in it,
-// lead to below the workspace. What such a place is in stays where it is, and so do links on the
-// way.
+// linked protects the targets below the workspace of links at a protected path, and of
+// links in it. The parent directories of a target can't be moved, nor can links on the way.
 func (g *guard) linked(t *top, where string) error {
 	for _, place := range disk.Leads(where) {
 		if !t.within(place) {
@@ -307,7 +306,7 @@ func (g *guard) file(t *top, at, name string, fd int) error {
 	return nil
 }
 
-// absent makes a directory read-only. If there is none it makes an empty one.
+// absent makes a directory read-only. A missing directory is created empty.
 func (g *guard) absent(t *top, at, name string, fd int) error {
 	if !g.mounts {
 		g.watch(t, path.Join(at, name))

@@ -120,7 +120,7 @@ func (in *innerStage) restrict() error {
 	return nil
 }
 
-// exec makes this process the command. It returns why it could not.
+// exec makes this process the command. It returns only on failure.
 func (in *innerStage) exec() error {
 	env := in.environment()
 	if err := in.restrict(); err != nil || in.spec.Path == "" {

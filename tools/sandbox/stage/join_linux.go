@@ -39,10 +39,10 @@ func HolderAttr() *syscall.SysProcAttr {
 	return how
 }
 
-// join starts the second stage, as [syscall.ForkExec] does, within namespaces of users
-// and of networks that are there already; files are what it gets. The kernel lets only a
-// process with one thread into another user namespace, which no Go program is: so it is
-// a fork between here and the second stage that goes there.
+// join starts the second stage, as [syscall.ForkExec] does, within existing user and
+// network namespaces; files are its descriptors. The kernel lets only a single-threaded
+// process into another user namespace, which no Go program is: so a fork between this
+// process and the second stage enters it.
 func join(user, network int, argv, env []string, files []uintptr) (pid int, err error) {
 	f := &fork{user: uintptr(user), network: uintptr(network)}
 	if f.path, err = unix.BytePtrFromString("/proc/self/exe"); err != nil {
@@ -103,13 +103,13 @@ func join(user, network int, argv, env []string, files []uintptr) (pid int, err 
 	return int(said[0]), nil
 }
 
-// A fork is what a fork of this process needs: it may call nothing but the kernel.
+// A fork holds the data of a fork of this process, which may make only system calls.
 type fork struct {
 	user, network uintptr
 	path          *byte
 	argv, env     []*byte
 	files         []uintptr
-	status        uintptr // where it says what became of it
+	status        uintptr // the descriptor for its report
 	inherit       uint32
 	head          unix.CapUserHeader
 	caps          [2]unix.CapUserData
@@ -117,8 +117,8 @@ type fork struct {
 	said          int64
 }
 
-// start forks. In the fork, which has one thread, it goes into the namespaces, and starts
-// the second stage as a child of this process.
+// start forks. The fork, which has one thread, enters the namespaces, and starts the second
+// stage as a child of this process.
 //
 //go:noinline
 //go:norace

@@ -79,8 +79,8 @@ func newRuleset(s *Spec, abi int) (*ruleset, error) {
 	return &ruleset{int(fd), attr.Handled_access_fs}, nil
 }
 
-// allow lets rights be had at path and below. What is not there needs none:
-// what is not allowed is refused.
+// allow grants rights at path and below. A missing path needs no rule: everything else is
+// refused.
 func (r *ruleset) allow(path string, rights uint64, follow bool) {
 	flags := unix.O_PATH | unix.O_CLOEXEC
 	if !follow {

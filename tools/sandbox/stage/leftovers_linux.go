@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endOthers ends all other processes of the namespace, and waits for that.
+// endOthers kills all other processes of the namespace, and waits for their end.
 func endOthers() {
 	for {
-		unix.Kill(-1, unix.SIGKILL) // all but this one, which is the first
+		unix.Kill(-1, unix.SIGKILL) // all but this process, which is the first
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
 			return
 		}

@@ -333,7 +333,7 @@ func (o *outerStage) end() int {
 	if o.signal == 0 {
 		return o.code
 	}
-	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // it is not this program that has a fault
+	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // a core dump of this program would mislead
 	dieOf(o.signal)
 	return 128 + int(o.signal)
 }

@@ -323,8 +323,8 @@ func nameServers() ([]tree, error) {
 	return all, nil
 }
 
-// maskRun hides the directories where services have their sockets, but for
-// what is in keep. It returns what it has put there.
+// maskRun hides the directories of services' sockets, except for keep. It returns its mount
+// points.
 func maskRun(keep []tree) (masks []string, err error) {
 	for _, path := range []string{"/run", "/var/run"} {
 		var st unix.Stat_t

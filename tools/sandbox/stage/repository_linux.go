@@ -169,8 +169,8 @@ func furtherTree(own int) string {
 	return configuration(own, "config.worktree", func(gitconfig.Entry) bool { return false })
 }
 
-// modules says what of the repositories of modules makes git run something.
-// Their names may have slashes.
+// modules returns what in the repositories of modules makes git run a program. Their names
+// may have slashes.
 func modules(t *top, at string, depth int) (why string) {
 	fd, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if errors.Is(err, unix.ENOENT) {
@@ -256,7 +256,7 @@ func (g *guard) leads(t *top, dir string) string {
 	}
 	for above := at; above != "/"; above = path.Dir(above) {
 		if path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
-			return "" // it was looked at with that
+			return "" // it was checked with the repository
 		}
 	}
 	if t.within(at) && there(t.fd, path.Join(t.below(at), "HEAD")) {

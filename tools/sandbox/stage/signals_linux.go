@@ -14,10 +14,9 @@ import (
 var ends = []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGTERM, unix.SIGSTKFLT, unix.SIGSYS,
 	unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU}
 
-// ignoreSignals makes the process go on whatever it is told: what ends its group is for
-// the command, and it ends as the command does. The programs it starts hear
-// what it does not, since they do not inherit a handler. What was ignored stays
-// so, here and there.
+// ignoreSignals makes the process survive signals: signals to its group are for the
+// command, and it ends as the command does. Its children do receive them, since they do not
+// inherit a handler. Signals ignored before stay ignored in both.
 func ignoreSignals() {
 	nobody := make(chan os.Signal, 1)
 	for _, sig := range ends {
@@ -36,7 +35,7 @@ func dieOf(sig syscall.Signal) {
 	var set unix.Sigset_t
 	unix.PthreadSigmask(unix.SIG_SETMASK, &set, nil)
 	unix.Kill(unix.Getpid(), sig)
-	for range 100 { // it may be another thread that takes it
+	for range 100 { // another thread may take the signal
 		unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
 	}
 }

@@ -52,7 +52,7 @@ func todos(fd int, known ...string) *todo {
 type rebase struct {
 	top   *top
 	at    string
-	known []string // lines that make git run something, which were there
+	known []string // former lines that make git run a program
 }
 
 // rebases remembers what the lists of a repository hold.

@@ -54,9 +54,8 @@ func open(dir int, at string, flags int) (int, error) {
 	return unix.Openat2(dir, at, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 }
 
-// search calls visit with what it finds, what is higher up first. It does not
-// look into what it finds, but into the trees that gemline itself has made,
-// and goes no deeper than depth.
+// search calls visit with its finds, upper directories first. It searches inside of a find
+// only if it is a tree that gemline has made, and goes no deeper than depth.
 func (t *top) search(depth int, visit func(found) error) error {
 	type place struct {
 		at    string

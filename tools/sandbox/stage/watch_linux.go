@@ -20,7 +20,7 @@ import (
 // Limits of the stored state of watched files.
 const (
 	maxMarks = 1000     // entries of a directory, at any depth
-	maxSaved = 64 << 10 // bytes of a file that is put back if it was changed
+	maxSaved = 64 << 10 // bytes of a file to restore after a change
 )
 
 // watched is a path that must stay unchanged, with its former state.
@@ -56,15 +56,14 @@ func (g *guard) watch(t *top, at string) {
 	g.marks = append(g.marks, watched{top: t, at: at, was: was})
 }
 
-// entries has it watched what a repository keeps further trees in: which there
-// are, but not what is in them.
+// entries watches the names in a repository's directory worktrees, but not their contents.
 func (g *guard) entries(t *top, at string) {
 	w := watched{top: t, at: at, trees: true}
 	w.was = w.is()
 	g.marks = append(g.marks, w)
 }
 
-// is returns how things are at a place now.
+// is returns the current state of the path.
 func (w watched) is() map[string]mark {
 	is := map[string]mark{}
 	w.top.remember(w.at, is, false)
