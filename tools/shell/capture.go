@@ -96,7 +96,7 @@ func (c *capture) put(text []byte, last bool) {
 	c.rest = append([]byte(nil), text[n:]...)
 }
 
-// maxOdd is how much of what is not ASCII says what it is, and the most that is held back.
+// maxOdd bounds the non-ASCII output that determines the charset, and the output held back.
 const maxOdd = 4096
 
 // decoded returns the next part of the output, in the charset that the output has so far.

@@ -14,13 +14,13 @@ import (
 
 // Settings say how commands run.
 type Settings struct {
-	// Environ is the environment that the program was started with, without
-	// anything a project added. Commands get what [Environment] leaves of it.
+	// Environ is the environment that gemline was started with, without a project's
+	// additions. [Environment] filters it for commands.
 	Environ []string
 
 	Inactivity time.Duration // how long a command may be silent; 0 is for ever
 	Timeout    time.Duration // how long a command may take; 0 is for ever
-	Mercy      time.Duration // how long it may take to end then; 0 is a moment
+	Mercy      time.Duration // how long it may take to end after a limit; 0 is a moment
 
 	// PTY gives commands a terminal to write to, Columns by Rows, 80 by 30
 	// if 0. They still can't read from it.
@@ -190,7 +190,7 @@ func (s Settings) withhold(base []string) (kept, withheld []string) {
 	return kept, withheld
 }
 
-// credentials are those of this program. Commands never see them.
+// credentials are the variables of gemline's own credentials. Commands never get them.
 var credentials = []string{
 	"GEMINI_API_KEY",
 	"GOOGLE_API_KEY",

@@ -66,8 +66,8 @@ func passedOn() []os.Signal {
 }
 
 // bury waits for all processes until the one called pid is over, and returns
-// its exit code, 128+n if signal n has ended it. A process that stops goes on:
-// nobody is there to continue it.
+// its exit code, 128+n if signal n has ended it. A stopped process is continued, since
+// nobody else would do so.
 func bury(pid int) int {
 	for {
 		var status syscall.WaitStatus

@@ -195,8 +195,8 @@ func (js *Jobs) find(pid int) *job {
 	return nil
 }
 
-// Wait waits for a job to end, for at most d, and returns what it is then. Of
-// processes left behind it notices only that their output was closed.
+// Wait waits for the end of a job, for at most d, and returns its state. Processes left
+// behind count as ended when their output is closed.
 func (js *Jobs) Wait(ctx context.Context, pid int, d time.Duration) (Job, error) {
 	j := js.find(pid)
 	if j == nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Process is a running program that is talked with. What it started ends with
-// it. Whoever opens one closes it.
+// A Process is a running program with pipes to talk with it. Its child processes end with
+// it. The caller of Open closes it.
 type Process struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser

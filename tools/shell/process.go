@@ -172,7 +172,7 @@ func (p *process) begin() {
 
 func (p *process) wait() {
 	defer close(p.exited)
-	p.cmd.Wait() // what it says is in ProcessState
+	p.cmd.Wait() // ProcessState has the outcome
 	p.group.reaped.Store(true)
 	p.left()
 	p.over.Store(true)

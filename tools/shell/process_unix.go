@@ -182,7 +182,7 @@ func (g *group) forget() {
 // psProcesses lists processes by the ps command.
 func psProcesses() map[int]proc {
 	ps := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=")
-	ps.Env = []string{"PATH=/bin:/usr/bin"} // which is none of the user's
+	ps.Env = []string{"PATH=/bin:/usr/bin"} // so that no ps of the user's runs
 	out, err := ps.Output()
 	if err != nil {
 		return nil

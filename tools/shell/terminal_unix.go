@@ -12,8 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal returns the two ends of a terminal that passes on what is written
-// as it is.
+// terminal returns the two ends of a terminal in raw mode.
 func terminal(columns, rows int) (ours, theirs *os.File, err error) {
 	if columns <= 0 || columns > 1<<15 || rows <= 0 || rows > 1<<15 {
 		columns, rows = 80, 30
@@ -54,9 +53,9 @@ func openTerminal() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fd), master.Name()), slave, nil
 }
 
-// control makes the standard input of cmd, a terminal, that of a session which
-// cmd leads. When the leader ends, the system hangs up on what it has left in
-// the background, which is not meant to end with it.
+// control makes cmd the leader of a session, with its standard input as the controlling
+// terminal. The command ignores SIGHUP: the system sends it to background processes at the
+// leader's end, but they are to go on.
 func control(cmd *exec.Cmd) error {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

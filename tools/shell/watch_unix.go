@@ -22,8 +22,9 @@ type watch struct {
 	pipe   *os.File // our end; nil if there is none
 }
 
-// watcher reads "+ N PIPE" and "- N" for groups that come and go, and "=" when all
-// have gone. What writes to the pipe of a group ends with it, in whichever group it is.
+// watcher reads "+ N PIPE" and "- N" for groups that begin and end, and "=" after the last.
+// With a group it ends all processes that write to the group's pipe, in whichever group
+// they are.
 const watcher = `all=' '
 while read -r op id pipe; do
 	case $op in

@@ -37,7 +37,7 @@ func (e Effect) matters() bool {
 	return e == Runs || e == Merges || e == Alters || e == Written
 }
 
-// A Given is an option that a program is given, as one spelling of it.
+// A Given is an option of a command line, with its spelling and value.
 type Given struct {
 	Effect   Effect
 	Spelling string

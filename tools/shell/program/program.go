@@ -12,7 +12,7 @@ type Fact string
 const (
 	Looks       Fact = "looks"       // it changes nothing with any arguments if the sandbox denies writes
 	Lists       Fact = "lists"       // like looks, but shows a repository's listings, never contents; beside looks, with some options
-	Records     Fact = "records"     // it adds to a repository, and loses nothing that is in it
+	Records     Fact = "records"     // it adds to a repository, and removes nothing from it
 	Reads       Fact = "reads"       // like looks; reads its input and the files named by arguments, but for options here
 	Names       Fact = "names"       // it shows names, sizes and modes of files, never their contents
 	Dials       Fact = "dials"       // it wants a network
@@ -93,8 +93,7 @@ func Fold(name string) string {
 	return name
 }
 
-// Command returns what is known of a command of p's, and whether it has an
-// entry.
+// Command returns the entry of a command of p's, and whether there is one.
 func (p *Program) Command(name string) (c *Program, ok bool) {
 	of := p.as
 	if of == "" && p.Names != nil {

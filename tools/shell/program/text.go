@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// interpreters are programs that run the text of an argument, and the letters of the
-// options that such an argument follows.
+// interpreters maps programs that run code from an argument to the letters of the options
+// before such an argument.
 var interpreters = sync.OnceValue(func() map[string]string {
 	const lines = `c sh bash zsh dash ash ksh mksh fish xonsh nu su script npx npm powershell pwsh python pypy
 		ck cmd
@@ -79,8 +79,8 @@ func Plain(text string) bool {
 	})
 }
 
-// Texts returns for each of the words of a command whether the book knows of a language or
-// of a command that may stand there.
+// Texts returns for each word of a command whether it may be code or a command line, as far
+// as the book knows.
 func Texts(words []string) []bool {
 	texts := make([]bool, len(words))
 	var before []*Program

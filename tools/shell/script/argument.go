@@ -127,8 +127,7 @@ func inPlace(w engine.Word) bool {
 	return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
 }
 
-// edits reads one script of sed. Of all scripts only the plainest are known to
-// do no harm.
+// edits reads a script of sed. Only the plainest scripts are known to be harmless.
 func (v *visitor) edits(w word) {
 	if !w.known || !Prints(w.text) {
 		v.opaque("the sed script may run programs or write files: %s", w.text)

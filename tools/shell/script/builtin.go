@@ -178,15 +178,15 @@ func (v *visitor) setOptions(name string, args []word) {
 	}
 }
 
-// harmlessOptions are the options of set -o and of shopt that change what the commands
-// do which were read, and not which they are.
+// harmlessOptions are options of set -o and of shopt that do not change how a script is
+// parsed into commands.
 var harmlessOptions = strings.Fields(`allexport braceexpand emacs errexit errtrace functrace hashall ignoreeof monitor noclobber noexec noglob nolog notify nounset
 	onecmd physical pipefail privileged verbose vi xtrace
 	checkhash checkjobs checkwinsize cmdhist dirspell dotglob execfail extdebug failglob globasciiranges globskipdots globstar gnu_errfmt huponexit
 	inherit_errexit lastpipe lithist mailwarn nocaseglob nocasematch noexpand_translation nullglob shift_verbose xpg_echo`)
 
-// condition reads the arguments of test. An operator that is not known may be
-// -v, which calculates with what stands behind it.
+// condition reads the arguments of test. An unknown operator may be -v, which evaluates its
+// operand as arithmetic.
 func (v *visitor) condition(args []word) {
 	for i, a := range args {
 		last := i+1 == len(args) || args[i+1].text == "]"
@@ -200,8 +200,7 @@ func (v *visitor) condition(args []word) {
 	}
 }
 
-// beforeOperand and afterOperand are what stands in front of a word that is no operator, and
-// what stands behind one.
+// beforeOperand and afterOperand match the words before and behind an operand.
 var (
 	beforeOperand = text.Pattern(`^(-[b-np-zA-Z]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>)$`)
 	afterOperand  = text.Pattern(`^(-[ao]|-(eq|ne|lt|le|gt|ge|nt|ot|ef)|=|==|!=|=~|<|>|\))$`)

@@ -13,11 +13,11 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// The limits of what is read. What is beyond one is opaque.
+// The limits of scripts. A script beyond a limit is opaque.
 const (
 	maxBytes    = 64 << 10 // of a script, with the scripts inside it
 	maxCommands = 500
-	maxDepth    = 100 // of what is nested, scripts inside scripts included
+	maxDepth    = 100 // levels of nesting, scripts inside scripts included
 )
 
 // A Script is a command line that was read.
@@ -42,8 +42,8 @@ type Script struct {
 }
 
 // Canonical returns a script that runs the commands of a plain script with
-// exactly their words, each quoted so that no shell can read it otherwise. Of
-// other scripts it returns false.
+// exactly their words, each quoted so that no shell can read it otherwise. It returns false
+// for other scripts.
 func (s Script) Canonical() (string, bool) {
 	return s.canonical, s.Class == engine.Plain
 }
@@ -72,14 +72,14 @@ func Read(text string) Script {
 type visitor struct {
 	s      *Script
 	left   *int   // bytes that may still be read
-	src    string // that the nodes come from
-	inside string // the command that would run it
+	src    string // the source of the nodes
+	inside string // the command that runs the script
 	depth  int
-	lang   syntax.LangVariant // that the script is in
+	lang   syntax.LangVariant // the language of the script
 	again  bool               // it was read in another language before
 
-	dirs []string // that a relative path may be relative to
-	loop bool     // what is read may run more than once
+	dirs []string // the possible working directories
+	loop bool     // the current part may run more than once
 }
 
 // lower makes the class of the script at most c.
@@ -227,7 +227,7 @@ func (v *visitor) write(w word) {
 	v.note(w)
 }
 
-// note adds a path that is written to by a program which is there for that.
+// note adds a path that a program writes to by its purpose.
 func (v *visitor) note(w word) {
 	dirs := v.dirs
 	if !w.known || strings.HasPrefix(w.text, "/") {

@@ -30,7 +30,7 @@ func literal(w *syntax.Word) word {
 		}
 	}
 	var text strings.Builder
-	var bare strings.Builder // the characters that are not quoted, and ' for those that are
+	var bare strings.Builder // the unquoted characters, and ' for each quoted one
 	known, split := true, false
 	for _, p := range w.Parts {
 		switch p := p.(type) {

@@ -32,8 +32,8 @@ func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 	v.runs(name, rest, env)
 }
 
-// wrapped returns what of args is behind the options and the operands of p, and
-// what is set for it. It reports false if that is not certain.
+// wrapped returns the command behind the options and operands of p, and the variables set
+// for it. It reports false if the command is uncertain.
 func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []word, env []string, ok bool) {
 	replace := "" // the word that stands for input
 	given := texts(args)
