@@ -41,12 +41,12 @@ func (l *Library) All() []Skill {
 	return l.found
 }
 
-// Skills returns those that are offered.
+// Skills returns the enabled skills.
 func (l *Library) Skills() []Skill {
 	return slices.DeleteFunc(slices.Clone(l.All()), func(s Skill) bool { return s.Disabled })
 }
 
-// Notes returns what is wrong with the files, each once unless they are read again.
+// Notes returns the problems of the files, each only once until the files are read again.
 func (l *Library) Notes() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
