@@ -120,8 +120,8 @@ func (h Hub) sshCommand(ctx context.Context) string {
 	return cmp.Or(strings.TrimSpace(said), "ssh")
 }
 
-// git runs git in a directory. It is the user who has asked for it, so it has their rights;
-// nothing can be typed to it.
+// git runs git in a directory. It has the user's rights, since the user has asked for it,
+// and no terminal input.
 func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return "", errors.New("git is not installed")
