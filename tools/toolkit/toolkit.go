@@ -21,12 +21,11 @@ import (
 	jsonschema "gemline/engine/schema"
 )
 
-// Define makes a tool whose arguments are A. The model is shown doc and
-// schema; what it answers is made to fit schema before A is filled in, so prepare sees
-// required arguments present and of their type. What can't be made to fit is an
-// [*engine.CallError], which lists all of it. Objects take no other properties than those
-// that schema lists for them: others are passed over, with a note. A schema that can't be
-// read is a panic at the first call.
+// Define makes a tool whose arguments are A. The model is shown doc and schema; its
+// arguments are made to fit schema before A is filled in, so prepare sees required
+// arguments present and of their type. The error for arguments that don't fit is an
+// [*engine.CallError], which lists all problems. Properties that schema does not list are
+// dropped, with a note. An invalid schema is a panic at the first call.
 func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	prepare func(context.Context, A) (engine.Call, error)) engine.Tool {
 	shape := sync.OnceValue(func() *jsonschema.Schema {
