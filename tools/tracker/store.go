@@ -188,7 +188,7 @@ func reaches(tasks []Task, id string, next func(Task) []string) bool {
 	return from(id)
 }
 
-// Tree returns a line for each task, those that are part of another below it.
+// Tree returns a line for each task, parts below their parent.
 func Tree(tasks []Task) string {
 	marks := map[string]string{"open": "⭕", "in_progress": "🚧", "blocked": "⛔", "closed": "✅"}
 	lines := []string{"Task Tracker Graph:"}
