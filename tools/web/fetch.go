@@ -75,8 +75,8 @@ func New(cfg Config) *Fetcher {
 	return f
 }
 
-// transports are what makes connections of its own, each checked, and what
-// leaves that to a proxy.
+// transports are the transport with direct connections, each checked, and the transport
+// through a proxy.
 type transports struct{ direct, proxied *http.Transport }
 
 func (f *Fetcher) transports() transports {

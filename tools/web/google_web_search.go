@@ -45,7 +45,7 @@ func (ts Tools) googleWebSearch() engine.Tool {
 	return t
 }
 
-// search asks a model that searches what it finds.
+// search asks a model with web search.
 func (ts Tools) search(ctx context.Context, host engine.Host, query string) (engine.Result, error) {
 	answer, err := ts.ask(ctx, host, "web-search", query)
 	if ctx.Err() != nil {

@@ -82,8 +82,8 @@ func tamed(page string) (markup string, cut, tangled bool) {
 	}
 }
 
-// opens reports whether a tag begins an element that has an end. A slash at the
-// end of a tag says that it has none, which holds for what is no HTML only.
+// opens reports whether a tag begins an element with an end tag. HTML ignores a slash at
+// the end of a tag; only in foreign elements such as svg it closes the element.
 func opens(kind html.TokenType, tag atom.Atom) bool {
 	return kind == html.StartTagToken || kind == html.SelfClosingTagToken && tag != atom.Svg
 }

@@ -126,8 +126,8 @@ var unread = map[atom.Atom]bool{
 // is not given to a model, either.
 var unseen = regexp.MustCompile(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
 
-// prune takes out of a tree what nobody reads, and the form of tables of which
-// the library would make far more than is there.
+// prune removes unread elements from a tree, and table spans, which the library would
+// expand enormously.
 func prune(n *html.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling

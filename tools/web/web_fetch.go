@@ -193,8 +193,7 @@ func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error)
 	return f.locally(ctx, urls)
 }
 
-// admitted returns those of urls that may be fetched, now that their hosts may
-// be looked up.
+// admitted returns the urls that may be fetched. It looks their hosts up.
 func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.URL, err error) {
 	errs := make([]error, len(urls))
 	parallel.Each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.tools.Fetcher.Check(ctx, urls[i]) })

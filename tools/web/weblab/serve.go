@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// hosts are the names of a Lab. There is one more, which is public each first
-// time that it is looked up, and private each second.
+// hosts are the names of a Lab. One further name is alternately public and private at each
+// lookup.
 var hosts = map[string][]string{
 	"pub.test.":               {Public},
 	"inside.test.":            {"127.0.0.1"},
@@ -71,11 +71,11 @@ func (l *Lab) answer(c net.PacketConn) {
 	}
 }
 
-// Secret is what a page at a private address says, and no page at a public one.
+// Secret is in pages at private addresses, and in no page at a public address.
 const Secret = "PRIVATE CANARY-SSRF-42"
 
-// ServeHTTP serves a page that says whether it is a private one. Paths lead
-// elsewhere, or to something that does not end.
+// ServeHTTP serves a page that tells whether its address is private. Paths lead to
+// redirects or endless answers.
 func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr).IP.String()
 	l.mu.Lock()
