@@ -172,7 +172,7 @@ func (g *grepper) lines(path string, b []byte, n int, found []Match) []Match {
 	return found
 }
 
-// candidates yields the bounds of the lines of b that may match.
+// candidates yields the bounds of lines in b that may match.
 func (g *grepper) candidates(b []byte) func(yield func(int, int) bool) {
 	lit := g.q.Literal
 	switch {

@@ -179,8 +179,8 @@ func (w *Workspace) scopeAt(root string, rules Rules) *scope {
 	return s
 }
 
-// gitLevel returns the rules that git has for the entries of dir: its own and,
-// if it is in a repository, those of the directories above it there.
+// gitLevel returns git's rules for the entries of dir: dir's own rules and, in a
+// repository, the rules of the directories above.
 func gitLevel(w *Workspace, dir string) *level {
 	up := []string{dir}
 	for top := Top(dir); dir != top; up = append(up, dir) {

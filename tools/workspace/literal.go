@@ -10,13 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Literal is what is known about the lines that a pattern can match before
-// it is tried: that they hold one of some words.
+// A Literal lists words, one of which is in every line that a pattern can match.
 type Literal struct {
 	Fold bool // when case is ignored
 
-	words    [][]byte // nil if nothing is known
-	odd      [][]byte // what equals a letter of the words though it is no ASCII
+	words    [][]byte // nil if unknown
+	odd      [][]byte // non-ASCII characters that fold to a letter of the words
 	lineOnly bool     // the pattern tells a line from a file
 	multi    *regexp.Regexp
 }

@@ -54,8 +54,7 @@ func rename(err error, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: why}
 }
 
-// missing reports whether err says that a file or one of its parents is not
-// there.
+// missing reports whether err means that a file or one of its parents does not exist.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

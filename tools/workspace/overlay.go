@@ -26,16 +26,16 @@ type Overlay struct {
 	dirs map[string]map[string]*node // by directory and name
 }
 
-// A Change is a file that was written, as it was and as it is now.
+// A Change is a written file with its old and new content.
 type Change struct {
 	Path     string // real
-	Made     bool   // there was no such file before
+	Made     bool   // the file is new
 	Mode     fs.FileMode
 	Old, New []byte
 }
 
-// Changes returns what is different from the disk as it was at the first write
-// to each file, in the order of the paths.
+// Changes returns the differences from the disk at the first write to each file, sorted by
+// path.
 func (o *Overlay) Changes() []Change {
 	o.mu.RLock()
 	defer o.mu.RUnlock()

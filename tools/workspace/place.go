@@ -18,17 +18,17 @@ import (
 // and the error is [ErrMoved].
 type Place struct {
 	w    *Workspace
-	dir  *disk.Dir // nil if it is the temporary directory, which is not there yet
+	dir  *disk.Dir // nil for a temporary directory that does not exist yet
 	rel  string    // in dir
-	real string    // the same from the top
-	name string    // how it was asked for; errors speak of it
-	lent bool      // it can be read only
+	real string    // the absolute path
+	name string    // the requested path, for errors
+	lent bool      // it is read-only
 }
 
-// patience is how often a place is looked for that moves meanwhile.
+// patience is how often the lookup of a moving path is repeated.
 const patience = 50
 
-// Place returns where path, which is absolute, leads. The error is that of
+// Place returns the target of path, which is absolute. Its errors are those of
 // [Workspace.Resolve].
 func (w *Workspace) Place(path string) (Place, error) {
 	for range patience {
@@ -108,7 +108,7 @@ func (p Place) Write(text string, f Format) error {
 	return writing(p.blame(p.put(b)), p.name)
 }
 
-// blame makes err, if there is one, speak of the path that was asked for.
+// blame makes err, if not nil, name the requested path.
 func (p Place) blame(err error) error {
 	switch {
 	case err == nil:

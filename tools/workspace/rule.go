@@ -48,7 +48,7 @@ func parseRules(b []byte) ruleset {
 		default:
 			if tried += len(key); tried > maxWild {
 				s.cut = true
-				return s // of what comes behind, some may take back what is left out
+				return s // later rules may revoke the omitted ones
 			}
 			s.other = append(s.other, len(s.all))
 		}

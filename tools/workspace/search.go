@@ -25,7 +25,7 @@ type Query struct {
 	Keep  func(path string) bool           // which files, nil for all
 	Only  map[string]bool                  // if not nil, no other files
 
-	PerFile int // lines of one file, 0 for all
+	PerFile int // lines per file, 0 for all
 	Total   int // lines in all, 0 for all
 }
 

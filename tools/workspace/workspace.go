@@ -60,9 +60,9 @@ type Workspace struct {
 
 	mu      sync.RWMutex
 	roots   []*disk.Dir // opened at their real paths
-	tempNow *disk.Dir   // at temp; nil if it was not there when it was looked for
-	fileDir *disk.Dir   // that of file; nil until it is asked for
-	lent    []*disk.Dir // what can be read besides, opened at the real paths; one may be there twice
+	tempNow *disk.Dir   // at temp; nil if it did not exist at the last lookup
+	fileDir *disk.Dir   // the directory of file; nil until needed
+	lent    []*disk.Dir // further readable directories, opened at their real paths; with duplicates
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the
