@@ -19,15 +19,16 @@ import (
 type Tree struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
-	Branch  string `json:"branch"` // that it is on, "" for none
+	Branch  string `json:"branch"` // the checked out branch, "" for none
 	Missing bool   `json:"missing,omitempty"`
 	Locked  bool   `json:"locked,omitempty"` // git worktree lock keeps it
 
-	kept string // where git keeps what is its own
-	head string // what it is on, as git keeps it
+	kept string // its git directory
+	head string // the contents of its HEAD
 }
 
-// Trees lists those that [Repository.Add] has made, by their names. Git is not started.
+// Trees lists the trees that [Repository.Add] has made, sorted by name. It does not start
+// git.
 func (r *Repository) Trees() (list []Tree, err error) {
 	admin := filepath.Join(r.common, "worktrees")
 	entries, err := os.ReadDir(admin)

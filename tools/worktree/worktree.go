@@ -86,7 +86,7 @@ func (r *Repository) quiet(files ...string) error {
 // How long git may take: a large tree on a slow disk takes minutes.
 const longest = 10 * time.Minute
 
-// git runs git in dir, for what it keeps at gitDir, and returns what it prints.
+// git runs git in dir, with the git directory gitDir, and returns its output.
 func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, args ...string) (string, error) {
 	if err := r.quiet(filepath.Join(gitDir, "config.worktree")); err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 		Vars: launch.Usual, Apart: true, Alone: true, Timeout: longest,
 		Env: append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0",
 			"GIT_SSH_COMMAND=false", "LC_ALL=C"),
-		Free: r.door.State().Image()} // whose git is another one
+		Free: r.door.State().Image()} // the image has its own git
 	if changes {
 		c.Rights = engine.Rights{Protected: true, Write: []string{r.Root, r.common}}
 	}
@@ -132,8 +132,8 @@ func newName(now time.Time) string {
 // branchOf is the branch of the tree called name.
 func branchOf(name string) string { return "worktree-" + name }
 
-// hide keeps the trees out of what git says is new in the repository: by a file among
-// them, since its configuration is the user's. One that is there stays as it is.
+// hide keeps the trees out of the repository's untracked files: by a .gitignore among them,
+// since the configuration is the user's. An existing .gitignore is left unchanged.
 func hide(dir string) error {
 	path := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -142,8 +142,8 @@ func hide(dir string) error {
 	return disk.Replace(path, []byte("*\n"), 0o644)
 }
 
-// Add makes a tree, with the files of the last commit, on a new branch. No name is one
-// made of the time.
+// Add makes a tree, with the files of the last commit, on a new branch. Without a name, the
+// name is made from the time.
 func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	name = cmp.Or(name, newName(time.Now()))
 	if err := CheckName(name); err != nil {
