@@ -88,7 +88,7 @@ func (c *Change) look(path []string, text []byte) {
 	tree := d.Tree
 	c.Was, c.Set = at(tree, path)
 	if !c.Set {
-		graft(tree, path, true) // the key as it will be, so that older names of it are found
+		graft(tree, path, true) // set the key, so that migrate finds its older names
 	}
 	for _, m := range migrate(tree) {
 		if starts(path, m.to) || starts(m.to, path) {

@@ -365,8 +365,8 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 }
 
 // removeStale removes an abandoned lock. It renames the lock first, so that only
-// one of two programs removes it, and checks it again, so that a lock created
-// before the rename is put back.
+// one of two programs removes the lock, and then checks again, so that a fresh
+// lock is put back.
 func removeStale(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || time.Since(info.ModTime()) < lockStale {
