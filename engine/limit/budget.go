@@ -18,9 +18,9 @@ import (
 // for more than that can be refused, so a larger rest bounds nothing.
 const largest = 65536
 
-// A Budget is what is left of what may be spent. It is safe for concurrent
-// use: requests made side by side share what is left, and wait for each other
-// where it is not enough for all of them.
+// A Budget is the unspent part of the user's limits. It is safe for concurrent use:
+// concurrent requests share it, and wait for each other where it is too small for all of
+// them.
 type Budget struct {
 	cfg  Config
 	gate chan struct{} // held by the request that is the next to be made
@@ -58,24 +58,24 @@ func (e *UnpricedError) Hint() string {
 	return "give its price in ~/.gemini/prices.toml (gemline help limits), or limit it by --max-tokens"
 }
 
-// New returns a Budget of which nothing is spent.
+// New returns an unspent Budget.
 func New(cfg Config) *Budget {
 	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), freed: make(chan struct{})}
 }
 
-// Renew has everything left again, for a conversation that begins.
+// Renew makes the Budget unspent again, for a new conversation.
 func (b *Budget) Renew() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tokens, b.cost, b.calls = 0, 0, 0
 }
 
-// Generator returns a Generator that asks g as long as something is left. It
-// belongs below whatever makes requests again, so that it sees every attempt.
+// Generator returns a Generator that asks g as long as something is left. It belongs below
+// any Generator that repeats requests, to count every attempt.
 //
-// An answer that the bound has cut counts as whole where it says something; its
-// Notice has an [*Error] as its Cause, which a [Budget.Watch] above ends the Run
-// with once the answer is in the history.
+// An answer cut by the bound counts as whole if it has text; its Notice has an [*Error] as
+// its Cause, with which a [Budget.Watch] above ends the Run once the answer is in the
+// history.
 func (b *Budget) Generator(g engine.Generator) engine.Generator {
 	if b.cfg.Tokens <= 0 && b.cfg.Cost <= 0 {
 		return g

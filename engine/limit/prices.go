@@ -46,7 +46,7 @@ func (p Price) of(u engine.Usage) float64 {
 		float64(max(0, u.Output)+max(0, u.Thoughts))*r.Output) / 1e6
 }
 
-// affords returns how many tokens of an answer some money buys.
+// affords returns how many tokens of an answer the money buys.
 func (p Price) affords(usd float64, prompt int) int {
 	r := p.rate(prompt)
 	if r.Output <= 0 {
@@ -58,9 +58,8 @@ func (p Price) affords(usd float64, prompt int) int {
 // Prices are what models cost, by their exact names.
 type Prices map[string]Price
 
-// Cost returns what a request has cost in US dollars and the date of the
-// price, if there is one: that of the model that answered, or else of the one
-// that was asked.
+// Cost returns the cost of a request in US dollars and the date of the price, by the price of
+// the model that answered, or else of the model asked.
 func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
 	p, ok := ps[u.Model]
 	if !ok {

@@ -78,9 +78,9 @@ func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admit
 	return nil, true, nil
 }
 
-// share returns what req is taken to need: its prompt, with as much as one was
-// ever guessed too short, and an answer twice as long as the longest so far.
-// Before there is one, it may be as long as any.
+// share estimates the need of req: its prompt, with the largest shortfall of earlier guesses
+// added, and an answer twice as long as the longest so far. Before the first answer, the
+// largest length possible is reserved.
 func (b *Budget) share(req *engine.Request) share {
 	answer := largest
 	if b.longest > 0 {

@@ -40,7 +40,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	yield func(engine.Event, error) bool) error {
 	var cut, over error
 	var wanted []engine.Called // by the last message, while none has begun
-	begun := false             // one has; what a hook puts in the place of it is not wanted by the model
+	begun := false             // a call has begun; a hook's replacement for a call is not wanted by the model
 	for ev, err := range run {
 		if err != nil {
 			return because(ctx, err)
@@ -51,7 +51,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 				return over
 			}
 			cut, wanted, begun = nil, nil, false
-		case engine.Finished: // of an agent, perhaps, that wanted more than there is
+		case engine.Finished: // perhaps the call of an agent, which a limit stopped
 			if by := (*Error)(nil); errors.As(ev.Err, &by) {
 				over = by
 			}
@@ -84,8 +84,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	return cut
 }
 
-// because returns the error of a limit in place of the mere end of ctx that
-// it caused.
+// because returns err, or the error of the limit if a limit ended ctx.
 func because(ctx context.Context, err error) error {
 	var late *Error
 	if errors.Is(err, ctx.Err()) && errors.As(context.Cause(ctx), &late) {

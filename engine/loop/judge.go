@@ -103,8 +103,8 @@ func (p *prompt) judge(ctx context.Context) *Error {
 }
 
 const (
-	longestAnalysis = 160   // characters of what a model thinks that the user reads
-	longestRequest  = 10000 // characters of what the user said that it reads
+	longestAnalysis = 160   // characters of a model's analysis, for the user
+	longestRequest  = 10000 // characters of the user's prompt, for the model
 )
 
 // opinion asks for an opinion on the turn so far.
@@ -118,8 +118,8 @@ func (p *prompt) opinion(ctx context.Context, purpose string) (o opinion, err er
 	return o, err
 }
 
-// recent returns the last messages of a conversation, of which the first answers no call
-// and the last makes none.
+// recent returns the last messages of a conversation, without answers to calls at their
+// beginning and calls at their end.
 func recent(history []*genai.Content) []*genai.Content {
 	history = history[max(0, len(history)-judged):]
 	for len(history) > 0 && engine.Answers(history[0]) {

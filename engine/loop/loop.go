@@ -44,8 +44,8 @@ type Error struct {
 	Advice string // how to go on, on one line
 
 	detail string         // for the model
-	call   *engine.Called // that would go on with it, nil if there is none
-	text   bool           // it is an answer that repeats itself
+	call   *engine.Called // the call that would continue the loop, nil if none
+	text   bool           // an answer repeats itself
 }
 
 // Error returns what repeats.
@@ -54,9 +54,9 @@ func (e *Error) Error() string { return "stopped: the model goes in circles: " +
 // Hint says how to go on.
 func (e *Error) Hint() string { return e.Advice }
 
-// Run returns a Run for one prompt, which yields what run does, and says what is needed to
-// get it out of a loop. Its error is then an [*Error]. What is said by it again, to mend
-// an answer, counts on. A nil Guard returns run.
+// Run returns a Run for one prompt, which yields the events of run, and sends messages to
+// lead the model out of a loop. If it stops in a loop, its error is an [*Error]. Its further
+// calls, to mend an answer, continue the counts. A nil Guard returns run.
 func (g *Guard) Run(run engine.Run) engine.Run {
 	if g == nil {
 		return run
@@ -79,7 +79,7 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 	}
 }
 
-// A prompt is one thing that the user says, until it is answered.
+// A prompt is a message of the user, until it is answered.
 type prompt struct {
 	*Guard
 	run   engine.Run
@@ -237,9 +237,9 @@ func says(format string, args ...any) []*genai.Part {
 	return []*genai.Part{{Text: fmt.Sprintf(format, args...)}}
 }
 
-// leave tells what the engine has made of a Run that was left.
+// leave reports how the engine has closed a Run that was left.
 func (p *prompt) leave(why *Error) {
-	if why.text { // in the middle of an answer, of which the history keeps what was said
+	if why.text { // in the middle of an answer; the history keeps its text so far
 		p.tell(engine.Answered{})
 		return
 	}

@@ -105,7 +105,7 @@ func write(dir, name, ending string, data []byte) (path string, err error) {
 	return path, nil
 }
 
-// noun says in a word what a MIME type is.
+// noun returns a word for a MIME type.
 func noun(kind string) string {
 	switch word, _, _ := strings.Cut(strings.ToLower(kind), "/"); word {
 	case "image", "audio", "video":
@@ -114,8 +114,8 @@ func noun(kind string) string {
 	return "file"
 }
 
-// endings are those of the types that models answer with. The system's table, which differs
-// by machine, is not asked.
+// endings are the file name endings of the MIME types in models' answers. The system's table
+// is not used, since it differs by machine.
 var endings = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif", "image/svg+xml": ".svg",
 	"audio/wav": ".wav", "audio/mpeg": ".mp3", "audio/ogg": ".ogg", "audio/flac": ".flac", "audio/aac": ".aac",

@@ -108,8 +108,7 @@ func place(path string) (real, dir string) {
 	return real, filepath.Dir(real)
 }
 
-// outer sorts directories so that each comes before those below it, and drops
-// repetitions.
+// outer sorts directories, parents before their subdirectories, and drops repetitions.
 func outer(dirs []string) []string {
 	parts := func(dir string) []string { return strings.Split(filepath.Clean(dir), string(filepath.Separator)) }
 	dirs = slices.Clone(dirs)

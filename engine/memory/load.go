@@ -285,7 +285,7 @@ func whole(b []byte) []byte {
 	return b
 }
 
-// missing reports whether err says that there is no such file.
+// missing reports whether err says that the file does not exist.
 func missing(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR))
 }

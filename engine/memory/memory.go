@@ -83,12 +83,12 @@ type Config struct {
 	// looked at.
 	Markers []string
 
-	// Flat has the files that a file imports follow it, each once, instead of
-	// standing in the places of the imports.
+	// Flat has imported files follow the importing file, each once, instead of replacing the
+	// imports.
 	Flat bool
 
-	// Withheld, if not nil, reports whether files and directories of a name
-	// are never read by way of an import. Nor are those that may hold secrets.
+	// Withheld, if not nil, reports whether imports never read files and directories called
+	// name. Imports never read files that may hold secrets either.
 	Withheld func(name string) bool
 
 	// Charsets decodes context files.
@@ -102,8 +102,8 @@ type Config struct {
 	Total int // bytes of everything; 0 means 1 MiB
 }
 
-// An Extra is a context file that is in use wherever the user works. It is
-// below the directory Within, and so is what it imports.
+// An Extra is a context file for every workspace. The file and its imports are below the
+// directory Within.
 type Extra struct{ Path, Within string }
 
 // A Tier is how far a context file reaches.

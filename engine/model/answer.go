@@ -11,20 +11,20 @@ import (
 	"gemline/engine"
 )
 
-// Codes of answers that are none.
+// Codes of invalid answers.
 const (
 	thinkingOnly = "THINKING_ONLY_RESPONSE"
 	noText       = "NO_RESPONSE_TEXT"
 )
 
-// errWordless is the error of an answer that ends as it should, says nothing,
-// and follows calls that succeeded: the model's way of being done.
+// errWordless is the error of an empty answer that ends normally and follows successful
+// calls: the model's way of being done.
 var errWordless = errors.New("the model ended without an answer after its calls")
 
-// An answer is what has been heard of one, as far as it matters for whether it
-// is one.
+// An answer holds the properties of an incoming answer that decide whether the answer is
+// valid.
 type answer struct {
-	afterSuccess bool // the question was results of calls, and none of them failed
+	afterSuccess bool // the request has results of calls, and none of them failed
 
 	chunks  int
 	calls   bool

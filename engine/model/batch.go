@@ -148,7 +148,7 @@ type jobOutput struct {
 	}
 }
 
-// read takes from an answer what it says of a job.
+// read returns the Job that an answer describes.
 func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j := Job{Name: cmp.Or(o.Name, o.Metadata.Name), Title: o.Metadata.DisplayName}
 	if id, ok := strings.CutPrefix(j.Name, "batches/"); !ok || !pathWord(id) {
@@ -206,7 +206,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	}
 	for _, c := range r.Response.Candidates {
 		if c != nil {
-			c.ContinuationToken = nil // a job goes on with no answer, which is cut short then
+			c.ContinuationToken = nil // a job can't continue an answer, so the answer counts as cut short
 		}
 	}
 	return r
@@ -214,12 +214,12 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// status reads the error of a job or of one of its requests. Its code is one
-// of gRPC, other than that of an answer's header.
+// status reads the error of a job or of a request in the job. The code in it is a gRPC code,
+// not the HTTP status of an answer's header.
 func (g *Genai) status(raw json.RawMessage) *failure {
 	f := &failure{}
 	var s struct{ Code int }
-	json.Unmarshal(raw, &s) // read finds out more
+	json.Unmarshal(raw, &s) // f.read reads the rest
 	f.read([]byte(g.client.redact.Known(string(raw))))
 	if code, ok := httpOf[s.Code]; ok {
 		f.code = code
@@ -228,7 +228,7 @@ func (g *Genai) status(raw json.RawMessage) *failure {
 	return f
 }
 
-// httpOf are the codes of gRPC in those of HTTP, as Google's APIs have them.
+// httpOf maps gRPC codes to HTTP statuses, as Google's APIs do.
 var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400,
 	10: 409, 11: 400, 12: 501,
 	13: 500, 14: 503, 15: 500, 16: 401}

@@ -20,7 +20,7 @@ type cache struct {
 	known    int // secrets that are not in what it keeps
 }
 
-// begin forgets all that was kept when fewer secrets were known.
+// begin drops the stored JSON if the number of known secrets has changed.
 func (c *cache) begin(known int) {
 	if c == nil {
 		return
@@ -42,8 +42,8 @@ func (c *cache) find(m *genai.Content) []byte {
 	return c.messages[m]
 }
 
-// keep remembers the JSON of m, of which it makes a copy. It was written when so
-// many secrets were known, and does not count if there are more by now.
+// keep stores a copy of the JSON of m, which was redacted with known secrets. If the number
+// of secrets has changed since, keep does nothing.
 func (c *cache) keep(m *genai.Content, json []byte, known int) {
 	if c == nil || len(json) > mostKept/2 {
 		return

@@ -241,19 +241,19 @@ func (f *failure) busy(e *Error) {
 	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && !e.Hinted:
 		e.Kind, e.Final = Quota, true
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
-		e.RetryAfter, e.Hinted = time.Minute, true // which is what the name of the quota says
+		e.RetryAfter, e.Hinted = time.Minute, true // as the name of the quota says
 	}
 }
 
-// unpaid reports whether nothing is left to pay with: no credit, or no more than the owner of
-// the project allows to spend. The server answers so in the words of a busy one.
+// unpaid reports whether no money is left: no credit, or the spending limit of the project is
+// reached. A server may answer with the same code as when busy.
 func (f *failure) unpaid() bool {
 	switch {
 	case f.code == http.StatusPaymentRequired, f.status == "insufficient_quota":
 		return true
 	case f.code >= 500:
 		return false
-	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // and not a busy server's word on who pays how
+	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // and not a busy server's remark about ways to pay
 		return hasAny(f.message, "deplet", "exhaust", "requir", "must", "insufficient", "empty", "run out", "used up", "balance")
 	}
 	return hasAny(f.message, "credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap",

@@ -1,26 +1,25 @@
-// Package model asks models. A model is asked through a Generator: [Genai] is the
-// one that talks to a server, and the others wrap another or stand in for it.
+// Package model sends requests to models through Generators: [Genai] talks to a server, and
+// the others wrap a Generator or replace it.
 //
 //   - [Genai] asks the Gemini API, Vertex AI or Code Assist over HTTP.
-//   - [Retry] asks again when a request failed or an answer is no answer.
+//   - [Retry] repeats requests that failed or got an invalid answer.
 //   - [Structured] asks for JSON that fits a schema.
-//   - [Recorder] writes down what was answered, [Fake] plays it back.
-//   - [Log] tells a logger.
+//   - [Recorder] records answers, [Fake] replays them.
+//   - [Log] logs requests.
 //
-// [Open] puts them together. All of them pass one suite of tests,
-// enginetest.Generators.
+// [Open] combines them. All pass the test suite enginetest.Generators.
 //
 // # Every error is an Error
 //
-// Whatever goes wrong between here and the model is an [*Error]: its Kind is
-// for programs, its text and its Hint for people. [Genai] makes it in one place,
-// from what the leg of the way that failed knows. No text holds a credential.
+// Every failure between the program and the model is an [*Error]: its Kind is for programs,
+// its text and its Hint for people. [Genai] makes the error in one place, from the details of
+// the step that failed. No text holds a credential.
 //
 // # A credential is looked for late
 //
 // A key or an account is looked for when a request needs it, never before.
-// Tokens are fetched by way of the same proxy, and with the same certificates
-// trusted, as requests.
+// Tokens are fetched through the same proxy, and with the same trusted certificates, as
+// answers.
 //
 // # A stream belongs to its reader
 //

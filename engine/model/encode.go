@@ -66,14 +66,14 @@ func (p pieces) size() (n int) {
 
 func (p pieces) text() []byte { return bytes.Join(p, nil) }
 
-// reader returns what reads p from its beginning.
+// reader returns a reader of p from the beginning.
 func (p pieces) reader() io.ReadCloser {
 	rest := net.Buffers(slices.Clone(p))
 	return io.NopCloser(&rest)
 }
 
-// config writes the settings of a request. Those that are no settings of the
-// answer stand beside them.
+// config writes the settings of a request: generationConfig with the settings of the answer,
+// and the others beside it.
 func (w *writer) config(c genai.GenerateContentConfig) error {
 	if system := c.SystemInstruction; system != nil {
 		w.write(`,"systemInstruction":`)
@@ -100,7 +100,7 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 	}
 	c.SystemInstruction, c.Tools, c.ToolConfig, c.SafetySettings, c.CachedContent, c.Labels, c.ServiceTier = nil, nil, nil, nil, "", nil, ""
 	c.ContinuationToken, c.Store, c.ModelArmorConfig, c.GenerationOutputConfig = nil, nil, nil, nil
-	c.HTTPOptions, c.AutomaticContinuation = nil, nil // which are for the library's client
+	c.HTTPOptions, c.AutomaticContinuation = nil, nil // for the library's client only
 	for _, p := range parts {
 		if p.has {
 			w.write(`,"` + p.name + `":`)
@@ -115,7 +115,7 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 // A writer writes JSON.
 type writer struct {
 	pieces pieces
-	buf    []byte // what is to be the next piece
+	buf    []byte // the next piece
 	enc    *json.Encoder
 	cache  *cache
 	redact *redact.Redactor

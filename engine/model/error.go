@@ -49,18 +49,18 @@ type Error struct {
 	HTTP int
 
 	// Code is the server's own name for the error, such as
-	// "RESOURCE_EXHAUSTED", or that of a defect of the answer, such as
+	// "RESOURCE_EXHAUSTED", or the name of a defect of the answer, such as
 	// "NO_FINISH_REASON".
 	Code string
 
 	// Message says what happened and why, on one line.
 	Message string
 
-	// Advice says what to do about it, on one line; may be empty.
+	// Advice says how to mend the error, on one line; may be empty.
 	Advice string
 
-	// RetryAfter is how long the server wants to be left alone. Hinted says
-	// that the server said so: it may say 0.
+	// RetryAfter is how long to wait before the next request. Hinted says that the server
+	// gave the time, which may be 0.
 	RetryAfter time.Duration
 	Hinted     bool
 

@@ -91,7 +91,7 @@ func (c *Client) send(x *exchange) error {
 	return c.failure(x.resp, text)
 }
 
-// attempt makes the request of x with what pays for it.
+// attempt sends the request of x with its credentials.
 func (c *Client) attempt(x *exchange) error {
 	x.guard.Reset(x.idle)
 	body, err := c.dialect.pay(x)
@@ -102,8 +102,8 @@ func (c *Client) attempt(x *exchange) error {
 	return err
 }
 
-// unauthorized reports whether the server has refused what pays for x. What
-// went wrong otherwise is err.
+// unauthorized reports whether the server has refused the credentials of x. The error of the
+// attempt is err.
 func (x *exchange) unauthorized(err error) bool {
 	var f *failure
 	if errors.As(err, &f) {

@@ -182,7 +182,7 @@ func (d *decoder) object(field func(key []byte) bool) bool {
 	}
 }
 
-// one reads a list of exactly one element, which element reads.
+// one reads a list with exactly one element by the function element.
 func (d *decoder) one(element func() bool) bool { return d.take('[') && element() && d.take(']') }
 
 func (d *decoder) space() {

@@ -237,8 +237,7 @@ func (g *Genai) modelURL(model, action string) *url.URL {
 	return g.url("/" + model + ":" + action)
 }
 
-// explainAccount has an error of the credentials speak of an account, where it is one that
-// pays.
+// explainAccount rewords an error of the credentials if requests are paid for by an account.
 func (g *Genai) explainAccount(e *Error) {
 	if e.Kind != Auth || g.opts.Account == nil && !g.opts.CodeAssist {
 		return

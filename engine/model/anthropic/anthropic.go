@@ -243,7 +243,7 @@ func (s *stream) block(index int, p piece) error {
 	return s.delta(index, p)
 }
 
-// The prefixes of signatures, which give the kind of their block.
+// The prefixes of signatures, by the kind of block.
 const (
 	signed   = "s:"
 	redacted = "r:"

@@ -240,14 +240,14 @@ func (a *Asker) try(ctx context.Context, q Question, p *preset.Preset, others bo
 			return nil, empty(err)
 		}
 	}
-	if checked.answer == nil { // a call of a tool, perhaps, of which there are none
+	if checked.answer == nil { // perhaps a call of a tool, though none is offered
 		return nil, &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Err: ErrEmpty,
 			Message: "the model's answer has no text"}
 	}
 	return checked.answer, nil
 }
 
-// empty gives the error of an answer that says nothing its cause.
+// empty adds ErrEmpty to the error of an empty answer.
 func empty(err error) error {
 	var e *model.Error
 	if !errors.As(err, &e) || e.Code != "NO_RESPONSE_TEXT" {
@@ -258,7 +258,7 @@ func empty(err error) error {
 	return &last
 }
 
-// A teller tells of what happens beside the conversation.
+// A teller reports events beside the conversation.
 type teller struct {
 	tell  func(engine.Event)
 	quiet bool // of all but the usage

@@ -8,7 +8,7 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// builtin returns the alias of that name that is there without settings.
+// builtin returns the built-in alias called name.
 func builtin(name string) (alias, bool) {
 	for _, r := range catalog.Shipped().Aliases {
 		if r.Name != name {
@@ -26,7 +26,7 @@ func builtin(name string) (alias, bool) {
 // Main is the role of requests of the conversation with the user.
 const Main = "main"
 
-// A purpose is what requests beside a conversation are for.
+// A purpose is the purpose of requests beside a conversation.
 type purpose struct {
 	name     string // of the alias, or how it begins
 	role     string

@@ -1,23 +1,23 @@
 // Package preset knows which model a request asks, and with which settings, by
 // what the request is for.
 //
-// What a request is for has a name: that of a model, if it belongs to a
-// conversation, or a purpose, such as classifier or web-fetch. A [Table] turns the
-// name into a [Preset].
+// Each request has a name: a model's, if the request belongs to a conversation, or else a
+// purpose, such as classifier or web-fetch. A [Table] turns the name into a [Preset].
 //
 // # Aliases build on each other
 //
-// Each name is an alias that says what differs from the one it extends. A name that
-// no alias has is a model's, and takes after its family. What the user sets in
-// modelConfigs adds aliases, replaces them, and overrides what they come to.
+// Each name is an alias with its differences from the alias that it extends. A name without
+// an alias is a model's, and extends the alias of the model's family. The user's modelConfigs
+// add aliases, replace them, and override their results.
 //
 // # A name leads to one model
 //
-// What a name stands for depends on the credential and on the settings, and is the same
-// whoever asks: who chooses a model, who lists them, and what sends the request.
+// The meaning of a name depends on the credential and on the settings, and is the same
+// everywhere: in the choice of a model, in lists of models, and in requests.
 //
 // # A purpose keeps its settings
 //
-// An alias may name a model by another alias, such as flash-lite. Which one that is
-// depends on what the credential may use, and changes nothing but the name.
+// An alias may name a model by another alias, such as flash-lite. The meaning of the other
+// alias depends on the models that the credential may use, and changes only the model's name,
+// no settings.
 package preset

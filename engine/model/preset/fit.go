@@ -94,8 +94,8 @@ func Allowed(model string, c *genai.ThinkingConfig) *genai.ThinkingConfig {
 	return &allowed
 }
 
-// number returns the value of a budget, which may be of any of the types that files of
-// settings and tables are read as.
+// number returns the value of a budget, which may have any numeric type of the parsers of
+// settings and tables.
 func number(v any) (n int) {
 	switch v := v.(type) {
 	case json.Number:
@@ -108,8 +108,8 @@ func number(v any) (n int) {
 	return n
 }
 
-// Thinking returns what has a model think at a level: low, medium or high. It is nil where
-// nothing is known of how it thinks.
+// Thinking returns the configuration for a level of thinking: low, medium or high. It is nil
+// for a model that does not think, or not in a known way.
 func (t *Table) Thinking(model, at string) *genai.ThinkingConfig {
 	t = t.some()
 	p := t.Chat(model, false)

@@ -150,10 +150,10 @@ func (n names) beside(class string, m catalog.Model) (models []string) {
 	return models
 }
 
-// Nearest returns the model of the table that comes nearest to one that is missing, of those
-// that are there, which may be nil if that is not known: its successor, another of its class,
-// or else of any. It is empty for a name that the table does not have, and where the settings
-// say what stands in for the model.
+// Nearest returns the best replacement in the table for a missing model: its successor, else
+// a model of its class, else a model of any class. Only models in there are returned; nil
+// allows all. The result is empty for a name that the table lacks, and for a model with a
+// chain in the settings.
 func (t *Table) Nearest(name string, there []string) string {
 	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
 		return ""
@@ -249,8 +249,8 @@ func (t *Table) Ending(name string) string {
 	return ""
 }
 
-// Dearer says what the tokens of a model cost that answers in the place of another, "" if they cost
-// no more or nobody knows.
+// Dearer returns the price of the tokens of a model that replaces another, as the end of a
+// sentence; "" if it is no higher or not known.
 func (t *Table) Dearer(name, than string) string {
 	t = t.some()
 	if t.Today.IsZero() {
@@ -263,7 +263,7 @@ func (t *Table) Dearer(name, than string) string {
 	return priced(name, t.Today)
 }
 
-// priced says what the tokens of a model cost on a day, if that is known.
+// priced returns the price of a model's tokens on a day, "" if it is not known.
 func priced(name string, day time.Time) string {
 	p := catalog.Of(name).At(day)
 	if p == nil {

@@ -62,16 +62,15 @@ type alias struct {
 	ours    bool // built in
 }
 
-// An override changes what requests are made with that it matches.
+// An override changes the settings of matching requests.
 type override struct {
 	model, scope string // "" matches all
-	again        *bool  // that a request is a repetition; nil matches both
+	again        *bool  // whether the request is a repetition; nil matches both
 	keys         int    // how many of these are given
 	alias               // what it changes; extends nothing
 }
 
-// overridden returns the overrides that are there without settings: what is asked again
-// is answered with more variety.
+// overridden returns the built-in overrides: repeated requests get answers with more variety.
 func overridden() []override {
 	warm := alias{config: map[string]any{"temperature": 1.0}, ours: true}
 	return []override{{model: "chat-base", again: new(true), keys: 2, alias: warm}}
@@ -339,9 +338,9 @@ func modelLike(name string) bool {
 	return m.Class != "" || m.Family != "" || provider != ""
 }
 
-// matching returns what the overrides change that match k, in the order in which they
-// count: those of the model, then those of the aliases, the lowest first; of these, those
-// that ask for more come later.
+// matching returns the changes of the overrides that match k, in the order of their
+// application: overrides of the model, then of the aliases, the lowest first; at equal level,
+// overrides with more conditions come later.
 func (t *Table) matching(k key, chain []link, model string) (all []alias) {
 	type match struct {
 		override
@@ -373,7 +372,8 @@ func (t *Table) family(name string) string {
 	return cmp.Or(t.known(name).Kin.Chat, "chat-base")
 }
 
-// known returns what is known of a model: of the family that the settings say it is of.
+// known returns the properties of a model, by the family in the settings if they name a
+// family.
 func (t *Table) known(name string) catalog.Model {
 	family := t.definitions[name].family
 	if family == "" {

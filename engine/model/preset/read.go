@@ -135,7 +135,8 @@ func (r reader) list(at string, v any) []any {
 	return list
 }
 
-// sorted returns the keys of m in order, so that of several mistakes the same one is told.
+// sorted returns the keys of m in order, so that the first of several mistakes is always the
+// same.
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (r reader) tables(configs map[string]any, access Access) (t tables) {

@@ -34,11 +34,11 @@ type resolution struct {
 // An instance is a target and when it holds.
 type instance struct {
 	holds  bool
-	wanted []string // for which of the names that users give, nil is for all
+	wanted []string // the users' names that it applies to; nil is all
 	target string
 }
 
-// of returns the model for what the user wants.
+// of returns the model for the name that the user wants.
 func (r resolution) of(wanted string) string {
 	for _, c := range r.cases {
 		if c.holds && (c.wanted == nil || slices.Contains(c.wanted, wanted)) {
@@ -51,29 +51,28 @@ func (r resolution) of(wanted string) string {
 // A Stand is a model in a chain of models that can answer in each other's place.
 type Stand struct {
 	Model    string
-	Attempts int  // how often it is asked, 0 is as often as usual
-	Last     bool // it is asked where nothing is left, whatever is known of it
+	Attempts int  // how often it is asked; 0 is the usual number
+	Last     bool // it is asked if no model is left, whatever its state
 
-	silent map[string]bool   // about which failures nobody is asked
-	states map[string]string // what a failure makes of the model
+	silent map[string]bool   // failures after which the model is replaced without a question
+	states map[string]string // the model's state after each failure
 }
 
-// Silent reports whether nobody is asked before another model answers for one that has
-// failed: in which way is terminal, transient, not_found or unknown.
+// Silent reports whether the failed model is replaced without a question; way is terminal,
+// transient, not_found or unknown.
 func (s Stand) Silent(way string) bool { return s.silent[way] }
 
 // Covers reports whether the chain says what to do about failures that are unknown.
 func (s Stand) Covers() bool { _, ok := s.silent["unknown"]; return ok }
 
-// Sticky is what a failure makes of a model that gets one more attempt. Any other can't
-// answer for some time.
+// Sticky is the state of a failed model that gets one more attempt. In any other state it
+// can't answer for some time.
 const Sticky = "sticky_retry"
 
-// State returns what a failure makes of the model.
+// State returns the state of the model after a failure.
 func (s Stand) State(way string) string { return s.states[way] }
 
-// Chain returns the models from the one of that name on that can answer in each other's
-// place.
+// Chain returns the fallback chain from the model called name on.
 func (t *Table) Chain(name string) (found []Stand) {
 	t = t.some()
 	if found = t.chained(name); found != nil {
@@ -161,14 +160,14 @@ func (t *Table) written(name string) string {
 	return cmp.Or(s.model, s.class)
 }
 
-// open reports whether name leaves open which model is meant.
+// open reports whether name leaves the choice of the model open.
 func (t *Table) open(name string) bool {
 	_, auto := t.names().small(name)
 	return auto || t.definitions[name].tier == "auto"
 }
 
-// Auto reports whether name leaves open which model is meant: the one that it stands for,
-// or the smaller one that it returns.
+// Auto reports whether name leaves the choice of the model open: the model of the name, or
+// the smaller model, which Auto returns.
 func (t *Table) Auto(name string) (small string, auto bool) {
 	t = t.some()
 	name = cmp.Or(strings.TrimSpace(name), Default)

@@ -6,17 +6,17 @@
 //
 // # One decision a prompt
 //
-// [Router.Run] decides before the first request of a prompt, and what it decides holds for
-// all the rounds of calls in it, and for what hooks or checks have the model do about its
-// answer. Only a change of the approval mode is a reason to decide again.
+// [Router.Run] decides before the first request of a prompt, and the decision holds for all
+// rounds of calls, and for the work that hooks or checks demand after the answer. Only a
+// change of the approval mode is a reason to decide again.
 //
 // # Never in the way
 //
-// What can't be decided in time is decided by the strategies that ask nobody. No failure
-// of a strategy is one of the prompt.
+// If no decision comes in time, strategies without a request of their own decide. The failure
+// of a strategy never fails the prompt.
 //
 // # Every change is told
 //
-// That another model takes over is an [engine.Retry] with its name, before anything of its
-// answer. Of the failed attempt nothing counts.
+// A change of the model is an [engine.Retry] with the new model's name, before its answer.
+// Nothing in the failed attempt counts.
 package route

@@ -106,8 +106,8 @@ func (h *Health) classifies() bool {
 	return h.vain < mostVain
 }
 
-// classified notes whether the classifier has answered. It reports whether that was the
-// last time that it was asked.
+// classified notes whether the classifier has answered. It reports whether the classifier
+// will no longer be asked.
 func (h *Health) classified(ok bool) (last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -16,8 +16,7 @@ import (
 
 // Config is what a [Router] needs from the world.
 type Config struct {
-	// Model is what the user wants: the name of a model, or one that leaves open
-	// which it is.
+	// Model is the user's choice: the name of a model, or a name that leaves the model open.
 	Model string
 
 	Presets *preset.Table
@@ -26,12 +25,12 @@ type Config struct {
 	// Asker asks the model that classifies prompts; nil asks none.
 	Asker *oneshot.Asker
 
-	// Action is what happens when a model can't answer, and Approver is asked about it,
-	// if it is not nil.
+	// Action says what happens when a model can't answer; Approver, if not nil, is asked
+	// under Ask.
 	Action   Action
 	Approver engine.Approver
 
-	// Mode returns what the conversation is at. Nil is nothing special.
+	// Mode returns the conversation's mode; nil stands for the zero Mode.
 	Mode func() Mode
 
 	// Small has the smaller model answer where no score came.
@@ -47,7 +46,7 @@ type Config struct {
 	Decided func(Decision)
 }
 
-// A Mode is what matters of the approval mode.
+// A Mode has the aspects of the approval mode that affect the choice.
 type Mode struct {
 	Planning bool // the model makes a plan
 	Planned  bool // a plan was approved in this session
@@ -66,7 +65,7 @@ type Router struct {
 	cfg    Config
 	wanted string
 	talk   Conversation // nil before the first prompt
-	last   string       // the model that was told last
+	last   string       // the last model that was reported
 	late   string       // what is told when an answer comes
 }
 
