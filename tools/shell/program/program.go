@@ -93,7 +93,8 @@ func Fold(name string) string {
 	return name
 }
 
-// Command returns the entry of a command of p's, and whether there is one.
+// Command returns the entry for p's subcommand name; ok reports whether the book has an
+// entry.
 func (p *Program) Command(name string) (c *Program, ok bool) {
 	of := p.as
 	if of == "" && p.Names != nil {
