@@ -36,8 +36,8 @@ func Each(n, most int, f func(int)) {
 // zero Panic is ready for use.
 type Panic struct{ text atomic.Pointer[string] }
 
-// Catch is deferred by those that work. After a panic it calls stops, so that
-// the others can end, too.
+// Catch must be deferred by each goroutine. After a panic it calls stops, so that the other
+// goroutines can end, too.
 func (p *Panic) Catch(stops ...func()) {
 	if v := recover(); v != nil {
 		text := fmt.Sprintf("%v\n%s", v, debug.Stack())
@@ -48,8 +48,8 @@ func (p *Panic) Catch(stops ...func()) {
 	}
 }
 
-// Raise panics if one of the goroutines did, all of which must be over. The value is a
-// string: what the panic said, a newline, and the stack of its goroutine.
+// Raise panics if a goroutine has panicked; all goroutines must have ended. The value is a
+// string: the panic's message, a newline, and the goroutine's stack.
 func (p *Panic) Raise() {
 	if text := p.text.Load(); text != nil {
 		panic(*text)

@@ -114,7 +114,7 @@ func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engi
 
 // Explain is [Policy.Explain] for a p that [Guard] guards.
 func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
-	p = p.As(p.Unattended) // so that all of it is judged in one mode
+	p = p.As(p.Unattended) // the mode must not change during the judgement
 	e := p.Explain(q)
 	w := guard{p, g}
 	switch yolo := p.Mode() == Yolo; {
@@ -306,5 +306,5 @@ func folded(path string) string {
 	return strings.Join(parts, string(filepath.Separator))
 }
 
-// elements returns the elements of a path, of which there is one at least.
+// elements returns the elements of a path, at least one.
 func elements(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }

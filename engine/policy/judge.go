@@ -9,13 +9,13 @@ import (
 	"gemline/engine"
 )
 
-// A Ruling is what the rules make of a call, or of one of its commands.
+// A Ruling is the decision of the rules on a call, or on one of its commands.
 type Ruling struct {
 	Command string // as it would be run; empty for the call as a whole
-	Inside  string // what would run it, if that is not the shell
+	Inside  string // the program that would run it, if not the shell
 	Verdict engine.Verdict
-	Rule    *Rule  // what decides; nil if nothing is said
-	Why     string // what decides, if it is no rule or not the rule alone
+	Rule    *Rule  // the deciding rule; nil if none matches
+	Why     string // the reason, if it is not the rule alone
 }
 
 // An Explanation is a judgement with its reasons.
@@ -275,7 +275,7 @@ func (e Explanation) reason(tool string) string {
 	return strings.Join(parts, " ")
 }
 
-// withStop returns words of the user's so that more can follow.
+// withStop returns the user's words, ended by punctuation.
 func withStop(s string) string {
 	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:;") {
 		s += "."
@@ -283,7 +283,7 @@ func withStop(s string) string {
 	return s
 }
 
-// sentence returns s as one.
+// sentence returns s as a sentence.
 func sentence(s string) string {
 	if s == "" {
 		return ""

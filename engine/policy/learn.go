@@ -53,7 +53,7 @@ type proposer struct {
 // Approve implements [engine.Approver].
 func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
 	switch {
-	case q.Tool.Kind == engine.Planning: // which offers what follows this call, and nothing to keep
+	case q.Tool.Kind == engine.Planning: // its grants choose how to continue after the call, and are not stored
 	case a.never:
 		q.Intent.Grants = nil
 	case len(q.Intent.Grants) > 0:

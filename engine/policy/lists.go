@@ -28,10 +28,9 @@ type Lists struct {
 	Line, Column int // at which they stand in their file, 0 if that is not known
 }
 
-// Rules returns the rules that the lists stand for. Of a tier that can only
-// narrow they are those that do. The warnings are about entries that are not understood:
-// what should be allowed is not, and of what should be denied the whole tool is. They name
-// from, which says where the lists come from.
+// Rules returns the rules of the lists; for a tier that can only narrow, without rules that
+// allow. The warnings are about malformed entries: they allow nothing, or deny the whole
+// tool. The warnings name from, the origin of the lists.
 func (l Lists) Rules(tier Tier, from string) (rules []Rule, warnings []string) {
 	b := builder{tier: tier, from: from, line: l.Line, column: l.Column}
 	for _, s := range l.Excluded {
@@ -139,7 +138,7 @@ func (b *builder) warn(key, entry, problem string) {
 	b.warnings = append(b.warnings, at.Error())
 }
 
-// An entry is what one of the lists names.
+// An entry is a parsed element of a list.
 type entry struct {
 	tools    []string
 	prefixes [][]string // of commands, nil for all
@@ -147,8 +146,8 @@ type entry struct {
 	problem  string     // it is not understood
 }
 
-// readEntry reads an entry of a list that allows, or of one that denies or asks. One that
-// is not understood allows nothing, and denies the whole tool.
+// readEntry reads an entry of a list; allows tells a list that allows from a list that denies
+// or asks. A malformed entry allows nothing, or denies the whole tool.
 func readEntry(text string, allows bool) entry {
 	e := parseEntry(text)
 	switch {

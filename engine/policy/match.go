@@ -50,8 +50,8 @@ func runs(q engine.Proposal) bool {
 	return q.Tool.Name() == Shell || q.Intent.Plan.Dir != "" || len(q.Intent.Plan.Commands) > 0
 }
 
-// safe reports whether the command, or each one of the call, is known to change
-// nothing, and is held to that.
+// safe reports whether the command, or each one of the call, is known to change nothing, and
+// is confined.
 func (u *question) safe() bool {
 	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() ||
 		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
@@ -64,8 +64,8 @@ func (u *question) safe() bool {
 		!slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool { return !c.Safe })
 }
 
-// encode writes the arguments as rules see them. For one command, they are
-// those of a call that would run nothing else.
+// encode writes the arguments in the form that rules match. For a command, they are the
+// arguments of a call that would run only the command.
 func (u *question) encode() {
 	if u.read {
 		return
@@ -205,9 +205,10 @@ func agentName(name string) bool {
 	return slices.Contains(agents, name) || !slices.Contains(otherTools, name)
 }
 
-// names reports whether a name or pattern of the rule's is the tool's. Names of servers
-// that differ may read the same within the names of tools: what allows is about the
-// server of exactly that name, or of the field that names it; what narrows is about all.
+// names reports whether word, a name or pattern of the rule, matches the tool. Different
+// names of servers may become the same in the names of tools: a rule that allows matches only
+// the server with the exact name, or the server in the rule's field, and a rule that narrows
+// matches all.
 func (r *Rule) names(word string, t engine.Tool) bool {
 	name := t.Name()
 	if r.Verdict != engine.Allow && strings.Contains(word, "*") && !pattern(word) &&

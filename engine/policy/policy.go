@@ -53,7 +53,7 @@ const (
 	Plan     Mode = "plan"      // look, don't touch
 	Default  Mode = "default"   // ask before every change
 	AutoEdit Mode = "auto_edit" // edit files unasked
-	Auto     Mode = "auto"      // do what is held and can be taken back unasked
+	Auto     Mode = "auto"      // do what is confined and can be undone unasked
 	Yolo     Mode = "yolo"      // run everything unasked
 )
 
@@ -62,23 +62,20 @@ var Modes = [...]Mode{Default, AutoEdit, Auto, Plan, Yolo}
 
 // A Policy is one session's judgement. It is safe for concurrent use.
 type Policy struct {
-	// Unattended says that there is no user, so that no tool may ask one.
-	// It is set before the Policy is used.
+	// Unattended says that no user is present, and no tool may ask questions. It is set
+	// before the Policy is used.
 	Unattended bool
 
-	// Confined reports whether commands run confined, so that some of them
-	// may in plan mode. Nil means that they don't. It is set before the
-	// Policy is used.
+	// Confined reports whether commands run confined, so that some commands may run in plan
+	// mode. Nil means that they don't. It is set before the Policy is used.
 	Confined func() bool
 
-	// Plans reports whether a path, which is absolute, is that of a plan: nothing
-	// else may be written in plan mode. Nil means that none is. It is set before
-	// the Policy is used.
+	// Plans reports whether an absolute path is a plan's: no other file may be written in
+	// plan mode. Nil means that no path is. It is set before the Policy is used.
 	Plans func(path string) bool
 
-	// Masked reports whether none of these programs is there for commands,
-	// whatever spelling they run it by. Nil means that some are. It is set
-	// before the Policy is used.
+	// Masked reports whether commands can run none of the programs, under any spelling. Nil
+	// means that they can run some. It is set before the Policy is used.
 	Masked func(programs []string) bool
 
 	// Store is where "always" is kept. It is set before the Policy is used.

@@ -14,15 +14,15 @@ import (
 	"gemline/engine"
 )
 
-// A reader makes a rule of a table. It keeps the first thing that is wrong,
-// and the key that it is about, which may be one that the table lacks.
+// A reader makes a rule from a table. It keeps the first mistake and its key, which may be
+// missing from the table.
 type reader struct {
 	table        map[string]any
 	key, message string
 	notes        []note
 }
 
-// A note is about a value that is understood, and written otherwise.
+// A note is about a valid value that should be written differently.
 type note struct{ key, message string }
 
 func (r *reader) note(key, format string, args ...any) {
@@ -164,8 +164,8 @@ func (r *reader) line(rule Rule) {
 	}
 }
 
-// target checks what a rule says of what calls are about. Each tool says that in
-// words of its own, and commands say it better.
+// target checks the target of a rule. Each tool words targets in its own way, and commands
+// have better keys.
 func (r *reader) target(rule Rule) {
 	if rule.Target == "" {
 		return
@@ -178,7 +178,7 @@ func (r *reader) target(rule Rule) {
 	}
 }
 
-// pattern reports whether a name with an asterisk is one of those that stand for many.
+// pattern reports whether a name with an asterisk is a valid pattern.
 func pattern(name string) bool {
 	before, ok := strings.CutSuffix(name, "*")
 	return ok && !strings.Contains(before, "*") &&
@@ -198,7 +198,7 @@ func (r *reader) text(key string) string {
 	return s
 }
 
-// texts returns a string or a list of strings, of which there is at least one.
+// texts returns the value of key, a string or a list of at least one string.
 func (r *reader) texts(key string) []string {
 	list, ok := r.table[key].([]any)
 	if !ok {

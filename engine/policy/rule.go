@@ -13,8 +13,8 @@ import (
 	"gemline/engine"
 )
 
-// A Tier is whose rule it is. Of rules that allow or ask, that of the higher
-// tier counts. Extensions and projects can only narrow what the others allow.
+// A Tier is the origin of a rule. Among rules that allow or ask, the rule of the highest tier
+// wins. Extensions and projects can only narrow the permissions of the others.
 type Tier int
 
 // The tiers, the weakest first. The zero Tier is none.
@@ -43,8 +43,7 @@ const Shell = "run_shell_command"
 // saved is the priority of what the user said "always" to.
 const saved = 950
 
-// A Rule says what becomes of the calls that it is about. The zero Rule is
-// about none.
+// A Rule is a verdict on the calls that it matches. The zero Rule matches none.
 type Rule struct {
 	Tier Tier
 	File string // where it stands, as people name it
@@ -57,17 +56,17 @@ type Rule struct {
 	Prefixes    [][]string     // words that a command begins with; nil for all commands
 	Command     *regexp.Regexp // what a command begins with; nil for all
 	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
-	CommandLine string         // a whole one, of a rule that allows; empty for all
+	CommandLine string         // a whole command line, in a rule that allows; empty for all
 	Dir         string         // where CommandLine runs; empty if that does not matter
-	Target      string         // what the tool says that the call is about, of a rule that allows; empty for all
+	Target      string         // the call's target in the tool's words, in a rule that allows; empty for all
 	Safe        bool           // only commands that are safe, and confined
-	Undoable    bool           // only commands of which the changes can be taken back
+	Undoable    bool           // only commands whose changes can be undone
 	Annotations map[string]any
 	Modes       []Mode // nil for all
 	Interactive *bool  // nil for both
 
-	// Network says that a rule that allows also covers calls that ask for
-	// the network, and that another is about no other calls.
+	// Network says that a rule that allows also covers calls that ask for the network, and
+	// that any other rule covers only these calls.
 	Network bool
 
 	Verdict  engine.Verdict
@@ -75,7 +74,7 @@ type Rule struct {
 	Message  string // for the model, when the rule denies
 
 	exact  *regexp.Regexp // Command up to the end of a word
-	except []Rule         // a rule that denies is not about what one of these is about
+	except []Rule         // exceptions: a rule that denies matches no call that they match
 	text   string         // as it is written, if that is not a file of rules
 }
 
@@ -91,7 +90,7 @@ func (r *Rule) Where() string {
 	return at
 }
 
-// Learned reports whether the rule is one that "always" has made.
+// Learned reports whether the rule comes from an answer "always".
 func (r Rule) Learned() bool {
 	return r.Tier == User && r.Verdict == engine.Allow && r.Priority == saved
 }
@@ -102,8 +101,8 @@ func (r *Rule) bounded() bool {
 		r.Target != "" || r.Safe || r.Undoable || r.except != nil || r.Network
 }
 
-// coversRights reports whether the rule is about calls that ask for such rights. One
-// that allows gives no right that it does not name.
+// coversRights reports whether the rule covers calls that ask for the rights x. A rule that
+// allows grants only its own rights.
 func (r *Rule) coversRights(x engine.Rights) bool {
 	if r.Verdict != engine.Allow {
 		return !r.Network || x.Network
@@ -117,9 +116,9 @@ func (r *Rule) coversRights(x engine.Rights) bool {
 // rank orders rules, the strongest last.
 func (r *Rule) rank() int { return int(r.Tier)*1000 + r.Priority }
 
-// stronger returns the one of two rules that counts. Of equal ones it is the
-// stricter, and of these one about arguments, which may say more about a call
-// as a whole than about its commands: so their order does not matter.
+// stronger returns the rule that wins. Among equal rules the stricter wins, and next a rule
+// about arguments, which may say more about a whole call than about its commands. The order
+// of rules does not matter.
 func stronger(a, b *Rule) *Rule {
 	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()),
 		cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)), cmp.Compare(b.broad(), a.broad())) > 0 {

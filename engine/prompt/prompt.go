@@ -210,9 +210,9 @@ func conditions(cfg Config) func(string) bool {
 	}
 }
 
-// applyConditions returns the lines of text whose conditions hold. A line begins with
-// any number of conditions in braces, all of which must hold; one may be
-// negated by ! and may name several, of which one must hold, divided by |.
+// applyConditions returns the lines of text whose conditions hold. A line may begin with
+// conditions in braces, which must all hold. A condition is a name, or alternatives separated
+// by |, and may be negated by !.
 func applyConditions(text string, holds func(string) bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -2,21 +2,21 @@ package redact
 
 import "strings"
 
-// A shape is what a kind of key looks like: how it begins, and how many bytes
-// that a key can have follow at least.
+// A shape is the form of a kind of key: its prefix, and the least number of valid bytes
+// behind the prefix.
 type shape struct {
 	prefix, what string
 	minLength    int
 	loose        bool // no other word begins like this, so anything may stand before it
-	digit        bool // a digit is among them, or it is a word
+	digit        bool // without a digit among them it is a word
 
-	// find, if not nil, finds the secret in a text that begins like this, for
-	// what is more than a beginning and a length; to is 0 if there is none.
+	// find, if not nil, finds the secret in a text with the prefix, for keys with a form
+	// beyond prefix and length; to is 0 if there is no secret.
 	find func(s string) (from, to int)
 }
 
 // shapes are the kinds of keys that can be told by their looks, as their makers
-// describe them. They are shorter here, since what is nearly one is one.
+// describe them. The lengths here are shorter, since a truncated key is still a secret.
 var shapes = []shape{
 	{"AIza", "API key", 20, true, false, nil},
 	{"ya29.", "access token", 16, true, false, nil},

@@ -11,14 +11,14 @@ import (
 // subagent is the role of the conversations of agents.
 const subagent = "subagent"
 
-// A scope is the conversation that an event is of: the calls that it is inside of, and the
-// agent that has it. Both are empty for the conversation with the user.
+// A scope identifies the conversation of an event: the enclosing calls, and the agent. Both
+// are empty for the conversation with the user.
 type scope struct{ calls, agent string }
 
-// inside returns the scope of what is said by an agent inside a call.
+// inside returns the scope of an agent's events inside a call.
 func (in scope) inside(ev engine.Nested) scope { return scope{in.calls + ev.ID + "/", ev.Agent} }
 
-// role returns what requests of the conversation count for.
+// role returns the role of requests of the conversation.
 func (in scope) role() string {
 	if in.agent != "" {
 		return subagent
@@ -26,7 +26,7 @@ func (in scope) role() string {
 	return main
 }
 
-// An agent is what one agent did, in all of its conversations.
+// An agent holds the counts of an agent over all its conversations.
 type agent struct {
 	Runs, Failed int
 	Took         time.Duration
@@ -64,7 +64,7 @@ func (t *Tally) counts(in scope, m *model, what string) []*role {
 	return append(both[:], &t.agents.at(in.agent).role)
 }
 
-// called counts a call that is over: one of an agent's, or one that an agent was inside of.
+// called counts a finished call: by an agent, or of an agent.
 func (t *Tally) called(in scope, ev engine.Finished) {
 	if in.agent != "" {
 		a := t.agents.at(in.agent)

@@ -6,13 +6,13 @@ import (
 	"gemline/engine/text"
 )
 
-// spent is what requests have cost.
+// spent is the cost of requests.
 type spent struct {
 	USD  float64 `json:"cost_usd"`
-	Date string  `json:"prices_date,omitempty"` // of the oldest price; empty if one has none
+	Date string  `json:"prices_date,omitempty"` // of the oldest price; empty if a price has no date
 }
 
-// cost returns what m has cost, or nil if that is not known of all of it.
+// cost returns the cost of m, or nil if the price of a request is not known.
 func (t *Tally) cost(m *model) *spent {
 	if t.Cost == nil || len(m.used) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (t *Tally) cost(m *model) *spent {
 	return s.rounded()
 }
 
-// costs returns what all models have cost, or nil if one has no price.
+// costs returns the cost of all models, or nil if one has no price.
 func (t *Tally) costs() *spent {
 	var s *spent
 	for _, m := range t.models.values {

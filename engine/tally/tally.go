@@ -62,20 +62,20 @@ type Check struct {
 // Checked returns how the last check went, nil if nothing was checked.
 func (t *Tally) Checked() *Check { return t.check }
 
-// Changed says how many files the prompt has changed, where that is known better than by
-// what tools say of themselves.
+// Changed sets the number of files that the prompt has changed, if the caller knows it better
+// than from the tools' results.
 func (t *Tally) Changed(files int) { t.span.Files = files }
 
-// A request is one that was sent and whose outcome is not known.
+// A request is a sent request whose outcome is not known yet.
 type request struct {
 	in    scope
 	model string
 	role  string
 	at    time.Time
-	again bool // it was made before and failed
+	again bool // it repeats a failed request
 }
 
-// Start begins the count of what one prompt does, which [Tally.Span] returns.
+// Start begins the counts of a prompt, which [Tally.Span] returns.
 func (t *Tally) Start(now time.Time) {
 	t.begin(now)
 	t.span, t.start, t.changed, t.used, t.idle = Span{}, now, nil, nil, 0

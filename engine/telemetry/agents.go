@@ -26,13 +26,13 @@ func (p *prompt) nested(ev engine.Nested, c *call) {
 	}
 }
 
-// An again is that an agent was asked for its report once more: why, and since when.
+// An again is a second request for an agent's report: its reason and its time.
 type again struct {
 	reason string
 	at     time.Time
 }
 
-// recovered records what became of the last chance of an agent, if it had one.
+// recovered records the outcome of an agent's second request for a report, if any.
 func (p *prompt) recovered(ev engine.Finished, c *call) {
 	if c.again.reason == "" {
 		return
@@ -50,7 +50,7 @@ func (p *prompt) recovered(ev engine.Finished, c *call) {
 	p.r.Measure(AgentRecoveryDuration, float64(took.Milliseconds()), name)
 }
 
-// agentOver records that an agent is over, and why.
+// agentOver records the end of an agent, and the reason.
 func (p *prompt) agentOver(ev engine.Finished, c *call) {
 	why := "GOAL"
 	switch {

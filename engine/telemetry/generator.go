@@ -14,8 +14,8 @@ import (
 	"gemline/engine"
 )
 
-// Generator returns a Generator that asks g and records what was asked and answered. Where
-// g makes a single attempt of a request, each one is recorded.
+// Generator returns a Generator that asks g and records requests and answers. If g makes only
+// single attempts, each attempt is recorded.
 func (r *Recorder) Generator(g engine.Generator) engine.Generator {
 	if r == nil {
 		return g
@@ -51,8 +51,8 @@ func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 	}
 }
 
-// An exchange is a request and what came of it. Its requests are recorded when
-// something is known of them: one that was refused here was never made.
+// An exchange is a request and its outcome. The request is recorded together with the
+// beginning of its outcome, since a request that the program itself refuses is never sent.
 type exchange struct {
 	r      *Recorder
 	req    *engine.Request

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The instruments. Those of the conventions have the bounds that these ask for, all
-// others those that OpenTelemetry uses if nothing is said.
+// The instruments. Instruments of the semantic conventions have the conventions' bounds, all
+// others OpenTelemetry's default bounds.
 var (
 	Sessions  = &Instrument{Name: "gemini_cli.session.count", About: "Count of CLI sessions started."}
 	ToolCalls = &Instrument{Name: "gemini_cli.tool.call.count",

@@ -71,7 +71,7 @@ func (p *Provider) Close() []string {
 	return p.troubles()
 }
 
-// troubles returns what went wrong and has not been said yet.
+// troubles returns the problems that were not reported yet.
 func (p *Provider) troubles() (all []string) {
 	for _, l := range p.pipelines {
 		if said := l.trouble.Swap(nil); said != nil {
@@ -81,7 +81,7 @@ func (p *Provider) troubles() (all []string) {
 	return all
 }
 
-// recorders returns those of the sessions that have not ended.
+// recorders returns the Recorders of the sessions that have not ended.
 func (p *Provider) recorders() []*Recorder {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ type Event struct {
 	Body    string // a sentence for people
 	Time    time.Time
 	Attrs   []slog.Attr
-	Private []slog.Attr // what was said; one of these beats one of Attrs of the same key
+	Private []slog.Attr // texts of the conversation; they override Attrs with the same key
 	Large   []slog.Attr // whole conversations
 	within  spanContext
 }
@@ -57,8 +57,8 @@ type Metric struct {
 	Points []Point
 }
 
-// A Point is what was measured with the same attributes. Count and what follows it are
-// of a histogram.
+// A Point sums up measurements with the same attributes. Count and the fields behind it
+// belong to histograms.
 type Point struct {
 	Attrs      []slog.Attr
 	Start, End time.Time
@@ -68,7 +68,7 @@ type Point struct {
 	Buckets    []uint64
 }
 
-// A Batch is what a Target is given at a time. It is of one session, and has no secrets
+// A Batch is a unit of export to a Target. It belongs to a single session, and has no secrets
 // in it.
 type Batch struct {
 	Resource []slog.Attr // what the records are about
@@ -78,8 +78,8 @@ type Batch struct {
 	Metrics  []Metric
 }
 
-// An Exporter writes batches somewhere, one after the other. A Batch that it returns an
-// error about is lost.
+// An Exporter writes batches somewhere, one after the other. If Export fails, the Batch is
+// lost.
 type Exporter interface {
 	Export(ctx context.Context, b *Batch) error
 	Close() error

@@ -49,10 +49,10 @@ func (g retrying) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 	}
 }
 
-// invalid is the class of answers that hold nothing of use.
+// invalid is the class of useless answers.
 const invalid = "invalid"
 
-// retry records that an attempt failed and that there will be another one.
+// retry records a failed attempt that is followed by another.
 func (r *Recorder) retry(model string, ev engine.Retry) {
 	class, _ := r.classify(ev.Err)
 	of := slog.String("model", model)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// FrontMatter splits a text into what stands between two lines of three hyphens at its
-// beginning, behind blank lines at most, and what follows it. Lines end in \n then. It reports false, and all of the text, if it does not begin so.
+// FrontMatter splits a text into head, the lines between two lines of three hyphens at the
+// beginning, after blank lines at most, and body, the rest. Lines then end in \n. If the text
+// has no front matter, ok is false, and body is the whole text.
 func FrontMatter(source string) (head, body string, ok bool) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
 	start := strings.TrimLeft(source, " \n")
@@ -23,9 +24,9 @@ func FrontMatter(source string) (head, body string, ok bool) {
 	return blank + strings.TrimPrefix(head, "\n"), strings.TrimSuffix(body, "\n"), true
 }
 
-// QuoteFrontMatter returns front matter that is no YAML with quotes around the words behind
-// a key that YAML would take for more, as where a description holds a colon. Indented lines
-// that follow such a value belong to it.
+// QuoteFrontMatter mends front matter that is invalid YAML: it quotes values that YAML would
+// take for more than words, such as a description with a colon. Indented lines behind a
+// quoted value become part of the value.
 func QuoteFrontMatter(head string) string {
 	var out []string
 	lines := strings.Split(head, "\n")

@@ -9,9 +9,8 @@ import (
 	"gemline/engine"
 )
 
-// Content returns c with all its texts cleaned: what was said, what was called
-// with what, and what came of it. Data and signatures stay what they are. What
-// is clean is not copied, and c itself is never changed.
+// Content returns c with all its texts cleaned: words, arguments of calls, and results. Data
+// and signatures stay unchanged. Clean parts are not copied, and c itself is never changed.
 func Content(c *genai.Content, clean func(string) string) *genai.Content {
 	if c == nil {
 		return nil
@@ -131,9 +130,9 @@ func cleanValue(v any, clean func(string) string) (any, bool) {
 }
 
 // cleanError returns the error of a call with its texts cleaned, in the same
-// class. One with nothing to clean is the one that was given.
+// class. An error with nothing to clean is returned as it is.
 func cleanError(err error, clean func(string) string) error {
-	if err == nil || engine.Outcome(err) == engine.Cancelled { // whose words are ours
+	if err == nil || engine.Outcome(err) == engine.Cancelled { // its words are the program's own
 		return err
 	}
 	message, display := err.Error(), engine.DisplayError(err)

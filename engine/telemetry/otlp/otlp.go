@@ -185,7 +185,7 @@ func (c *Client) send(ctx context.Context, u *url.URL, kind string, body []byte)
 	return c.http.Do(req)
 }
 
-// printable returns what of a message of the protocol is text.
+// printable returns the printable text of a protocol message.
 func printable(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\uFFFD' {
