@@ -46,8 +46,8 @@ type Output struct {
 // where there is none.
 var errNoScreen = unavailable("this is for a session at a terminal")
 
-// setting returns a command that changes a setting of the screen, or prints the setting. It
-// calls the Screen's function that the argument of returns.
+// setting returns a command that changes a setting of the screen, or prints its state. The
+// parameter of selects the Screen's function.
 func (cmd screenCommands) setting(c Command, of func(*Screen) func(string) (string, error), choices ...string) *Command {
 	c.Args, c.Complete = "["+strings.Join(choices, "|")+"]", words(choices...)
 	c.Run = func(_ context.Context, word string) error {
