@@ -35,8 +35,8 @@ type job struct {
 	answer, injected []*genai.Part // what the model is told, once it is over
 }
 
-// newJob returns the job that a call is. Its arguments become those that the tool takes, so
-// that nobody judges or shows others than it runs with.
+// newJob returns the job of a call. The arguments are fitted to the tool first, so that the
+// call is judged and shown with the arguments of its run.
 func newJob(tools []Tool, fc *genai.FunctionCall) *job {
 	j := &job{fc: fc}
 	j.tool, _ = find(tools, fc.Name)

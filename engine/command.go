@@ -6,7 +6,7 @@ import "strings"
 type Command struct {
 	Argv   []Word   // the program and its arguments; empty if only Env is set
 	Inside string   // the program that would run it, such as sudo; empty if the shell does
-	Env    []string // what is set for it, or for all that follows: NAME=value
+	Env    []string // variables set for it, or for all later commands: NAME=value
 	Facts  Facts    // what is known of the program
 
 	// Safe reports whether the command is read-only: with these arguments and in its
@@ -65,8 +65,7 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// Line returns c as it can be told, so that it can't be taken for another one:
-// what is set for it, and its words as by [Quote].
+// Line returns c as an unambiguous text: its variables, and its words as quoted by [Quote].
 func (c Command) Line() string {
 	var all []string
 	for _, set := range c.Env {

@@ -98,8 +98,8 @@ func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), drop)
 }
 
-// Interject says parts beside the Run, with the request that is about to be made. Only the
-// consumer of a Run may call it, while it looks at a [Requested] that is not the first one.
+// Interject adds parts to the next request of a Run. Only the consumer of the Run may call
+// it, during a [Requested] other than the first.
 func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), emit)
 }

@@ -41,7 +41,7 @@ type Policy interface {
 // A Reason is why a call is denied.
 type Reason struct {
 	Text string // for the model
-	Rule *Rule  // what says so; nil if it is no rule
+	Rule *Rule  // the rule; nil if no rule decided
 }
 
 // A Rule is what denied a call, as a Policy names its rules.
@@ -52,8 +52,8 @@ type Rule struct {
 	About string // what it is about, in a line
 }
 
-// A Grant is something that "always" may mean. It is learned and compared as
-// a whole: a call is covered when one of its own grants was learned.
+// A Grant is a possible meaning of "always". It is learned and compared as a whole: a call is
+// covered if one of its own grants was learned.
 type Grant struct {
 	Label  string // how the user is offered it, such as "always for main.go"
 	Tool   string // name of the tool

@@ -31,7 +31,7 @@ func (e *Engine) counted(m *message, whole bool) {
 	}
 }
 
-// measure adds what has come since, and returns the tokens of the last message of that.
+// measure counts the new messages, and returns the tokens of the last one.
 func (e *Engine) measure(ctx context.Context) (last int, err error) {
 	for s := &e.sized; s.messages < len(e.history); s.messages++ {
 		c := e.history[s.messages]

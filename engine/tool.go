@@ -231,7 +231,7 @@ const (
 	Execute              // runs programs
 	AskUser              // asks the user, and changes nothing
 	Planning             // begins and ends planning, and changes nothing else
-	Query                // asks a server, which says that this changes nothing
+	Query                // asks a server; read-only by the server's word
 )
 
 // String returns the kind in a word.

@@ -23,21 +23,20 @@ type Config struct {
 	Window    Window
 	Masking   Masking
 
-	// Keep writes what a tool has put out to a file of its own, which the model can
-	// read, without the secrets in it, and returns its path. The name is part of
-	// that of the file.
+	// Keep writes a tool's output, without its secrets, to a file that the model can read,
+	// and returns the path. The file's name contains name.
 	Keep func(name, output string) (path string, err error)
 
-	// Ask asks a model something beside the conversation, and returns what it says.
-	// Nil means that there is none to ask.
+	// Ask asks a model a question beside the conversation, and returns its answer. Nil means
+	// that no model is available.
 	Ask func(ctx context.Context, q Question) (string, error)
 
 	// Before, if not nil, is called when a conversation is about to be compressed.
 	Before func(ctx context.Context, trigger Trigger)
 
-	// Standing, if not nil, returns a word for what an answer to a call says that counts
-	// until the next one with that word, such as what is left to do, and else "". The last
-	// answer of each word stays.
+	// Standing, if not nil, returns a word for a call's answer that counts until the next
+	// answer with the same word, such as a list of tasks, and "" for others. The last answer
+	// of each word stays.
 	Standing func(answer *genai.FunctionResponse) string
 }
 
@@ -82,11 +81,11 @@ const (
 type Compressor struct {
 	cfg     Config
 	sizes   map[*genai.FunctionResponse]int // tokens
-	unkept  bool                            // it was told that files can't be written
-	model   string                          // that refused is about
+	unkept  bool                            // a failure to write files was reported
+	model   string                          // the model that refused is about
 	refused int                             // tokens that the server has refused, 0 if it has not
-	next    int                             // tokens of a conversation that is tried again
-	fresh   bool                            // it has been compressed, and what it takes is not known yet
+	next    int                             // tokens of a conversation for the next attempt
+	fresh   bool                            // it has been compressed, and its new size is not known yet
 	larger  bool                            // a snapshot was larger than what it stood for
 }
 
@@ -181,8 +180,8 @@ type failure struct{ err error }
 func (f *failure) Error() string { return "the conversation was not compressed: " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// compress returns s with a snapshot in the place of its older part. If that can't be, it
-// says why, and what it returns has at most outputs in files.
+// compress returns s with a snapshot in the place of its older part. If it can't make one, it
+// says why, and at most moves outputs to files.
 func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger, keep string) (engine.Shorter, error) {
 	c.next = s.Size + c.growth(s.Limit)
 	short := c.mask(s, Masking{Protected: budget})

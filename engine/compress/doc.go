@@ -18,8 +18,8 @@
 //
 // # What stands, stays
 //
-// The last call that says what counts from then on, such as the list of what is left to do,
-// stays behind the snapshot as it was made, so that a session that goes on finds it, too.
+// The last call that sets a standing text, such as the list of tasks, stays behind the
+// snapshot unchanged, so that a resumed session finds it, too.
 //
 // # Not again and again
 //

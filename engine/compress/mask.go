@@ -16,15 +16,15 @@ import (
 // A Masking says which outputs of tools are put into files.
 type Masking struct {
 	Protected int  // tokens of the newest outputs that stay
-	Least     int  // tokens of older ones below which all stay
+	Least     int  // tokens of older outputs below which all stay
 	Latest    bool // those of the last message stay in any case
 }
 
-// exempt are the tools whose outputs stay: what they say is short, or the user's.
+// exempt are the tools whose outputs stay: they are short, or the user's words.
 var exempt = []string{"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"}
 
-// leastWorth is how many tokens an output has that is worth a file: fewer than
-// that a preview and its path take themselves.
+// leastWorth is the size in tokens from which an output is worth a file: a preview and a path
+// take almost as many.
 const leastWorth = 250
 
 // A place is where an answer to a call stands in a conversation.

@@ -78,7 +78,7 @@ type prompt struct {
 	said  reply
 }
 
-// tell yields what hooks have to say. It reports whether the consumer is still there.
+// tell yields the hooks' notices. It reports whether the consumer is still there.
 func (p *prompt) tell() bool {
 	for _, n := range p.hooks.Notices() {
 		p.left = p.left || !p.yield(n, nil)

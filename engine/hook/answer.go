@@ -56,7 +56,7 @@ func decision(word string) string {
 	return ""
 }
 
-// rank orders decisions: of several the one of the highest rank counts.
+// rank orders decisions: the decision with the highest rank counts.
 func rank(decision string) int { return slices.Index([]string{"", allow, ask, block}, decision) }
 
 // Why returns the reason for a stop or a block.
@@ -110,8 +110,9 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	return a, ok || a.Decision == block
 }
 
-// answer returns what a hook wants, and false if that is nothing. Where it could have kept
-// something from happening, and what it says may mean so, that does not happen unasked.
+// answer returns the hook's answer, and false if it has none. If the hook could have
+// prevented an action, and its unreadable output may mean so, the user is asked first; where
+// nobody is asked, the action is blocked.
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()
@@ -132,7 +133,7 @@ func (c Call) answer() (a Answer, ok bool) {
 // refusing finds words of an answer that may be meant to keep something from happening.
 var refusing = regexp.MustCompile(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
 
-// said returns what the hook printed that counts.
+// said returns the part of the hook's output that counts.
 func (o Outcome) said() string {
 	if o.Unused != "" { // half an object is none
 		return ""

@@ -27,8 +27,8 @@ var (
 	claudeServer = text.Pattern(`\bmcp__(\w+?)__`)
 )
 
-// ToolMatcher returns a matcher with the names that gemline has for tools of Claude Code,
-// and those of its tools that there are not.
+// ToolMatcher translates a matcher for tools of Claude Code to gemline's names, and returns
+// the names without an equivalent.
 func ToolMatcher(matcher string) (moved string, unknown []string) {
 	moved = claudeTool().ReplaceAllStringFunc(matcher, func(name string) string {
 		tool := policy.ToolOf(name)

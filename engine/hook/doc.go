@@ -6,17 +6,17 @@
 //
 // [Hooks] wraps what is there: [Hooks.Run] a Run, [Hooks.Generator] a Generator,
 // [Hooks.Tools] a Toolset, [Hooks.Policy] a Policy and [Hooks.Approver] an Approver.
-// The engine knows nothing of hooks. Where no hook is set for what a wrapper is about,
-// it returns what it was given. A Generator is wrapped below the one that asks again:
-// hooks see each attempt of a request.
+// The engine knows nothing of hooks. Without hooks for its events, a wrapper returns its
+// argument. A Generator is wrapped below the Generator that repeats requests: hooks see each
+// attempt.
 //
 // # The format is another program's
 //
-// What a hook reads and what is made of its answer are the Gemini CLI's, so that
-// scripts work with both. There are four differences. A hook that ends with exit
-// status 2 blocks, also if it prints nothing; stop_hook_active stays true until the
-// prompt is over; where nobody can be asked, "ask" denies; and what AfterModel puts in
-// the place of a piece of an answer is what the history holds.
+// The input of a hook and the meaning of its answer are the Gemini CLI's, so that scripts
+// work with both programs. There are four differences. A hook that ends with exit status 2
+// blocks, also if it prints nothing; stop_hook_active stays true until the prompt is over;
+// where nobody can be asked, "ask" denies; and if AfterModel replaces a piece of an answer,
+// the history holds the replacement.
 //
 // # A hook that fails is no answer
 //

@@ -70,13 +70,13 @@ type Hook struct {
 // ID returns what the user calls the hook by: its name, or else its command.
 func (h Hook) ID() string { return cmp.Or(h.Name, h.Command) }
 
-// key returns what makes two hooks of an event the same one.
+// key identifies a hook: two hooks of an event with one key are the same.
 func (h Hook) key() string { return h.Name + ":" + h.Command }
 
-// timeout is how long a hook may run that does not say so itself.
+// timeout is how long a hook without a limit of its own may run.
 const timeout = time.Minute
 
-// A Problem is what is wrong with a hook of a file.
+// A Problem is a mistake in a hook of a file.
 type Problem struct {
 	Event Event
 	Runs  bool   // the hook runs all the same, in the way that Text says
@@ -262,8 +262,8 @@ func (h Hook) Matches(subject string) bool {
 	return !exact || matcher == subject
 }
 
-// For returns those of hooks that run at e for subject, in the order of their sources. Of
-// hooks with one [Hook.Key] the first of the list runs.
+// For returns the hooks that run at e for subject, in the order of their sources. If hooks
+// have the same key, the first in the list runs.
 func For(hooks []Hook, e Event, subject string) []Hook {
 	var out []Hook
 	for _, h := range hooks {

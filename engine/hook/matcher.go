@@ -87,8 +87,8 @@ func foreign(err error) bool {
 	return false
 }
 
-// misfit says what is wrong with a matcher for names of tools and what becomes of it, "" if
-// nothing is.
+// misfit describes the mistake in a matcher for names of tools, and its consequence; "" if
+// there is no mistake.
 func misfit(matcher string) string {
 	if matcher = tight(matcher); matcher == "*" {
 		return ""

@@ -100,7 +100,7 @@ func (h *Hooks) beforeModel(
 	return asked, nil, ctx.Err()
 }
 
-// afterModel returns what counts in place of a piece of the answer.
+// afterModel returns a piece of the answer as hooks have changed it.
 func (h *Hooks) afterModel(
 	ctx context.Context, sent modelRequest, chunk *genai.GenerateContentResponse,
 ) (*genai.GenerateContentResponse, error) {
@@ -229,7 +229,8 @@ func withText(c *genai.Content, text string) *genai.Content {
 	return out
 }
 
-// A modelResponse is an answer, or a piece of one, as hooks see it and give it.
+// A modelResponse is an answer, or a piece of an answer, in the form that hooks read and
+// write.
 type modelResponse struct {
 	Text       string           `json:"text,omitempty"`
 	Candidates []modelCandidate `json:"candidates"`

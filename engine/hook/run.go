@@ -63,7 +63,7 @@ func (o Outcome) Status(h Hook) string {
 // A Runner runs the commands of hooks. It must be safe for concurrent use.
 type Runner func(ctx context.Context, p Process) Outcome
 
-// A Call is one hook that has run, as records have it.
+// A Call is the record of a hook's run.
 type Call struct {
 	Hook    Hook
 	Input   []byte
@@ -105,20 +105,20 @@ type Hooks struct {
 
 	mu      sync.Mutex
 	notices []engine.Notice // that the user has not read yet
-	failing map[string]bool // hooks of which was told already that they fail
-	running []string        // the names of those that run
+	failing map[string]bool // hooks whose failure was already reported
+	running []string        // the names of the running hooks
 	stopped string          // why the run is to end, else empty
 }
 
 // New returns the hooks of a conversation.
 func New(cfg Config) *Hooks { return &Hooks{cfg: cfg, failing: map[string]bool{}} }
 
-// any reports whether there is a hook for one of the events.
+// any reports whether any of the events has a hook.
 func (h *Hooks) any(events ...Event) bool {
 	return h != nil && slices.ContainsFunc(h.cfg.Hooks, func(k Hook) bool { return slices.Contains(events, k.Event) })
 }
 
-// Notices returns what the user is to read and has not been told.
+// Notices returns the new notices for the user.
 func (h *Hooks) Notices() []engine.Notice {
 	if h == nil {
 		return nil
@@ -183,7 +183,7 @@ func (f fields) get(name string) any {
 	return nil
 }
 
-// with returns f with another value of a field that it has.
+// with returns f with another value for the field name.
 func (f fields) with(name string, value any) fields {
 	out := slices.Clone(f)
 	for i := range out {
@@ -209,8 +209,8 @@ func (f fields) json() []byte {
 	return b.Bytes()
 }
 
-// Input returns what a hook of e reads of s, as it would at now, with the members that
-// only this event has.
+// input returns the input of a hook of e in s at now; more are the members of this event
+// alone.
 func input(s Session, e Event, now time.Time, more fields) fields {
 	return append(fields{{"session_id", s.ID}, {"transcript_path", s.Transcript}, {"cwd", s.Cwd},
 		{"hook_event_name", string(e)}, {"timestamp", text.Timestamp(now)}}, more...)
@@ -313,7 +313,7 @@ func name(k Hook) string {
 	return text.OneLine(k.ID(), most)
 }
 
-// begin notes that a hook runs, until what it returns is called.
+// begin marks a hook as running until end is called.
 func (h *Hooks) begin(name string) (end func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -326,7 +326,7 @@ func (h *Hooks) begin(name string) (end func()) {
 	}
 }
 
-// Running returns the name of a hook that runs, the one that began first, "" if none does.
+// Running returns the name of the running hook that began first, "" if none is running.
 func (h *Hooks) Running() string {
 	if h == nil {
 		return ""
@@ -367,7 +367,7 @@ func (h *Hooks) process(k Hook, input []byte) Process {
 	return p
 }
 
-// chained returns what the next of several hooks reads that run one after the other.
+// chained returns the input of the next hook, when hooks run one after the other.
 func chained(e Event, in fields, a Answer) fields {
 	switch e {
 	case BeforeAgent:
@@ -392,7 +392,7 @@ func chained(e Event, in fields, a Answer) fields {
 // worded returns a command in which the variables that gemline sets are one word each, as
 // the Gemini CLI has them, though a directory may hold a blank: they are put in quotes.
 func worded(command string) string {
-	if strings.Contains(command, "<<") { // there, quotes would be part of a text
+	if strings.Contains(command, "<<") { // in a here-document, quotes would become text
 		return command
 	}
 	var b strings.Builder

@@ -129,7 +129,7 @@ type ran struct {
 	err  error
 }
 
-// after returns what comes of a call of the tool original when hooks have seen it.
+// after returns the result of a call of the tool original after hooks have seen it.
 func (o observed) after(
 	ctx context.Context, host engine.Host, r ran, original string, tails int,
 ) (engine.Result, error) {

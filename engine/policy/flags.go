@@ -41,8 +41,8 @@ func commandEntries(commands []engine.Command) (list []string) {
 	return list
 }
 
-// quoteWord writes a word so that [split] reads it. One that holds all kinds of
-// quotation marks, or what has no place on a line, can't be written.
+// quoteWord quotes a word for [split]. A word with all kinds of quotation marks, or with
+// control characters, can't be quoted.
 func quoteWord(w string) (quoted string, ok bool) {
 	plain := !strings.ContainsAny(w, " '\"\\$`;&|<>(){}*?[]#~!")
 	switch {

@@ -19,6 +19,6 @@ var foreignTools = map[string]string{
 	"todoread":  "write_todos",
 }
 
-// ToolOf returns what gemline calls a tool of other agents, such as Bash; "" if it has
-// none.
+// ToolOf returns gemline's name for a tool of other agents, such as Bash; "" if gemline lacks
+// the tool.
 func ToolOf(name string) string { return foreignTools[strings.ToLower(name)] }

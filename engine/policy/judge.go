@@ -23,7 +23,7 @@ type Explanation struct {
 	Ruling            // about the call
 	Commands []Ruling // of a shell command, in order
 	Class    string   // of a shell command: plain, readable or opaque
-	Reason   string   // what the model is told of a denial
+	Reason   string   // the reason of a denial, for the model
 }
 
 // Judge implements [engine.Policy].
@@ -42,7 +42,7 @@ func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 
 // Explain judges a call and says why.
 func (p *Policy) Explain(q engine.Proposal) Explanation {
-	p = p.As(p.Unattended) // so that nobody waits for what is judged
+	p = p.As(p.Unattended) // a copy, so that nobody waits for the judgement
 	u := p.ask(q)
 	var e Explanation
 	if runs(q) {
@@ -91,8 +91,8 @@ func decide(rules []*Rule, u *question) Ruling {
 	return strongest(rules, look, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
 }
 
-// strongest returns what those of rules decide that count. If none does, what only
-// looks is asked about, and anything else is denied.
+// strongest returns the decision of the rules for which counts is true. If none is, a
+// read-only call is asked about, and any other is denied.
 func strongest(rules []*Rule, look bool, counts func(*Rule) bool) Ruling {
 	var deny, base, narrow *Rule
 	for _, r := range rules {

@@ -20,9 +20,9 @@ import (
 // A Store is where rules are kept that the user makes by saying "always". What
 // is empty keeps nothing.
 type Store struct {
-	Project string            // the file of what holds in this project
-	User    string            // the file of what holds everywhere
-	About   string            // what a comment above each rule says
+	Project string            // the file of rules for this project
+	User    string            // the file of rules for everywhere
+	About   string            // the text of the comment above each rule
 	Failed  func(text string) // is told what could not be written
 	Saved   func(text string) // is told what was written, and where
 }
@@ -248,8 +248,8 @@ func tell(told func(string), text string) {
 	}
 }
 
-// Append writes a rule behind those in a file, which need not be there. One
-// that is there already is not written twice.
+// Append appends a rule to a file, which need not exist. A rule that the file has already is
+// not written twice.
 func Append(file, about, rule string) error {
 	return rewrite(file, func(old []byte) ([]byte, error) {
 		if bytes.Contains(old, []byte(rule)) {

@@ -96,8 +96,8 @@ func (b *builder) each(key string, entries []string, v engine.Verdict, priority 
 	}
 }
 
-// allowed adds the rules of tools.allowed, or what is like it. Where it names
-// commands of the shell, others do not run.
+// allowed adds the rules of tools.allowed or a similar key. Where it names commands of the
+// shell, others do not run.
 func (b *builder) allowed(key string, entries []string) {
 	list := b.list(key, entries, engine.Allow, 300)
 	var commands []Rule
@@ -177,8 +177,8 @@ func (e entry) spelled(whole, allows bool) entry {
 	return e
 }
 
-// toCome reports whether a name is that of a tool that there is, or may be of servers and
-// the like.
+// toCome reports whether a name belongs to a known tool, or to a tool that a server or
+// another source may bring.
 func toCome(name string) bool {
 	known := func(tool string) bool { return sameTool(name, tool) }
 	return strings.HasSuffix(name, "*") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, discovered) ||
@@ -232,7 +232,7 @@ func parseEntry(text string) (e entry) {
 		return e
 	}
 	if e.prefixes == nil {
-		e.tools = append(e.tools, name) // if there is such a tool after all
+		e.tools = append(e.tools, name) // in case the tool exists after all
 	} else {
 		tool += "(" + inner + ")"
 	}

@@ -21,7 +21,7 @@ import (
 type Source struct {
 	Path string
 	Tier Tier
-	Must bool // it was named, and so has to be there
+	Must bool // it was named explicitly and must exist
 
 	// Exposed says why somebody else may have written a path, "" if nobody
 	// else can. What is exposed is passed over. Nil trusts everybody.
@@ -91,8 +91,7 @@ func (src Source) Holds() bool {
 		func(path string) bool { return src.Exposed == nil || src.Exposed(path) == "" })
 }
 
-// files returns the files that are to be read. One that is passed over is
-// among them.
+// files returns the files to read, including files that will be skipped.
 func (src Source) files() ([]string, error) {
 	info, err := os.Stat(src.Path)
 	switch {

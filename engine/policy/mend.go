@@ -12,13 +12,13 @@ import (
 // maxPriority is the strongest priority of a rule.
 const maxPriority = 999
 
-// idle are the keys of a rule that say nothing about which calls it is about.
+// idle are the keys of a rule that do not affect the choice of calls.
 var idle = map[string]bool{"name": true, "description": true, "denyMessage": true, "deny_message": true,
 	"allowRedirection": true, "allow_redirection": true, "priority": true}
 
-// mended returns what can safely be made of a rule that is not understood, and says
-// what that is. A rule that allows becomes none. A rule that asks or denies is about more
-// calls than it was meant for: what narrows it and is not understood does not count.
+// mended returns safe rules in the place of a malformed rule, and describes them. A rule that
+// allows is dropped. A rule that asks or denies matches more calls than it was meant for: its
+// malformed conditions are ignored.
 func (r *reader) mended() (rules []Rule, became string) {
 	table := maps.Clone(r.table)
 	commands := false // it is about the shell, whatever becomes of its keys

@@ -51,8 +51,7 @@ func locate(text string) places {
 	return p
 }
 
-// find returns the place of a key of the i-th table of a name, or what comes
-// nearest to it.
+// find returns the place of a key in the i-th table called name, or the nearest known place.
 func (p places) find(name string, i int, key string) place {
 	list := p.tables[name]
 	if i >= len(list) {

@@ -1,10 +1,9 @@
 // Package policy judges what the model wants to do: which calls run unasked,
 // which are asked about, and which are denied.
 //
-// It has one idea: of the rules that are about a call, the strongest decides. Rules
-// come with the program, from files ([Load]), from settings ([Lists])
-// and from what the user has said always to ([Policy.Learn]). Approval modes are
-// rules, too.
+// Its principle: the strongest of the rules that match a call decides. Rules come with the
+// program, from files ([Load]), from settings ([Lists]) and from what the user has said
+// always to ([Policy.Learn]). Approval modes are rules, too.
 //
 // # Denials come first
 //
@@ -95,7 +94,7 @@ func New(mode Mode, others ...Rule) *Policy {
 	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]bool{}}
 }
 
-// As returns a copy of p that judges with a user there, or without one.
+// As returns a copy of p that judges with a user present, or unattended.
 func (p *Policy) As(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -143,7 +143,7 @@ func ruleLike(table map[string]any) bool {
 	return false
 }
 
-// rule adds the rule that a table is, or what can safely be made of it.
+// rule adds the rule in a table, or safe rules in its place.
 func (f *file) rule(name string, i int, table map[string]any) {
 	r := reader{table: table}
 	rules := []Rule{r.rule()}

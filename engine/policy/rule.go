@@ -75,7 +75,7 @@ type Rule struct {
 
 	exact  *regexp.Regexp // Command up to the end of a word
 	except []Rule         // exceptions: a rule that denies matches no call that they match
-	text   string         // as it is written, if that is not a file of rules
+	text   string         // the rule as written, if not in a file of rules
 }
 
 // Where names the rule by its place.
@@ -191,7 +191,7 @@ var otherTools = []string{"ask_user", "save_memory", "list_background_processes"
 	"exit_plan_mode", invokeAgent, "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
 	"read_mcp_resource", "list_mcp_resources", "mcp_sampling"}
 
-// agents are those of otherTools that invoke_agent calls.
+// agents are the otherTools that invoke_agent calls.
 var agents = []string{"codebase_investigator", "cli_help"}
 
 // misspelled returns the tool that a misspelled name comes near to, "" if there is

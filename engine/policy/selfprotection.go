@@ -68,7 +68,7 @@ func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	if slices.ContainsFunc(in.Plan.Writes, g.mayBecomeOwn) {
 		return true
 	}
-	if in.Plan.Confined { // by what can't be talked out of it
+	if in.Plan.Confined { // confinement can't be circumvented
 		return false
 	}
 	changes := len(in.Plan.Writes) > 0
