@@ -38,12 +38,12 @@ type Sessions struct {
 	Auth  string                   // how the user signs in
 	Clean func(text string) string // takes out what is secret
 
-	// Resume puts another conversation in the place of this one, and says where it
-	// stands. It is nil in a run of a single prompt.
+	// Resume replaces this conversation by another one, and prints how far that has
+	// come. It is nil in a run of a single prompt.
 	Resume func(ctx context.Context, c journal.Choice) (*Conversation, error)
 
-	// Summarize has a model say in a line what sessions are about that nobody has said
-	// it of, as far as that takes a moment.
+	// Summarize has a model write a line about sessions without a summary, as far as
+	// that takes a moment.
 	Summarize func(ctx context.Context, list []journal.Session)
 
 	// Confirm asks something that is answered yes or no. It is nil where nobody can be
@@ -179,7 +179,7 @@ func titled(all []journal.Session, words string) (found []journal.Found) {
 	return found
 }
 
-// choose asks for one of sessions, which stand in a menu, and goes on with it.
+// choose asks for a session in a menu, and resumes it.
 func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []Choice) error {
 	if cmd.pickOne == nil {
 		var ls []string

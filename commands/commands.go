@@ -436,7 +436,7 @@ func (c *Command) wants(args string) error {
 	return misused("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
 }
 
-// sentences writes lines of words, which a terminal may break between these.
+// sentences writes lines that a terminal may break between words.
 func sentences(w io.Writer, ls ...string) error {
 	if p, ok := w.(interface{ Paragraphs(text string) error }); ok {
 		return p.Paragraphs(strings.Join(ls, "\n") + "\n")

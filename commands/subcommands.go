@@ -19,8 +19,7 @@ type subCommands struct {
 	permit  func(ctx context.Context, folder string) (string, error)
 }
 
-// takes are, by the names of sub-commands, what becomes of the words that are typed behind
-// some of them.
+// takes are functions that parse the arguments of some sub-commands, by name.
 type takes map[string]func(args string) (words []string, err error)
 
 // relayed returns the slash command for the sub-command of that name. The command itself

@@ -42,7 +42,7 @@ func (p *Printer) spans(spans []markdown.Span) {
 	if a := &p.answer; !a.said {
 		p.Out.Begin(output.Gemini)
 		if a.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
-			p.Out.Fresh() // a line of code, or of a table, is nothing but that
+			p.Out.Fresh() // code and tables share no line with a label
 		}
 		a.said, a.broken = true, false
 	}

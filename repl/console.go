@@ -40,7 +40,7 @@ type Console struct {
 	Spoken, Short bool
 
 	// Shared says that others write to the terminal, too, so that a question
-	// begins on a line of its own only if it makes sure of that.
+	// may have to begin a new line first.
 	Shared bool
 
 	// Gone reports whether the terminal has gone away, which also looks like
@@ -196,8 +196,8 @@ const invalidAnswers = 3
 
 // insist puts a question until take accepts what was typed, and reports
 // whether it did. From the second time on the question is in the words of again.
-// Take may say what is wrong with what it does not accept. Three such answers in
-// a row, or the end of the input, mean what otherwise says. Ctrl-C is an error.
+// Take may name the problem of an answer. Three unaccepted answers in a row, or the
+// end of the input, count as otherwise. Ctrl-C is an error.
 func (c *Console) insist(ctx context.Context, question, again, otherwise string,
 	take func(string) (ok bool, problem string)) (bool, error) {
 	ok, err := c.repeat(ctx, question, again, otherwise, take)

@@ -69,8 +69,8 @@ func (p *Printer) think(text string) {
 	}
 }
 
-// Of the outputs that were not shown in full, so many are remembered, and so
-// many bytes of them all.
+// The most outputs, and the most bytes in total, that are kept because they were
+// not shown in full.
 const (
 	mostKept  = 100
 	keptBytes = 16 << 20

@@ -66,7 +66,7 @@ func (a *Asker) guide(q engine.Question) {
 	a.Console.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
 }
 
-// noAnswer is what it means to say nothing that can be understood.
+// noAnswer is the meaning of input that can't be understood.
 const noAnswer = "no answer"
 
 // reply returns the answer to one question, empty if it is left open, and

@@ -255,9 +255,9 @@ func (s *Screen) SetVi(word string) (string, error) {
 	return said, nil
 }
 
-// Copy puts text on a clipboard, and says on which. In tmux it is tmux's, which
-// hands it on to its terminal. Else it is the desktop's, or the terminal's where
-// the desktop is another machine's or has none.
+// Copy puts text on a clipboard, and returns which: in tmux tmux's, which hands the
+// text on to its terminal; else the desktop's, or the terminal's if the desktop is on
+// another machine or has no clipboard.
 func (s *Screen) Copy(ctx context.Context, text string, tmux,
 	desktop func(context.Context, string) (string, error)) (how string, err error) {
 	if v, _ := s.Lookup("TMUX"); v != "" {

@@ -33,7 +33,7 @@ func (s *Settings) Unclear() error {
 	return nil
 }
 
-// A Said is what one file says about a key that holds a list of strings.
+// A Said is a list of strings that a file gives for a key.
 type Said struct {
 	Scope        Scope
 	File         string

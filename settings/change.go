@@ -13,7 +13,7 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Change is what was done to one key of a file.
+// A Change is a change of a key in a file.
 type Change struct {
 	Path string // the file, symbolic links resolved
 	Was  any    // the value before, in the words of the file; nil if there was none

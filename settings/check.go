@@ -11,8 +11,7 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// A Problem is what is wrong with one key of a file. The key counts as not
-// given.
+// A Problem is a problem with a key in a file. The key counts as not given.
 type Problem struct {
 	Key     string
 	Message string // one line, which names the key
@@ -93,10 +92,10 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	return out, len(out) > 0 || len(tree) == 0 // what held only mistakes is none itself
 }
 
-// anything is what stands below a key that holds whatever one likes.
+// anything is the node below a key with arbitrary contents.
 var anything = &node{key: &Key{Type: isAny + " or " + isObject}}
 
-// inherited reports whether name is one that every object of JavaScript has,
+// inherited reports whether name is a property that every object of JavaScript has,
 // and that no program takes from a file.
 func inherited(name string) bool {
 	return name == "__proto__" || name == "constructor" || name == "prototype"

@@ -274,7 +274,7 @@ func (a *agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents 
 		fmt.Sprintf("%s is %s, in %s", a.Name, on, done.Path))
 }
 
-// Run shows what the settings say of an agent, or changes it.
+// Run shows or changes the settings of an agent.
 func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, agents Agents) error {
 	d, err := c.find(agents)
 	if err != nil {

@@ -88,7 +88,7 @@ type (
 	// Network returns how other machines are reached.
 	Network func() network.Network
 
-	// Clean takes out what is secret of what is written to files.
+	// Clean redacts secrets in texts that are written to files.
 	Clean func(text string) string
 
 	// Attach shows a live session at the terminal. It is nil in a session, and without a

@@ -19,10 +19,10 @@ type completer struct {
 	values func(kind string) []candidate
 }
 
-// A candidate is what a word may become, and what that is.
+// A candidate is a completion of a word, with a note about it.
 type candidate struct{ word, note string }
 
-// What a word may become, where it is not words that are known here.
+// Kinds of completions that are not known here.
 const (
 	files = "files"
 	dirs  = "dirs"

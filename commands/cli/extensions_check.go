@@ -53,7 +53,7 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 		"warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 
-// checkExtension returns what of an extension can't be used, and what is odd in it.
+// checkExtension returns the errors of an extension, and its oddities.
 func checkExtension(x extension.Extension) (problems, notes []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var said struct {

@@ -63,8 +63,8 @@ func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
 	return set.out.show(map[string]any{"done": append([]string{}, said...)}, said...)
 }
 
-// askSettings asks for what an extension wants to know and nobody has said yet, as long as
-// somebody answers. What an old version wanted, and this one does not, is forgotten.
+// askSettings asks for the missing settings of an extension, as long as somebody answers.
+// Settings that only the old version had are forgotten.
 func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
 	missing := set.unset(ctx, x)
 	for _, s := range x.Settings {

@@ -247,8 +247,8 @@ func tempIn(dir string) (string, error) {
 	return os.MkdirTemp(dir, ".gemline-")
 }
 
-// noteFiles notes the files of a version that is new, and then puts those beside them that
-// were added to the old version, if there is one, such as what its server keeps there.
+// noteFiles notes the files of a new version, and then carries over files that were added to
+// the old version, such as data of its server.
 func noteFiles(fresh string, old *extension.Extension) (kept []string, err error) {
 	if err := extension.NoteFiles(fresh); err != nil || old == nil {
 		return nil, err
@@ -326,7 +326,7 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 	return err
 }
 
-// compared marks the lines that a new version has, and those that it has no more.
+// compared marks the lines that a new version adds and removes.
 func compared(was, now []string, before, at string) (lines []string) {
 	has := func(list []string, line, dir, other string) bool {
 		return slices.ContainsFunc(list, func(l string) bool {

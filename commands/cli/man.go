@@ -157,8 +157,8 @@ func (m *manual) text(s string) {
 	}
 }
 
-// roff returns text that roff shows as it is. A hyphen stays one, so that what
-// is copied from the page can be typed.
+// roff returns text that roff shows unchanged. Hyphens stay ASCII, so that text
+// copied from the page can be typed.
 func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
 		`\(ti`).Replace(text.EscapeLine(s))

@@ -36,8 +36,8 @@ func (out Output) beside() *Output {
 	return &out
 }
 
-// document writes v, which is an object, as one document of JSON that begins
-// with the version of its schema.
+// document writes v, an object, as a JSON document that begins with the version
+// of its schema.
 func (out *Output) document(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -40,7 +40,7 @@ var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".
 // while they run is not to be committed.
 var workflowsIgnored = []string{".gemini/", "gha-creds-*.json"}
 
-// What GitHub is waited for, and what is read of a file.
+// The longest wait for GitHub, and the most bytes of a file.
 const (
 	workflowsPatience = time.Minute
 	workflowsMost     = 1 << 20

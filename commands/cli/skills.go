@@ -160,7 +160,7 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	err = out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
-	if err != nil && !strings.HasPrefix(from, note.Source) { // it is about a folder that is gone when this is read
+	if err != nil && !strings.HasPrefix(from, note.Source) { // the error names a temporary folder
 		err = errors.New(strings.ReplaceAll(err.Error(), text.EscapeLine(from),
 			text.EscapeLine(source.Shown(note.Source))))
 	}

@@ -133,7 +133,7 @@ func (here *Folder) decided(out *Output, folder, said string) error {
 	}{folder, said, t.State.String(), t.Why}, lines...)
 }
 
-// Run says how it stands with a folder, and what it brings.
+// Run prints the trust of a folder, and what the folder brings.
 func (c *trustStatus) Run(out *Output, here *Folder) error {
 	t, err := here.trust(here.Paths.Folder(c.Folder))
 	if err != nil {

@@ -198,7 +198,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was",
 			text.EscapeLine(c.File), ask.says("trash list"))
 	}
-	one := k // what is replaced is kept for the session that one is in
+	one := k // overwritten files are stored with the current session
 	if ask.In != nil {
 		if one, err = keeperOf(project, list[i].Session); err != nil {
 			return err

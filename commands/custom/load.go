@@ -18,13 +18,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A Dir is a directory of commands, and of directories of them.
+// A Dir is a directory of commands, with subdirectories.
 type Dir struct {
 	Path  string
 	Owner string // "user", "workspace", or the name of an extension
 
-	// Extension says that the Owner is one, and Within that links out of Path are
-	// not followed, since somebody else may have made them.
+	// Extension says that the Owner is an extension, and Within that links out of
+	// Path are not followed, since somebody else may have made them.
 	Extension, Within bool
 
 	// Markdown says that the files are Markdown rather than TOML.

@@ -184,7 +184,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 	return cfg
 }
 
-// asked are requests of an agent, which it may have settings of its own for.
+// asked sends the requests of an agent, with the agent's own settings.
 type asked struct {
 	engine.Generator
 	config *genai.GenerateContentConfig

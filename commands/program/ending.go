@@ -39,7 +39,7 @@ type crash struct {
 	goOn  string // the command that goes on with the session, "" if nothing of it is kept
 }
 
-// Error returns one line: what follows the first is where it happened.
+// Error returns the first line: further lines tell where the crash happened.
 func (c *crash) Error() string {
 	what, _, _ := strings.Cut(fmt.Sprint(c.value), "\n")
 	return fmt.Sprintf("a bug in gemline: %.500s", what)
@@ -132,8 +132,8 @@ func outcome(err error) report.Outcome {
 	return hinted(o)
 }
 
-// hinted gives an outcome the hint of its error, or of what that wraps, unless its
-// end has one.
+// hinted gives an outcome without a hint the hint of its error, or of a wrapped
+// error.
 func hinted(o report.Outcome) report.Outcome {
 	var h interface {
 		error

@@ -157,7 +157,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	}
 	err := r.Loop(ctx)
 	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Left() {
-		err = signalled(syscall.SIGHUP) // it was one: it is gone, and the signal on its way
+		err = signalled(syscall.SIGHUP) // the terminal is gone, and the signal will come
 	}
 	if left := leftRunning(i.front.session.project.launcher.Jobs); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))

@@ -84,8 +84,8 @@ func builtinTools() engine.Tools {
 	return tools.New(tools.Families{Todos: &plan.Todos{}})
 }
 
-// An inspection finds out what a project has, for sub-commands: it begins nothing, and
-// what can't be had is an error of those alone that want it.
+// An inspection finds out what a project has, for sub-commands. It begins nothing, and a
+// failure is an error only of the sub-commands that need the missing part.
 type inspection struct {
 	opts     *project.Options
 	run      *run

@@ -106,8 +106,8 @@ func (s *Session) modesAfterPlan() []policy.Mode {
 	return list
 }
 
-// leavePlanMode changes to one of the modes that may follow plan mode, the first one if
-// there is no word for another, and says which it is.
+// leavePlanMode changes to the mode that word names among those that may follow plan mode, or
+// to the first of them, and returns its name.
 func (s *Session) leavePlanMode(word string) (string, error) {
 	modes := s.modesAfterPlan()
 	m := modes[0]

@@ -24,7 +24,7 @@ func (r *run) redactedOutcome(out report.Outcome) report.Outcome {
 	return out
 }
 
-// redactedAttr returns what takes secrets out of the attributes of a log.
+// redactedAttr returns a function that redacts secrets in the attributes of a log.
 func redactedAttr(secrets *redact.Redactor) func([]string, slog.Attr) slog.Attr {
 	return func(_ []string, a slog.Attr) slog.Attr {
 		switch v := a.Value.Any().(type) {

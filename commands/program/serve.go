@@ -144,8 +144,8 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 	return c, nil
 }
 
-// forClients returns the tools that another program may call: not those of other servers,
-// which it can have itself, nor what belongs to a conversation.
+// forClients returns the tools that another program may call: no tools of other servers,
+// which the program can reach itself, nor tools that belong to a conversation.
 func (s *Session) forClients() []engine.Tool {
 	return slices.DeleteFunc(s.forModel(), func(t engine.Tool) bool {
 		return t.Server != "" || t.Kind == engine.AskUser || t.Kind == engine.Planning || t.Kind == engine.Think

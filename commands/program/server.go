@@ -229,7 +229,7 @@ func (s *server) newProviders(setup *model.Setup) error {
 	return nil
 }
 
-// newPresets reads which models there are, and what they are asked with.
+// newPresets reads the models, and the parameters of their requests.
 func (s *server) newPresets() error {
 	configs, _ := s.opts.Settings.Merged["modelConfigs"].(map[string]any)
 	presets, err := preset.New(s.access, configs)
@@ -285,7 +285,7 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 	return a, nil
 }
 
-// debugLog returns the log of -d, which takes what libraries log, too.
+// debugLog returns the log of -d, which libraries write, too.
 func (s *server) debugLog() (*slog.Logger, error) {
 	w := s.opts.Env.Process.Stderr
 	if name := s.opts.Env.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {

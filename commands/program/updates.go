@@ -39,7 +39,7 @@ func (u *updates) begin(ctx context.Context, i *interactive) {
 	})
 }
 
-// end ends them. One that is half done leaves the old version as it was.
+// end ends the updates. An unfinished update leaves the old version unchanged.
 func (u *updates) end() {
 	if u.cancel == nil {
 		return

@@ -53,7 +53,7 @@ func (r *run) checkOut(ctx context.Context) error {
 	return nil
 }
 
-// tellTree says what becomes of the worktree that the run has made.
+// tellTree prints how to continue in, and remove, the run's worktree.
 func (r *run) tellTree(tell func(string)) {
 	if r.opts.Tree == "" {
 		return

@@ -3,10 +3,9 @@
 //
 // # A task is a conversation
 //
-// It has a session of its own, in which messages are said one after the other. Between
-// them it waits for the next one, in the state input-required, as it does while a call is
-// asked about. A new task goes on with the session of one that is over, if it has its
-// context.
+// A task has a session of its own, which takes messages one after the other. Between
+// messages it waits in the state input-required, as it does while a call is asked about. A
+// new task with the context of an ended task resumes the session.
 //
 // # What is reported has been recorded
 //

@@ -34,8 +34,8 @@ type Config struct {
 	Clean   func(string) string        // takes out secrets
 	Warn    func(string)               // tells who has started the server
 
-	// Commands are those that clients may run. Execute carries one out and returns what
-	// comes of it, or else what is to be said to the model.
+	// Commands are the commands that clients may run. Execute runs a command and returns
+	// its data, or else a prompt for the model.
 	Commands []Command
 	Execute  func(ctx context.Context, name, args string) (data any, prompt string, err error)
 
@@ -169,14 +169,15 @@ func (s *Server) find(id protocol.TaskID) (*task, error) {
 // plain returns a text as a client gets it.
 func (s *Server) plain(words string) string { return output.Valid(s.Clean(words)) }
 
-// settings are what a client says of a task when it begins.
+// settings are a client's settings for a new task.
 type settings struct {
 	Kind      string `json:"kind"`
 	Workspace string `json:"workspacePath"`
 	Unasked   bool   `json:"autoExecute"`
 }
 
-// newTask makes a task in a context. What was said in it goes on if nothing else does so.
+// newTask makes a task in a context. If the context's last task has ended, the new task resumes
+// its session.
 func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	switch {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:

@@ -20,9 +20,8 @@ import (
 // A store is the folder of the tasks, each in a folder of its own. "" keeps nothing.
 type store string
 
-// open has the folder be this process's, and returns what is kept in it: so many tasks as
-// may be, those that were used last, and the names of those that are too many. It tells warn
-// of what is left out.
+// open locks the folder for this process, and returns the stored tasks: the last used ones up
+// to the limit, and the names of the surplus. It warns of tasks that can't be used.
 func (d store) open(ctx context.Context, warn func(string)) (all []record, old []protocol.TaskID,
 	done func(), err error) {
 	const soon = time.Second

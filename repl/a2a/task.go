@@ -291,8 +291,8 @@ func (st *stream) leave() {
 	t.streams = slices.DeleteFunc(t.streams, func(one *stream) bool { return one == st })
 }
 
-// follow adds a reader to a task that is there already. It reads how the task stands and,
-// unless somebody works on it, what it waits for.
+// follow adds a reader to an existing task. The reader gets the task's state and, unless the
+// task is in work, the open question.
 func (t *task) follow() (*stream, error) {
 	t.change.Lock()
 	defer t.change.Unlock()

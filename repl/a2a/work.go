@@ -367,7 +367,7 @@ func (u *turn) begin(agent, id, name string, args map[string]any) *call {
 	return c
 }
 
-// tellCall tells that a call has come to a state, and what came of it if it is over.
+// tellCall reports a call's new state, with its result if the call has ended.
 func (u *turn) tellCall(c *call, state engine.CallState, response map[string]any) {
 	if c.state == state {
 		return

@@ -73,8 +73,7 @@ func media(kind, data string) (*genai.Part, error) {
 	return genai.NewPartFromBytes(b, kind), nil
 }
 
-// fileOf returns the path that an address of a file leads to, and the lines of it that are
-// meant, if the address says so.
+// fileOf returns the path of a file's address, and the lines that the address names, if any.
 func fileOf(uri string) (path, lines string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {

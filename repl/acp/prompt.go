@@ -22,7 +22,7 @@ type prompt struct {
 	asked
 	instead func() (any, error) // is done in the place of a prompt, if not nil
 	size    int
-	hint    string // the id of the hint that it is to be, "" for none
+	hint    string // the id of the prompt as a hint, "" for none
 	given   bool   // as a hint, to the model
 	ctx     context.Context
 	cancel  context.CancelFunc

@@ -12,8 +12,8 @@ import (
 	"gemline/repl/report"
 )
 
-// An itemReport is the Reporter of one item: what a one-shot run reports in the
-// json format, with what makes it the record of an item in front.
+// An itemReport is the Reporter of one item: it reports the fields of an item, and then
+// those of a one-shot run in the json format.
 type itemReport struct {
 	report.Reporter
 	document bytes.Buffer

@@ -70,8 +70,8 @@ func (o *Output) lost(err error) error {
 	return &report.DestinationError{Name: o.name, Err: disk.Cause(err)}
 }
 
-// Finish gives the file its name, if the batch came to its end. Otherwise, what
-// there is stays under the name that is returned, if it is a file.
+// Finish gives the file its name, if the batch came to its end. Otherwise the unfinished file,
+// if any, stays under the returned name.
 func (o *Output) Finish(whole bool) (left string, err error) {
 	switch {
 	case o.file == nil:

@@ -22,8 +22,7 @@ import (
 	"gemline/repl/report"
 )
 
-// ErrFailed is the error of a batch that is over and of which some items
-// failed.
+// ErrFailed is the error of a finished batch with failed items.
 var ErrFailed = errors.New("some items of the batch failed")
 
 // errPanic is the error of a batch that a panic ends.
@@ -338,8 +337,8 @@ func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	}()
 }
 
-// known returns what is known about an item, and whether that is enough. Of
-// an item that is to be asked again it is how often it was.
+// known returns an item's entry, and whether it is final. For an item that is asked again, the
+// entry has the number of attempts.
 func (r *runner) known(it Item) (entry, bool) {
 	hash := it.hash(r.Key)
 	e, ok := r.state.take(it.Index, hash)
@@ -451,7 +450,7 @@ func (r *runner) end(ctx context.Context, err error) error {
 	return err
 }
 
-// String says how many items there were and what became of them.
+// String returns the number of items, of answers and of failures by reason.
 func (s *sums) String() string {
 	text := fmt.Sprintf("%s: %d answered", text.Count(s.items, "item"), s.answered)
 	if n := s.failures(); n > 0 {

@@ -34,7 +34,7 @@ const (
 	// mostNames is how many files are offered.
 	mostNames = 2000
 
-	// mostFuzzy is how many are offered of those that are only similar.
+	// mostFuzzy is the most similar names that are offered.
 	mostFuzzy = 50
 )
 

@@ -158,7 +158,7 @@ func Referenced(contents []*genai.Part) []*genai.Part {
 		genai.NewPartFromText(filesEnd))
 }
 
-// Said returns what of a message the user has said: what it refers to is not.
+// Said returns the user's own parts of a message, without the files that it refers to.
 func Said(parts []*genai.Part) []*genai.Part {
 	if i := slices.IndexFunc(parts, func(p *genai.Part) bool { return p.Text == filesBegin }); i >= 0 {
 		return parts[:i]

@@ -124,7 +124,7 @@ func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer
 	return engine.Replied{Replies: replies}, nil
 }
 
-// field returns a question of the model's as one of a form.
+// field returns a question of the model as a field of a form.
 func (a *asker) field(name string, q engine.Question) field {
 	s := map[string]any{"type": "string", "title": output.EscapeLine(q.Text)}
 	about := q.Hint

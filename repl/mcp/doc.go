@@ -3,9 +3,9 @@
 //
 // # A call is a conversation
 //
-// Each call has a conversation of its own, or one that its client has a name for. What is
-// asked in it is asked of the client, which asks its user; what happens is told as
-// progress. A client that can't ask has what a run has that nobody watches.
+// Each call has a conversation of its own, or a conversation that its client names.
+// Questions go to the client, which asks its user; events are reported as progress. If the
+// client can't ask, the call is treated like an unattended run.
 //
 // # Nothing outlives the client
 //

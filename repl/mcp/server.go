@@ -26,7 +26,7 @@ type Config struct {
 	// Begin begins the conversation of a name, or goes on with it, or one without a name.
 	Begin func(ctx context.Context, w serve.Wish) (*serve.Conversation, error)
 
-	// Reporter returns what makes one JSON document of a task, and writes it to out.
+	// Reporter returns a reporter that writes a task to out as a JSON document.
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
 
 	Outcome func(error) report.Outcome // classifies how a call ended

@@ -156,6 +156,5 @@ func compare(b []byte, openings []string) likeness {
 	return found
 }
 
-// quote stands before a line of outside text that begins like one of the
-// program's.
+// quote precedes a line of outside text that begins like a message of the program.
 const quote = "| "

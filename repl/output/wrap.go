@@ -160,8 +160,8 @@ func (f *wrap) endCluster() {
 	}
 }
 
-// opens and closes report whether a character belongs to what follows it, or
-// to what is before it, so that no line ends between them.
+// opens and closes report whether a character stays with the next or with the
+// previous one, so that no line ends between them.
 func opens(r rune) bool { return unicode.In(r, unicode.Ps, unicode.Pi) }
 
 func closes(r rune) bool {

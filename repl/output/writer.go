@@ -46,8 +46,8 @@ func New(w io.Writer, o Options) *Writer {
 	return m
 }
 
-// Wrap has messages broken between words from here on, at the width that
-// columns returns. It is nil for a terminal that breaks them as it likes.
+// Wrap breaks messages between words from here on, at the width that columns
+// returns. With nil the terminal breaks them.
 func (w *Writer) Wrap(columns func() int) { w.columns = columns }
 
 // Adopt goes on in another mode.

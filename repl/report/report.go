@@ -48,7 +48,7 @@ type Init struct {
 	Model   string
 	Prompt  string // as the user gave it
 
-	Protocol int // the version of the protocol of a conversation, 0 if there is none
+	Protocol int // the version of a conversation's protocol, 0 without one
 
 	sandbox *Sandbox // for the forms that tell of it
 }
@@ -89,7 +89,7 @@ type Config struct {
 	Unwritten func(error) Outcome
 }
 
-// RunInfo is what a record says of a run beside what happens. Each of it may be
+// RunInfo holds the facts about a run for records, beside its events. Each may be
 // missing.
 type RunInfo struct {
 	Version string          // of the program

@@ -90,8 +90,8 @@ func (r *Records) put(kind, at string, elapsed int64, body any) {
 	r.invalid = false
 }
 
-// Text returns s as it can stand in the next record, which says so if bytes of
-// it were escaped.
+// Text returns s in a form for the next record, which notes whether bytes were
+// escaped.
 func (r *Records) Text(s string) string {
 	s, invalid := output.Clean(s)
 	r.invalid = r.invalid || invalid

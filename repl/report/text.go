@@ -100,8 +100,8 @@ func (t *textForm) say(s string) {
 	t.print(s)
 }
 
-// restart forgets what is held of the answer. If anything of it was written, what
-// follows begins on another line.
+// restart forgets the held part of the answer. If a part was written already, the
+// next text begins on a new line.
 func (t *textForm) restart() {
 	t.utf8.Flush()
 	t.back = false

@@ -24,8 +24,8 @@ func newServer(h http.Handler, idle time.Duration, most int) *http.Server {
 		IdleTimeout: idle, ConnState: c.changed}
 }
 
-// connections are those of a server. If there are too many, the one ends that has been quiet
-// for longest, which may be the new one.
+// connections are the connections of a server. If there are too many, the longest quiet
+// connection ends, perhaps the new one.
 type connections struct {
 	most int
 

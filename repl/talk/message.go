@@ -21,7 +21,7 @@ type (
 		ID      string // the client's name for it; may be empty
 		Parts   []*genai.Part
 		Literal bool  // no command or @path in it means anything
-		Hint    *bool // it is for the turn that runs, if one does; nil if it does not say
+		Hint    *bool // for the running turn, if any; nil if the message does not say
 	}
 
 	// approvalMessage decides about a call.

@@ -31,11 +31,11 @@ type Start struct {
 	User  func(name string) string
 }
 
-// What is Started are the files of a project that run, or that the commands name.
+// Started holds the files of a project that run, or that the commands name.
 type Started struct {
 	Files  []string
-	Dirs   []string // in which every file may be meant
-	Unsure string   // why not all of them can be told, "" if these are all
+	Dirs   []string // any file in them may run
+	Unsure string   // the reason why more files may run, "" if the list is complete
 }
 
 // Fingerprint returns what tells what is started, and parts, from others.

@@ -14,8 +14,8 @@ import (
 
 // arrange puts the flags in front of the words, each with its value in the
 // same argument. So words and flags may be mixed, a value may begin with a
-// hyphen, and every mistake is told in our own words. A word that is a flag as
-// it stands is no value of the flag before it: that one has been left without.
+// hyphen, and every mistake is told in our own words. A word that is itself a flag
+// is no value of the flag before it, which then lacks its value.
 func arrange(k *kong.Kong, args []string) ([]string, error) {
 	names := namesOf(k)
 	var flags, words []string

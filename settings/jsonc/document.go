@@ -45,7 +45,7 @@ const (
 	MaxDepth = 100
 )
 
-// A Document is the text of a file, and what it says.
+// A Document is the text of a file, with its parsed values.
 type Document struct {
 	Tree  map[string]any // numbers are as they are written
 	Twice [][]string     // the keys that are given more than once; the last one counts
@@ -74,8 +74,8 @@ func Read(path string) (*Document, error) {
 	return Parse(path, b)
 }
 
-// ReadFile reads a regular file of reasonable size. One that is not there, or
-// is the null device, is nil. The error is an [Error].
+// ReadFile reads a regular file of reasonable size. It returns nil for a missing
+// file and for the null device. The error is an [Error].
 func ReadFile(path string) ([]byte, error) {
 	if path == "" || path == os.DevNull {
 		return nil, nil

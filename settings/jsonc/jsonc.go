@@ -268,8 +268,8 @@ func (d *Document) fill(o object, name, raw []byte) []patch {
 	return []patch{{start, end, s.newline + s.indent + s.member(name, raw) + s.newline + base}}
 }
 
-// unset returns the patches that remove the key at path. With hollow they do
-// so only if it is one object without anything in it.
+// unset returns the patches that remove the key at path. With hollow they remove
+// it only if its value is an empty object.
 func (d *Document) unset(path []string, hollow bool) ([]patch, error) {
 	o, left, err := d.reach(path)
 	if err != nil || len(left) > 1 {

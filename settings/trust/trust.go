@@ -51,7 +51,7 @@ type Status struct {
 // A RefusedError is a run in an untrusted folder, with nobody to ask.
 type RefusedError struct{ Trust Status }
 
-// Error names the folder and the kinds of what it would bring.
+// Error names the folder and the kinds of its items.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
 }

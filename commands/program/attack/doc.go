@@ -1,10 +1,9 @@
 // Package attack tries the program out as those would who mean harm.
 //
 // It has no code but tests. They build the program as it is given to users, and
-// run it on the cases of testdata: cases.jsonl is a table that other
-// programs of the kind can be held against as well, own.jsonl is about what only
-// gemline has. A case is a folder with what a stranger put there, what the model
-// says, and what must, and must not, come of it.
+// run it on the cases of testdata: cases.jsonl can test similar programs as well,
+// own.jsonl is about features that only gemline has. A case is a stranger's
+// folder, the model's words, and the required and forbidden outcomes.
 //
 // # Every run
 //

@@ -261,7 +261,7 @@ type ManagedHooks struct {
 	Launcher func() (*launch.Launcher, error)
 }
 
-// set returns the hooks: those of the session, if one is held.
+// set returns the hooks, during a session the session's.
 func (m ManagedHooks) set() *hookSet {
 	if m.Opts.Found.Hooks == nil {
 		m.Opts.Found.Hooks = m.Opts.FindHooks()

@@ -215,8 +215,8 @@ func (o *Options) InTree() string {
 	return "cd " + script.Quote(o.Paths.Cwd) + " && "
 }
 
-// SystemMD returns the value of a variable that names a file with the system prompt. If it is
-// switched on without a path, it means a file of the project, which may be no link out of it.
+// SystemMD returns the value of a variable that names a file with the system prompt. A value
+// without a path means the project's file, which may be no link out of the project.
 func (o *Options) SystemMD(name string) string {
 	v := o.Env.Getenv(name)
 	reads := name == "GEMINI_SYSTEM_MD"

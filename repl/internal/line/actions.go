@@ -171,7 +171,7 @@ func (e *editor) compose() {
 	}
 }
 
-// stop stops the program, if it is one that can go on.
+// stop stops the program, if it can be continued.
 func (e *editor) stop() {
 	if e.terminal.jobs == nil {
 		return

@@ -40,7 +40,7 @@ func (b *buffer) reset() {
 	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
 }
 
-// keep makes what is there now something that undo goes back to.
+// keep makes the current state one that undo restores.
 func (b *buffer) keep() {
 	if n := len(b.past); n > 0 && slices.Equal(b.past[n-1].text, b.text) {
 		return
@@ -204,8 +204,7 @@ func (b *buffer) transpose() {
 	b.set(swapped, to)
 }
 
-// left returns the position of the character before i: of what the user sees
-// as one.
+// left returns the position of the visible character before i.
 func (b *buffer) left(i int) int {
 	if i == 0 {
 		return 0

@@ -25,9 +25,8 @@ const (
 	mostListed = 40
 )
 
-// completion returns what a Tab makes of a line: the text that takes the place
-// of text[start:pos], or, if that would be what is there already, a list of
-// the candidates.
+// completion returns the effect of Tab on a line: the text that replaces
+// text[start:pos], or, if that would change nothing, a list of the candidates.
 func completion(text []rune, pos int, complete func(line string,
 	at int) (int, []Candidate)) (start int, insert []rune, list []string) {
 	line := strings.ReplaceAll(string(text), string(newlineMark), "\n")
@@ -86,7 +85,7 @@ func commonPrefix(a, b string) string {
 	return a[:n]
 }
 
-// listed returns the lines of a list that fit on a screen of that many rows.
+// listed returns the lines of a list that fit on a screen with the given rows.
 func listed(list []string, rows int) []string {
 	room := mostListed
 	if rows > 0 {

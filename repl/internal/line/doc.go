@@ -28,7 +28,7 @@
 // chzyer/readline draws a line anew with each key, counts a column for each
 // character, searches with races, and ends half a line on a hang-up. So it has
 // no terminal here. It turns the keys of its input into calls, one after the
-// other, on a goroutine of its own; it says what ends a line, and returns that.
+// other, on a goroutine of its own; it finds the end of a line, and returns the line.
 // The line itself, its history and its picture are ours.
 //
 // # Half a line

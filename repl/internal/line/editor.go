@@ -73,7 +73,7 @@ func (e *editor) size() (width, height int) {
 	return w, max(0, h)
 }
 
-// pasted returns first alone: what is pasted with it is in it.
+// pasted returns first alone, which contains the whole paste.
 func (e *editor) pasted(_ context.Context, first string) ([]string, error) {
 	return []string{first}, nil
 }

@@ -230,7 +230,7 @@ func (k *keys) limit() int {
 	return escapeDelay
 }
 
-// timedOut takes what has come of a sequence for all there is.
+// timedOut treats an incomplete sequence as complete.
 func (k *keys) timedOut() {
 	if k.burst.coming || k.burst.enter {
 		if k.burst.entered() {
@@ -324,8 +324,7 @@ func (k *keys) takeBurst(b []byte) bool {
 	return true
 }
 
-// endBurst takes what has come of such a paste for all of it, and an Enter that
-// nothing came with for a key.
+// endBurst treats an unmarked paste as complete, and a lone Enter as a key.
 func (k *keys) endBurst() {
 	if k.burst.coming {
 		k.insert(k.burst.text)

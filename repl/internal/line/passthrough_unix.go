@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passthrough gives the terminal to a command that has one of its own behind it.
-// It returns what was typed for the command and not read by it.
+// passthrough gives the terminal to a command with a terminal of its own. It returns
+// typed input that the command has not read.
 func (s *source) passthrough(use func(Connect)) (unread []byte) {
 	s.modes.restore()
 	s.lent.Store(true)

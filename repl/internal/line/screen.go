@@ -121,8 +121,8 @@ func (s *screen) leave() {
 	s.shown = false
 }
 
-// rubout takes one character, less, from the end of what is shown. It reports
-// false if that needs a drawing.
+// rubout removes one character, less, from the end of the shown line. It reports
+// false if the line has to be drawn anew.
 func (s *screen) rubout(less string) bool {
 	n := displaywidth.String(less)
 	if n < 1 || n > 2 || len([]rune(less)) != 1 {

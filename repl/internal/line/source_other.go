@@ -47,8 +47,8 @@ func (s *source) setQuiet(bool)         {}
 func (s *source) drop() []byte          { return nil }
 func (s *source) typeAhead() []byte     { return nil }
 
-// canTimeOut says that waiting for input can have no limit, so that nothing is
-// told of what comes together.
+// canTimeOut says that waiting for input can't have a limit, so that a paste is not
+// recognised.
 const canTimeOut = false
 
 func (s *source) readWithin(ctx context.Context, _ time.Duration) ([]byte, error) { return s.read(ctx) }

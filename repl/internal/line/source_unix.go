@@ -256,9 +256,9 @@ func (s *source) typeAhead() []byte {
 	return s.pending()
 }
 
-// pending returns what was typed and not read yet, half a line included. A
-// Ctrl-D is a 0 in it, as the terminal makes of one while it hands out lines,
-// and does not of one that comes while it is being emptied.
+// pending returns typed input that is not read yet, half a line included. A
+// Ctrl-D becomes a 0, as the terminal stores it in line mode, also if it comes
+// while the terminal is being emptied.
 func (s *source) pending() []byte {
 	typed := s.drop()
 	if t, err := s.modes.original(); err == nil {
