@@ -103,8 +103,8 @@ type (
 		Price   string // the price of Model as the end of a sentence, if Model is dearer
 	}
 
-	// Continued says that another request goes on with an answer. It never leaves the
-	// engine, which adds up what the requests took.
+	// Continued says that another request continues an answer. It never leaves the engine,
+	// which adds up the tokens of the requests.
 	Continued struct{}
 
 	// Notice is the engine speaking for itself.

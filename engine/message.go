@@ -13,7 +13,7 @@ import (
 type message struct {
 	parts   []*genai.Part
 	usage   Usage // of the last request
-	before  Usage // of those before it that made the same answer
+	before  Usage // of the earlier requests for the same answer
 	prompt  int   // tokens of the first request
 	counted bool  // by the server, in usage
 	finish  genai.FinishReason
@@ -144,7 +144,7 @@ func IsText(p *genai.Part) bool {
 func HasData(p *genai.Part) bool {
 	data := *p
 	data.Text, data.Thought, data.ThoughtSignature, data.PartMetadata = "", false, nil, nil
-	return !reflect.ValueOf(&data).Elem().IsZero() // so no field of the library's is forgotten
+	return !reflect.ValueOf(&data).Elem().IsZero() // covers new fields of the library, too
 }
 
 // Words returns what parts say: their texts, without thoughts.

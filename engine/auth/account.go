@@ -28,7 +28,7 @@ type Account struct {
 	// empty for its usual address.
 	Host string
 
-	cloud bool // the environment is that of a machine of Google's
+	cloud bool // the environment is a Google machine's
 }
 
 // NewAccount returns where to look, by the environment.

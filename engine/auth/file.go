@@ -25,16 +25,16 @@ import (
 // FileName is the name of the file of credentials in the user's directory.
 const FileName = "gemini-credentials.json"
 
-// A File is a file of credentials as the Gemini CLI has it: an object of
-// services, each an object of values, encrypted for one user of one machine.
-// Encryption protects the values in backups and from searches, not from the user's programs;
-// the file's mode keeps other users out.
+// A File is a file of credentials in the format of the Gemini CLI: an object of services,
+// each an object of values, encrypted for a user on a machine. Encryption protects the values
+// in backups and from searches, not from the user's programs; the file's mode keeps other
+// users out.
 type File struct {
 	Path string
 	key  func() ([]byte, error) // for this user and machine; the first call is slow
 }
 
-// newFile returns the File in dir, for this user of this machine.
+// newFile returns the File in dir, for the current user and machine.
 func newFile(dir string) File {
 	path := ""
 	if dir != "" {
@@ -119,8 +119,8 @@ func (f File) remove(ctx context.Context, edit func(entries) bool) error {
 	return f.change(ctx, edit)
 }
 
-// change reads the file, lets edit change what is in it, and writes it if edit
-// says so. No other process of this program writes meanwhile.
+// change reads the file, lets edit change the entries, and writes the file if edit returns
+// true. It locks out other processes of the program meanwhile.
 func (f File) change(ctx context.Context, edit func(entries) bool) error {
 	if f.Path == "" {
 		return &Error{Message: "there is no home directory to keep a key in",

@@ -13,8 +13,8 @@ import (
 const maxKeyFile = 64 << 10
 
 // ReadKey returns the key in the file called name: its only line. The file may
-// be a pipe, such as a shell makes of <(command). A warning says that others
-// may read it. Without a name there is no key. The error is an [Error].
+// be a pipe, such as a shell makes of <(command). The warning says that other users may read
+// the file. Without a name there is no key. The error is an [Error].
 func ReadKey(name string) (key, warning string, err error) {
 	if name == "" {
 		return "", "", nil

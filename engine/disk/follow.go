@@ -15,8 +15,8 @@ func Inside(dir, path string) bool {
 	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// InsideAny reports whether path, which holds no link, is one of dirs or lies below
-// one, wherever links lead from these.
+// InsideAny reports whether path, which has no links, is in dirs or below one of them, after
+// links in dirs are followed.
 func InsideAny(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(Follow(dir), path) })
 }

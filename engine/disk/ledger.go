@@ -75,8 +75,8 @@ func (l *Ledger) note(path string) {
 	}
 }
 
-// open makes the file of this process's notes. Between its making and its lock
-// somebody may take it for a dead one's, and then another is made.
+// open creates the file for this process's notes. Before the lock, another process may remove
+// the file as a dead process's; then open creates another.
 func (l *Ledger) open() error {
 	for range 100 {
 		if err := os.MkdirAll(l.dir, 0o700); err != nil {
@@ -157,7 +157,7 @@ func sweep(notes string) {
 		return
 	}
 	for line := range strings.Lines(string(b)) {
-		quoted, whole := strings.CutSuffix(line, "\n") // the last one may be half of one
+		quoted, whole := strings.CutSuffix(line, "\n") // the last line may be incomplete
 		path, err := strconv.Unquote(quoted)
 		if !whole || err != nil || !temporary.MatchString(filepath.Base(path)) {
 			continue

@@ -11,7 +11,7 @@ import (
 
 // Exposed says why somebody other than the administrator may have written the
 // file at path: who owns it or a directory above it, or who may write there.
-// A file that is not there is nobody's.
+// A missing file is not exposed.
 func Exposed(path string) string {
 	if path == os.DevNull {
 		return ""

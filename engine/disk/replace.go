@@ -111,9 +111,9 @@ func writable(path string, info fs.FileInfo) error {
 	return f.Close()
 }
 
-// ReplaceTree has write make a directory, a file or a link at a path beside at, and puts it
-// in the place of what is at at. If that fails, what was there is there still. On Linux one
-// of both is there at any time, also where the process is killed.
+// ReplaceTree has write create a directory, a file or a link at a path beside at, and
+// replaces at by it. If that fails, the old content stays. On Linux at has the old or the new
+// content at any time, even if the process is killed.
 func ReplaceTree(at string, write func(fresh string) error) error {
 	dir := filepath.Dir(at)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -7,13 +7,13 @@ import (
 	"gemline/engine"
 )
 
-// Broken checks that a Generator tells every answer that breaks from one that is whole: each
-// of the ways to break, behind each of the pieces of an answer. Open returns the Generator of
-// the server at a URL. Fault is what the protocol says in the middle of an answer that fails.
+// Broken checks that a Generator tells broken answers from whole ones: each way to break,
+// behind each piece of an answer. The function open returns the Generator for the server at a
+// URL; fault is the protocol's error in the middle of an answer.
 func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url string) engine.Generator) {
 	reply := Streams("one ", "two ", "three ", "four")
 	whole := d.Framed(reply)
-	whole = whole[1 : len(whole)-1] // what encloses them is empty
+	whole = whole[1 : len(whole)-1] // the first and the last are empty
 	for at := range len(whole) {
 		before, next := strings.Join(whole[:at], ""), whole[at]
 		for name, w := range map[string]*Wire{

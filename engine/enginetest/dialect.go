@@ -17,7 +17,7 @@ type Dialect struct {
 	// an answer that has finished.
 	write func(d *dialogue, c *genai.GenerateContentResponse) []string
 	frame func(json string) string
-	whole func(d *dialogue, chunks []*genai.GenerateContentResponse) string // in one document; nil is a stream of one
+	whole func(d *dialogue, chunks []*genai.GenerateContentResponse) string // as a document; nil is a stream with a single chunk
 }
 
 // A dialogue is how far an answer is.

@@ -41,7 +41,7 @@ func (a *Approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answe
 	return answer, nil
 }
 
-// Proposals returns what was asked about so far.
+// Proposals returns the proposals so far.
 func (a *Approver) Proposals() []engine.Proposal {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -77,7 +77,7 @@ func Abroad() Reply {
 	return Status(http.StatusBadRequest, "FAILED_PRECONDITION", "User location is not supported for the API use.")
 }
 
-// Closed is the 404 of a model that new users have none of.
+// Closed is the 404 of a model that is closed to new users.
 func Closed(model string) Reply {
 	return Status(http.StatusNotFound, "NOT_FOUND", "This model models/"+model+" is no longer available to new users. "+
 		"Please update your code to use a newer model.")

@@ -87,7 +87,7 @@ func Streams(texts ...string) Reply {
 // Fails returns an answer that is an error.
 func Fails(err error) Reply { return Reply{Err: err} }
 
-// Chunk returns one piece of an answer. It is the last one if reason says so.
+// Chunk returns one piece of an answer. The reason is empty but for the last piece.
 func Chunk(reason genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
 	if reason == genai.FinishReasonUnspecified {
 		reason = ""

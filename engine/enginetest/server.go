@@ -33,8 +33,8 @@ type Server struct {
 	Tokens       int
 	CountReplies []Reply
 
-	// ListReplies are what the list of models is answered with, one after the
-	// other; then it holds one model. Set them before the first request.
+	// ListReplies are the replies to requests for the list of models, in order; later
+	// requests get a list of one model. Set them before the first request.
 	ListReplies []Reply
 
 	// Assist is what Code Assist answers to the methods that generate and

@@ -16,8 +16,8 @@ type begunLine struct {
 	ID      string `json:"id"`      // of the call
 }
 
-// Begun returns a Run that has it recorded which calls begin, each before it runs: of a call
-// that a killed session had only asked about it is then known that it has not run.
+// Begun returns a Run that records the beginning of each call before the call runs: after a
+// session was killed, calls that only waited for approval are then known not to have run.
 func (f *File) Begun(run engine.Run) engine.Run {
 	f.begins = true
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {

@@ -54,14 +54,14 @@ type File struct {
 	unwritten bool // what was recorded could not be written, and stands in the head
 	empty     bool // nothing was written yet
 
-	unsynced   bool // the disk may not have all of it
-	unlisted   int  // nor its name, in so many directories above each other
-	unsyncable bool // what was told
+	unsynced   bool // the disk may lack a part of the file
+	unlisted   int  // directories, one above the other, that may lack its name
+	unsyncable bool // a failure to flush was reported
 
 	said     *messageLine // the model's last message
 	saidFrom *genai.Content
-	told     bool // how its only call ended stands beside it
-	begins   bool // it is recorded which calls begin
+	told     bool // the result of its only call is beside it
+	begins   bool // beginnings of calls are recorded
 	known    *known
 }
 
@@ -212,8 +212,8 @@ func (f *File) withResults(calls []engine.CallRecord) ([]byte, error) {
 	return encode(again)
 }
 
-// open keeps the opening message. In a file that has one it takes its place;
-// to a file without one it is not added, since it would not stand first.
+// open records the opening message. It replaces the opening message of an existing file; a
+// file without one gets none, since it would not come first.
 func (f *File) open(c *genai.Content) error {
 	if !f.opening {
 		return nil

@@ -39,17 +39,17 @@ type message struct {
 
 	words string // how the words of a user's message begin, whoever added them
 
-	begins bool     // lines tell which of its calls have begun
+	begins bool     // lines record the beginnings of its calls
 	begun  []string // the ids of these calls
 
 	context bool // it sets up the conversation
-	command bool // it looks like one for the program
+	command bool // it looks like a command to the program
 
 	kept *kept // if raw is wanted
 	said *said // if spoken is
 }
 
-// What is kept of a message as it stands.
+// A message as it is in the file.
 type kept struct {
 	raw     []byte
 	body    object
@@ -131,7 +131,7 @@ func (r *record) result(res *result) {
 	}
 }
 
-// begin keeps with a message that a call of it has begun.
+// begin notes in a message that its call has begun.
 func (r *record) begin(b begunLine) {
 	if i, ok := r.index[b.Message]; ok {
 		m := r.messages[i]

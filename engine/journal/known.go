@@ -60,7 +60,7 @@ func firstAnswered(parts []*genai.Part) string {
 	return parts[0].FunctionResponse.ID
 }
 
-// known returns what r knows of a conversation, which is its own.
+// known returns the knowledge of r about said, its own conversation.
 func (r *record) known(said []*genai.Content) *known {
 	k := &known{said: slices.Clone(said), ids: map[string]string{}}
 	calls := map[string]string{} // by the id that the file has

@@ -36,8 +36,8 @@ func lines(r io.Reader, f func([]byte)) error {
 	}
 }
 
-// changes returns what the lines of the first size bytes of f change, in their order. Blocks
-// of it are taken apart side by side, each with the lines that begin in it.
+// changes returns the changes of the lines in the first size bytes of f, in order. Blocks are
+// parsed concurrently, each with the lines that begin in the block.
 func changes(f io.ReaderAt, size, blockSize int64) ([][]change, error) {
 	all := make([][]change, (size+blockSize-1)/blockSize)
 	errs := make([]error, len(all))

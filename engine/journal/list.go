@@ -201,7 +201,7 @@ func isQuestion(text string) bool {
 	return text != "" && engine.Noted(text) == ""
 }
 
-// title makes one line of text that is fit to be listed.
+// title turns text into a line for lists.
 func title(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) {

@@ -409,8 +409,8 @@ func (k *reader) walkCall(b []byte, at int) (*call, int) {
 	return c, end
 }
 
-// matchCall brings fc into the form the engine works with. What stands beside it
-// among calls is taken from there: its result, and the arguments that it ran with.
+// matchCall brings fc into the form the engine works with. If calls has the same call, its
+// result and the arguments of its run are taken from there.
 func matchCall(fc *genai.FunctionCall, calls *[]*call) *call {
 	k := &call{fc: fc}
 	bare := func(fc *genai.FunctionCall) string { return strings.TrimPrefix(fc.ID, fc.Name+"__") }

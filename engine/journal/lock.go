@@ -14,14 +14,14 @@ import (
 	"gemline/engine/text"
 )
 
-// A BusyError means that another process works with a session. What it did not say of
-// itself is empty.
+// A BusyError means that another process works with a session. Fields that the process did
+// not report are empty.
 type BusyError struct {
 	ID string
 	Holder
 }
 
-// A Holder is a process that works with a session, as it says itself.
+// A Holder is a process that works with a session, by its own report.
 type Holder struct {
 	PID      int
 	Since    time.Time
@@ -85,7 +85,7 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 	return nil, &BusyError{ID: id}
 }
 
-// newHolder returns what this process says of itself.
+// newHolder returns the report of this process about itself.
 func newHolder() Holder {
 	h := Holder{PID: os.Getpid(), Since: time.Now()}
 	h.Host, _ = os.Hostname()

@@ -36,7 +36,7 @@ type Choice struct {
 // Saved is a conversation that was saved beside the sessions.
 type Saved struct {
 	Title   string
-	Session string // in which it was said, "" if nobody knows
+	Session string // the conversation's session, "" if unknown
 	At      time.Time
 	History []*genai.Content
 }
@@ -186,7 +186,7 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 	return o, nil
 }
 
-// resume returns a session that was kept.
+// resume returns a stored session.
 func resume(s Session, now func() time.Time) (Opened, error) {
 	lock, err := lockSession(filepath.Dir(s.Path), s.ID)
 	if err != nil {

@@ -32,7 +32,7 @@ func decodeParts(b []byte) []*genai.Part {
 	return dropEmpty(parts)
 }
 
-// decodePart decodes one part, if b is that.
+// decodePart decodes a part, and returns false if b is none.
 func decodePart(b []byte) (*genai.Part, bool) {
 	if b[0] == '"' {
 		return &genai.Part{Text: decodeString(b)}, true

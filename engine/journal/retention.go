@@ -48,7 +48,7 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 	return r, nil
 }
 
-// Expired returns those of sessions that are not to be kept, the one written last first.
+// Expired returns the sessions to remove, the last written first.
 func (r Retention) Expired(sessions []Session, now time.Time) (expired []Session) {
 	byAge := slices.SortedStableFunc(slices.Values(sessions),
 		func(a, b Session) int { return b.Updated.Compare(a.Updated) })

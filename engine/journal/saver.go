@@ -23,8 +23,9 @@ func (e *UnwrittenError) Error() string { return disk.Full(e.Err).Error() }
 
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// A Saver is the [engine.Journal] of a conversation in a File. Where that can't be written,
-// it says so once, and tries again with all that is missing. A nil Saver saves nothing.
+// A Saver is the [engine.Journal] of a conversation in a File. If the File can't be written,
+// the Saver reports the failure once, and writes the missing messages later. A nil Saver
+// saves nothing.
 type Saver struct {
 	file  *File
 	tell  func(engine.Notice)

@@ -160,8 +160,7 @@ func decodeString(b []byte) string {
 	return s
 }
 
-// stringPrefix returns the beginning of the string that the JSON value b is: all of
-// it if it is short.
+// stringPrefix returns the beginning of the JSON string b, or the whole string if short.
 func stringPrefix(b []byte) string {
 	const enough = 2000 // bytes
 	if len(b) <= enough {

@@ -131,7 +131,7 @@ func around(line string, at int) string {
 	return title(text.OneLine(line, most))
 }
 
-// surePart returns the longest part of words that every encoder of JSON writes as it is.
+// surePart returns the longest part of words that no JSON encoder escapes.
 func surePart(words string) string {
 	parts := strings.FieldsFunc(words, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z')

@@ -132,7 +132,7 @@ type bound struct {
 	tokens int
 }
 
-// bounded returns req with the bound of a, which keeps it if it is the lowest.
+// bounded returns req with the bound of a. It clears a's bound if a lower limit holds anyway.
 func bounded(req *engine.Request, a *attempt) *engine.Request {
 	asked, config := *req, genai.GenerateContentConfig{}
 	if req.Config != nil {
@@ -156,9 +156,8 @@ type attempt struct {
 	cut     bool // by the bound
 }
 
-// hear takes in a chunk, which it owns. Where the bound has cut the answer,
-// the chunk no longer says so: it is not the server that cut it, and what is
-// asked again would be cut again.
+// hear takes in a chunk and may change it. If the bound has cut the answer, the finish reason
+// is removed: the server did not cut the answer, and a repeated request would be cut again.
 func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
 	a.counted = a.usage.Update(chunk) || a.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
@@ -269,7 +268,7 @@ func (b *Budget) price(model string) (Price, bool) {
 	return b.cfg.Price(model)
 }
 
-// spend counts what req took by what was heard of its answer; s was held for it.
+// spend counts the cost of req by the usage in its answer, and releases its share s.
 func (b *Budget) spend(req *engine.Request, s share, a *attempt) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

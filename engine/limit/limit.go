@@ -30,7 +30,7 @@ type Error struct {
 	Kind    Kind
 	Message string // what was stopped, on one line
 	Advice  string // how to go on, on one line; it names the flag
-	Unsent  bool   // it was a request, which was not made
+	Unsent  bool   // a request was stopped before it was sent
 }
 
 // Error returns the message and the hint, on one line.

@@ -24,12 +24,12 @@ type Rate struct{ Input, Cached, Output float64 }
 // A Price is what the tokens of a model cost.
 type Price struct {
 	Rate
-	Above int    // tokens of a prompt beyond which Long counts; 0 if it never does
+	Above int    // tokens of a prompt beyond which Long applies; 0 is never
 	Long  Rate   // for all tokens of such a request
-	Date  string // when this was so, as YYYY-MM-DD; may be empty
+	Date  string // the day of the price, as YYYY-MM-DD; may be empty
 }
 
-// rate returns what the tokens of a request cost whose prompt has so many.
+// rate returns the rate of a request whose prompt has the number of tokens.
 func (p Price) rate(prompt int) Rate {
 	if p.Above > 0 && prompt > p.Above {
 		return p.Long
@@ -124,8 +124,7 @@ type table struct {
 	Models map[string]entry `toml:"models"`
 }
 
-// An entry is what a file says of a model. An empty one says that nothing is
-// known.
+// An entry is a model's row in a file. An empty entry says that no price is known.
 type entry struct {
 	Input  *float64 `toml:"input"`
 	Cached *float64 `toml:"cached"` // as Input if left out
@@ -150,7 +149,7 @@ func readPrices(path string, text []byte, base Prices, today time.Time) (Prices,
 		if pe := (toml.ParseError{}); errors.As(err, &pe) {
 			return nil, wrong(pe.Position.Line, "%s", oneLine(pe.Message))
 		}
-		line := 0 // of a value that does not fit, which is told in the words of the program's types
+		line := 0 // of a value of the wrong type; the library's message names Go types
 		fmt.Sscanf(err.Error(), "toml: line %d", &line)
 		return nil, wrong(line, "a value of the wrong kind; prices are numbers, names and dates are texts")
 	}

@@ -31,10 +31,9 @@ type pass struct {
 // [Budget.spend] is called with the pass. Requests are let through in the
 // order in which they came.
 //
-// One that is alone has all that is left. Another one waits until what is left
-// covers its share beside those under way: so the sum goes beyond a limit by
-// what one request may, and by more only where answers that come at once are
-// far longer than all before.
+// A single request has the whole rest. A further request waits until the rest covers its
+// share beside those under way. The sum exceeds a limit no more than a single request may,
+// unless concurrent answers are far longer than all before.
 func (b *Budget) admit(ctx context.Context, req *engine.Request) (p pass, err error) {
 	select {
 	case b.gate <- struct{}{}:
@@ -111,7 +110,7 @@ func (b *Budget) release(s share) {
 	b.held.tokens -= s.tokens
 	b.held.cost -= s.cost
 	if b.open == 0 {
-		b.held = share{} // and nothing of what sums of fractions leave
+		b.held = share{} // without rounding errors
 	}
 	close(b.freed)
 	b.freed = make(chan struct{})

@@ -13,8 +13,8 @@ import (
 // The numbers are the Gemini CLI's, but for the last one.
 const (
 	longestCycle = 5  // calls in a round
-	mostRounds   = 5  // that are alike before it is a loop
-	mostAlike    = 20 // calls in a row, whatever came back
+	mostRounds   = 5  // equal rounds that make a loop
+	mostAlike    = 20 // calls in a row, whatever their results
 )
 
 // A digest tells calls, or results, from others.

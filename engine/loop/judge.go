@@ -15,12 +15,12 @@ import (
 
 // The numbers are the Gemini CLI's.
 const (
-	firstJudgement = 30 // requests of a prompt before the first one
-	leastInterval  = 5  // requests between two
+	firstJudgement = 30 // requests of a prompt before the first judgement
+	leastInterval  = 5  // requests between two judgements
 	mostInterval   = 15
 	usualInterval  = 10
-	judged         = 20  // messages that are looked at
-	certain        = 0.9 // from when on it is a loop
+	judged         = 20  // messages that the judge reads
+	certain        = 0.9 // confidence from which a loop is certain
 
 	mostVain = 2 // questions in a row that may stay without an answer
 )
@@ -28,7 +28,7 @@ const (
 // A judge has a model say whether a long turn gets anywhere.
 type judge struct {
 	requests int // of the prompt
-	last     int // the request before which it was asked last
+	last     int // the request before which the judge was last asked
 	interval int
 }
 

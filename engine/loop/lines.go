@@ -23,7 +23,7 @@ type lines struct {
 	lead  []rune // the beginning of a line, until its kind is known
 	known bool
 	skip  bool   // the rest of the line does not count
-	code  string // the fence that opened the code, "" outside of it
+	code  string // the fence that opened the code, "" outside of code
 }
 
 // add takes in a character. It returns the characters that count now, and whether the text

@@ -90,11 +90,11 @@ type prompt struct {
 	judges  judge
 	calls   calls
 	said    repetition
-	open    []engine.Called // of the last message, that are not over
+	open    []engine.Called // calls of the last message that are not over
 	advised bool
 }
 
-// say says parts to the model. It returns what is to be said next, nil if nothing is.
+// say says parts to the model. It returns the next parts to say, nil if none.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Part, err error) {
 	var why *Error
 	first := !p.advised
@@ -128,7 +128,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 	return next, err
 }
 
-// watch takes an event into account. It returns what repeats, nil if nothing does.
+// watch takes an event into account. It returns the repetition, nil if none.
 func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.Requested:

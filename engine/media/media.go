@@ -24,9 +24,8 @@ import (
 // errNowhere is the error of a session that has no directory.
 var errNowhere = errors.New("this session keeps no files")
 
-// Keep returns a Run around another that keeps what answers hold beside text in the
-// directory that dir returns, which is "" where nothing is kept. The history is that of the
-// engine below.
+// Keep returns a Run around run that stores the media of answers in the directory that dir
+// returns; "" stores nothing. The function history returns the history of the engine below.
 func Keep(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
@@ -52,8 +51,8 @@ func Keep(run engine.Run, history func() []*genai.Content, dir func() string) en
 	}
 }
 
-// keep writes what the last message of a history holds beside text, and returns what is
-// shown of it.
+// keep writes the media of a history's last message to files, and returns the events that
+// show them.
 func keep(history []*genai.Content, dir string, line bool) (shown []engine.Event) {
 	if len(history) == 0 {
 		return nil

@@ -224,8 +224,8 @@ type inclusion struct {
 	*source
 }
 
-// meant returns the longest name of r of which there is a file, or else the shortest, and
-// where it ends.
+// meant returns the longest name of r for which a file exists, else the shortest name, and
+// the name's end.
 func (l *loader) meant(r reference, from importer) (name string, end int) {
 	last := len(r.names) - 1
 	for i, name := range r.names {
@@ -253,8 +253,8 @@ func (from importer) path(name string) string {
 	return path
 }
 
-// fetch returns the file that @name stands for, or why it can't be had. If that
-// is no import, it returns neither.
+// fetch returns the file for @name, or the reason to refuse it. If @name is no import, it
+// returns neither.
 func (l *loader) fetch(name string, from importer) (im *inclusion, refusal string) {
 	for _, scheme := range []string{"file://", "http://", "https://"} {
 		if strings.HasPrefix(strings.ToLower(name), scheme) {
@@ -287,7 +287,7 @@ func (l *loader) fetch(name string, from importer) (im *inclusion, refusal strin
 	return nil, why(err)
 }
 
-// embed returns what stands for @name. It is false if that is no import.
+// embed returns the replacement for @name, and false if @name is no import.
 func (l *loader) embed(name string, from importer) (string, bool) {
 	im, refusal := l.fetch(name, from)
 	switch {

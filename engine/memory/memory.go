@@ -42,7 +42,7 @@ const DefaultName = "GEMINI.md"
 // What is read, at most, unless the Config says otherwise.
 const (
 	defaultLimit = 256 << 10 // bytes of one file
-	defaultTotal = 1 << 20   // bytes of all files and what they import
+	defaultTotal = 1 << 20   // bytes of all files and their imports
 	maxFiles     = 100       // context files
 	maxImports   = 1000      // attempts to import
 	maxWarnings  = 20

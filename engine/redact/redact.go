@@ -1,14 +1,12 @@
-// Package redact takes secrets out of texts: those that the program knows, and
-// what has the shape of a well-known kind of key. In their place stands a mark
-// that says what was there, such as [redacted: API key].
+// Package redact removes secrets from texts: secrets that the program knows, and texts with
+// the shape of a well-known kind of key. A mark with the kind of the secret replaces them,
+// such as [redacted: API key].
 //
 // # Known, then shaped
 //
-// A value that is known to be a secret is one wherever it stands, so it is
-// taken out of everything that is stored, shown or sent. A shape is a guess. It
-// is good enough for what is only kept, in sessions and logs, and too bold for
-// what the model works with: a test's made-up key in a file would no longer be
-// what the file says.
+// A known secret is a secret everywhere, so it is removed from everything that is stored,
+// shown or sent. A shape is a guess. It is good enough for sessions and logs, and too bold
+// for the model's own work: a test's made-up key in a file would differ from the file.
 //
 // # Once is enough
 //
@@ -129,8 +127,8 @@ func (r *Redactor) Known(s string) string {
 	return r.replace(s, next)
 }
 
-// replace takes the secrets out of s that are found at next. Of several that
-// begin at one place the longest counts; what stands inside a mark is none.
+// replace removes the secrets from s that are found at next. If several begin at the same
+// place, the longest counts; nothing inside a mark is a secret.
 func (r *Redactor) replace(s string, next []int) string {
 	var b strings.Builder
 	done := 0
@@ -189,8 +187,8 @@ func (r *Redactor) markLength(s string) int {
 	return 0
 }
 
-// Text returns s without the secrets that r knows, and without what has the
-// shape of one.
+// Text returns s without the secrets that r knows, and without texts in the shape of a
+// secret.
 func (r *Redactor) Text(s string) string {
 	s = r.Known(s)
 	if r != nil {

@@ -7,7 +7,7 @@ import "strings"
 type shape struct {
 	prefix, what string
 	minLength    int
-	loose        bool // no other word begins like this, so anything may stand before it
+	loose        bool // no other word has the prefix, so any character may precede it
 	digit        bool // without a digit among them it is a word
 
 	// find, if not nil, finds the secret in a text with the prefix, for keys with a form
@@ -185,7 +185,7 @@ func password(s string) (from, to int) {
 		switch c := s[i]; {
 		case c == '@' && from > 0:
 			to = i
-		case c == ':' && from == 0 && to == 0: // there may be no user in front of it
+		case c == ':' && from == 0 && to == 0: // the user's name may be missing
 			from = i + 1
 		case c <= ' ' || strings.IndexByte("/?#\"'`<>[]{}$", c) >= 0:
 			i = most

@@ -43,9 +43,8 @@ func isSource(name string) bool {
 	return sources[path.Ext(disk.FoldName(name))] // and no stream of another file
 }
 
-// named reports whether an element of a path is named like a secret. Of the
-// path it is told whether the element is its last, and whether it is that of a
-// source file.
+// named reports whether an element of a path is named like a secret. last says that the
+// element is the path's last, and source that the path is a source file's.
 func named(part string, last, source bool) bool {
 	if lower := strings.ToLower(part); fits(lower, last, source) {
 		return true
@@ -75,7 +74,7 @@ func fits(part string, last, source bool) bool {
 		return false
 	}
 	is := func(pattern string) bool { return like(pattern, part) }
-	about := source && (last || slices.ContainsFunc(plain, is)) // it is a program that deals with some
+	about := source && (last || slices.ContainsFunc(plain, is)) // a program that handles secrets
 	return !about && !slices.ContainsFunc(harmless, is)
 }
 
@@ -148,8 +147,8 @@ var names = func() (all []string) {
 	return slices.Compact(append(all, "credentials", "secrets", "passwords"))
 }()
 
-// exact are those of them without a star. The others are found by what stands
-// before their star, or after it: begins by the first byte, ends by the last.
+// exact are the names without a star. Names with a star are indexed by the text before or
+// after it: begins by the first byte, ends by the last.
 var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][]form) {
 	exact, begins, ends = map[string]bool{}, map[byte][]form{}, map[byte][]form{}
 	for _, n := range names {
@@ -200,12 +199,11 @@ func set(words ...string) map[string]bool {
 	return all
 }
 
-// harmless are names like those of secrets that hold none: examples, and the
-// public half of keys.
+// harmless are names that look like secrets but hold none: examples, and public keys.
 var harmless = []string{".env*.example", ".env*.sample", ".env*.template", ".env*.dist",
 	".env*.defaults", "*.pub", ".envrc.example"}
 
-// like reports whether name is as a pattern says.
+// like reports whether name matches a pattern.
 func like(pattern, name string) bool {
 	before, after, star := strings.Cut(pattern, "*")
 	if !star {

@@ -1,6 +1,6 @@
 package tally
 
-// Add adds what o has counted, which is over: all but what one prompt did.
+// Add adds the counts of o, which must be over, except for the counts of its prompt.
 func (t *Tally) Add(o *Tally) {
 	for i, name := range o.models.keys {
 		m, from := t.models.at(name), o.models.values[i]

@@ -16,13 +16,11 @@ type Tally struct {
 	// Class names the class of a failed request, for the counts by type.
 	// If it is nil, every failure is of the class "unknown".
 	//
-	// "" is the class of a request that was refused before it was made, which
-	// is not counted.
+	// "" is the class of a request that was refused before it was sent and is not counted.
 	Class func(error) string
 
-	// Cost, if not nil, returns what a request has cost in US dollars, and
-	// the day of which its price is, if that is known. It is called when
-	// somebody asks for the numbers.
+	// Cost, if not nil, returns the cost of a request in US dollars, and the day of its
+	// price, if known. It is called when the counts are read.
 	Cost func(engine.Usage) (usd float64, date string, ok bool)
 
 	began   time.Time
@@ -30,14 +28,14 @@ type Tally struct {
 	tools   list[tool]
 	agents  list[agent]
 	serving map[string]string        // the agents inside of calls that are not over
-	within  map[string]string        // the calls that agents are inside of, by agent and id of a call of theirs
+	within  map[string]string        // the calls that enclose agents, by agent and id of the agent's call
 	waited  map[string]time.Duration // how long agents have waited for answers inside of calls that are not over
 	all     tool
 	asked   int // calls the user was asked about
 	added   int
 	removed int
 	files   map[string]bool
-	pending map[string]*request // by the conversation that it is of
+	pending map[string]*request // by conversation
 	allowed map[string]bool     // calls that may run but are not over
 	check   *Check
 	span    Span
@@ -179,8 +177,8 @@ func (t *Tally) settle(in string, now time.Time) {
 	}
 }
 
-// Asking returns an Approver that asks a, such that no request of the conversation counts
-// the time that an answer takes. Nil asks nobody.
+// Asking returns an Approver that asks a, and keeps the time until the answer out of the
+// times of requests. Nil asks nobody.
 func (t *Tally) Asking(a engine.Approver) engine.Approver {
 	if a == nil {
 		return nil

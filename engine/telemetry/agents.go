@@ -57,7 +57,7 @@ func (p *prompt) agentOver(ev engine.Finished, c *call) {
 	case ev.Err == nil:
 	case engine.Outcome(ev.Err) == engine.Cancelled:
 		why = "ABORTED"
-	default: // the classes of such calls are its words
+	default: // the error classes of agents' calls match its words
 		why = strings.ToUpper(strings.TrimPrefix(engine.ErrorType(ev.Err), "agent_"))
 	}
 	p.recovered(ev, c)

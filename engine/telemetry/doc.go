@@ -36,6 +36,7 @@
 //
 // # What is said stays here
 //
-// What the user and the model say is in the Private and Large attributes of a record,
-// and only a Target that is to have it gets it. Secrets are taken out of all of it.
+// The words of the user and the model are in the Private and Large attributes of a record,
+// which only a Target that is configured for them gets. Secrets are removed from all
+// attributes.
 package telemetry

@@ -64,13 +64,13 @@ var bounds = []float64{0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 500
 // their attributes may be the model's.
 const maxPoints = 1000
 
-// A series is what one instrument has measured.
+// A series holds the measurements of an instrument.
 type series struct {
 	Metric
 	index map[string]int
 }
 
-// Measure adds n to what an instrument has measured with the attributes.
+// Measure adds n to the measurements of an instrument with the attributes.
 func (r *Recorder) Measure(in *Instrument, n float64, attrs ...slog.Attr) {
 	if r == nil {
 		return

@@ -33,7 +33,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	series  []*series
-	prompt  string // the id of the prompt that is answered
+	prompt  string // the id of the current prompt
 	serial  int    // prompts so far
 	current spanContext
 }
@@ -100,7 +100,7 @@ func (r *Recorder) begin(name string, within spanContext) Span {
 	return s
 }
 
-// now returns the id of the prompt that is answered, and the span of that.
+// now returns the id and the span of the current prompt.
 func (r *Recorder) now() (prompt string, span spanContext) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

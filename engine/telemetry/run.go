@@ -52,7 +52,7 @@ func (r *Recorder) Run(run engine.Run) engine.Run {
 // errLeft is the error of what nobody wanted any more.
 var errLeft = fmt.Errorf("left: %w", context.Canceled)
 
-// A prompt is one that is being answered.
+// A prompt is a prompt during its answer.
 type prompt struct {
 	r        *Recorder
 	id       string
@@ -61,7 +61,7 @@ type prompt struct {
 	calls    map[string]*call // that are not over
 }
 
-// A call is one that is not over.
+// A call is a call that is not over.
 type call struct {
 	span    Span
 	allowed bool

@@ -43,8 +43,8 @@ func EscapeLine(s string) string { return Escape(strings.ReplaceAll(s, "\n", `\n
 
 func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 
-// Untrusted marks a text as data from outside, which instructs nobody. A mark
-// within it does not end it.
+// Untrusted marks a text as data from outside, which instructs nobody. Marks inside the text
+// are made harmless.
 func Untrusted(s string) string {
 	const name = "/untrusted_context"
 	s = strings.ToValidUTF8(s, "\uFFFD")

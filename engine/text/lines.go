@@ -26,8 +26,8 @@ func NewLines(r io.Reader, end byte, most int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 64<<10), end: end, most: most}
 }
 
-// Next returns the next line without its end, valid until Next is called again. Of a line
-// that is too long it returns some of the beginning and [ErrLong]. The last line needs no
+// Next returns the next line without its end, valid until Next is called again. For a line
+// that is too long it returns a part of the beginning and [ErrLong]. The last line needs no
 // end; after it the error is io.EOF. With another error comes the beginning of a line.
 func (l *Lines) Next() (line []byte, err error) {
 	if l.Torn {

@@ -23,7 +23,7 @@ import (
 )
 
 // JSON returns v as JSON, with <, > and & as they are, and without a newline at the
-// end. It is on one line if indent is "".
+// end. Without indent the result is a single line.
 func JSON(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

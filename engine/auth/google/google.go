@@ -37,7 +37,7 @@ import (
 // Platform is the scope of everything in Google's cloud.
 const Platform = "https://www.googleapis.com/auth/cloud-platform"
 
-// types are those of credentials that are understood.
+// types are the supported types of credentials.
 var types = map[string]credentials.CredType{
 	"service_account":                  credentials.ServiceAccount,
 	"authorized_user":                  credentials.AuthorizedUser,
@@ -57,7 +57,7 @@ type Source struct {
 	Host    string
 	Network network.Network
 
-	// Know is told each secret of the credentials, and what it is.
+	// Know is called with each secret of the credentials, and its kind.
 	Know func(what, secret string)
 }
 

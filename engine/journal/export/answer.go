@@ -21,7 +21,7 @@ const (
 	mostDepth = 40
 )
 
-// deepest is the level of the heading of a turn; those in answers are below it.
+// deepest is the level of a turn's heading; headings in answers are below it.
 const deepest = 2
 
 // markdown reads answers.

@@ -90,8 +90,8 @@ func History(s journal.Session, said []*genai.Content, f Format, clean func(stri
 	return d.markdown(), nil
 }
 
-// Write makes a document the content of a file of the user's: all of it, or nothing.
-// Directories that are not there are made.
+// Write writes a document to a file of the user's, wholly or not at all. Missing directories
+// are created.
 func Write(ctx context.Context, path string, document []byte) error {
 	unlock, err := disk.Lock(ctx, path)
 	if err != nil {
@@ -146,7 +146,7 @@ type turn struct {
 	items []item
 }
 
-// An item is something that was said, or a call with what came of it.
+// An item is a text of the conversation, or a call with its result.
 type item struct {
 	who  string // You or Gemini, the name of the tool in a call
 	said string

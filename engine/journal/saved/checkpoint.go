@@ -17,11 +17,11 @@ import (
 // is started the next time.
 type Checkpoint struct {
 	Said   *journal.Saved
-	Commit string // of the repository that it keeps of the files
-	Tool   string // that was to be called
+	Commit string // in the shadow repository of the files
+	Tool   string // the tool to be called
 }
 
-// Checkpoints returns the names of the checkpoints that are there, the oldest first.
+// Checkpoints returns the names of the existing checkpoints, the oldest first.
 func (s Store) Checkpoints() (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(s.Dir, checkpoints))
 	for _, e := range entries {
@@ -34,7 +34,7 @@ func (s Store) Checkpoints() (names []string) {
 
 const checkpoints = "checkpoints"
 
-// Checkpoint returns the one of a name that [Store.Checkpoints] has returned.
+// Checkpoint returns the checkpoint with a name from [Store.Checkpoints].
 func (s Store) Checkpoint(name string) (*Checkpoint, error) {
 	path := filepath.Join(s.Dir, checkpoints, name+suffix)
 	b, err := disk.Read(path, maxFile)

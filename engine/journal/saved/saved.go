@@ -4,12 +4,12 @@
 //
 // A conversation is one file, checkpoint-TAG.json, with its messages and how the user
 // signed in; a bare list of messages is one, too. The tag is written as JavaScript's
-// encodeURIComponent has it. Files of older releases have it as it is.
+// encodeURIComponent has it. File names of older releases have the tag unescaped.
 //
 // # Its checkpoints are read
 //
-// What it has kept before a call that changes files is a conversation, too, with the name
-// of a commit of its files.
+// The checkpoint before a call that changes files is a conversation, too, with the name of a
+// commit of the files.
 //
 // # Anybody's
 //
@@ -89,7 +89,7 @@ func encode(tag string) string {
 // kept turns what is written otherwise in queries into what encodeURIComponent writes.
 var kept = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
-// path returns the file of a tag, and whether it is there.
+// path returns the file of a tag, and whether the file exists.
 func (s Store) path(tag string) (path string, there bool) {
 	if s.Dir == "" {
 		return "", false

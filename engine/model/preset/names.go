@@ -108,8 +108,8 @@ func (n names) first(class, family string) string {
 	return ""
 }
 
-// after returns what can answer in the place of a model, each where those before it can't.
-// Quiet says that nobody is asked about that: the first one was the cheapest.
+// after returns the replacements of a model, in the order of preference. If quiet is true,
+// the change needs no question: the model was the cheapest.
 func (n names) after(name string) (models []string, quiet bool) {
 	m := catalog.Of(name)
 	for _, f := range m.Fallback {
@@ -181,7 +181,7 @@ func (t *Table) Nearest(name string, there []string) string {
 	return ""
 }
 
-// small returns the smaller model that may answer for a name that leaves open which it is.
+// small returns the smaller model for a name that leaves the choice of the model open.
 func (n names) small(name string) (small string, auto bool) {
 	row, _ := named(name)
 	if row.Small == "" {
@@ -223,8 +223,8 @@ func (n names) successor(m catalog.Model, on string) string {
 	return n.access.on(day).resolve(m.Successor)
 }
 
-// Ending says that a name leads to a model that ends, or has ended, which one answers in its
-// place, and what that costs. It is empty for any other name.
+// Ending describes the end of the model that name leads to, its replacement, and the
+// replacement's price. It is empty for a model without an end.
 func (t *Table) Ending(name string) string {
 	t = t.some()
 	if t.Today.IsZero() {

@@ -57,7 +57,7 @@ type key struct {
 type alias struct {
 	extends string
 	model   string
-	class   string // of models, where the model is any of it
+	class   string // any model of the class
 	config  map[string]any
 	ours    bool // built in
 }
@@ -197,7 +197,7 @@ func (t *Table) EndingBeside(name string) string {
 	return t.Ending(s.model)
 }
 
-// Kin returns the model of a class that is of the family of a model, or that model itself.
+// Kin returns the model of a class in the family of model, or model itself.
 func (t *Table) Kin(class, model string) string {
 	if t = t.some(); class == "" {
 		return model

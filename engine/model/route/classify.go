@@ -60,8 +60,8 @@ func (g *grade) UnmarshalJSON(b []byte) error {
 // and how hard a task is does not depend on the end of a paste.
 const longest = 8 << 10
 
-// excerpt returns the texts that were said last and those of the prompt: of the last
-// within messages, those without calls, and of these the last keep.
+// excerpt returns the latest texts and those of the prompt: the last keep messages without
+// calls among the last within messages.
 func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (all []*genai.Content) {
 	history = history[max(0, len(history)-within):]
 	for _, c := range history {

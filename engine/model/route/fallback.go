@@ -105,11 +105,11 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 // An attempt is one model's.
 type attempt struct {
 	preset.Stand
-	rest []preset.Stand // the models that can stand in for it
+	rest []preset.Stand // the models that can replace it
 }
 
-// attempt asks one model. It returns what to try instead, nil if there is nothing; the error
-// is then left to be yielded.
+// attempt asks one model. It returns the next attempt, nil if none is left; the caller then
+// yields the error.
 func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	yield func(*genai.GenerateContentResponse, error) bool) (next *attempt, heard bool, err error) {
 	health, g := f.r.cfg.Health, f.Generator

@@ -64,7 +64,7 @@ func (h *Health) Down(model string) bool {
 	return ok && (until.IsZero() || time.Now().Before(until))
 }
 
-// Missing notes that there is no such model.
+// Missing notes that the model does not exist.
 func (h *Health) Missing(model string) { h.mark(model, missing) }
 
 // stand notes which model answers for one that the server does not have.

@@ -39,10 +39,10 @@ type Config struct {
 	// Thinking is how much models think: low, medium or high; empty is as the presets say.
 	Thinking string
 
-	// List asks the server which models it has, where one is missing. Nil asks nobody.
+	// List asks the server for its models, if a model is missing. Nil asks nobody.
 	List func(context.Context) ([]string, error)
 
-	// Decided, if not nil, is told of each decision.
+	// Decided, if not nil, is called with each decision.
 	Decided func(Decision)
 }
 
@@ -78,10 +78,10 @@ func New(cfg Config) *Router {
 	return &Router{cfg: cfg, wanted: cfg.Model}
 }
 
-// Wanted returns what the user wants: the name of a model, or one such as auto.
+// Wanted returns the user's choice: the name of a model, or a name such as auto.
 func (r *Router) Wanted() string { return cmp.Or(r.wanted, preset.Default) }
 
-// Choose changes what the user wants. The model is tried again, whatever is known of it.
+// Choose changes the user's choice. The model is tried again, whatever its state.
 func (r *Router) Choose(name string) {
 	r.wanted, r.last = name, ""
 	r.cfg.Health.forget(r.Model())
@@ -124,8 +124,8 @@ const (
 	fromDefault  = "agent-router/default"
 )
 
-// Run returns a Run for one prompt, which asks the model that is decided on for it. What
-// is said by it again, to mend an answer, is about the same prompt.
+// Run returns a Run for one prompt, which asks the model of the decision. Further calls of
+// the Run, to mend an answer, belong to the same prompt.
 func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
 	decided, mode := false, Mode{}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -230,7 +230,7 @@ func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tel
 	return d
 }
 
-// instead returns what answers in the place of a model that can't.
+// instead returns the replacement of a model that can't answer.
 func (r *Router) instead(name string) (Decision, bool) {
 	id := r.cfg.Presets.Chat(name, false).Model
 	if r.cfg.Action == Off || !r.cfg.Health.Down(id) {

@@ -16,9 +16,8 @@ import (
 	"gemline/engine"
 )
 
-// Journal returns a journal that has j keep what clean leaves of every text: what
-// was said and thought, the arguments of calls, and what came of them. Data and
-// signatures are kept as they are.
+// Journal returns a journal that cleans every text before j records it: words and thoughts,
+// the arguments of calls, and their results. Data and signatures are recorded unchanged.
 func Journal(j engine.Journal, clean func(string) string) engine.Journal {
 	return cleaned{j, clean}
 }

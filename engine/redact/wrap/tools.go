@@ -10,9 +10,9 @@ import (
 	"gemline/engine/redact"
 )
 
-// Tools returns the tools of ts such that what calls tell and show is without the secrets
-// that r knows. A call that would write a mark in the place of such a secret
-// fails: the model has read the mark, and the file has the secret.
+// Tools returns the tools of ts with the secrets that r knows removed from the output of
+// calls. A call that would overwrite a secret with its mark fails: the model has read the
+// mark, and the file has the secret.
 func Tools(ts engine.Toolset, r *redact.Redactor) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool { return redactTool(t, r) })
 }
