@@ -73,8 +73,13 @@ func deflated(content []byte) []byte {
 	return out.Bytes()
 }
 
+// put adds what is said of the state: quickly, since most of it are sums.
 func (b *batch) put(name string, content []byte) error {
-	return b.write(name, content, deflated(content))
+	var out bytes.Buffer
+	z, _ := flate.NewWriter(&out, flate.HuffmanOnly)
+	z.Write(content)
+	z.Close()
+	return b.write(name, content, out.Bytes())
 }
 
 // write adds to the file what was compressed.

@@ -218,7 +218,7 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 		c.outside = append(c.outside, path+": outside of what is worked in")
 	}
 	if !c.edits() {
-		c.git = k.seeGit()
+		c.git = k.seeGit(ctx)
 	}
 	err = k.found(ctx, !c.edits(), c.paths)
 	if err == nil && !c.edits() {
@@ -320,7 +320,7 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !c.edits() {
-		r.Moved = moved(c.git, k.seeGit())
+		r.Moved = moved(c.git, k.seeGit(ctx))
 	}
 	if len(changes)+len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
 		return nil

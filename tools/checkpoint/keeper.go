@@ -65,7 +65,7 @@ func New(cfg Config) *Keeper {
 	if cfg.Hide == nil {
 		cfg.Hide = func(text string) string { return text }
 	}
-	return &Keeper{cfg: cfg, names: map[string]string{}, told: map[string]bool{}}
+	return &Keeper{cfg: cfg, names: map[string]string{}, told: map[string]bool{}, index: map[string]indexed{}}
 }
 
 // For returns a Keeper for another session in the same folder.

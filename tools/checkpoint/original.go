@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"gemline/engine/secret"
 	"gemline/engine/text"
@@ -83,7 +84,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 	if b, err := hex.DecodeString(commit); err != nil || len(b) < 20 {
 		return nil, fmt.Errorf("%.80q is no name of a commit", commit)
 	}
-	out, err := git(ctx, dir, nil, "ls-tree", "-rz", "--full-tree", commit)
+	out, err := git(ctx, dir, mostOriginal, nil, "ls-tree", "-rz", "--full-tree", commit)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 		list = append(list, original{name: name, mode: mode})
 		fmt.Fprintln(&ask, words[2])
 	}
-	if out, err = git(ctx, dir, ask.Bytes(), "cat-file", "--batch"); err != nil {
+	if out, err = git(ctx, dir, mostOriginal, ask.Bytes(), "cat-file", "--batch"); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -117,11 +118,11 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 }
 
 // git asks git for what is in a repository.
-func git(ctx context.Context, dir string, in []byte, args ...string) ([]byte, error) {
+func git(ctx context.Context, dir string, most int, in []byte, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
 	c.Env = append(gitconfig.Environ(gitconfig.Quiet...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
-	c.Stdin = bytes.NewReader(in)
-	out, errs := bounded{most: mostOriginal}, bounded{most: 4096}
+	c.Stdin, c.WaitDelay = bytes.NewReader(in), time.Second
+	out, errs := bounded{most: most}, bounded{most: 4096}
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {
 		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.String(), 300))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -308,43 +307,22 @@ func look(base, path string, most int64) (Version, error) {
 func Calls(list []*Done) (calls []State) {
 	for _, d := range list {
 		if !d.Undone {
-			calls = append(calls, slices.Collect(reversed(d.Calls))...)
+			last := len(calls)
+			calls = append(calls, d.Calls...)
+			slices.Reverse(calls[last:])
 		}
 	}
 	return calls
 }
 
-// reversed yields states, the last one first.
-func reversed(list []State) iter.Seq[State] {
-	return func(yield func(State) bool) {
-		for _, s := range slices.Backward(list) {
-			if !yield(s) {
-				return
-			}
-		}
-	}
-}
-
 // Back returns what has to be done to take back calls, the last one first. It can be
 // done again, and their turns are not said to be taken back.
-func (k *Keeper) Back(ctx context.Context, calls []State) (p *Plan, err error) {
-	p = &Plan{Kind: Undone}
-	goals := map[string]*goal{}
-	err = k.with(ctx, func() error {
-		for _, s := range calls {
-			for _, c := range s.changes {
-				if later := goals[c.Path]; later != nil {
-					later.mixed = later.mixed || later.want != c.After || s.Unsure
-					later.want = c.Before
-				} else {
-					goals[c.Path] = &goal{want: c.Before, have: c.After, mixed: s.Unsure}
-				}
-			}
-			k.unmake(p, s.Made)
-			p.Lost, p.Moved = union(p.Lost, s.Lost), union(p.Moved, s.Moved)
-			p.More += s.More
-		}
-		return k.fill(p, goals)
-	})
+func (k *Keeper) Back(ctx context.Context, calls []State) (*Plan, error) {
+	var list []*Done
+	for _, s := range calls {
+		list = append(list, &Done{Calls: []State{s}, all: []State{s}})
+	}
+	p, err := k.Undo(ctx, list)
+	p.Turns = nil
 	return p, err
 }

@@ -272,22 +272,32 @@ func (l *list) judge(path string, dir bool) (ignore, decided bool) {
 // repository reports whether dir is the top of a repository, and which file
 // holds the rules that are not shared.
 func repository(dir string) (exclude string, ok bool) {
-	name := filepath.Join(dir, ".git")
-	info, err := os.Stat(name)
-	if err != nil {
+	name := GitDir(dir)
+	if name == "" {
 		return "", false
 	}
-	if !info.IsDir() { // a worktree or a submodule says where it is
-		to, found := strings.CutPrefix(readLine(name), "gitdir: ")
-		if !found {
-			return "", false
-		}
-		name = join(dir, to)
+	if name != filepath.Join(dir, ".git") {
 		if common := readLine(filepath.Join(name, "commondir")); common != "" {
 			name = join(name, common)
 		}
 	}
 	return filepath.Join(name, "info", "exclude"), isGit(name)
+}
+
+// GitDir returns where git keeps what it knows of the tree at dir, "" if that is none.
+func GitDir(dir string) string {
+	name := filepath.Join(dir, ".git")
+	switch info, err := os.Stat(name); {
+	case err != nil:
+		return ""
+	case info.IsDir():
+		return name
+	}
+	to, found := strings.CutPrefix(readLine(name), "gitdir: ") // of a worktree or a submodule
+	if !found {
+		return ""
+	}
+	return join(dir, to)
 }
 
 // isGit reports whether dir, called .git, is more than that.
