@@ -126,7 +126,7 @@ func (b *batch) commit(s *heading, changes []Change) (id string, err error) {
 	if s != nil {
 		s.FormatVersion = formatVersion
 		var about []byte
-		lines := make([]byte, 0, 256*len(changes))
+		lines := make([]byte, 0, 160*len(changes))
 		for _, c := range changes {
 			lines = c.append(lines)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -263,10 +262,7 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		return k.commit(s.batch, changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
-	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
-		return nil
-	}
-	return err
+	return ifKept(err)
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.

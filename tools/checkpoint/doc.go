@@ -21,8 +21,9 @@
 // # The user's repository is only read
 //
 // HEAD, branches and the index stay as they are, also when something is taken back. Git
-// says what they are, with hooks and monitors switched off. A store may be anybody's: it is reached through no link, all sizes have bounds, and
-// a path that leads out of what is worked in is not touched.
+// says what they are, with hooks and monitors switched off. A store may be anybody's: it is
+// reached through no link, all sizes have bounds, and a path that leads out of what is worked
+// in is not touched.
 //
 // # What is not kept is said
 //

@@ -127,14 +127,14 @@ func (r *repo) sub(name string) (*os.Root, error) {
 	return at, err
 }
 
-// read returns the content of a small file of the store.
-func (r *repo) read(name string) ([]byte, error) {
+// read returns the content of a file of the store.
+func (r *repo) read(name string, most int64) ([]byte, error) {
 	f, _, err := r.dir.File(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return disk.Content(f, mostLine)
+	return disk.Content(f, most)
 }
 
 // CheckName refuses what no entry of a directory is called, and what git's repositories

@@ -3,10 +3,12 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -66,4 +68,114 @@ func (s Store) with(do func(r *repo) error) error {
 	}
 	defer r.close()
 	return do(r)
+}
+
+// dropRef forgets a session, whose states collect removes then.
+func (r *repo) dropRef(session string) error {
+	if !CanName(session) {
+		return nil
+	}
+	for _, dir := range []string{sessionsDir, filepath.FromSlash(formerRefs)} {
+		at, err := r.dir.Sub(dir)
+		if err != nil {
+			continue
+		}
+		err = at.Remove(session)
+		if err == nil {
+			err = r.files.Sync(at)
+		}
+		at.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect removes the states that no session needs: none leads to them, and they have no
+// content that one speaks of and no other has. What older releases kept goes, too.
+func (r *repo) collect(ctx context.Context) error {
+	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+		return fmt.Errorf("lock the checkpoints: %w", err)
+	}
+	defer r.lock.Unlock()
+	all, err := r.refs()
+	if err != nil {
+		return err
+	}
+	live, needed := map[string]bool{}, map[Sum]bool{}
+	for _, one := range all {
+		id, err := r.ref(one.name)
+		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
+			list, lerr := r.changes(id)
+			s, serr := r.heading(id)
+			if err = errors.Join(lerr, serr); err == nil {
+				live[id], id = true, s.Parent
+				for _, c := range list {
+					needed[c.Before.Sum], needed[c.After.Sum] = true, true
+				}
+			}
+		}
+		if err != nil && !errors.Is(err, errMissing) {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget()
+	var gone []string
+	for _, stays := range []bool{true, false} { // what stays anyway comes first
+		for _, id := range r.states() {
+			if live[id] != stays || ctx.Err() != nil {
+				continue
+			}
+			var sums []Sum
+			if o, err := r.reader(id); err == nil {
+				sums = o.sums()
+			}
+			if !stays && !slices.ContainsFunc(sums, func(sum Sum) bool { return needed[sum] }) {
+				gone = append(gone, id)
+			}
+			for _, sum := range sums {
+				delete(needed, sum)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.forget()
+	return r.remove(gone)
+}
+
+// remove removes states, what is not whole, and what older releases kept but for the names of
+// their sessions.
+func (r *repo) remove(gone []string) error {
+	if len(gone) > 0 {
+		if err := r.put(".", "generation", []byte(newID())); err != nil {
+			return err
+		}
+	}
+	top, err := r.dir.Sub(".")
+	if err != nil {
+		return err
+	}
+	defer top.Close()
+	for _, name := range []string{"objects", "HEAD", "config"} {
+		top.RemoveAll(name)
+	}
+	for _, dir := range []string{".", statesDir, sessionsDir} {
+		entries, _ := r.dir.List(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), temporary) {
+				top.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for _, id := range gone {
+		if rerr := top.Remove(filepath.Join(statesDir, id+".zip")); rerr != nil && err == nil {
+			err = rerr
+		}
+	}
+	return err
 }

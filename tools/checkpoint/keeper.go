@@ -89,6 +89,11 @@ func (k *Keeper) Copy(from string) error {
 		}
 		return k.repo.setRef(k.cfg.Session(), tip)
 	})
+	return ifKept(err)
+}
+
+// ifKept is err, but for that there is no store.
+func ifKept(err error) error {
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
 		return nil
 	}
@@ -309,24 +314,30 @@ func (k *Keeper) keep(path string) {
 	if _, ok := k.names[path]; ok {
 		return
 	}
-	base := ""
+	k.names[path], _ = k.base(path)
+	if n := k.top.at(path, false); n != nil && n.cover == watched {
+		n.gone()
+		n.cover, n.wanted = named, true
+	}
+}
+
+// base returns the directory that a path is reached from: one that is worked in, or else the
+// nearest one that is there.
+func (k *Keeper) base(path string) (base string, within bool) {
 	for _, root := range k.cfg.Workspace.Roots() {
 		if disk.Inside(root, path) && root != path && len(root) > len(base) {
 			base = root
 		}
 	}
-	if base == "" { // where something is
-		for base = filepath.Dir(path); base != filepath.Dir(base); base = filepath.Dir(base) {
-			if info, err := os.Stat(base); err == nil && info.IsDir() {
-				break
-			}
+	if base != "" {
+		return base, true
+	}
+	for base = filepath.Dir(path); base != filepath.Dir(base); base = filepath.Dir(base) {
+		if info, err := os.Stat(base); err == nil && info.IsDir() {
+			break
 		}
 	}
-	k.names[path] = base
-	if n := k.top.at(path, false); n != nil && n.cover == watched {
-		n.gone()
-		n.cover, n.wanted = named, true
-	}
+	return base, false
 }
 
 // commit keeps a state as the last one of the session: what differs, and what is said of it.

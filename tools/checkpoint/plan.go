@@ -201,7 +201,7 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 			p.Outside = append(p.Outside, path)
 			continue
 		}
-		is, err := look(base, path, k.cfg.Limits.File)
+		is, _, err := look(base, path, k.cfg.Limits.File)
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 func (k *Keeper) unmake(p *Plan, made []string) {
 	for _, path := range made {
 		if base, err := k.reach(path); err == nil {
-			if is, err := look(base, path, 0); err == nil && special(is.Mode) {
+			if is, _, err := look(base, path, 0); err == nil && special(is.Mode) {
 				p.Changes = append(p.Changes, Change{Path: path, Before: is})
 			}
 		}
@@ -245,62 +245,49 @@ func (k *Keeper) reach(path string) (base string, err error) {
 	if err := checkPath(path); err != nil {
 		return "", err
 	}
-	for _, root := range k.cfg.Workspace.Roots() {
-		if disk.Inside(root, path) && root != path && len(root) > len(base) {
-			base = root
-		}
-	}
-	if base != "" {
+	base, within := k.base(path)
+	if within {
 		return base, nil
 	}
 	place, err := k.cfg.Workspace.Place(path)
-	if err != nil {
-		return "", err
+	if err == nil && place.Path() != path {
+		err = disk.ErrLink
 	}
-	if place.Path() != path {
-		return "", disk.ErrLink
-	}
-	for base = filepath.Dir(path); ; base = filepath.Dir(base) {
-		if info, err := os.Stat(base); err == nil && info.IsDir() || base == filepath.Dir(base) {
-			return base, nil
-		}
-	}
+	return base, err
 }
 
-// look returns what is at a path below base, through no link.
-func look(base, path string, most int64) (Version, error) {
+// look returns what is at a path below base, through no link, with its content.
+func look(base, path string, most int64) (v Version, content []byte, err error) {
 	d, err := disk.OpenDir(base)
 	if err != nil {
-		return Version{}, err
+		return Version{}, nil, err
 	}
 	defer d.Close()
 	rel, err := filepath.Rel(base, path)
 	if err != nil {
-		return Version{}, err
+		return Version{}, nil, err
 	}
 	info, err := d.Lstat(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, disk.ErrLink), isNotDir(err):
-		return Version{}, nil
+		return Version{}, nil, nil
 	case err != nil:
-		return Version{}, err
+		return Version{}, nil, err
 	case info.IsDir():
-		return Version{Mode: info.Mode()}, nil
+		return Version{Mode: info.Mode()}, nil, nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := d.Readlink(rel)
-		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, err
-	case !info.Mode().IsRegular():
-		return Version{Mode: info.Mode(), Sum: "?"}, nil
+		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, []byte(to), err
 	}
-	f, _, err := d.File(rel)
-	if err == nil {
-		defer f.Close()
-		var b []byte
-		if b, err = disk.Content(f, most); err == nil {
-			return Version{info.Mode(), sumOf(b)}, nil
+	if info.Mode().IsRegular() {
+		if f, _, err := d.File(rel); err == nil {
+			defer f.Close()
+			if b, err := disk.Content(f, most); err == nil {
+				return Version{info.Mode(), sumOf(b)}, b, nil
+			}
 		}
 	}
-	return Version{info.Mode(), "?"}, nil // something that is not known
+	return Version{info.Mode(), "?"}, nil, nil // something that is not known
 }
 
 // Calls returns the calls of turns that were not taken back, the last one first.

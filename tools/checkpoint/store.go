@@ -99,7 +99,7 @@ func create(path string, files Files) (*repo, error) {
 	var form struct {
 		FormatVersion int `json:"formatVersion"`
 	}
-	b, err := r.read(formFile)
+	b, err := r.read(formFile, mostLine)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err = r.put(".", formFile, fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)); err == nil {
@@ -140,7 +140,7 @@ func (r *repo) use(ctx context.Context) (done func(), collected bool, err error)
 	if ok, err := r.lock.TryRLockContext(ctx, 5*time.Millisecond); !ok {
 		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
 	}
-	b, _ := r.read("generation") // there is none before the first time
+	b, _ := r.read("generation", mostLine) // there is none before the first time
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if collected = string(b) != r.generation; collected {
@@ -174,14 +174,22 @@ func (r *repo) look() {
 		if !r.listed[id] {
 			r.listed[id] = true
 			if o, err := r.reader(id); err == nil { // a damaged one is as good as none
-				for name := range o.files {
-					if b, err := hex.DecodeString(name); err == nil {
-						r.where[Sum(b)] = id
-					}
+				for _, sum := range o.sums() {
+					r.where[sum] = id
 				}
 			}
 		}
 	}
+}
+
+// sums returns the sums of the contents that a state has.
+func (o *opened) sums() (list []Sum) {
+	for name := range o.files {
+		if b, err := hex.DecodeString(name); err == nil {
+			list = append(list, Sum(b))
+		}
+	}
+	return list
 }
 
 // know is look for who holds no lock: what is kept is not kept again.
@@ -378,7 +386,7 @@ func (r *repo) ref(session string) (id string, err error) {
 	if !CanName(session) {
 		return "", fmt.Errorf("%.80q can't be the name of a state", session)
 	}
-	b, err := r.read(filepath.Join(sessionsDir, session))
+	b, err := r.read(filepath.Join(sessionsDir, session), mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -400,131 +408,4 @@ func (r *repo) setRef(session, id string) error {
 		return fmt.Errorf("%.80q can't be the name of a state", session)
 	}
 	return r.put(sessionsDir, session, []byte(id+"\n"))
-}
-
-// dropRef forgets a session, whose states collect removes then.
-func (r *repo) dropRef(session string) error {
-	if !CanName(session) {
-		return nil
-	}
-	for _, dir := range []string{sessionsDir, filepath.FromSlash(formerRefs)} {
-		at, err := r.dir.Sub(dir)
-		if err != nil {
-			continue
-		}
-		err = at.Remove(session)
-		if err == nil {
-			err = r.files.Sync(at)
-		}
-		at.Close()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// collect removes the states that no session needs: none leads to them, and they have no
-// content that one speaks of and no other has. What older releases kept goes, too.
-func (r *repo) collect(ctx context.Context) error {
-	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-		return fmt.Errorf("lock the checkpoints: %w", err)
-	}
-	defer r.lock.Unlock()
-	all, err := r.refs()
-	if err != nil {
-		return err
-	}
-	live, needed := map[string]bool{}, map[Sum]bool{}
-	for _, one := range all {
-		id, err := r.ref(one.name)
-		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
-			var s heading
-			var list []Change
-			if list, err = r.changes(id); err == nil {
-				s, err = r.heading(id)
-			}
-			if err != nil {
-				break
-			}
-			live[id], id = true, s.Parent
-			for _, c := range list {
-				needed[c.Before.Sum], needed[c.After.Sum] = true, true
-			}
-		}
-		if err != nil && !errors.Is(err, errMissing) {
-			return err
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.forget()
-	ids := r.states()
-	slices.SortStableFunc(ids, func(a, b string) int { // those that stay anyway come first
-		switch {
-		case live[a] == live[b]:
-			return 0
-		case live[a]:
-			return -1
-		}
-		return 1
-	})
-	var gone []string
-	for _, id := range ids {
-		keep := live[id]
-		o, err := r.reader(id)
-		if err == nil && ctx.Err() == nil {
-			for name := range o.files {
-				b, herr := hex.DecodeString(name)
-				keep = keep || herr == nil && needed[Sum(b)]
-			}
-		}
-		if keep && err == nil {
-			for name := range o.files {
-				if b, err := hex.DecodeString(name); err == nil {
-					delete(needed, Sum(b))
-				}
-			}
-		}
-		if !keep {
-			gone = append(gone, id)
-		}
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	r.forget()
-	return r.remove(gone)
-}
-
-// remove removes states, what is not whole, and what older releases kept but for the names of
-// their sessions.
-func (r *repo) remove(gone []string) error {
-	if len(gone) > 0 {
-		if err := r.put(".", "generation", []byte(newID())); err != nil {
-			return err
-		}
-	}
-	top, err := r.dir.Sub(".")
-	if err != nil {
-		return err
-	}
-	defer top.Close()
-	for _, name := range []string{"objects", "HEAD", "config"} {
-		top.RemoveAll(name)
-	}
-	for _, dir := range []string{".", statesDir, sessionsDir} {
-		entries, _ := r.dir.List(dir)
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), temporary) {
-				top.Remove(filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	for _, id := range gone {
-		if rerr := top.Remove(filepath.Join(statesDir, id+".zip")); rerr != nil && err == nil {
-			err = rerr
-		}
-	}
-	return err
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"gemline/engine/disk"
 	"gemline/engine/secret"
 	"gemline/engine/text"
 	"gemline/tools/edit"
@@ -128,22 +127,7 @@ func (k *Keeper) current(c Change) string {
 	if err != nil || !c.After.There() || c.After.dir() {
 		return ""
 	}
-	d, err := disk.OpenDir(base)
-	if err != nil {
-		return ""
-	}
-	defer d.Close()
-	rel := strings.TrimPrefix(strings.TrimPrefix(c.Path, base), "/")
-	if c.After.Mode&fs.ModeSymlink != 0 {
-		to, _ := d.Readlink(rel)
-		return to
-	}
-	f, _, err := d.File(rel)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, _ := disk.Content(f, k.cfg.Limits.File)
+	_, b, _ := look(base, c.Path, k.cfg.Limits.File)
 	return string(b)
 }
 
@@ -310,7 +294,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 	if err != nil {
 		return nil, err
 	}
-	is, err := look(base, path, k.cfg.Limits.File)
+	is, _, err := look(base, path, k.cfg.Limits.File)
 	if err != nil {
 		return nil, err
 	}
