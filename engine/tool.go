@@ -106,7 +106,7 @@ type Intent struct {
 	Title  string   // one line, such as "edit main.go"
 	Detail string   // in full what will happen: a diff, a command
 	Paths  []string // absolute paths that will be touched
-	Secret string   // the one whose content is shown and may hold secrets, as the user knows it
+	Secret string   // the path whose content is shown and may hold secrets, as the user knows it
 	Grants []Grant  // what "always" may mean here, narrowest first
 	Ask    string   // why the user must be asked, whatever the policy says; else empty
 	Draft  *Draft   // how the user may change the call, nil if they can't

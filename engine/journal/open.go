@@ -23,7 +23,7 @@ import (
 
 // Choice says which session to resume or to begin.
 type Choice struct {
-	Resume  bool   // a stored session
+	Resume  bool   // resume a stored session
 	Which   string // see [Find]
 	Session string // the id of a session to resume, or to begin if it is new
 	ID      string // of a new session; made up if empty
