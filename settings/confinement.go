@@ -23,10 +23,11 @@ type Confinement struct {
 	Asked   bool     // the network is given only after a question, as the settings cut it off
 }
 
-// Values of Word beside the names of sandboxes.
+// Values of Word beside the names of sandboxes, and of By for the command line.
 const (
-	On  = "on"
-	Off = "off"
+	On          = "on"
+	Off         = "off"
+	SandboxFlag = "--sandbox"
 )
 
 // Confinement returns the configuration of the command line, else of the
@@ -49,10 +50,10 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	said, _ := lookup("GEMINI_SANDBOX")
 	for _, say := range []struct{ word, by string }{
 		{said, "GEMINI_SANDBOX"},
-		{cmp.Or(f.Sandbox.Value, On), "--sandbox"},
+		{cmp.Or(f.Sandbox.Value, On), SandboxFlag},
 	} {
 		word := switched(say.word)
-		if word == "" || say.by == "--sandbox" && !f.Sandbox.Set {
+		if word == "" || say.by == SandboxFlag && !f.Sandbox.Set {
 			continue
 		}
 		if word == On && named != "" && named != Off {

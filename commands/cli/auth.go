@@ -181,6 +181,8 @@ func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		out.Notify(strings.TrimSuffix(wrong.Message+"; "+wrong.Advice, "; "))
 	case err != nil:
 		return err
+	case now.Instead != "":
+		out.Notify(now.Instead)
 	case now.Method != m:
 		out.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(here.definedIn(selectedType), now.From), now.Method))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -242,7 +243,7 @@ type problem struct {
 
 // Run prints a line for each thing that is wrong, as compilers do. The error
 // is about the first file that can't be used.
-func (c *configValidate) Run(out *Output, here *Folder, project Project) error {
+func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
 	sources := settings.Sources(here.Paths, here.environment, true)
 	if c.File != "" {
 		if _, err := os.Stat(c.File); err != nil {
@@ -266,7 +267,7 @@ func (c *configValidate) Run(out *Output, here *Folder, project Project) error {
 	}
 	problems := []Problem{}
 	if c.File == "" && broken == nil {
-		problems = append(problems, here.problems(out, project)...)
+		problems = append(problems, here.problems(ctx, out, project)...)
 	}
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
 		return slices.ContainsFunc(files, func(f file) bool {
@@ -296,16 +297,23 @@ func (c *configValidate) Run(out *Output, here *Folder, project Project) error {
 
 // problems returns what a run says about the files that it reads beside the settings, and
 // about a log-in that these ask for.
-func (here *Folder) problems(out *Output, project Project) (list []Problem) {
+func (here *Folder) problems(ctx context.Context, out *Output, project Project) (list []Problem) {
 	if project != nil {
 		list = project.Problems()
 	}
-	s, err := here.settings()
-	if err != nil || s.AuthType == "" {
+	if _, err := here.settings(); err != nil {
 		return list
 	}
 	c, err := here.choose(out)
-	if err != nil {
+	var st authReport
+	switch {
+	case c.From == "" || c.Key != "": // nobody says how to pay, or there is a key to pay with
+	case err == nil && c.Account != nil:
+		err = st.find(ctx, here, c)
+	case err == nil && c.Stored && !here.keys().May(c):
+		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // not for want of a better file
+	}
+	if err != nil && c.From != "" {
 		return append(list, Problem{About: "credentials", Message: err.Error(), Next: hint(err), Err: err})
 	}
 	if c.Instead != "" {

@@ -40,6 +40,7 @@ func (c *doctorCommand) checks() []check {
 		{"hooks", about("hooks")},
 		{"extensions", about("extensions")},
 		{"agents", about("agents")},
+		{"commands", about("commands")},
 		{"keys", about("keys")},
 		{"env", about("env")},
 		{"servers", about("servers")},
@@ -264,6 +265,9 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	case err != nil:
 		return worse(failing, hint(err), "%s", err)
 	}
+	if c.Instead != "" {
+		return worse(warning, "gemline auth use TYPE chooses", "%s", c.Instead)
+	}
 	where := cmp.Or(c.KeyFrom, st.Credential)
 	if where != "" {
 		where = ", from " + where
@@ -475,6 +479,8 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 	}
 	st := c.State()
 	switch {
+	case c.Instead != nil:
+		return worse(warning, c.Instead.Advice, "%s", c.Instead)
 	case st.Confined():
 		return fine("%s: %s%s", st.Name, st.Step, d.unmasked(c))
 	case st.Files:

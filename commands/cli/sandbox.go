@@ -109,11 +109,20 @@ func shownSandbox(st sandbox.State) shownState {
 		Layers: each(st.Layers, func(l sandbox.Layer) shownLayer { return shownLayer(l) })}
 }
 
+// launcher returns what confines commands, and says if that is not what was asked for.
+func launcher(out *Output, project Project) (*launch.Launcher, error) {
+	l, err := project.Launcher()
+	if err == nil && l.Instead != nil {
+		out.Notify(l.Instead.Message)
+	}
+	return l, err
+}
+
 type sandboxStatus struct{}
 
 // Run prints what is in force.
 func (*sandboxStatus) Run(out *Output, project Project) error {
-	l, err := project.Launcher()
+	l, err := launcher(out, project)
 	if err != nil {
 		return err
 	}
@@ -170,7 +179,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	if len(c.Command) == 0 {
 		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
 	}
-	l, err := project.Launcher()
+	l, err := launcher(out, project)
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,10 @@ func TestLoad(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	if broken := Broken([]Dir{{Path: project, Owner: "workspace"}, {Path: user, Owner: "user"}}); len(broken) < 6 ||
+		broken[0] != "the command "+filepath.Join(user, "bad.toml")+" is not used: line 1: unexpected EOF; expected value" {
+		t.Errorf("broken: %q", broken)
+	}
 	if why := lost["none"]; !strings.HasSuffix(why, "none.toml is not used: it has no prompt") {
 		t.Errorf("/none is lost since %q", why)
 	}

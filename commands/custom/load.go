@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,15 @@ func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes [
 	}
 	commands, notes = named(commands, notes, taken)
 	return commands, notes, lost
+}
+
+// Broken says of the files of dirs that can't be used why, by the names of their commands.
+func Broken(dirs []Dir) (notes []string) {
+	_, _, lost := Load(dirs, func(string) bool { return false })
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		notes = append(notes, "the command "+lost[name])
+	}
+	return notes
 }
 
 // named gives commands their names.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/commands/custom"
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
@@ -141,6 +142,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 		i.greet()
 		i.startServers()
 		i.startCompanion()
+		early = append(early, custom.Broken(i.opts.CommandDirs())...)
 	}
 	for _, text := range early {
 		i.front.notify(text)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"gemline/commands/cli"
+	"gemline/commands/custom"
 	"gemline/commands/program/project"
 	"gemline/engine/text"
 	"gemline/settings/trust"
@@ -35,11 +36,14 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.LongestNotice)})
 		}
 	}
+	if l.Instead != nil {
+		note("sandbox")(l.Instead.Message)
+	}
 	_, err := o.Policy(l, !o.User.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)
 	for _, w := range o.FindHooks().Wrong {
 		said := w.Text
-		if w.Event.Blocks() && !w.Runs {
+		if w.Unguarded() {
 			said += "; a run that nobody watches ends with 52"
 		}
 		note("hooks")(said)
@@ -61,6 +65,9 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	}
 	if err := telemetryRefused(o); o.Settings.Telemetry && err != nil {
 		note("telemetry")("telemetry is not recorded: " + err.Error())
+	}
+	for _, w := range custom.Broken(o.CommandDirs()) {
+		note("commands")(w)
 	}
 	_, wrong := o.Agents().List()
 	for _, err := range wrong {

@@ -129,6 +129,9 @@ func (p *Project) loadRules() error {
 	p.brought.check = p.opts.LoadCheck(p.status.notify)
 	p.launcher, p.closers = l, append(p.closers, l.Close)
 	p.status.launcher.Store(l)
+	if l.Instead != nil {
+		p.status.notify(l.Instead.Message)
+	}
 	l.Before = sync.OnceFunc(func() {
 		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.opts.Paths.Once("sandbox-told-"+runtime.GOOS)) {
 			p.status.notify(text)

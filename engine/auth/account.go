@@ -77,6 +77,12 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	return data, from, nil
 }
 
+// absent reports whether there is no file of credentials, and no machine to ask.
+func (a *Account) absent() bool {
+	_, from, _ := a.Read()
+	return from == "" && !a.Machine()
+}
+
 // Machine reports whether this seems to be a machine of Google's, which has an
 // account of its own.
 func (a *Account) Machine() bool {

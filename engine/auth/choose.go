@@ -162,7 +162,7 @@ func (c *Choice) instead(cfg Config, get func(string) string, why string) bool {
 	if method == "" && cfg.KeyStored != nil && cfg.KeyStored() {
 		method, used = APIKey, "the stored key"
 	}
-	if method == "" || method == Google {
+	if method == "" || method == Google || method == c.Method {
 		return false
 	}
 	c.Method, c.From, c.Instead = method, from, why+"; "+used+" is used"
@@ -175,6 +175,25 @@ const (
 	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_ENTERPRISE=true; keys are made at https://aistudio.google.com/apikey"
 	hintProject = "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..., or GOOGLE_API_KEY=... with an express key"
 )
+
+// selectedType is the setting that chooses.
+const selectedType = "security.auth.selectedType"
+
+// lacks says why the method that the settings select can't be had here at all, "" if
+// anything of it is set up.
+func (c *Choice) lacks(cfg Config, get func(string) string) string {
+	set := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return get(name) != "" })
+	}
+	switch {
+	case c.From != selectedType || c.External || cfg.Key != "":
+	case c.Method == Vertex && !set("GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION"):
+		return " asks for Vertex AI, for which neither a project nor GOOGLE_API_KEY is set"
+	case c.Method == Compute && !tokenGiven(get) && account(cfg, get).absent():
+		return " asks for Code Assist with a Google account, and there are no Google credentials here"
+	}
+	return ""
+}
 
 // ErrNoKey returns the error of a choice whose stored key is not there.
 func (c Choice) ErrNoKey() error {
@@ -197,20 +216,24 @@ func (c *Choice) decide(cfg Config, get func(string) string) error {
 	}
 	if cfg.Selected != "" {
 		if c.Method, known = Known(cfg.Selected); !known {
-			err := unknown(cmp.Or(cfg.SelectedAt, "security.auth.selectedType"), cfg.Selected)
+			err := unknown(cmp.Or(cfg.SelectedAt, selectedType), cfg.Selected)
 			if cfg.Enforced == "" && c.instead(cfg, get, err.Error()) {
 				return nil
 			}
 			return err
 		}
-		c.From = "security.auth.selectedType"
+		c.From = selectedType
 	} else if c.Method, c.From = c.asked(cfg, get); c.Method == "" {
 		if c.Method = APIKey; enforced != "" && cfg.Enforced != "" {
 			c.Method, c.From = enforced, "security.auth.enforcedType"
 		}
 	}
-	if c.Method == Google && cfg.Enforced == "" {
-		c.instead(cfg, get, cmp.Or(cfg.SelectedAt, c.From)+noGoogle)
+	why := c.lacks(cfg, get)
+	if c.Method == Google {
+		why = noGoogle
+	}
+	if why != "" && cfg.Enforced == "" {
+		c.instead(cfg, get, cmp.Or(cfg.SelectedAt, c.From)+why)
 	}
 	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
 		return nil
@@ -333,6 +356,14 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 	if !c.External {
 		c.Account = account(cfg, get)
 	}
+	advice := hintProject
+	switch {
+	case get("GEMINI_API_KEY") == "":
+	case c.From == selectedType:
+		advice += "; or gemline auth use gemini-api-key, and GEMINI_API_KEY is used"
+	default:
+		advice += "; or unset " + c.From + ", and GEMINI_API_KEY is used"
+	}
 	var missing []string
 	if c.Project == "" {
 		missing = append(missing, "GOOGLE_CLOUD_PROJECT")
@@ -342,9 +373,9 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 	}
 	switch {
 	case len(missing) == 2 && !c.External:
-		return &Error{Message: "Vertex AI is chosen, but neither a project and a location nor a key is: GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and GOOGLE_API_KEY are not set", Advice: hintProject}
+		return &Error{Message: "Vertex AI is chosen, but neither a project and a location nor a key is: GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and GOOGLE_API_KEY are not set", Advice: advice}
 	case len(missing) > 0 && !c.External:
-		return &Error{Message: "Vertex AI is chosen, but " + missing[0] + " is not set", Advice: hintProject}
+		return &Error{Message: "Vertex AI is chosen, but " + missing[0] + " is not set", Advice: advice}
 	}
 	return nil
 }

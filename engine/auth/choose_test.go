@@ -125,7 +125,7 @@ func TestChoose(t *testing.T) {
 		{"selected log-in, twice", "oauth-personal", "GOOGLE_GENAI_USE_GCA=1 GOOGLE_API_KEY=g", "gemini-api-key from=GOOGLE_API_KEY key=g in=GOOGLE_API_KEY", ""},
 		{"selected log-in, Vertex AI in the environment", "oauth-personal", vertex + place, "vertex-ai from=GOOGLE_GENAI_USE_VERTEXAI project=p location=l account", ""},
 		{"selected machine", "compute-default-credentials", "", "compute-default-credentials from=security.auth.selectedType account", ""},
-		{"selected by its old name", "cloud-shell", "GEMINI_API_KEY=k", "compute-default-credentials from=security.auth.selectedType account", ""},
+		{"selected by its old name", "cloud-shell", "GEMINI_API_KEY=k GCE_METADATA_HOST=here", "compute-default-credentials from=security.auth.selectedType account", ""},
 		{"selected nonsense", "api-key", "GEMINI_API_KEY=k", "gemini-api-key from=GEMINI_API_KEY key=k in=GEMINI_API_KEY", ""},
 		{"selected nonsense and nothing else", "api-key", "", "api-key", `says "api-key"`},
 
@@ -225,6 +225,11 @@ func TestInstead(t *testing.T) {
 				"whose terms do not let gemline use it; the stored key is used"},
 		{auth.Config{Selected: "login_with_google", KeyStored: stored}, "",
 			`gemini-api-key: security.auth.selectedType says "login_with_google", which is not a way to sign in; the stored key is used`},
+		{auth.Config{Selected: "cloud-shell", KeyStored: stored}, "",
+			"gemini-api-key: security.auth.selectedType asks for Code Assist with a Google account, and there are no Google credentials here; the stored key is used"},
+		{auth.Config{Selected: "compute-default-credentials"}, "GEMINI_API_KEY=k GCE_METADATA_HOST=here", "compute-default-credentials: "},
+		{auth.Config{Selected: "vertex-ai"}, "GEMINI_API_KEY=k",
+			"gemini-api-key: security.auth.selectedType asks for Vertex AI, for which neither a project nor GOOGLE_API_KEY is set; GEMINI_API_KEY is used"},
 		{auth.Config{Key: "k", KeyFrom: "--key-file"}, "GOOGLE_GENAI_USE_GCA=true",
 			"gemini-api-key: GOOGLE_GENAI_USE_GCA asks for the log-in with Google, which belongs to another program, " +
 				"whose terms do not let gemline use it; --key-file is used"},

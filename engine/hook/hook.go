@@ -80,8 +80,12 @@ const timeout = time.Minute
 type Problem struct {
 	Event Event
 	Runs  bool   // the hook runs all the same, in the way that Text says
+	Empty bool   // there is nothing that could have run
 	Text  string // with the file that sets the hook, and the line if it is known
 }
+
+// Unguarded reports whether something may happen that a hook was set to keep from happening.
+func (p Problem) Unguarded() bool { return p.Event.Blocks() && !p.Runs && !p.Empty }
 
 // A File is a file that sets hooks.
 type File struct {
@@ -111,7 +115,7 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 			p.complain(false, "there is no such event; its hooks do not run")
 			continue
 		case !ok:
-			p.complain(false, "it is not a list")
+			p.broken(value[name], "it is not a list")
 			continue
 		}
 		for i, g := range groups {
@@ -140,7 +144,35 @@ func (p *parser) complain(runs bool, format string, args ...any) {
 		}
 	}
 	what := fmt.Sprintf("%s: hooks.%s: ", at, p.event) + fmt.Sprintf(format, args...)
-	p.wrong = append(p.wrong, Problem{p.event, runs, what})
+	p.wrong = append(p.wrong, Problem{Event: p.event, Runs: runs, Text: what})
+}
+
+// broken keeps a problem with a value that gives no hook.
+func (p *parser) broken(value any, format string, args ...any) {
+	p.complain(false, format, args...)
+	p.wrong[len(p.wrong)-1].Empty = empty(value)
+}
+
+// empty reports whether a value of a file has nothing to run, under whatever key: only what
+// is said about it.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.TrimSpace(v) == ""
+	case []any:
+		return !slices.ContainsFunc(v, func(v any) bool { return !empty(v) })
+	case map[string]any:
+		for key, v := range v {
+			about := slices.Contains([]string{"matcher", "sequential", "name", "description", "timeout", "env"}, key)
+			if !about && !(key == "type" && v == "command") && !empty(v) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // group returns the hooks of a group, the n-th of its event.
@@ -151,7 +183,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		list, isList = []any{group}, true // a hook that stands for its group
 	}
 	if !ok || !isList {
-		p.complain(false, "item %d has no list of hooks", n)
+		p.broken(value, "item %d has no list of hooks", n)
 		return nil
 	}
 	matcher, isText := group["matcher"].(string)
@@ -165,7 +197,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		}
 		h, err := parse(v)
 		if err != nil {
-			p.complain(false, "item %d: %v", n, err)
+			p.broken(v, "item %d: %v", n, err)
 			continue
 		}
 		h.Event, h.Matcher = p.event, matcher

@@ -3,6 +3,7 @@ package hook_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,31 @@ func TestMatches(t *testing.T) {
 	}
 }
 
+// TestEmpty tells a hook that has nothing to run from one whose command stands elsewhere.
+func TestEmpty(t *testing.T) {
+	for value, unguarded := range map[string]bool{
+		`null`: false, `[]`: false, `{}`: false, `[{}]`: false, `[null]`: false, `[{"matcher": "x", "hooks": []}]`: false,
+		`[{"hooks": [{"type": "command"}]}]`:                                                false,
+		`[{"hooks": [{"type": "command", "name": "n", "timeout": 5, "command": " "}, {}]}]`: false,
+		`[{"hooks": [{"type": "command", "cmd": "guard"}]}]`:                                true,
+		`[{"hooks": [{"type": "prompt"}]}]`:                                                 true,
+		`[{"hooks": [{"command": ["guard"]}]}]`:                                             true,
+		`[{"hooks": {"command": "guard"}}]`:                                                 true,
+		`["guard"]`:                                                                         true,
+		`{"command": "guard"}`:                                                              true,
+		`true`:                                                                              true,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(value), &v); err != nil {
+			t.Fatal(err)
+		}
+		_, wrong := hook.Parse(map[string]any{"BeforeTool": v}, hook.User, hook.File{Path: "F"})
+		if got := slices.ContainsFunc(wrong, hook.Problem.Unguarded); got != unguarded {
+			t.Errorf("%s: %v, %+v", value, got, wrong)
+		}
+	}
+}
+
 func FuzzMatches(f *testing.F) {
 	f.Add("a|b", "x")
 	f.Add("(a+)+$", "aaaa")
@@ -103,11 +129,11 @@ func TestParse(t *testing.T) {
 	}
 	var text string
 	for _, p := range wrong {
-		text += p.Text + map[bool]string{true: " (runs)"}[p.Runs] + "\n"
+		text += p.Text + map[bool]string{true: " (runs)"}[p.Runs] + map[bool]string{true: " (ends)"}[p.Unguarded()] + "\n"
 	}
-	const want = `F:20: hooks.AfterAgent: item 1 has no list of hooks
-F:21: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can
-F:10: hooks.BeforeAgent: it is not a list
+	const want = `F:20: hooks.AfterAgent: item 1 has no list of hooks (ends)
+F:21: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can (ends)
+F:10: hooks.BeforeAgent: it is not a list (ends)
 F:21: hooks.BeforeTool: the matcher "(?!x)" is an expression that gemline does not have (it can't look around or back); its hooks run for every tool (runs)
 F:21: hooks.BeforeTool: the matcher "(" is no regular expression, and taken for a name (runs)
 F:21: hooks.BeforeTool: the matcher "*_file" is no regular expression, and taken for a name in which * stands for anything (as an expression: ^.*_file$) (runs)

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,9 +23,11 @@ type Config struct {
 	Shell shell.Settings
 
 	// Word chooses the sandbox: a name of [sandbox.Names], "on", "off", or "" for the
-	// kernel's. By is the source of Word, and Where the source with its file. Inside is the
+	// kernel's. By is the source of Word, Where the source with its file, and Commanded
+	// says that it is the command line. Inside is the
 	// sandbox that this process runs in; commands then get no other.
 	Word, By, Where, Inside string
+	Commanded               bool
 
 	Image    string              // for a container
 	Project  string              // the directory of an image's Dockerfile, "" if it is not trusted
@@ -70,12 +73,17 @@ type Launcher struct {
 	// confined commands can neither write to nor replace them.
 	Agreed func() []string
 
+	// Instead, if not nil, says that the requested sandbox is not available, and that the
+	// kernel confines commands in its place.
+	Instead *sandbox.Error
+
 	why   string // the reason if nothing confines commands
 	quiet bool   // the user knows the reason
 }
 
 // New chooses the sandbox for commands. A requested sandbox that is not available is an
-// error; the default sandbox may lack layers.
+// error, unless a file or the environment requests it and the kernel can confine commands
+// instead; the default sandbox may lack layers.
 func New(cfg Config) (*Launcher, error) {
 	kernel := cfg.kernel()
 	switch {
@@ -90,11 +98,11 @@ func New(cfg Config) (*Launcher, error) {
 	}
 	choice, err := cfg.choice(kernel)
 	if err != nil {
-		return nil, err
+		return cfg.instead(kernel, err)
 	}
 	box, err := sandbox.Choose(choice)
 	if err != nil {
-		return nil, err
+		return cfg.instead(kernel, err)
 	}
 	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
 	if st := box.State(); !st.Confined() && !less {
@@ -103,6 +111,18 @@ func New(cfg Config) (*Launcher, error) {
 			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
 	}
 	return confined(cfg, box, false), nil
+}
+
+// instead has the kernel confine commands where a file or the environment requests a
+// sandbox that is not available for the reason err. If the kernel can't, the error is err.
+func (cfg Config) instead(kernel sandbox.Sandbox, err error) (*Launcher, error) {
+	var why *sandbox.Error
+	if cfg.Commanded || kernel == nil || !errors.As(err, &why) || !kernel.State().Confined() {
+		return nil, err
+	}
+	l := confined(cfg, kernel, false)
+	l.Instead = &sandbox.Error{Message: why.Message + "; the kernel confines commands instead, as --sandbox=kernel has it", Advice: why.Advice}
+	return l, nil
 }
 
 // confined returns a Launcher whose commands box confines, with caches of their

@@ -162,7 +162,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 	h := o.Found.Hooks
 	watched := o.User.Attended() && o.Settings.ApprovalMode != "yolo"
 	for _, w := range h.Wrong {
-		if w.Event.Blocks() && !w.Runs && !watched && !o.Flags.IgnoreUnsupported {
+		if w.Unguarded() && !watched && !o.Flags.IgnoreUnsupported {
 			return &UnusableHookError{w.Text}
 		}
 		notify(text.OneLine(w.Text, LongestNotice))

@@ -5,6 +5,7 @@ import (
 
 	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
@@ -21,7 +22,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		return nil, err
 	}
 	at := o.Places()
-	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By,
+	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
