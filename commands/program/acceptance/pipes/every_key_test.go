@@ -3,6 +3,7 @@ package pipes
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,11 +22,67 @@ var samples = map[string]any{
 	"tools.discoveryCommand": "echo []", "tools.core": []any{"read_file"},
 }
 
-// A home that sets every documented key, to what holds anyway or to what else there is,
-// starts: nothing in it is unknown or of the wrong type.
+// filled are values of lists and objects that name something, of a form that the page about
+// settings has; other lists of words hold "x".
+var filled = map[string]string{
+	"adminPolicyPaths": `["~/rules.toml"]`, "policyPaths": `["~/rules.toml"]`, "advanced.excludedEnvVars": `["DEBUG"]`,
+	"admin.mcp.config": `{"s": {"url": "http://127.0.0.1:1/"}}`, "admin.mcp.requiredConfig": `{"s": {"url": "http://127.0.0.1:1/"}}`,
+	"agents.allowPrivateAddresses": `["10.0.0.5:8443", "localhost"]`, "agents.browser.allowedDomains": `["*.example.com"]`,
+	"agents.overrides":                     `{"generalist": {"enabled": true, "tools": ["read_file"], "runConfig": {"maxTurns": 3}}}`,
+	"commands.markdownFolders":             `[".claude/commands", "~/commands"]`,
+	"context.fileName":                     `["GEMINI.md", "AGENTS.md"]`,
+	"context.includeDirectories":           `["~", "not-there"]`,
+	"experimental.jitContext":              `true`,
+	"general.previewFeatures":              `true`,
+	"hooks.<Event>":                        `[{"matcher": "*", "hooks": [{"type": "command", "command": "true"}]}]`,
+	"mcp.allowed":                          `["name"]`,
+	"mcpServers.<name>.env":                `{"A": "b", "C": "$NOT_SET"}`,
+	"mcpServers.<name>.headers":            `{"A": "b"}`,
+	"mcpServers.<name>.extension":          `{"name": "x"}`,
+	"mcpServers.<name>.command":            `"false"`,
+	"model.chatCompression":                `{"contextPercentageThreshold": 0.6}`,
+	"model.summarizeToolOutput":            `{"run_shell_command": {"tokenBudget": 100}}`,
+	"modelConfigs.aliases":                 `{"calm": {"extends": "chat-base-3", "modelConfig": {"model": "gemini-3.8-flash"}}}`,
+	"modelConfigs.customAliases":           `{"mine": {"modelConfig": {"model": "gemini-3.8-flash", "generateContentConfig": {"temperature": 0.2}}}}`,
+	"modelConfigs.overrides":               `[{"match": {"model": "calm"}, "modelConfig": {"generateContentConfig": {"topP": 0.9}}}]`,
+	"modelConfigs.customOverrides":         `[{"match": {"model": "calm", "overrideScope": "core", "isRetry": false}, "modelConfig": {"generateContentConfig": {"maxOutputTokens": 900}}}]`,
+	"modelConfigs.modelDefinitions":        `{"mine": {"tier": "custom", "family": "gemini-3", "isPreview": false, "isVisible": true, "displayName": "my own", "features": {"thinking": true}}}`,
+	"modelConfigs.modelIdResolutions":      `{"mine": {"default": "gemini-3.8-flash", "contexts": [{"condition": {"useGemini3_1": true}, "target": "gemini-3.7-flash"}]}}`,
+	"modelConfigs.classifierIdResolutions": `{"flash": {"default": "flash", "contexts": [{"condition": {"requestedModels": ["pro"]}, "target": "pro"}]}}`,
+	"modelConfigs.modelChains":             `{"own": [{"model": "gemini-3.8-flash", "actions": {"terminal": "silent"}}, {"model": "flash", "isLastResort": true}]}`,
+	"providers":                            `{"mine": {"type": "openai", "baseUrl": "http://127.0.0.1:1/v1"}}`,
+	"security.allowedExtensions":           `["^https://github.com/mine/"]`,
+	"tools.allowed":                        `["run_shell_command(git)", "ReadFileTool", "Bash(x *)"]`,
+	"tools.confirmationRequired":           `["write_file"]`,
+	"tools.core":                           `["read_file", "run_shell_command(git status)"]`,
+	"tools.exclude":                        `["web_fetch", "run_shell_command(rm -rf)"]`,
+	"tools.sandbox":                        `{"enabled": true, "command": "docker", "allowedPaths": ["~/x"], "networkAccess": false}`,
+	"tools.sandboxAllowedPaths":            `["~/x", "/not-there"]`,
+	"tools.truncateToolOutputLines":        `100`,
+	"ui.customThemes":                      `{"mine": {"name": "mine", "type": "custom", "Background": "#000"}}`,
+	"ui.footer.items":                      `["model"]`,
+}
+
+// A home that sets every documented key, to what holds anyway, to what else there is, or to
+// each of its words and to lists and objects that hold something, starts: nothing in it is
+// unknown or of the wrong type.
 func TestEveryKey(t *testing.T) {
 	t.Parallel()
-	for name, value := range map[string]func(settings.Key) any{"defaults": plain, "others": other} {
+	values := map[string]func(settings.Key) any{"defaults": plain, "others": other}
+	known, words := map[string]bool{}, 0
+	for _, k := range settings.Keys() {
+		known[k.Name] = true
+		words = max(words, len(k.Enum))
+	}
+	for name := range filled {
+		if !known[name] {
+			t.Errorf("%s is not a setting", name)
+		}
+	}
+	for i := range words {
+		values[fmt.Sprint("word ", i)] = func(k settings.Key) any { return word(t, k, i) }
+	}
+	for name, value := range values {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := et.NewServer(et.Says("Hello."))
@@ -47,7 +104,7 @@ func TestEveryKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pt.Write(t, home, map[string]string{".gemini/settings.json": string(text)})
+			pt.Write(t, home, map[string]string{".gemini/settings.json": string(text), "rules.toml": "[[rule]]\ntoolName = \"glob\"\ndecision = \"allow\"\npriority = 5\n"})
 			var out, errs bytes.Buffer
 			run := pt.Headless(t, s, filepath.Join(home), &out, &errs, "-p", "hi")
 			run.Env = c.Env
@@ -107,6 +164,24 @@ func other(k settings.Key) any {
 		return k.Enum[len(k.Enum)-1]
 	}
 	return v
+}
+
+// word returns the i-th word of a key that has words, and else a value that holds something.
+func word(t *testing.T, k settings.Key, i int) any {
+	if len(k.Enum) > 0 && samples[k.Name] == nil {
+		return k.Enum[i%len(k.Enum)]
+	}
+	if text, ok := filled[k.Name]; ok {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Errorf("%s: %v", k.Name, err)
+		}
+		return v
+	}
+	if strings.HasPrefix(k.Type, "list of strings") {
+		return []any{"x"}
+	}
+	return plain(k)
 }
 
 // set puts a value into a tree; a part of the path that is any name becomes one.
