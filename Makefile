@@ -107,6 +107,7 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestRaces ./tools
 	$(SOAK) -run TestRace ./engine/disk
 	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
+	$(SOAK) -tags helper -run 'TestPodman|TestKernelSuite|TestClones' ./tools/sandbox
 	$(SOAK) -run TestRandomKeys ./commands/program/acceptance/terminal
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...
 

@@ -34,8 +34,11 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 		t.Fatalf("not confined: %+v", st)
 	}
 	t.Run("in vain", func(t *testing.T) { vain(t, s) })
-	t.Run("runs the same", func(t *testing.T) { same(t, s, f) })
-	t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
+	if !f.Image || os.Getenv("SOAK") != "" { // a container takes seconds for each of these many commands
+		t.Run("runs the same", func(t *testing.T) { same(t, s, f) })
+		t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
+		t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
+	}
 	t.Run("files", func(t *testing.T) { files(t, s) })
 	t.Run("masked", func(t *testing.T) { masked(t, s) })
 	t.Run("look", func(t *testing.T) { look(t, s) })
@@ -44,7 +47,6 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	} else {
 		t.Run("network", func(t *testing.T) { network(t, s) })
 	}
-	t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
 }
 
 // A bench is a workspace with something beside it.
