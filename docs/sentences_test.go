@@ -11,7 +11,7 @@ import (
 )
 
 // mostOpaque is how many sentences may have to be read twice. It only falls.
-const mostOpaque = 583
+const mostOpaque = 40
 
 // TestSentences counts the sentences of comments and pages that stand on pronouns in the
 // place of nouns: of ten words or more, in which 27 % or more of the words are pointers.
@@ -46,6 +46,9 @@ func TestSentences(t *testing.T) {
 		}
 		switch filepath.Ext(path) {
 		case ".md":
+			if dir := filepath.ToSlash(filepath.Dir(path)); strings.HasPrefix(dir, "engine/") || strings.HasPrefix(dir, "tools/") {
+				return nil // what a model reads
+			}
 			text, err := os.ReadFile(path)
 			for _, p := range parted.Split(fenced.ReplaceAllString(string(text), "\n\n"), -1) {
 				look(path, p)

@@ -170,7 +170,7 @@ func size(v any) int {
 // below, whose own meters are not asked if a value is of another type.
 type meter struct {
 	schema            *Schema
-	own, same, inside int // weights: of its schema, of those in it about the same value, and about a value in that
+	own, same, inside int // weights: of the schema, of subschemas about the same value, of subschemas about a value inside it
 }
 
 // Validate implements [jsonschema.SchemaExt].

@@ -199,8 +199,8 @@ func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[strin
 	}
 }
 
-// likely returns which one of names is meant by a name: the nearest in spelling, or the
-// only one that has all of it, or that it has. It is "" if that is not plain.
+// likely returns the name of names that a misspelt name stands for: the nearest in spelling, or
+// the only name that contains it or is contained in it; "" if several are as likely.
 func likely(name string, names []string) (meant string) {
 	bare := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	for _, n := range names {

@@ -90,7 +90,7 @@ type finding struct {
 // An explainer puts errors of the library into words.
 type explainer struct{ value, schema any } // the schema is nil if the value is one
 
-// nearest begins what is told of a value that fits none of several schemas.
+// nearest begins the message about a value that fits none of several schemas.
 const nearest = "fits none of the "
 
 // findings returns what is in e, in the order of places.
@@ -160,7 +160,7 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// choice tells of the schema that comes nearest, of several.
+// choice returns the findings of the schema that fits the value best.
 func (x explainer) choice(e *jsonschema.ValidationError, keyword string) []finding {
 	at, best, alien := e.InstanceLocation, []finding(nil), false
 	for i, cause := range e.Causes {

@@ -18,8 +18,8 @@ const (
 )
 
 // Check runs a command of the user's that checks the model's work, with the rights of the
-// model's own. It returns what the model reads of it, its exit code, and why it is red. What
-// it has left running ends with it.
+// model's own. It returns the result for the model, the exit code, and why the check
+// failed. Processes that it left running are ended.
 func (env Tools) Check(ctx context.Context, command string) (res engine.Result, code int, err error) {
 	o := env.Launcher.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], Alone: true})
 	switch code = o.Code; {

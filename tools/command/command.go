@@ -3,9 +3,8 @@
 //
 // # What was judged is what runs
 //
-// A command line is read before anybody is asked about it. What is said of it in the
-// [engine.Intent], how it is confined and what it may do beyond that are the same when it
-// runs, or it does not.
+// A command line is read before anybody is asked about it. It runs as the
+// [engine.Intent] describes it, with the same confinement and the same extra rights, or not at all.
 package command
 
 import (

@@ -24,7 +24,7 @@ func (d Denied) says() string {
 	return d.Program + " can't be run by any command. " + d.Reason
 }
 
-// unrun is what programs say that could not run another one.
+// unrun finds the messages of programs that could not run another program.
 var unrun = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|can'?t execute|cannot execute`)
 
 // denials says which of the programs that are denied a command has tried to run, as

@@ -9,7 +9,7 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// letters are those of names that programs of packages have.
+// letters are the characters that names of programs in packages may have.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // downloads reports whether a command runs a program that it gets from the network

@@ -23,7 +23,7 @@ type looker struct {
 	dirs []string // where the next command may run
 	git  gitUse
 
-	listed []string // what the line shows the names of, outside of the project
+	listed []string // directories outside of the project whose names the line shows
 
 	// What was found out about programs, by their names, and about the
 	// repositories of directories: a line has the same ones again and again.
@@ -161,7 +161,7 @@ func (l *looker) imports() string {
 // module finds the files that Python takes for modules.
 var module = regexp.MustCompile(`(?i)\.(py.*|so)$`)
 
-// once returns what find says of key, which is asked once.
+// once returns find(key), and calls find once for each key.
 func once(known map[string]string, key string, find func(string) string) string {
 	said, ok := known[key]
 	if !ok {
@@ -174,7 +174,7 @@ func once(known map[string]string, key string, find func(string) string) string 
 // versions are the words by which programs say which version they are.
 var versions = []string{"--version", "-version", "-V", "-v"}
 
-// ends says of a command that it goes on and on.
+// ends says why a command would not end by itself, "" if it ends.
 func (l *looker) ends(name string, args []engine.Word) string {
 	for _, w := range args {
 		switch {

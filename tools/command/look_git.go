@@ -211,8 +211,8 @@ func (g gitUse) environment(env []string) []string {
 // matter to somebody who can only look.
 var gitSettings = strings.Fields("safe.directory=* core.attributesFile=/dev/null diff.submodule=short diff.ignoreSubmodules=dirty diff.autoRefreshIndex=false")
 
-// longest is how long a repository is searched for secrets. The history of one
-// that takes longer is asked about.
+// longest is how long a repository is searched for secrets. If the search
+// takes longer, the user is asked.
 const longest = 3 * time.Second
 
 // committed says which file with secrets was ever committed to a repository

@@ -25,7 +25,7 @@ type known struct {
 	searches map[string]string // why what was committed is asked about, by the search
 	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
 
-	unchecked bool // it was said that what commands make is not checked
+	unchecked bool // the user was told that files made by commands are not checked
 }
 
 func newKnown() *known { return &known{folders: map[string]folder{}, searches: map[string]string{}} }
@@ -200,9 +200,8 @@ func (k *known) search(kept []string, text string, search func() (why string, su
 	return why
 }
 
-// state returns what changes whenever a repository does, but for its hooks and
-// for those of modules. It is nothing for one that has changed a moment ago, or
-// of which that is not known.
+// state returns a text that changes whenever a repository does, hooks aside. It is empty if the
+// repository has changed a moment ago, or if its state can't be read.
 func state(kept []string) string {
 	now, sum := time.Now(), sha256.New()
 	for _, dir := range kept {

@@ -102,8 +102,8 @@ func (env Tools) variable(name string) string {
 }
 
 // wanted says what a command tried that was held to looking, and which rights it
-// needs for that beyond those that all have, and whether it did nothing but write. Of one that did not fail nothing is
-// known, unless it is a line of which a part has failed that does not only look.
+// needs for that beyond those that all have, and whether it did nothing but write. A command
+// that succeeded says nothing of the kind, unless a part of the line failed that is not read-only.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
 	if o.OK() && !c.ReadOnly {
 		return lacks, false, ""

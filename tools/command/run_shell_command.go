@@ -72,7 +72,7 @@ type shellCall struct {
 	rights  engine.Rights // beyond what all commands have
 	looks   bool          // it is held to looking
 	follows bool          // what it looks at goes on and on
-	listed  []string      // what it shows the names of then, outside of the project
+	listed  []string      // directories outside of the project whose names it then shows
 	git     gitUse        // what it does with git then
 	known   *known        // what was found out for others
 	unasked bool          // it was judged as what can be taken back
@@ -147,7 +147,7 @@ func (c *shellCall) lookOver() {
 		all, first = all && command.Safe, cmp.Or(first, command.Risk)
 	}
 	c.looks = all && c.holdable()
-	if c.env.Launcher.Sandbox == nil { // what is said of them is that nothing holds them
+	if c.env.Launcher.Sandbox == nil { // the message about them is that no sandbox confines them
 		return
 	}
 	for i := range c.read.Commands {
@@ -503,7 +503,7 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
 			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
 			failed.Lacked, failed.Allow, failed.Rule = lacked, a.Advice, a.Rule
-			if a.Rule != nil { // the advice says what forbids it, not what would allow it
+			if a.Rule != nil { // the advice names the rule that forbids the call
 				failed.Lacked, failed.Allow = lacked+"; denied: "+a.Advice, ""
 			}
 		}
