@@ -316,7 +316,9 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !c.edits() {
-		r.Moved = moved(c.git, k.seeGit(ctx))
+		if seen := k.seeGit(ctx); !k.told[gitSilent] {
+			r.Moved = moved(c.git, seen)
+		}
 	}
 	if len(changes)+len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
 		return nil

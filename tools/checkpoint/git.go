@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,18 +22,26 @@ func (k *Keeper) absolute(path, dir string) string {
 	return filepath.Clean(disk.Absolute(path, dir, ""))
 }
 
-// longestGit is how long git is waited for, and mostSeen how many bytes of what it says are
-// read: a repository may be anybody's, and hold a pipe where git reads a file.
-const (
-	longestGit = 10 * time.Second
-	mostSeen   = 256 << 20
-)
+// mostSeen is how many bytes of what git says are read.
+const mostSeen = 256 << 20
+
+// gitSilent is told where git does not answer in time, and is not asked any more then: a
+// repository may be anybody's, and hold a pipe where git reads a file.
+const gitSilent = "git does not answer here: what commands do to branches and to what is staged is not noticed"
 
 // seeGit returns what git says of the repositories that are worked in: lines of a name and
-// what stands there. Of what it does not say in time nothing is known.
+// what stands there.
 func (k *Keeper) seeGit(ctx context.Context) (seen []string) {
-	ctx, cancel := context.WithTimeout(ctx, longestGit)
+	if k.told[gitSilent] {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, k.cfg.Limits.Git)
 	defer cancel()
+	defer func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			k.tell(gitSilent)
+		}
+	}()
 	for _, root := range k.cfg.Workspace.Roots() {
 		tree := workspace.Top(root)
 		dir := workspace.GitDir(tree)

@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What commands have moved in a repository is said, in every form of its index, and what
@@ -41,5 +43,21 @@ func TestMoved(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where git waits for a pipe it is waited for once, and nothing is said to have moved.
+func TestSilentGit(t *testing.T) {
+	p := newPlace(t, func(c *Config) { c.Limits.Git = 300 * time.Millisecond })
+	p.run("git init -q .; mkfifo .git/refs/heads/pipe")
+	for range 2 {
+		p.turn("do", p.shell("echo x >>a; git symbolic-ref HEAD refs/heads/other"))
+	}
+	list, err := p.Turns(t.Context())
+	if err != nil || len(list) != 2 || len(list[0].Calls[0].Moved)+len(list[1].Calls[0].Moved) > 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if !slices.Equal(p.told, []string{gitSilent}) {
+		t.Errorf("told %q", p.told)
 	}
 }

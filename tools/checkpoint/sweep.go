@@ -25,6 +25,7 @@ type Limits struct {
 	Files   int           // that a folder may hold, those that are ignored aside
 	Watched int           // that are looked at and not kept
 	First   time.Duration // how long all may be looked at for the first time
+	Git     time.Duration // how long git is waited for
 }
 
 func (l Limits) orDefault() Limits {
@@ -39,6 +40,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.First == 0 {
 		l.First = 20 * time.Second
+	}
+	if l.Git == 0 {
+		l.Git = 10 * time.Second
 	}
 	return l
 }
