@@ -47,7 +47,7 @@ func (s *Session) newTools() (asker engine.Approver) {
 		Files: files.Tools{Workspace: s.project.workspace, Secrets: s.opts.Secrets, Ripgrep: s.opts.Settings.Ripgrep, Seen: &files.Sight{}},
 		Web:   web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.Settings.DirectWeb},
 		Commands: command.Tools{Workspace: s.project.workspace, Launcher: &launcher, Kept: s.project.once.withheld,
-			Answered: s.Approver != nil, Outputs: cut},
+			Answered: s.Approver != nil, Outputs: cut, Tell: s.notify},
 		Model:  s.modelName,
 		Topics: s.opts.Settings.Topics,
 	}

@@ -47,6 +47,9 @@ type Tools struct {
 	// are not given, else nothing. Nil is nothing.
 	Kept func() string
 
+	// Tell tells the user, in a turn or beside it, what came of a command in the background.
+	Tell func(text string)
+
 	// Outputs says how long the outputs of commands may be.
 	Outputs outputs.Limits
 }

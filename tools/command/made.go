@@ -120,24 +120,9 @@ func (c shellCall) putBack(made []string, before map[string]guardedFile) (err er
 	return err
 }
 
-// checked runs a command. What is guarded and was made, changed or removed is asked about, and
-// is as before if it is not to be, unless the command line names it: then it was judged.
-func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
-	run func() (engine.Result, error)) (engine.Result, error) {
-	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
-		return run()
-	}
-	before, ok := c.env.guarded(c.known, true)
-	r, err := run()
-	after, still := c.env.guarded(c.known, false)
-	if !ok || !still {
-		if !c.known.unchecked {
-			c.known.unchecked = true
-			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
-		}
-		return r, err
-	}
-	var made []string
+// made returns what is guarded and was made, changed or removed, unless the command line
+// names it: then it was judged. Whole says that all of it that was there can be put back.
+func (c shellCall) made(before, after map[string]guardedFile) (made []string, whole bool) {
 	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it
 		old, was := before[path]
 		inNew := slices.ContainsFunc(made, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
@@ -145,37 +130,78 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 			made = append(made, path)
 		}
 	}
-	whole := true // all that was there can be put back
+	whole = true
 	for path, old := range before {
 		if _, there := after[path]; !there && old.text != nil && !c.writesAll(path, before) {
 			made = append(made, path)
 		}
 		whole = whole && (old.text != nil || !slices.Contains(made, path))
 	}
-	if slices.Sort(made); len(made) == 0 {
-		return r, err
-	}
+	slices.Sort(made)
+	return made, whole
+}
+
+// goBy names files that other programs go by.
+func (c shellCall) goBy(paths []string) string {
 	var names []string
-	for _, path := range made {
+	for _, path := range paths {
 		names = append(names, text.Name(c.env.Workspace.Rel(path)))
 	}
-	what := "it made or changed what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
+	what := "made or changed what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
 	if n := len(names) - 5; n > 0 {
 		what += fmt.Sprintf(" and %d more", n)
 	}
-	in := c.intent()
-	in.Plan.Writes = append(slices.Clip(in.Plan.Writes), made...)
-	in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
-	q := engine.Proposal{Tool: tool, Args: c.args(), Intent: in}
-	if c.env.Gives != nil && c.env.Gives(ctx, q) { // as in yolo, where the command may name them unasked, too
+	return what
+}
+
+// checked runs a command. What it has made of what is guarded is asked about, and is as before
+// if it is not to be. What it leaves running is looked at when that is over.
+func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
+	run func(left *[]int) (engine.Result, error)) (engine.Result, error) {
+	var left []int
+	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
+		return run(&left)
+	}
+	before, ok := c.env.guarded(c.known, true)
+	r, err := run(&left)
+	after, still := c.env.guarded(c.known, len(left) > 0)
+	if !ok || !still {
+		if !c.known.unchecked {
+			c.known.unchecked = true
+			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
+		}
 		return r, err
 	}
+	in := c.intent()
+	in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
+	writing := func(paths ...string) engine.Proposal {
+		in := in
+		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
+		return engine.Proposal{Tool: tool, Args: c.args(), Intent: in}
+	}
+	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
+		return c.env.Gives != nil && c.env.Gives(ctx, q)
+	}
+	kept := after
+	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
+		defer func() { c.later(left[0], kept) }()
+	}
+	made, whole := c.made(before, after)
+	if len(made) == 0 {
+		return r, err
+	}
+	q := writing(made...)
+	if unasked(q) {
+		return r, err
+	}
+	what := "it " + c.goBy(made)
 	q.Intent.Plan.Failed = what
 	answer, aerr := host.Approve(ctx, q)
 	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
 		return r, err
 	}
 	aerr = errors.Join(aerr, c.putBack(made, before))
+	kept = before
 	if aerr != nil {
 		return r, errors.Join(err, aerr)
 	}
@@ -187,6 +213,29 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		said += ", and what was there is as before"
 	}
 	return denied(r, err, answer, said+".", what)
+}
+
+// later looks, when what a command has left running is over, at what is guarded and is not as
+// it was when the call ended. The user may have changed that meanwhile, and is told; where
+// nobody can answer, it is as before then.
+func (c shellCall) later(pid int, before map[string]guardedFile) {
+	c.env.Launcher.Jobs.Then(pid, func() {
+		after, ok := c.env.guarded(c.known, false)
+		made, _ := c.made(before, after)
+		if !ok || len(made) == 0 || c.env.Tell == nil {
+			return
+		}
+		said := "while " + text.OneLine(c.Command, 100) + " ran in the background, it or somebody else " + c.goBy(made)
+		if c.env.Answered {
+			c.env.Tell(said + "; look at it before you use it")
+			return
+		}
+		said += "; what is new there has names that end in .put-aside and a number now"
+		if err := c.putBack(made, before); err != nil {
+			said = fmt.Sprintf("%s, as far as that is possible: %v", said, err)
+		}
+		c.env.Tell(said)
+	})
 }
 
 // writesAll reports whether the command line names a guarded file that it writes to, or all

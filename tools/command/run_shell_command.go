@@ -310,11 +310,13 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	case c.records():
 		cmd.Rights = c.opened(c.rights)
 	}
-	if c.Background && c.env.Launcher.Jobs != nil && !unasked {
-		return c.start(ctx, cmd)
-	}
 	cmd.Alone = unasked
-	return c.checked(ctx, tool, host, func() (engine.Result, error) { return c.once(ctx, tool, host, cmd) })
+	return c.checked(ctx, tool, host, func(left *[]int) (engine.Result, error) {
+		if c.Background && c.env.Launcher.Jobs != nil && !unasked {
+			return c.start(ctx, cmd, left)
+		}
+		return c.once(ctx, tool, host, cmd, left)
+	})
 }
 
 var errHeld = errors.New("it was held to looking, and did not run")
@@ -357,20 +359,22 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
 }
 
-// once runs a command, and once more if it lacked a right that the user gives.
+// once runs a command, and once more if it lacked a right that the user gives. Left is what
+// goes on in the background.
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
-	cmd launch.Command) (engine.Result, error) {
+	cmd launch.Command, left *[]int) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Launcher.Run(ctx, cmd)
+	*left = o.Background
 	if lacks, refused := c.env.Launcher.Lacks(c.plan(), o); !lacks.None() {
-		return c.again(ctx, tool, host, cmd, o, lacks, refused)
+		return c.again(ctx, tool, host, cmd, o, left, lacks, refused)
 	}
 	return c.env.outcome(o)
 }
 
 // start runs a command in the background and watches it for a moment, so that a
 // command that fails at once is told as such.
-func (c shellCall) start(ctx context.Context, cmd launch.Command) (engine.Result, error) {
+func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (engine.Result, error) {
 	env := c.env
 	pid, err := env.Launcher.Start(cmd)
 	if err != nil {
@@ -390,6 +394,7 @@ func (c shellCall) start(ctx context.Context, cmd launch.Command) (engine.Result
 	case !j.Running:
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
+	*left = []int{pid}
 	said := fmt.Sprintf("Command moved to background (PID: %d).", pid)
 	r := engine.Result{Text: said + " Output hidden. Use read_background_output to view it." + env.ports(cmd), Display: said}
 	if j.Output != "" {
@@ -440,7 +445,7 @@ func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 // again asks for the rights that a command has failed without, and runs it
 // with them if it is given them.
 func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
-	cmd launch.Command, o shell.Outcome, lacks engine.Rights, refused []string) (engine.Result, error) {
+	cmd launch.Command, o shell.Outcome, left *[]int, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
 	next.More = c.More.with(lacks)
 	var err error
@@ -455,7 +460,9 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	}
 	if _, ok := answer.(engine.Allowed); ok {
 		cmd.Rights = next.opened(next.rights)
-		return c.env.outcome(c.env.Launcher.Run(ctx, cmd))
+		o = c.env.Launcher.Run(ctx, cmd)
+		*left = append(o.Background, *left...)
+		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)

@@ -29,6 +29,8 @@ type Jobs struct {
 	mu     sync.Mutex
 	jobs   []*job // in the order they began
 	closed bool
+	then   sync.WaitGroup // what is called when jobs are over
+	over   chan struct{}  // closed when all are
 }
 
 // A Job is a background command as it is at the moment.
@@ -79,7 +81,7 @@ var ErrNoLog = errors.New("the background command has no log")
 
 // NewJobs returns Jobs that keep their logs in dir, which is made when it is
 // needed.
-func NewJobs(dir string) *Jobs { return &Jobs{dir: dir} }
+func NewJobs(dir string) *Jobs { return &Jobs{dir: dir, over: make(chan struct{})} }
 
 // watching returns the watch that ends commands if this process is killed; without Jobs it
 // watches nothing.
@@ -267,9 +269,33 @@ func (js *Jobs) Stop(pid int) error {
 	return nil
 }
 
+// Then calls do once a job is over, with all that it has left running. Close waits for that.
+func (js *Jobs) Then(pid int, do func()) {
+	j := js.find(pid)
+	if j == nil {
+		return
+	}
+	js.then.Go(func() {
+		<-j.p.exited
+		<-j.p.drained
+		look := time.NewTicker(time.Second)
+		defer look.Stop()
+		for j.p.group.occupied() {
+			select {
+			case <-look.C:
+				continue
+			case <-js.over:
+			}
+			break
+		}
+		do()
+	})
+}
+
 // Close ends all jobs and returns when they are over. The logs stay.
 func (js *Jobs) Close() {
 	js.mu.Lock()
+	closed := js.closed
 	js.closed = true
 	jobs := slices.Clone(js.jobs)
 	js.mu.Unlock()
@@ -278,6 +304,10 @@ func (js *Jobs) Close() {
 		wg.Go(j.stop)
 	}
 	wg.Wait()
+	if !closed {
+		close(js.over)
+	}
+	js.then.Wait()
 	js.watch.close()
 }
 
