@@ -315,10 +315,6 @@ func (k *Keeper) keep(path string) {
 		return
 	}
 	k.names[path], _ = k.base(path)
-	if n := k.top.at(path, false); n != nil && n.cover == watched {
-		n.gone()
-		n.cover, n.wanted = named, true
-	}
 }
 
 // base returns the directory that a path is reached from: one that is worked in, or else the

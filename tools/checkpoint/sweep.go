@@ -431,6 +431,11 @@ func (s *sweep) path(top *node, base, path string) {
 		n = n.kid(name, true)
 		look, err := f.LookAt(name)
 		last := i == len(names)-1
+		if last && n.cover == watched {
+			n.gone()
+			n.cover = named
+		}
+		n.wanted = n.wanted || last
 		switch {
 		case err != nil:
 			n.gone()

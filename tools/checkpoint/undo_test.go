@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,6 +13,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/enginetest"
@@ -412,5 +416,36 @@ func TestUndoInAnEmptyFolder(t *testing.T) {
 	}
 	if list, err := os.ReadDir(p.dir); err != nil || len(list) > 0 {
 		t.Errorf("in the folder: %v, %v", list, err)
+	}
+}
+
+// An ignored file that a call has named is kept from then on, also when it was gone meanwhile.
+func TestUndoNamedAgain(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		p := newPlace(t)
+		p.write(".gitignore", "*.db\n")
+		p.write("a.db", "precious")
+		p.write("own.db", "mine")
+		if first {
+			p.turn("look", func() {})
+		}
+		names := engine.Intent{Plan: engine.Plan{Writes: []string{filepath.Join(p.dir, "a.db")}, Dir: p.dir}}
+		run := p.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
+			return func(func(engine.Event, error) bool) {
+				p.calls(engine.Execute, names, p.shell("rm a.db"))
+				p.calls(engine.Execute, engine.Intent{}, p.shell("echo new >a.db; echo new >b.db"))
+				p.calls(engine.Execute, engine.Intent{}, p.shell("rm a.db"))
+				p.calls(engine.Execute, engine.Intent{}, p.shell("echo newer >a.db"))
+			}
+		})
+		for range run(t.Context(), genai.NewPartFromText("do")) {
+		}
+		plan, _ := p.undo(1, false)
+		if b, _ := os.ReadFile(filepath.Join(p.dir, "a.db")); string(b) != "precious" || len(plan.Others) > 0 {
+			t.Errorf("looked at first: %v; a.db holds %q, %+v", first, b, plan)
+		}
+		if b, _ := os.ReadFile(filepath.Join(p.dir, "own.db")); string(b) != "mine" {
+			t.Errorf("own.db holds %q", b)
+		}
 	}
 }
