@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +34,8 @@ func isProduct(name string) bool {
 // it: files that are ignored or too large, and of ignored directories the topmost. What
 // programs make again is none of it, nor what may hold secrets, of which no copy is made,
 // nor what calls of the session have made and nobody has changed since. It reports false if
-// it is not known, or if there is more than most.
+// it is not known, or if there is more than most, which for those in directories that hold
+// many is the directory.
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,16 +52,27 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	if k.short != nil {
 		return nil, false
 	}
-	list := k.top.uncovered(nil)
-	if len(list) > mostUncovered {
-		return nil, false
-	}
-	for _, n := range list {
+	here := map[*node]int{} // how many of a directory's own are held
+	held := slices.DeleteFunc(k.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
-		if k.own[at] != n.look && !secret.Path(k.cfg.Workspace.Rel(at)) && !n.compiled(at) {
+		if k.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
+			return true
+		}
+		here[n.up]++
+		return false
+	})
+	roots := k.cfg.Workspace.Roots()
+	for _, n := range held {
+		at := n.path()
+		if dir := filepath.Dir(at); len(held) > most && here[n.up] > mostInDirectory && !slices.Contains(roots, dir) {
+			at = dir
+		}
+		if len(paths) == 0 || paths[len(paths)-1] != at {
 			paths = append(paths, at)
 		}
 	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
 	return paths, len(paths) <= most
 }
 
@@ -93,8 +106,12 @@ func (n *node) compiled(at string) bool {
 	return err == nil && string(head) == "\x7fELF"
 }
 
-// mostUncovered bounds what is noted of what is not covered.
-const mostUncovered = 5000
+// mostUncovered bounds what is noted of what is not covered, and mostInDirectory how many
+// files of a directory are told apart where there are too many.
+const (
+	mostUncovered   = 5000
+	mostInDirectory = 100
+)
 
 // looks returns how all looks that is not covered, nil if that is too much.
 func (k *Keeper) looks() map[string]disk.Look {
