@@ -8,11 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"gemline/engine/auth"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
+	"gemline/engine/model/provider"
 	"gemline/settings"
 	"gemline/settings/flags"
 )
@@ -22,14 +26,16 @@ const selectedType = "security.auth.selectedType"
 
 // authCommand is gemline auth.
 type authCommand struct {
-	Status   authStatus   `cmd:"" default:"1" help:"Say which credentials the next request would use. Nothing is sent." slash:"status"`
+	Status   authStatus   `cmd:"" default:"withargs" help:"Say which credentials the next request would use. Nothing is sent." slash:"status"`
 	Use      authUse      `cmd:"" help:"Choose how you sign in, in your settings." slash:"use"`
 	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen." slash:"signin,login,set-key"`
 	UnsetKey authUnsetKey `cmd:"" name:"unset-key" aliases:"remove-key" help:"Forget the stored key."`
 	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen." slash:"signout,logout"`
 }
 
-type authStatus struct{}
+type authStatus struct {
+	Provider string `arg:"" optional:"" help:"Of which provider, as openai; that of the model if left out."`
+}
 
 // An authReport is what gemline auth status says.
 type authReport struct {
@@ -50,18 +56,90 @@ type authReport struct {
 	Note        string      `json:"note,omitempty"` // about the log-in that was asked for
 	Problem     string      `json:"problem,omitempty"`
 	Hint        string      `json:"hint,omitempty"`
+
+	Provider string          `json:"provider,omitempty"`  // whose models are asked, if not Google's
+	Others   []keyedProvider `json:"providers,omitempty"` // with a key
+}
+
+// A keyedProvider is a provider with a key.
+type keyedProvider struct {
+	Name string `json:"name"`
+	From string `json:"credential"` // where the key is
+}
+
+// keyed returns the providers whose key is known. Nobody is asked but the keyring.
+func (here *Folder) keyed(ctx context.Context, all model.Providers) (found []keyedProvider) {
+	from := make([]string, len(all))
+	var looked sync.WaitGroup
+	for i, p := range all {
+		if p.KeyVariable == "" || p.Protocol == model.Gemini {
+			continue
+		}
+		if from[i] = p.KeyVariable; here.getenv(p.KeyVariable) == "" {
+			looked.Go(func() { _, from[i], _ = here.keysFor(p.Name).Key(ctx) }) // what is wrong, its own status says
+		}
+	}
+	looked.Wait()
+	for i, p := range all {
+		if from[i] != "" {
+			found = append(found, keyedProvider{p.Name, from[i]})
+		}
+	}
+	return found
+}
+
+// statusOf prints what a request to a provider would use, and fails if that can't work.
+func (here *Folder) statusOf(ctx context.Context, out *Output, name string, all model.Providers) error {
+	p, err := named(all, name)
+	if err != nil {
+		return err
+	}
+	st := authReport{Provider: name, BaseURL: (&auth.Choice{BaseURL: p.BaseURL}).Address(), Credential: "none is wanted",
+		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: here.keyed(ctx, all)}
+	o := p.Options(model.Options{}, here.getenv)
+	if p.KeyVariable != "" {
+		st.Credential = ""
+		if i := slices.IndexFunc(st.Others, func(k keyedProvider) bool { return k.Name == name }); i >= 0 {
+			st.Credential, o.APIKey = st.Others[i].From, cmp.Or(o.APIKey, "stored")
+		} else if !o.Keyless {
+			_, _, err = here.keysFor(name).Key(ctx)
+			err = cmp.Or[error](err, &auth.Error{Message: "no API key of " + name, Advice: p.Vendor(nil).Advice})
+		}
+	}
+	if err == nil {
+		g, oerr := provider.Open(p, o)
+		if err = oerr; err == nil {
+			g.Close()
+		}
+	}
+	if st.Usable = err == nil; err != nil {
+		st.Problem, st.Hint = err.Error(), hint(err)
+	}
+	return cmp.Or(out.show(st, st.lines()...), err)
 }
 
 // Run prints what the next request would use, and fails if that can't work.
-func (*authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
+func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	c, err := here.choose(out)
+	others, oerr := here.providers()
+	if oerr != nil {
+		return oerr
+	}
+	name := a.Provider
+	if current, names, merr := here.model(c); name == "" && merr == nil { // else config validate says it
+		name, _ = catalog.Provider(names.Chat(current, false).Model)
+	}
+	if name != "" && name != model.Gemini && name != "vertex" {
+		return here.statusOf(ctx, out, name, others)
+	}
 	var wrong *auth.Error
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
 	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer,
 		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
-		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead}
+		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead,
+		Others: here.keyed(ctx, others)}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = here.definedIn(c.From)
 	}
@@ -130,6 +208,7 @@ func (st *authReport) lines() (lines []string) {
 		project = "the one that Code Assist has for the account"
 	}
 	for _, l := range []struct{ name, value, note string }{
+		{"provider", st.Provider, ""},
 		{"type", string(st.Method), cmp.Or(st.From, "nothing is chosen")},
 		{"chosen in", st.FromPath, ""},
 		{"note", st.Note, ""},
@@ -149,6 +228,9 @@ func (st *authReport) lines() (lines []string) {
 			text += " (" + l.note + ")"
 		}
 		lines = append(lines, text)
+	}
+	for _, k := range st.Others {
+		lines = append(lines, "key of "+k.Name+": "+k.From)
 	}
 	return lines
 }
@@ -241,24 +323,40 @@ func (here *Folder) keysOf(name string) (*auth.Store, model.Provider, error) {
 	if name == "" || name == model.Gemini {
 		return here.keys(), model.Provider{}, nil
 	}
-	s, err := here.settings()
+	all, err := here.providers()
 	if err != nil {
 		return nil, model.Provider{}, err
 	}
-	custom, _ := s.Merged["providers"].(map[string]any)
-	all, err := model.NewProviders(custom, here.getenv)
-	if err != nil {
-		return nil, model.Provider{}, err
-	}
-	p, err := all.Named(name)
-	var wrong *model.Error
-	if errors.As(err, &wrong) { // and is perhaps the key, which is not shown
-		err = &flags.UsageError{Message: "what follows is the name of a provider, and the key is read from standard input; " + wrong.Advice}
-	}
+	p, err := named(all, name)
 	if err == nil && p.KeyVariable == "" {
 		err = &flags.UsageError{Message: name + " wants no key"}
 	}
-	return auth.NewProviderStore(here.Paths.User(), here.getenv, name), p, err
+	return here.keysFor(name), p, err
+}
+
+// named returns a provider by its name, which is perhaps the key: it is not shown.
+func named(all model.Providers, name string) (model.Provider, error) {
+	p, err := all.Named(name)
+	var wrong *model.Error
+	if errors.As(err, &wrong) {
+		err = &flags.UsageError{Message: "what follows is the name of a provider, and the key is read from standard input; " + wrong.Advice}
+	}
+	return p, err
+}
+
+// keysFor returns the store of the key of another provider than Google.
+func (here *Folder) keysFor(name string) *auth.Store {
+	return auth.NewProviderStore(here.Paths.User(), here.getenv, name)
+}
+
+// providers returns the providers that there are.
+func (here *Folder) providers() (model.Providers, error) {
+	s, err := here.settings()
+	if err != nil {
+		return nil, err
+	}
+	custom, _ := s.Merged["providers"].(map[string]any)
+	return model.NewProviders(custom, here.getenv)
 }
 
 // readKey reads a key that is typed unseen, or the first line of standard

@@ -92,6 +92,15 @@ func TestAuthStatus(t *testing.T) {
 		{"code assist and a number", "GEMINI_CLI_USE_COMPUTE_ADC=true GOOGLE_CLOUD_PROJECT=123", "", "project: 123 (GOOGLE_CLOUD_PROJECT)|usable: no", "a number"},
 		{"log-in", "GOOGLE_GENAI_USE_GCA=true", "", "type: oauth-personal (GOOGLE_GENAI_USE_GCA)|usable: no", "another program"},
 		{"enforced", "GEMINI_API_KEY=secret-0", `{"security":{"auth":{"enforcedType":"vertex-ai"}}}`, "usable: no", "allows only vertex-ai"},
+		{"another provider", "GEMINI_API_KEY=secret-0 OPENAI_API_KEY=secret-1 AZURE_OPENAI_API_KEY=secret-2", "",
+			"type: gemini-api-key (GEMINI_API_KEY)|usable: yes|key of openai: OPENAI_API_KEY|key of azure: AZURE_OPENAI_API_KEY", ""},
+		{"the model's provider", "OPENAI_API_KEY=secret-1", `{"model":{"name":"openai/gpt-5"}}`,
+			"provider: openai|credential: OPENAI_API_KEY|address: https://api.openai.com/v1|usable: yes", ""},
+		{"the model's provider, without a key", "GEMINI_API_KEY=secret-0", `{"model":{"name":"openai/gpt-5"}}`, "provider: openai|usable: no", "no API key of openai"},
+		{"a model on this machine", "OLLAMA_HOST=localhost:1", `{"model":{"name":"ollama/x"}}`,
+			"provider: ollama|credential: none is wanted|address: http://localhost:1|usable: yes", ""},
+		{"a key that would travel openly", "WORK_KEY=secret-1", `{"model":{"name":"work/x"},"providers":{"work":{"baseUrl":"http://a.example","keyVariable":"WORK_KEY"}}}`,
+			"provider: work|usable: no", "must begin with https://"},
 		{"hostile", "GEMINI_API_KEY=secret-0 GOOGLE_GEMINI_BASE_URL=https://\x1b[2Ja", "", "address: (no URL) (GOOGLE_GEMINI_BASE_URL)|usable: no", "is not a URL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -190,6 +199,30 @@ func TestAuthKey(t *testing.T) {
 	}
 	if err := d.run("set-key AIza-on-the-command-line"); !errors.As(err, &usage) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestAuthProviders stores, finds and forgets a key of each provider that wants one.
+func TestAuthProviders(t *testing.T) {
+	d := newDesk(t, "AZURE_OPENAI_ENDPOINT=https://me.openai.azure.example")
+	all, err := model.NewProviders(nil, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(d.home, ".gemini", auth.FileName)
+	for _, p := range all {
+		if p.Protocol == model.Gemini || p.KeyVariable == "" {
+			continue
+		}
+		d.check(d.run("status "+p.Name), "no API key of "+p.Name)
+		d.in = "sk-of-" + p.Name
+		d.check(d.run("signin "+p.Name), "")
+		d.check(d.run("status "+p.Name), "")
+		if want := "provider: " + p.Name + "\ncredential: file " + file + "\n"; !strings.HasPrefix(d.out.String(), want) || strings.Contains(d.out.String(), "sk-of") {
+			t.Errorf("no %q in\n%s", want, &d.out)
+		}
+		d.check(d.run("unset-key "+p.Name), "")
+		d.check(d.run("status "+p.Name), "no API key of "+p.Name)
 	}
 }
 

@@ -41,6 +41,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/model/provider"
 	"gemline/engine/network"
 	"gemline/engine/policy"
 	"gemline/engine/text"
@@ -78,6 +79,9 @@ type Asker struct {
 type (
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
+
+	// Providers returns the providers of models.
+	Providers func() (*provider.Set, error)
 
 	// Builtin returns the tools that come with the program.
 	Builtin func() engine.Tools

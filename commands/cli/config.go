@@ -261,7 +261,8 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 		files = append(files, f)
 	}
 	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
-		if _, _, err := here.model(out); errors.As(err, &wrong) { // what the files say together
+		pays, _ := here.choose(out)
+		if _, _, err := here.model(pays); errors.As(err, &wrong) { // what the files say together
 			broken = wrong
 		}
 	}

@@ -454,7 +454,7 @@ func checkClock(b Build, now time.Time) finding {
 // checkServer asks the server for its list of models.
 func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	list, err := onServer(ctx, d.api)
+	list, err := onServer(ctx, model.Gemini, d.api, nil)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
 		return worse(failing, hint(err), "%s (after %s)", err, took)

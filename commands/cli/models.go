@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
+	"gemline/engine/model/provider"
 )
 
 // modelsCommand is gemline models.
@@ -29,18 +31,20 @@ func Access(m auth.Method, location string) preset.Access {
 }
 
 type modelsList struct {
-	Online bool `help:"Ask the server which models it has."`
+	Provider string `arg:"" optional:"" help:"Ask a provider which models it has, as ollama."`
+	Online   bool   `help:"Ask Google's server which models it has, and each provider with a key or a server on this machine."`
 }
 
 // A listedModel is one as gemline models --json lists it.
 type listedModel struct {
-	Name     string `json:"name"`
-	Resolved string `json:"resolves_to"`
-	Note     string `json:"note,omitempty"`
-	Context  int    `json:"context_tokens,omitempty"`
-	Answer   int    `json:"answer_tokens,omitempty"`
-	Default  bool   `json:"default"`
-	Price    *price `json:"usd_per_million_tokens,omitempty"` // nothing if it is not known
+	Name     string   `json:"name"`
+	Resolved string   `json:"resolves_to"`
+	Note     string   `json:"note,omitempty"`
+	Context  int      `json:"context_tokens,omitempty"`
+	Answer   int      `json:"answer_tokens,omitempty"`
+	Takes    []string `json:"takes,omitzero"` // beside texts, as far as the server says it
+	Default  bool     `json:"default"`
+	Price    *price   `json:"usd_per_million_tokens,omitempty"` // nothing if it is not known
 }
 
 // A price is what a million tokens cost in US dollars, of a prompt that is not
@@ -67,14 +71,16 @@ func (here *Folder) addPrices(list []listedModel) error {
 }
 
 // Run prints a line for each model.
-func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API) error {
-	current, names, err := here.model(out)
+func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API, providers Providers) error {
+	c.Online = c.Online || c.Provider != ""
+	pays, _ := here.choose(out) // what is wrong with it, auth status says
+	current, names, err := here.model(pays)
 	if err != nil {
 		return err
 	}
 	var list []listedModel
 	if c.Online {
-		if list, err = onServer(ctx, api); err != nil {
+		if list, err = c.onServers(ctx, out, here, api, providers); err != nil {
 			return err
 		}
 	} else {
@@ -120,6 +126,9 @@ func columns(list []listedModel) (lines []string) {
 			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out per million", note,
 				m.Price.Input, m.Price.Output), ", ")
 		}
+		if m.Takes != nil {
+			note = strings.TrimPrefix(note+", takes "+cmp.Or(strings.Join(m.Takes, " and "), "no tools"), ", ")
+		}
 		size := ""
 		if m.Context > 0 {
 			size = fmt.Sprintf("%d tokens", m.Context)
@@ -130,7 +139,7 @@ func columns(list []listedModel) (lines []string) {
 }
 
 // model returns the name of the model that a run would ask, and what names stand for.
-func (here *Folder) model(out *Output) (string, *preset.Table, error) {
+func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
 	s, err := here.settings()
 	if err == nil {
 		err = s.Override(here.Flags, here.Lookup)
@@ -138,7 +147,6 @@ func (here *Folder) model(out *Output) (string, *preset.Table, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	c, _ := here.choose(out) // what is wrong with it, auth status says
 	configs, _ := s.Merged["modelConfigs"].(map[string]any)
 	names, err := preset.New(Access(c.Method, c.Location), configs)
 	if err == nil {
@@ -147,28 +155,63 @@ func (here *Folder) model(out *Output) (string, *preset.Table, error) {
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }
 
-// onServer asks the server.
-func onServer(ctx context.Context, api API) ([]listedModel, error) {
+// onServers asks the servers that are named, or all that can be asked, side by side.
+func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, api API, providers Providers) (all []listedModel, err error) {
 	const patience = 30 * time.Second
-	options, err := api()
-	if err != nil {
-		return nil, err
-	}
-	g, err := model.NewGenai(options)
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	listed, err := g.List(ctx)
+	set, err := providers()
 	if err != nil {
 		return nil, err
 	}
-	var list []listedModel
-	for _, m := range listed {
-		list = append(list, listedModel{Name: m.Name, Resolved: m.Name, Note: m.Title,
-			Context: m.Input, Answer: m.Output})
+	defer set.Close()
+	names := []string{c.Provider}
+	if c.Provider == "" {
+		names = append([]string{model.Gemini}, set.Local(ctx)...)
+		for _, k := range here.keyed(ctx, set.Providers) {
+			names = append(names, k.Name)
+		}
 	}
-	return list, nil
+	lists, errs := make([][]listedModel, len(names)), make([]error, len(names))
+	var asked sync.WaitGroup
+	for i, name := range names {
+		asked.Go(func() { lists[i], errs[i] = onServer(ctx, name, api, set) })
+	}
+	asked.Wait()
+	for i, err := range errs {
+		switch {
+		case len(lists[i]) > 0:
+			all = append(all, lists[i]...)
+		case len(names) == 1:
+			return nil, err
+		case err != nil:
+			out.Notify(names[i] + ": " + err.Error())
+		}
+	}
+	if len(all) == 0 {
+		return nil, errs[0]
+	}
+	return all, nil
+}
+
+// onServer asks the server of a provider.
+func onServer(ctx context.Context, provider string, api API, set *provider.Set) (list []listedModel, err error) {
+	var listed []model.Listed
+	prefix := ""
+	if provider != model.Gemini && provider != "vertex" {
+		listed, err = set.List(ctx, provider)
+		prefix = provider + "/"
+	} else if options, aerr := api(); aerr != nil {
+		return nil, aerr
+	} else if g, gerr := model.NewGenai(options); gerr != nil {
+		return nil, gerr
+	} else {
+		listed, err = g.List(ctx)
+		g.Close()
+	}
+	for _, m := range listed {
+		list = append(list, listedModel{Name: prefix + m.Name, Resolved: prefix + m.Name, Note: m.Title,
+			Context: m.Input, Answer: m.Output, Takes: m.Takes})
+	}
+	return list, err
 }

@@ -15,6 +15,7 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/model/provider"
 	"gemline/engine/policy"
 	"gemline/repl/question"
 	"gemline/repl/report"
@@ -76,7 +77,8 @@ func (r *run) things(p cli.Project) []any {
 		cli.API(func() (model.Options, error) {
 			a, err := findAccount(r.opts, r.notify)
 			return a.API, err
-		})}
+		}),
+		cli.Providers(func() (*provider.Set, error) { return findProviders(r.opts) })}
 }
 
 // builtinTools returns the tools that come with the program. They can't be called.

@@ -210,23 +210,31 @@ func (s *server) free(name string) bool {
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
 func (s *server) newProviders(setup *model.Setup) error {
-	custom, _ := s.opts.Settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, s.opts.Env.Getenv)
+	set, err := findProviders(s.opts)
 	if err != nil {
 		return err
 	}
-	common := setup.API
-	s.providers = &provider.Set{Providers: list, Presets: s.presets, Getenv: s.opts.Env.Getenv, Paths: setup.API.Vertex,
-		Common: model.Options{Idle: common.Idle, Secrets: s.opts.Secrets, Version: s.opts.Env.Process.Version, Heard: common.Heard,
-			Network: s.opts.Network(), Logger: common.Logger},
-		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(s.opts.Paths.User(), s.opts.Env.Getenv, name).Key(ctx)
-			return key, err
-		}}
+	s.providers, set.Presets, set.Paths = set, s.presets, setup.API.Vertex
+	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
 	setup.Providers = s.providers.Generator
 	s.unpaid = s.unpaid && !s.asksOthers()
 	s.closers = append(s.closers, func() { s.providers.Close() })
 	return nil
+}
+
+// findProviders returns the providers of the user, with the keys that are stored.
+func findProviders(o *project.Options) (*provider.Set, error) {
+	custom, _ := o.Settings.Merged["providers"].(map[string]any)
+	list, err := model.NewProviders(custom, o.Env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &provider.Set{Providers: list, Getenv: o.Env.Getenv,
+		Common: model.Options{Secrets: o.Secrets, Version: o.Env.Process.Version, Network: o.Network()},
+		FindKey: func(ctx context.Context, name string) (string, error) {
+			key, _, err := auth.NewProviderStore(o.Paths.User(), o.Env.Getenv, name).Key(ctx)
+			return key, err
+		}}, nil
 }
 
 // newPresets reads the models, and the parameters of their requests.

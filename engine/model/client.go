@@ -180,11 +180,18 @@ type Answer struct {
 // Ask makes a request about a model, which is only named in errors, and has read read what
 // is answered. The path follows the server's address. Whatever goes wrong is an [*Error].
 func (c *Client) Ask(ctx context.Context, req *engine.Request, method, path string, body []byte, read func(*Answer) error) error {
+	path, query, _ := strings.Cut(path, "?")
 	q := question{model: req.Model, method: method, url: c.base.JoinPath(path), notify: req.Notify}
+	q.url.RawQuery = query
 	if body != nil {
 		q.body = pieces{body}
 	}
 	return c.ask(ctx, q, func(x *exchange) error { return read(&Answer{c, x}) })
+}
+
+// Get reads the document at a path, which may end in a query, into v.
+func (c *Client) Get(ctx context.Context, path string, v any) error {
+	return c.Ask(ctx, &engine.Request{Model: path}, http.MethodGet, path, nil, func(a *Answer) error { return a.Document(v) })
 }
 
 // Chunks turns what hear emits into the sequence of a Generator: hear stops at the error of

@@ -16,6 +16,10 @@ type Listed struct {
 	Title  string // for people; may be empty
 	Input  int    // tokens that its context holds; 0 if the server does not say
 	Output int    // tokens that an answer may have; 0 if the server does not say
+
+	// Takes has what the model takes beside texts: [Tools], [Images]. It is nil if the
+	// server does not say.
+	Takes []string
 }
 
 // maxPages is how many pages of a list are read; the largest real ones have

@@ -88,6 +88,23 @@ func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error)
 	return count.Tokens, err
 }
 
+// List returns the models that the server has.
+func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
+	var said struct {
+		Data []struct {
+			ID     string
+			Title  string `json:"display_name"`
+			Input  int    `json:"max_input_tokens"`
+			Output int    `json:"max_tokens"`
+		}
+	}
+	err = g.client.Get(ctx, "v1/models?limit=1000", &said)
+	for _, m := range said.Data {
+		all = append(all, model.Listed{Name: m.ID, Title: m.Title, Input: m.Input, Output: m.Output})
+	}
+	return all, err
+}
+
 // mostPauses is how often an answer may go on.
 const mostPauses = 10
 

@@ -157,6 +157,39 @@ func (g *Generator) Show(ctx context.Context, name string) (*About, error) {
 	return about, err
 }
 
+// List returns the models that the server has, with what it says of each.
+func (g *Generator) List(ctx context.Context) ([]model.Listed, error) {
+	var said struct{ Models []struct{ Name string } }
+	if err := g.client.Get(ctx, "api/tags", &said); err != nil {
+		return nil, err
+	}
+	all, talks := make([]model.Listed, len(said.Models)), make([]bool, len(said.Models))
+	var asked sync.WaitGroup
+	for i, m := range said.Models {
+		all[i].Name, talks[i] = m.Name, true
+		asked.Go(func() {
+			about, err := g.Show(ctx, m.Name)
+			if err != nil || about.Capabilities == nil {
+				return
+			}
+			all[i].Input, all[i].Takes, talks[i] = about.Context, []string{}, about.Can("completion")
+			for _, can := range [][2]string{{"tools", model.Tools}, {"vision", model.Images}} {
+				if about.Can(can[0]) {
+					all[i].Takes = append(all[i].Takes, can[1])
+				}
+			}
+		})
+	}
+	asked.Wait()
+	var list []model.Listed
+	for i, m := range all {
+		if talks[i] {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
 // Can reports whether a model has a capability, as far as that is known.
 func (a *About) Can(what string) bool {
 	return a.Capabilities == nil || slices.Contains(a.Capabilities, what)

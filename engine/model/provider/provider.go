@@ -8,10 +8,14 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"iter"
+	"net"
+	"net/url"
 	"sync"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -22,6 +26,7 @@ import (
 	"gemline/engine/model/ollama"
 	"gemline/engine/model/openai"
 	"gemline/engine/model/preset"
+	"gemline/engine/text"
 )
 
 // A Set has the providers that can be asked. It must not be copied.
@@ -50,6 +55,7 @@ type Set struct {
 type generator interface {
 	engine.Generator
 	io.Closer
+	List(context.Context) ([]model.Listed, error)
 }
 
 // Generator returns a Generator that asks google for models that are no other provider's.
@@ -66,7 +72,7 @@ func (s *Set) Close() error {
 }
 
 // of returns the generator of a provider.
-func (s *Set) of(name string) (engine.Generator, error) {
+func (s *Set) of(name string) (generator, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g := s.open[name]; g != nil {
@@ -95,6 +101,35 @@ func (s *Set) Options(p model.Provider) model.Options {
 		o.FindKey = func(ctx context.Context) (string, error) { return s.FindKey(ctx, p.Name) }
 	}
 	return o
+}
+
+// List returns the models that the server of a provider has.
+func (s *Set) List(ctx context.Context, name string) ([]model.Listed, error) {
+	g, err := s.of(name)
+	if err != nil {
+		return nil, err
+	}
+	return g.List(ctx)
+}
+
+// Local returns the providers whose server listens on this machine, at a loopback address.
+// Nothing else is contacted.
+func (s *Set) Local(ctx context.Context) (names []string) {
+	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	for _, p := range s.Providers {
+		u, err := url.Parse(p.BaseURL)
+		if err != nil || p.KeyVariable != "" || !text.Loopback(u.Hostname()) {
+			continue
+		}
+		port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		if err == nil {
+			c.Close()
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // Open returns the generator of p.

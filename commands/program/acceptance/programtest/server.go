@@ -39,6 +39,11 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 func provide(ts *testscript.TestScript, neg bool, args []string) {
 	dialects := map[string]*et.Dialect{"openai": et.OpenAI, "anthropic": et.Anthropic, "ollama": et.Ollama}
 	s := et.NewDialectServer(dialects[args[0]], repliesOf(ts, args[1:])...)
+	s.Others = map[string][]et.Reply{
+		"/api/tags":  {et.Whole(`{"models":[{"name":"qwen3:4b"},{"name":"llama3:8b"}]}`)},
+		"/api/show":  {et.Whole(`{"capabilities":["completion","tools"],"model_info":{"qwen3.context_length":40960}}`)},
+		"/v1/models": {et.Whole(`{"data":[{"id":"big","max_model_len":65536}]}`)},
+	}
 	ts.Defer(s.Close)
 	*ts.Value(serving{}).(**et.Server) = s
 	ts.Setenv("PROVIDER", s.URL)

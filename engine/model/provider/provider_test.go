@@ -1,0 +1,77 @@
+package provider
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	et "gemline/engine/enginetest"
+	"gemline/engine/model"
+)
+
+// TestList reads what servers say of their models, each in its own words.
+func TestList(t *testing.T) {
+	for _, c := range []struct {
+		provider string
+		others   map[string]string
+		want     []model.Listed
+	}{
+		{"vllm", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"Qwen/Q","object":"model","owned_by":"vllm","max_model_len":40960}]}`},
+			[]model.Listed{{Name: "Qwen/Q", Input: 40960}}},
+		{"openrouter", map[string]string{"/v1/models": `{"data":[{"id":"a/b","name":"A: B","context_length":200000,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools"]},
+			{"id":"c/d","context_length":4096,"supported_parameters":[]}]}`},
+			[]model.Listed{{Name: "a/b", Title: "A: B", Input: 200000, Takes: []string{"tools", "images"}}, {Name: "c/d", Input: 4096, Takes: []string{}}}},
+		{"groq", map[string]string{"/v1/models": `{"data":[{"id":"x","context_window":131072}]}`}, []model.Listed{{Name: "x", Input: 131072}}},
+		{"llamacpp", map[string]string{"/v1/models": `{"data":[{"id":"g.gguf","meta":{"n_ctx_train":131072}}]}`, "/props": `{"default_generation_settings":{"n_ctx":8192}}`},
+			[]model.Listed{{Name: "g.gguf", Input: 8192}}},
+		{"lmstudio", map[string]string{"/api/v0/models": `{"data":[{"id":"q","type":"vlm","max_context_length":32768,"loaded_context_length":4096},{"id":"e","type":"embeddings"}]}`},
+			[]model.Listed{{Name: "q", Input: 4096, Takes: []string{"images"}}}},
+		{"anthropic", map[string]string{"/v1/models": `{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","max_input_tokens":200000,"max_tokens":64000}],"has_more":false}`},
+			[]model.Listed{{Name: "claude-x", Title: "Claude X", Input: 200000, Output: 64000}}},
+		{"ollama", map[string]string{"/api/tags": `{"models":[{"name":"q:4b"},{"name":"e"}]}`,
+			"/api/show": `{"capabilities":["completion","tools","vision"],"model_info":{"q.context_length":40960}}`},
+			[]model.Listed{{Name: "q:4b", Input: 40960, Takes: []string{"tools", "images"}}, {Name: "e", Input: 40960, Takes: []string{"tools", "images"}}}},
+	} {
+		t.Run(c.provider, func(t *testing.T) {
+			s := et.NewDialectServer(et.OpenAI)
+			defer s.Close()
+			s.Others = map[string][]et.Reply{}
+			for path, body := range c.others {
+				s.Others[path] = []et.Reply{et.Whole(body)}
+			}
+			base := s.URL
+			if c.provider != "anthropic" && c.provider != "ollama" {
+				base += "/v1"
+			}
+			all, err := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": base}}, nothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := &Set{Providers: all, Getenv: func(string) string { return "sk-key" }}
+			defer set.Close()
+			got, err := set.List(t.Context(), c.provider)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func nothing(string) string { return "" }
+
+// TestLocal finds the servers that listen on this machine, and looks nowhere else.
+func TestLocal(t *testing.T) {
+	s := et.NewDialectServer(et.Ollama)
+	defer s.Close()
+	custom := map[string]any{"far": map[string]any{"baseUrl": "http://192.0.2.1/v1"}, "keyed": map[string]any{"baseUrl": s.URL, "keyVariable": "K"}}
+	for name, at := range map[string]string{"ollama": s.URL, "lmstudio": "http://127.0.0.1:1", "llamacpp": "http://127.0.0.1:1", "vllm": "http://127.0.0.1:1"} {
+		custom[name] = map[string]any{"baseUrl": at}
+	}
+	all, err := model.NewProviders(custom, nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"ollama"}, (&Set{Providers: all}).Local(t.Context())); diff != "" {
+		t.Error(diff)
+	}
+}
