@@ -97,9 +97,9 @@ type Deps struct {
 	// here: in a folder of commands, perhaps.
 	Elsewhere func(name string) string
 
-	// ServerModels asks the server which models it has. It is nil where no
-	// server answers.
-	ServerModels func(ctx context.Context) ([]string, error)
+	// ServerModels asks the server of a provider, "" is Google's, which models it has. It is
+	// nil where no server answers.
+	ServerModels func(ctx context.Context, provider string) ([]string, error)
 
 	// Restart ends the conversation and returns an empty one. It is nil in a run of a
 	// single prompt.

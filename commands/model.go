@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 )
@@ -18,7 +19,7 @@ type modelCommands struct {
 	out          io.Writer
 	manage       func(ctx context.Context, args ...string) error
 	pickOne      func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
-	serverModels func(context.Context) ([]string, error)
+	serverModels func(ctx context.Context, provider string) ([]string, error)
 }
 
 func (cmd modelCommands) models() *Command {
@@ -109,7 +110,7 @@ func modelArgs(args string) (c modelChange, err error) {
 			if c.thinking = level; !slices.Contains([]string{"low", "medium", "high"}, level) {
 				return c, misused("how much shall it think? --thinking low, medium or high")
 			}
-		case c.name != "" || strings.ContainsAny(word, "/?#") || strings.HasPrefix(word, "-"):
+		case c.name != "" || strings.ContainsAny(word, "?#") || strings.Contains(word, "/") && !ofProvider(word) || strings.HasPrefix(word, "-"):
 			return c, misused("%q is not the name of a model", strings.TrimSpace(c.name+" "+word))
 		default:
 			c.name = word
@@ -119,6 +120,12 @@ func modelArgs(args string) (c modelChange, err error) {
 		return c, misused("which model? /model set NAME --persist")
 	}
 	return c, nil
+}
+
+// ofProvider reports whether a name is that of a provider's model, and no path or command.
+func ofProvider(name string) bool {
+	provider, _ := catalog.Provider(name)
+	return provider != "" && !strings.ContainsAny(provider, ".~\\")
 }
 
 // keep puts what was asked for into the user's settings, if that was asked for, too.
@@ -175,14 +182,17 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	}
 	inTime, stop := context.WithTimeout(ctx, listTimeout)
 	defer stop()
-	names, err := cmd.serverModels(inTime)
+	provider, own := catalog.Provider(name)
+	names, err := cmd.serverModels(inTime, provider)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
 		return fmt.Sprintf("; not checked whether the server has this model: %v", err), nil
-	case slices.Contains(names, strings.TrimPrefix(name, "models/")):
+	case slices.Contains(names, strings.TrimPrefix(own, "models/")):
 		return ", which the server has", nil
+	case provider != "":
+		return "; the server does not list this model", nil // which may go by several names
 	}
 	for _, c := range choices {
 		names = append(names, c.Name)

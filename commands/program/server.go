@@ -61,14 +61,17 @@ func (s *server) resolve(wanted ...string) string {
 	return s.presets.Resolve(cmp.Or(wanted...))
 }
 
-// models asks the server which models it has.
-func (s *server) models(ctx context.Context) (names []string, err error) {
-	g, err := model.NewGenai(s.setup.API)
-	if err != nil {
-		return nil, err
+// models asks the server of a provider, "" is Google's, which models it has.
+func (s *server) models(ctx context.Context, provider string) (names []string, err error) {
+	var listed []model.Listed
+	if provider != "" {
+		listed, err = s.providers.List(ctx, provider)
+	} else if g, gerr := model.NewGenai(s.setup.API); gerr != nil {
+		return nil, gerr
+	} else {
+		defer g.Close()
+		listed, err = g.List(ctx)
 	}
-	defer g.Close()
-	listed, err := g.List(ctx)
 	for _, m := range listed {
 		names = append(names, m.Name)
 	}

@@ -220,7 +220,7 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 		cfg.Asker = s.asker
 	}
 	if s.project.model.setup.Fake == "" {
-		cfg.List = s.project.model.models
+		cfg.List = func(ctx context.Context) ([]string, error) { return s.project.model.models(ctx, "") }
 	}
 	cfg.Mode = func() route.Mode {
 		mode := s.policy.Mode()
