@@ -188,7 +188,7 @@ func (f *failure) classify(model string) *Error {
 		f.busy(e)
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Advice = Unavailable, hintServer
-	case code == http.StatusBadRequest && hasAny(f.message, "thought signature", "thought_signature", "thoughtsignature"):
+	case code == http.StatusBadRequest && f.signature():
 		e.Kind, e.Code, e.Final, e.Advice = BadRequest, CodeSignature, true, hintSignature
 		e.Message = "the request was refused: " + e.Message
 	case code == http.StatusBadRequest && f.status == "content_filter":
@@ -243,6 +243,13 @@ func (f *failure) busy(e *Error) {
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
 		e.RetryAfter, e.Hinted = time.Minute, true // as the name of the quota says
 	}
+}
+
+// signature reports whether thoughts are refused, for how they are signed or since they are
+// not as the model has said them.
+func (f *failure) signature() bool {
+	return hasAny(f.message, "thought signature", "thought_signature", "thoughtsignature") ||
+		hasAny(f.message, "thinking` block", "thinking block") && hasAny(f.message, "signature", "cannot be modified")
 }
 
 // unpaid reports whether no money is left: no credit, or the spending limit of the project is

@@ -14,11 +14,11 @@ import (
 // CodeSignature is the code of a request whose thought signatures the server refuses.
 const CodeSignature = "THOUGHT_SIGNATURE"
 
-// heal returns a Generator that asks g once more when the server refuses the thought
+// Heal returns a Generator that asks g once more when the server refuses the thought
 // signatures of a request. A signature is bound to the account, the route and the model that
 // made it: a conversation that goes on with another one holds signatures that nobody takes.
 // The signatures of the refused request are left out from then on, and the user is told.
-func heal(g engine.Generator) engine.Generator {
+func Heal(g engine.Generator) engine.Generator {
 	return &healer{Generator: g, refused: map[string]bool{}}
 }
 

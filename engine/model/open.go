@@ -55,7 +55,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		g = f
 	} else if api, err := NewGenai(s.API); err == nil && s.Closed == nil {
 		closers = append(closers, api)
-		g, secrets = heal(api), api.client.redact
+		g, secrets = Heal(api), api.client.redact
 	} else if err = cmp.Or(s.Closed, err); s.Providers == nil {
 		return nil, nil, err
 	} else {

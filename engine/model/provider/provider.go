@@ -48,7 +48,13 @@ type Set struct {
 	Paths bool
 
 	mu   sync.Mutex
-	open map[string]generator
+	open map[string]opened
+}
+
+// An opened is what asks a provider.
+type opened struct {
+	generator generator
+	healed    engine.Generator // asks again without thoughts that are refused
 }
 
 // A generator can be closed.
@@ -65,33 +71,32 @@ func (s *Set) Generator(google engine.Generator) engine.Generator { return &aski
 func (s *Set) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, g := range s.open {
-		g.Close()
+	for _, o := range s.open {
+		o.generator.Close()
 	}
 	return nil
 }
 
 // of returns the generator of a provider.
-func (s *Set) of(name string) (generator, error) {
+func (s *Set) of(name string) (opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.open[name]; g != nil {
-		return g, nil
+	if o, ok := s.open[name]; ok {
+		return o, nil
 	}
 	p, err := s.Providers.Named(name)
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
-	o := s.Options(p)
-	g, err := Open(p, o)
+	g, err := Open(p, s.Options(p))
 	if err != nil {
-		return nil, err
+		return opened{}, err
 	}
 	if s.open == nil {
-		s.open = map[string]generator{}
+		s.open = map[string]opened{}
 	}
-	s.open[name] = g
-	return g, nil
+	s.open[name] = opened{g, model.Heal(g)}
+	return s.open[name], nil
 }
 
 // Options returns what the generator of p is made with.
@@ -105,11 +110,11 @@ func (s *Set) Options(p model.Provider) model.Options {
 
 // List returns the models that the server of a provider has.
 func (s *Set) List(ctx context.Context, name string) ([]model.Listed, error) {
-	g, err := s.of(name)
+	o, err := s.of(name)
 	if err != nil {
 		return nil, err
 	}
-	return g.List(ctx)
+	return o.generator.List(ctx)
 }
 
 // Local returns the providers whose server listens on this machine, at a loopback address.
@@ -162,13 +167,13 @@ func (a *asking) find(req *engine.Request) (engine.Generator, *engine.Request, e
 	if provider == "" {
 		return a.google, req, nil
 	}
-	g, err := a.set.of(provider)
+	o, err := a.set.of(provider)
 	if _, known := a.set.Providers.Named(provider); known != nil && a.set.Paths {
 		return a.google, req, nil
 	}
 	asked := *req
 	asked.Model, asked.Config = rest, config
-	return g, &asked, err
+	return o.healed, &asked, err
 }
 
 // Generate implements [engine.Generator].

@@ -1,10 +1,13 @@
 package provider
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
 
+	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
 )
@@ -73,5 +76,45 @@ func TestLocal(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"ollama"}, (&Set{Providers: all}).Local(t.Context())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestHeal asks Anthropic again without the thoughts that it refuses, and says so.
+func TestHeal(t *testing.T) {
+	for _, words := range []string{"messages.1.content.0: Invalid `signature` in `thinking` block",
+		"`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"} {
+		s := et.NewDialectServer(et.Anthropic, et.Status(400, "invalid_request_error", words), et.Says("one"), et.Says("two"))
+		defer s.Close()
+		all, err := model.NewProviders(map[string]any{"anthropic": map[string]any{"baseUrl": s.URL}}, nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := &Set{Providers: all, Getenv: func(string) string { return "sk-key" }}
+		defer set.Close()
+		var told []string
+		req := &engine.Request{Model: "anthropic/claude-x", Notify: func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) },
+			Contents: []*genai.Content{genai.NewContentFromText("q", genai.RoleUser),
+				{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "hm", Thought: true, ThoughtSignature: engine.Sign("anthropic", []byte("s:OLD"))}, {Text: "a"}}},
+				genai.NewContentFromText("more", genai.RoleUser)}}
+		for _, want := range []string{"one", "two"} {
+			said := ""
+			for chunk, err := range set.Generator(nil).Generate(t.Context(), req) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				said += chunk.Text()
+			}
+			if said != want {
+				t.Errorf("said %q, want %q", said, want)
+			}
+		}
+		if len(told) != 1 || !strings.Contains(told[0], "refused the conversation's thought signatures") {
+			t.Errorf("told %q", told)
+		}
+		for i, want := range []bool{true, false, false} {
+			if got := strings.Contains(string(s.Requests()[i].Body), "OLD"); got != want {
+				t.Errorf("request %d has the signature: %v", i, got)
+			}
+		}
 	}
 }
