@@ -62,6 +62,9 @@ func (r *run) interact(ctx context.Context) error {
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
+	if err := i.offerLocal(ctx); err != nil {
+		return err
+	}
 	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.front.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()

@@ -290,7 +290,7 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 		a.unpaid = !store.May(c)
 		a.API.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
-			return key, err
+			return key, withOffer(ctx, o, err)
 		}
 	}
 	return a, nil
