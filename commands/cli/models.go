@@ -12,6 +12,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/model/provider"
 )
@@ -62,9 +63,16 @@ func (here *Folder) addPrices(list []listedModel) error {
 	if err != nil {
 		return err
 	}
+	all, err := here.providers()
+	if err != nil {
+		return err
+	}
 	for i, m := range list {
+		provider, own := catalog.Provider(m.Resolved)
 		if p, ok := prices[m.Resolved]; ok {
 			list[i].Price = &price{p.Input, p.Cached, p.Output, p.Date}
+		} else if p, err := all.Named(provider); err == nil && p.Free(own) {
+			list[i].Price = &price{}
 		}
 	}
 	return nil
@@ -122,7 +130,9 @@ func columns(list []listedModel) (lines []string) {
 		if m.Default {
 			note = strings.TrimSuffix("default, "+note, ", ")
 		}
-		if m.Price != nil {
+		if m.Price != nil && *m.Price == (price{}) {
+			note = strings.TrimPrefix(note+", costs nothing", ", ")
+		} else if m.Price != nil {
 			note = strings.TrimPrefix(fmt.Sprintf("%s, $%g in and $%g out per million", note,
 				m.Price.Input, m.Price.Output), ", ")
 		}

@@ -8,7 +8,6 @@ import (
 	"log"
 	"log/slog"
 	"math"
-	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -25,7 +24,6 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/model/provider"
 	"gemline/engine/model/route"
-	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -103,7 +101,10 @@ func (s *server) newBudget(resume func() string) error {
 		}
 		return ps
 	}
-	s.cost = func(u engine.Usage) (float64, string, bool) { return prices().Cost(u) }
+	s.cost = func(u engine.Usage) (float64, string, bool) {
+		usd, date, known := prices().Cost(u)
+		return usd, date, known || s.free(u.Asked)
+	}
 	cfg := limit.Config{Tokens: s.opts.Flags.MaxTokens, Cost: s.opts.Flags.MaxCost, Calls: s.opts.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
@@ -201,13 +202,12 @@ func (s *server) asksOthers() bool {
 
 // free reports whether a model of another provider runs on this machine, where it costs nothing.
 func (s *server) free(name string) bool {
-	provider, _ := catalog.Provider(name)
+	provider, own := catalog.Provider(name)
 	if provider == "" || s.providers == nil {
 		return false
 	}
 	found, err := s.providers.Providers.Named(provider)
-	u, perr := url.Parse(found.BaseURL)
-	return err == nil && perr == nil && text.Loopback(u.Hostname())
+	return err == nil && found.Free(own)
 }
 
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
@@ -218,6 +218,7 @@ func (s *server) newProviders(setup *model.Setup) error {
 		return err
 	}
 	s.providers, set.Presets, set.Paths = set, s.presets, setup.API.Vertex
+	s.presets.Context = set.Context
 	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
 	setup.Providers = s.providers.Generator
 	s.unpaid = s.unpaid && !s.asksOthers()

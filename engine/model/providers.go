@@ -35,6 +35,8 @@ type Provider struct {
 	Thoughts        string            `toml:"thoughts" json:"-"`
 	IDs             string            `toml:"ids" json:"-"`
 	Lacking         []string          `toml:"lacks" json:"lacks"`
+	Context         int               `toml:"context" json:"-"`
+	Longer          string            `toml:"longer" json:"-"`
 	Models          []Exception       `toml:"models" json:"-"`
 	Example         string            `toml:"example" json:"-"`
 }
@@ -43,6 +45,7 @@ type Provider struct {
 type Exception struct {
 	Prefix  string   `toml:"prefix"`
 	Lacking []string `toml:"lacks"`
+	Context int      `toml:"context"`
 }
 
 // What a server may lack.
@@ -82,6 +85,24 @@ func (p Provider) Lacks(model, what string) bool {
 		}
 	}
 	return slices.Contains(lacks, what)
+}
+
+// Holds returns how many tokens the context of a model of p has at least, 0 if only the
+// server knows it.
+func (p Provider) Holds(model string) int {
+	n := p.Context
+	for _, e := range p.Models {
+		if strings.HasPrefix(model, e.Prefix) && e.Context > 0 {
+			n = e.Context
+		}
+	}
+	return n
+}
+
+// Free reports whether a model of p costs nothing, since it runs on this machine.
+func (p Provider) Free(model string) bool {
+	u, err := url.Parse(p.BaseURL)
+	return err == nil && text.Loopback(u.Hostname()) && !strings.HasSuffix(model, "cloud") // which Ollama passes on
 }
 
 // Address says what the user sets to say where the server is.

@@ -33,7 +33,7 @@ func TestProviders(t *testing.T) {
 		if !ok || name != p.Name || model == "" {
 			t.Errorf("%s: the example %q", p.Name, p.Example)
 		}
-		for _, e := range append(p.Models, Exception{"", p.Lacking}) {
+		for _, e := range append(p.Models, Exception{Lacking: p.Lacking}) {
 			for _, what := range e.Lacking {
 				if !slices.Contains(lackable, what) {
 					t.Errorf("%s lacks %q", p.Name, what)

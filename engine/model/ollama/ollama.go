@@ -96,7 +96,9 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 		if err != nil {
 			return err
 		}
-		g.fit(r, about, req)
+		if g.fit(r, about, req) && !req.OneShot {
+			g.tellLoading(ctx, r, req)
+		}
 		body, err := text.JSON(r, "")
 		if err != nil {
 			return err
@@ -201,8 +203,9 @@ const (
 	reserve = 4096
 )
 
-// fit asks for a context that holds r, and tells the user if there is none.
-func (g *Generator) fit(r *request, about *About, req *engine.Request) {
+// fit asks for a context that holds r, and tells the user if there is none. It reports whether
+// that is another one than before.
+func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bool) {
 	said, _ := text.JSON(struct{ Messages, Tools any }{r.Messages, r.Tools}, "")
 	images := 0
 	for _, m := range r.Messages {
@@ -224,7 +227,33 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) {
 		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
 			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
 	}
+	other = size != about.loaded
 	about.loaded, r.Options.NumCtx = size, size
+	return other
+}
+
+// tellLoading tells the user that the server has to load the model first, if it says so.
+func (g *Generator) tellLoading(ctx context.Context, r *request, req *engine.Request) {
+	var now struct {
+		Models []struct {
+			Name    string
+			Context int `json:"context_length"`
+		}
+	}
+	if req.Notify == nil || g.client.Get(ctx, "api/ps", &now) != nil {
+		return
+	}
+	for _, m := range now.Models {
+		if (m.Name == r.Model || m.Name == r.Model+":latest") && (m.Context == 0 || m.Context >= r.Options.NumCtx) {
+			return
+		}
+	}
+	req.Notify(engine.Notice{Text: g.provider.Name + " loads " + r.Model + ", which may take a minute"})
+}
+
+// Context returns how many tokens a model holds, 0 if the server does not say.
+func (g *Generator) Context(ctx context.Context, name string) int {
+	return g.about(ctx, &engine.Request{Model: name}).Context
 }
 
 // A stream is an answer as it comes in.

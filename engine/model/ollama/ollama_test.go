@@ -121,6 +121,32 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestLoading says that the server loads a model, once, unless it has it in memory.
+func TestLoading(t *testing.T) {
+	const says = "ollama loads m, which may take a minute"
+	for _, c := range []struct{ ps, want string }{
+		{`{"models":[]}`, says},
+		{`{"models":[{"name":"m:latest","context_length":4096}]}`, says}, // with another context
+		{`{"models":[{"name":"m:latest","context_length":32768},{"name":"other"}]}`, ""},
+		{`not found`, ""},
+	} {
+		g, s := dial(t, shown, et.Says("one"), et.Says("two"))
+		s.Others["/api/ps"] = []et.Reply{et.Whole(c.ps)}
+		told := ""
+		for range 2 {
+			req := &engine.Request{Model: "m", Notify: func(ev engine.Event) { told += ev.(engine.Notice).Text }}
+			for _, err := range g.Generate(t.Context(), req) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if told != c.want {
+			t.Errorf("%s: told %q, want %q", c.ps, told, c.want)
+		}
+	}
+}
+
 // TestAnswer has a row for each of what becomes what in an answer.
 func TestAnswer(t *testing.T) {
 	lines := func(all ...string) et.Reply {

@@ -36,6 +36,10 @@ type Table struct {
 	// model.roles calls these, set before the first use. What an alias names counts first.
 	Roles map[string]string
 
+	// Context, if not nil, returns how many tokens a model of another provider holds, 0 if
+	// nothing says it. The user's definitions come first.
+	Context func(name string) int
+
 	access    Access           // what names stand for
 	custom    map[string]alias // before the built-in ones
 	overrides []override

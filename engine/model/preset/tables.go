@@ -200,6 +200,11 @@ func (t *Table) TokenLimit(name string) int {
 	if n := t.definitions[id].tokens; n > 0 {
 		return n
 	}
+	if t.Context != nil {
+		if n := t.Context(id); n > 0 {
+			return n
+		}
+	}
 	if m.Shared { // with the answer
 		return m.Context - m.Output
 	}

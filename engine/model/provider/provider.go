@@ -47,8 +47,9 @@ type Set struct {
 	// Paths says that names with a slash may be paths of Google's, as Vertex AI has them.
 	Paths bool
 
-	mu   sync.Mutex
-	open map[string]opened
+	mu    sync.Mutex
+	open  map[string]opened
+	holds map[string]int // tokens, by the names of models whose servers were asked
 }
 
 // An opened is what asks a provider.
@@ -183,6 +184,9 @@ func (a *asking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 		if err != nil {
 			yield(nil, err)
 			return
+		}
+		if g != a.google && !req.OneShot {
+			a.set.learn(ctx, req, asked)
 		}
 		g.Generate(ctx, asked)(yield)
 	}

@@ -10,6 +10,7 @@ import (
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 )
 
 // TestList reads what servers say of their models, each in its own words.
@@ -115,6 +116,55 @@ func TestHeal(t *testing.T) {
 			if got := strings.Contains(string(s.Requests()[i].Body), "OLD"); got != want {
 				t.Errorf("request %d has the signature: %v", i, got)
 			}
+		}
+	}
+}
+
+// TestContext asks a server once how much a model holds, and says what is not known and what is
+// too little.
+func TestContext(t *testing.T) {
+	const models = `{"data":[{"id":"x","max_model_len":100},{"id":"y"}]}`
+	long := strings.Repeat("word ", 200)
+	for _, c := range []struct {
+		provider, model, said string
+		holds                 int
+		told                  string
+	}{
+		{"vllm", "x", "hi", 100, ""},
+		{"vllm", "x", long, 100, "the request takes about 252 tokens, and vllm/x holds 100; vllm serve --max-model-len 32768"},
+		{"vllm", "y", long, 0, "how much vllm/y holds is not known: it counts as 32,000 tokens, unless tokenLimit"},
+		{"groq", "z", long, 0, "how much groq/z holds is not known"},
+		{"openai", "gpt-5-mini", long, 272_000, ""},
+	} {
+		s := et.NewDialectServer(et.OpenAI, et.Says("one"), et.Says("two"))
+		defer s.Close()
+		s.Others = map[string][]et.Reply{"/models": {et.Whole(models)}}
+		all, err := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": s.URL}}, nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := preset.New(preset.ByKey, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := &Set{Providers: all, Presets: table, Getenv: func(string) string { return "sk-key" }}
+		table.Context = set.Context
+		defer set.Close()
+		name, told := c.provider+"/"+c.model, ""
+		for range 2 {
+			req := &engine.Request{Model: name, Contents: []*genai.Content{genai.NewContentFromText(c.said, genai.RoleUser)},
+				Notify: func(ev engine.Event) { told += ev.(engine.Notice).Text }}
+			for _, err := range set.Generator(nil).Generate(t.Context(), req) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := set.Context(name); got != c.holds || !strings.HasPrefix(told, c.told) || c.told == "" && told != "" || strings.Count(told, name) > 1 {
+			t.Errorf("%s holds %d, told %q", name, got, told)
+		}
+		if limit := table.TokenLimit(name); c.holds > 0 && limit != c.holds || c.holds == 0 && limit != 32_000 {
+			t.Errorf("the limit of %s is %d", name, limit)
 		}
 	}
 }
