@@ -43,7 +43,7 @@ func TestKeys(t *testing.T) {
 		if got, ok := FindKey(k.Name); !ok || got.Type != k.Type {
 			t.Errorf("%s is not found", k.Name)
 		}
-		if many := strings.Contains(k.Name, "<") || strings.HasPrefix(k.Name, "tools.sandbox") || strings.HasPrefix(k.Name, "modelConfigs.") || k.Name == "agents.overrides" || k.Name == "providers" || strings.HasPrefix(k.Name, "model.summarize") || strings.HasPrefix(k.Name, "model.roles.") || strings.HasPrefix(k.Name, "mcp") && k.Name != "mcp.connectSeconds"; (k.field != nil) != (k.Status == Used) && !many { // those are in Merged
+		if many := strings.Contains(k.Name, "<") || strings.HasPrefix(k.Name, "tools.sandbox") || strings.HasPrefix(k.Name, "modelConfigs.") || k.Name == "agents.overrides" || k.Name == "providers" || strings.HasPrefix(k.Name, "model.summarize") || strings.HasPrefix(k.Name, "model.roles.") || strings.HasPrefix(k.Name, "model.auto.") || strings.HasPrefix(k.Name, "mcp") && k.Name != "mcp.connectSeconds"; (k.field != nil) != (k.Status == Used) && !many { // those are in Merged
 			t.Errorf("%s: a field, and %s", k.Name, k.Status)
 		}
 	}

@@ -191,10 +191,11 @@ func (c *checker) local(tree map[string]any) {
 		drop(tree, path)
 		c.wrong(path, fmt.Sprintf("model.name: a project can't choose another provider, such as that of %s; -m %[1]s does", shown(v.(string))))
 	}
-	path = []string{"modelConfigs"}
-	if v, _ := at(tree, path); asksElsewhere(v) {
-		drop(tree, path)
-		c.wrong(path, "modelConfigs: a project can't choose another provider, so none of it counts")
+	for _, path := range [][]string{{"modelConfigs"}, {"agents", "overrides"}} {
+		if v, _ := at(tree, path); asksElsewhere(v) {
+			drop(tree, path)
+			c.wrong(path, strings.Join(path, ".")+": a project can't choose another provider, so none of it counts")
+		}
 	}
 }
 

@@ -177,6 +177,15 @@ func (s *Settings) Roles() map[string]string {
 	return models
 }
 
+// Auto returns the two models that auto chooses from, "" where none is named.
+func (s *Settings) Auto() (large, small string) {
+	of, _ := s.Merged["model"].(map[string]any)
+	auto, _ := of["auto"].(map[string]any)
+	large, _ = auto["large"].(string)
+	small, _ = auto["small"].(string)
+	return large, small
+}
+
 // Summaries returns the tools whose long outputs are to be summed up, and how many tokens
 // each may take.
 func (s *Settings) Summaries() map[string]int {

@@ -177,6 +177,8 @@ var table = []Key{
 	{Name: "mcpServers.<name>.trust", Type: "boolean", fallback: false, Help: "Run the server's tools unasked.", Status: Used},
 	{Name: "mcpServers.<name>.type", Enum: []string{"stdio", "sse", "http"}, Type: "string", near: "mcpServers.<name>.transport", Help: "How a server with an address is spoken to.", Status: Used},
 	{Name: "mcpServers.<name>.url", Type: "string", Help: "The address of a remote server.", Status: Used},
+	{Name: "model.auto.large", Type: "string", project: "never", Help: "The larger model of auto, where model.auto.small names the faster one; without both, they are Google's. A project can't set it.", Status: Used},
+	{Name: "model.auto.small", Type: "string", project: "never", Help: "The faster model of auto, where model.auto.large names the larger one. It also says how hard a prompt is, unless model.roles.routing does. A project can't set it.", Status: Used},
 	{Name: "model.chatCompression", Type: "any value", Status: Ignored, Help: "An older key, which the Gemini CLI has dropped.", legacy: []legacyName{{from: "chatCompression", to: "model.chatCompression"}}},
 	{Name: "model.compressionThreshold", Type: "number", fallback: json.Number("0.5"), Help: "The share of the model's context that a conversation may take before it is compressed.", Status: Used, field: func(s *Settings) any { return &s.Compression }, legacy: []legacyName{{from: "model.chatCompression.contextPercentageThreshold", to: "model.compressionThreshold"}}},
 	{Name: "model.disableLoopDetection", Type: "boolean", fallback: false, project: "only false", Help: "Let a model that goes in circles go on. --no-loop-check beats it. A project can only set it to false.", Status: Used, field: func(s *Settings) any { return &s.NoLoopCheck }},

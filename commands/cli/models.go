@@ -161,6 +161,9 @@ func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
 	names, err := preset.New(Access(c.Method, c.Location), configs)
 	if err == nil {
 		names.Today = here.Today
+		if large, small := s.Auto(); large != "" && small != "" {
+			names.Between(large, small)
+		}
 	}
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }

@@ -16,6 +16,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -150,6 +151,14 @@ func (s *Session) serversOf(d agent.Definition) *mcp.Set {
 // another vendor and no alias of the user's.
 func (s *Session) agentModel(t *agent.Task) string {
 	own := t.Agent.Model
+	if provider, _ := catalog.Provider(own); provider != "" {
+		if t.Agent.Source == project.AgentOfUser {
+			return own
+		}
+		s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
+			"the model of the conversation answers", t.Agent.Name, text.OneLine(own, project.LongestName))})
+		own = ""
+	}
 	if agent.OtherVendor(own) && agent.OtherVendor(s.project.model.presets.Purpose(own).Model) {
 		s.project.once.vendor.Do(func() {
 			s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+

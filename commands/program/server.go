@@ -193,8 +193,7 @@ func (s *server) open() error {
 func (s *server) asksOthers() bool {
 	presets := s.presets
 	if presets == nil {
-		configs, _ := s.opts.Settings.Merged["modelConfigs"].(map[string]any)
-		presets, _ = preset.New(preset.ByKey, configs) // what is wrong with it, newPresets says
+		presets, _ = s.readPresets() // what is wrong with it, newPresets says
 	}
 	provider, _ := catalog.Provider(presets.Chat(s.opts.Settings.Model, false).Model)
 	return provider != ""
@@ -242,14 +241,23 @@ func findProviders(o *project.Options) (*provider.Set, error) {
 }
 
 // newPresets reads the models, and the parameters of their requests.
-func (s *server) newPresets() error {
+func (s *server) newPresets() (err error) {
+	s.presets, err = s.readPresets()
+	return err
+}
+
+func (s *server) readPresets() (*preset.Table, error) {
 	configs, _ := s.opts.Settings.Merged["modelConfigs"].(map[string]any)
 	presets, err := preset.New(s.access, configs)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	presets.Today, presets.Roles, s.presets = s.opts.Env.Process.Today, s.opts.Settings.Roles(), presets
-	return nil
+	presets.Today, presets.Roles = s.opts.Env.Process.Today, s.opts.Settings.Roles()
+	if large, small := s.opts.Settings.Auto(); large != "" && small != "" {
+		presets.Between(large, small)
+		presets.Roles["routing"] = cmp.Or(presets.Roles["routing"], presets.Roles["fast"], small)
+	}
+	return presets, nil
 }
 
 // An account is what pays for requests.

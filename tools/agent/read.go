@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/genai"
 
+	"gemline/engine/model/catalog"
 	"gemline/engine/text"
 	"gemline/tools/agent/remote"
 )
@@ -231,7 +232,7 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 		if d.Model = r.text(key, n); d.Model == "inherit" || d.Model == "default" {
 			d.Model = ""
 		}
-		if OtherVendor(d.Model) {
+		if provider, _ := catalog.Provider(d.Model); provider == "" && OtherVendor(d.Model) {
 			r.note(n, d, "the model %s is another vendor's; the model of the conversation answers", d.Model)
 		}
 	case "tools":

@@ -58,7 +58,7 @@ func (a *agentSet) sources() (list []agent.Source) {
 	if dir := a.opts.Paths.Workspace("agents"); a.opts.brings(dir) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
 	}
-	list = append(list, agent.Source{Name: agentOfUser, Dir: a.opts.Paths.User("agents")})
+	list = append(list, agent.Source{Name: AgentOfUser, Dir: a.opts.Paths.User("agents")})
 	for _, x := range a.opts.Active() {
 		list = append(list, cli.AgentsOf(x))
 	}
@@ -68,7 +68,7 @@ func (a *agentSet) sources() (list []agent.Source) {
 // The sources of agents, beside extensions.
 const (
 	AgentOfProject = "project"
-	agentOfUser    = "user"
+	AgentOfUser    = "user"
 )
 
 // List returns the agents as the settings change them, and the problems of unusable ones.
@@ -221,7 +221,7 @@ func (a *agentSet) Rights(d agent.Definition) consent.Rights { return a.opts.agr
 
 // Own reports whether an agent is the user's: an extension may have any name.
 func (a *agentSet) Own(d agent.Definition) bool {
-	return d.Source == agentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
+	return d.Source == AgentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
 }
 
 // Problems returns a line for each agent that is set up and can't be called.

@@ -166,6 +166,16 @@ func (t *Table) open(name string) bool {
 	return auto || t.definitions[name].tier == "auto"
 }
 
+// Between has names that leave the model open stand for large, or small where that will do.
+// It is called before the first use.
+func (t *Table) Between(large, small string) {
+	t.classes = maps.Clone(t.classes)
+	if t.classes == nil {
+		t.classes = map[string]resolution{}
+	}
+	t.classes["pro"], t.classes["flash"] = resolution{target: large}, resolution{target: small}
+}
+
 // Auto reports whether name leaves the choice of the model open: the model of the name, or
 // the smaller model, which Auto returns.
 func (t *Table) Auto(name string) (small string, auto bool) {
