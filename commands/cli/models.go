@@ -71,7 +71,7 @@ func (here *Folder) addPrices(list []listedModel) error {
 		provider, own := catalog.Provider(m.Resolved)
 		if p, ok := prices[m.Resolved]; ok {
 			list[i].Price = &price{p.Input, p.Cached, p.Output, p.Date}
-		} else if p, err := all.Named(provider); err == nil && p.Free(own) {
+		} else if p, err := all.Named(provider); err == nil && p.Free(own) && m.Name == m.Resolved { // auto has another model, too
 			list[i].Price = &price{}
 		}
 	}
