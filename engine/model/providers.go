@@ -35,7 +35,6 @@ type Provider struct {
 	Thoughts        string            `toml:"thoughts" json:"-"`
 	IDs             string            `toml:"ids" json:"-"`
 	Lacking         []string          `toml:"lacks" json:"lacks"`
-	Context         int               `toml:"context" json:"-"`
 	Longer          string            `toml:"longer" json:"-"`
 	Models          []Exception       `toml:"models" json:"-"`
 	Example         string            `toml:"example" json:"-"`
@@ -80,7 +79,7 @@ const (
 func (p Provider) Lacks(model, what string) bool {
 	lacks := p.Lacking
 	for _, e := range p.Models {
-		if strings.HasPrefix(model, e.Prefix) {
+		if strings.HasPrefix(model, e.Prefix) && e.Lacking != nil {
 			lacks = e.Lacking
 		}
 	}
@@ -89,8 +88,7 @@ func (p Provider) Lacks(model, what string) bool {
 
 // Holds returns how many tokens the context of a model of p has at least, 0 if only the
 // server knows it.
-func (p Provider) Holds(model string) int {
-	n := p.Context
+func (p Provider) Holds(model string) (n int) {
 	for _, e := range p.Models {
 		if strings.HasPrefix(model, e.Prefix) && e.Context > 0 {
 			n = e.Context
