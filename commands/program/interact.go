@@ -62,7 +62,7 @@ func (r *run) interact(ctx context.Context) error {
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	if err := i.offerLocal(ctx); err != nil {
+	if err := offerLocal(ctx, i.opts, console, i.front.notify); err != nil {
 		return err
 	}
 	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.front.notify

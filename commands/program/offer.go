@@ -46,8 +46,7 @@ func localModels(ctx context.Context, o *project.Options) (names []string) {
 
 // offerLocal offers a user without a key the models of servers on this machine. The one that
 // is chosen is asked from now on.
-func (i *interactive) offerLocal(ctx context.Context) error {
-	o := i.opts
+func offerLocal(ctx context.Context, o *project.Options, console *repl.Console, notify func(string)) error {
 	if o.Settings.Model != "" || o.Flags.FakeResponses != "" || o.Flags.FakeNonStrict != "" {
 		return nil
 	}
@@ -63,7 +62,6 @@ func (i *interactive) offerLocal(ctx context.Context) error {
 	for _, name := range names {
 		m.Choices = append(m.Choices, repl.MenuChoice{Name: name, Text: name})
 	}
-	console := i.screen.Console
 	console.Out.Line(output.Info, "no key is needed for a model on this machine:")
 	at, err := console.Choose(ctx, m)
 	if err != nil || at < 0 {
@@ -72,7 +70,7 @@ func (i *interactive) offerLocal(ctx context.Context) error {
 	o.Settings.Model = names[at]
 	user := settings.Source{Scope: settings.User, Path: o.Paths.User("settings.json")}
 	if _, err := user.SetKey(ctx, "model.name", names[at]); err != nil {
-		i.front.notify(err.Error())
+		notify(err.Error())
 	} else {
 		console.Out.Line(output.Info, "%s", output.EscapeLine("model.name = "+names[at]+" in "+user.Path+"; /model changes it"))
 	}
