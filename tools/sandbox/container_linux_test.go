@@ -79,7 +79,7 @@ func podman(t *testing.T) *sandbox.Container {
 // TestPodman runs podman for real.
 func TestPodman(t *testing.T) {
 	k := podman(t)
-	sandboxtest.Test(t, k, sandboxtest.Features{Image: true})
+	sandboxtest.Test(t, k, sandboxtest.Features{Image: true, Brief: os.Getenv("SOAK") == ""}) // a command takes seconds
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}

@@ -25,6 +25,7 @@ import (
 type Features struct {
 	Signals bool // a command that a signal ends is seen to end by it; else its status is 128 and the signal's number
 	Image   bool // programs are an image's, of which sh and its like are known; files that are not named in the Profile are not seen, and none is handed over
+	Brief   bool // only the limits are tried: how ordinary commands run and end is left out
 }
 
 // Test tests s against the interface, with commands of sh. It does not rely on s.State but
@@ -34,7 +35,7 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 		t.Fatalf("not confined: %+v", st)
 	}
 	t.Run("in vain", func(t *testing.T) { vain(t, s) })
-	if !f.Image || os.Getenv("SOAK") != "" { // a container takes seconds for each of these many commands
+	if !f.Brief {
 		t.Run("runs the same", func(t *testing.T) { same(t, s, f) })
 		t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
 		t.Run("side by side", func(t *testing.T) { concurrent(t, s) })
