@@ -27,7 +27,6 @@ var others = map[string]string{
 	"Readlink engine/journal/lock.go":                 "asks which terminal a process has",
 	"Readlink tools/checkpoint/plan.go":               "keeps what a link says, not where it leads",
 	"Readlink tools/checkpoint/sweep.go":              "keeps what a link says, not where it leads",
-	"Readlink tools/checkpoint/view.go":               "keeps what a link says, not where it leads",
 	"Rename tools/checkpoint/restore.go":              "puts links and files back below an open directory",
 	"Rename tools/checkpoint/files.go":                "writes through a layer that tests let fail",
 	"Rename commands/cli/extensions_install.go":       "moves what was fetched to where ReplaceTree wants it",
