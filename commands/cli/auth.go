@@ -338,7 +338,7 @@ func (here *Folder) keysOf(name string) (*auth.Store, model.Provider, error) {
 func named(all model.Providers, name string) (model.Provider, error) {
 	p, err := all.Named(name)
 	var wrong *model.Error
-	if errors.As(err, &wrong) {
+	if errors.As(err, &wrong) && !slices.ContainsFunc(all, func(p model.Provider) bool { return p.Name == name }) {
 		err = &flags.UsageError{Message: "what follows is the name of a provider, and the key is read from standard input; " + wrong.Advice}
 	}
 	return p, err
@@ -356,7 +356,7 @@ func (here *Folder) providers() (model.Providers, error) {
 		return nil, err
 	}
 	custom, _ := s.Merged["providers"].(map[string]any)
-	return model.NewProviders(custom, here.getenv)
+	return model.NewProviders(custom, here.getenv), nil
 }
 
 // readKey reads a key that is typed unseen, or the first line of standard

@@ -81,7 +81,7 @@ type (
 	API func() (model.Options, error)
 
 	// Providers returns the providers of models.
-	Providers func() (*provider.Set, error)
+	Providers func() *provider.Set
 
 	// Builtin returns the tools that come with the program.
 	Builtin func() engine.Tools

@@ -173,10 +173,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 	const patience = 30 * time.Second
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	set, err := providers()
-	if err != nil {
-		return nil, err
-	}
+	set := providers()
 	defer set.Close()
 	names := []string{c.Provider}
 	if c.Provider == "" {

@@ -78,7 +78,7 @@ func (r *run) things(p cli.Project) []any {
 			a, err := findAccount(r.opts, r.notify)
 			return a.API, err
 		}),
-		cli.Providers(func() (*provider.Set, error) { return findProviders(r.opts) })}
+		cli.Providers(func() *provider.Set { return findProviders(r.opts) })}
 }
 
 // builtinTools returns the tools that come with the program. They can't be called.

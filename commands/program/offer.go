@@ -19,10 +19,7 @@ import (
 // localModels returns the models of servers that listen on this machine, those first that
 // take tools. Nothing else is contacted.
 func localModels(ctx context.Context, o *project.Options) (names []string) {
-	set, err := findProviders(o)
-	if err != nil {
-		return nil
-	}
+	set := findProviders(o)
 	defer set.Close()
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()

@@ -173,9 +173,7 @@ func (s *server) open() error {
 		return err
 	}
 	setup.API.Presets = s.presets
-	if err := s.newProviders(&setup); err != nil {
-		return err
-	}
+	s.newProviders(&setup)
 	s.setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -211,33 +209,25 @@ func (s *server) free(name string) bool {
 
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
-func (s *server) newProviders(setup *model.Setup) error {
-	set, err := findProviders(s.opts)
-	if err != nil {
-		return err
-	}
+func (s *server) newProviders(setup *model.Setup) {
+	set := findProviders(s.opts)
 	s.providers, set.Presets, set.Paths = set, s.presets, setup.API.Vertex
 	s.presets.Context = set.Context
 	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
 	setup.Providers = s.providers.Generator
 	s.unpaid = s.unpaid && !s.asksOthers()
 	s.closers = append(s.closers, func() { s.providers.Close() })
-	return nil
 }
 
 // findProviders returns the providers of the user, with the keys that are stored.
-func findProviders(o *project.Options) (*provider.Set, error) {
+func findProviders(o *project.Options) *provider.Set {
 	custom, _ := o.Settings.Merged["providers"].(map[string]any)
-	list, err := model.NewProviders(custom, o.Env.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &provider.Set{Providers: list, Getenv: o.Env.Getenv,
+	return &provider.Set{Providers: model.NewProviders(custom, o.Env.Getenv), Getenv: o.Env.Getenv,
 		Common: model.Options{Secrets: o.Secrets, Version: o.Env.Process.Version, Network: o.Network()},
 		FindKey: func(ctx context.Context, name string) (string, error) {
 			key, _, err := auth.NewProviderStore(o.Paths.User(), o.Env.Getenv, name).Key(ctx)
 			return key, err
-		}}, nil
+		}}
 }
 
 // newPresets reads the models, and the parameters of their requests.

@@ -121,8 +121,9 @@ var builtin = sync.OnceValue(func() Providers {
 })
 
 // NewProviders returns the built-in providers, with what the user's settings and the
-// environment say of these and others. An error names the provider.
-func NewProviders(custom map[string]any, getenv func(string) string) (Providers, error) {
+// environment say of these and others. What is wrong with one is said when it is wanted: a newer
+// gemline may have written it.
+func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	all := slices.Clone(builtin())
 	for i := range all {
 		p := &all[i]
@@ -139,32 +140,19 @@ func NewProviders(custom map[string]any, getenv func(string) string) (Providers,
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
-		p, err := all.Named(name)
-		if err != nil {
-			p = Provider{Name: name, Protocol: OpenAI}
+		i := all.index(name)
+		if i < 0 {
+			i, all = len(all), append(all, Provider{Name: name, Protocol: OpenAI})
 		}
+		p := all[i]
 		p.Lacking = slices.Clone(p.Lacking) // which is the table's
-		b, err := json.Marshal(custom[name])
-		if err == nil {
-			err = json.Unmarshal(b, &p)
+		if b, err := json.Marshal(custom[name]); err != nil || json.Unmarshal(b, &p) != nil {
+			p = Provider{Name: name, Protocol: OpenAI} // which has no address
 		}
-		if err == nil {
-			err = p.check()
-		}
-		if err != nil {
-			return nil, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("providers.%s: %s", text.EscapeLine(name), text.EscapeLine(err.Error())),
-				Advice: `a provider is {"protocol": "openai", "baseUrl": "https://...", "keyVariable": "WORK_KEY"}`}
-		}
-		if p.List == "" {
-			p.List = p.Protocol
-		}
-		if i := all.index(name); i >= 0 {
-			all[i] = p
-		} else {
-			all = append(all, p)
-		}
+		p.List = cmp.Or(p.List, p.Protocol)
+		all[i] = p
 	}
-	return all, nil
+	return all
 }
 
 // check says what is wrong with p.
@@ -173,9 +161,11 @@ func (p Provider) check() error {
 	switch {
 	case !pathWord(p.Name) || strings.Contains(p.Name, ":"):
 		return fmt.Errorf("the name must be of letters, digits, - and _")
+	case p.Protocol == Gemini && p.BaseURL == "":
+		return nil // Google's own
 	case !slices.Contains([]string{OpenAI, Anthropic, Ollama}, p.Protocol):
 		return fmt.Errorf("the protocol %q is none of openai, anthropic and ollama", p.Protocol)
-	case p.BaseURL == "":
+	case p.BaseURL == "" && p.AddressVariable == "":
 		return fmt.Errorf("the baseUrl is missing")
 	case unknown >= 0:
 		return fmt.Errorf("nothing is known that is called %q; there are %s", p.Lacking[unknown], strings.Join(lackable, ", "))
@@ -214,9 +204,13 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
-// Named returns the provider of that name.
+// Named returns the provider of that name, or says what is wrong with it.
 func (ps Providers) Named(name string) (Provider, error) {
 	if i := ps.index(name); i >= 0 {
+		if err := ps[i].check(); err != nil {
+			return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("providers.%s: %s", text.EscapeLine(name), text.EscapeLine(err.Error())),
+				Advice: `a provider is {"protocol": "openai", "baseUrl": "https://...", "keyVariable": "WORK_KEY"}; or a newer gemline has written this one`}
+		}
 		return ps[i], nil
 	}
 	var names []string

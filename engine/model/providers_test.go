@@ -22,10 +22,7 @@ func TestProviders(t *testing.T) {
 	if rest := meta.Undecoded(); len(rest) > 0 {
 		t.Errorf("not read: %v", rest)
 	}
-	all, err := NewProviders(nil, none)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := NewProviders(nil, none)
 	var names []string
 	for _, p := range all {
 		names = append(names, p.Name)
@@ -64,7 +61,7 @@ func TestProviders(t *testing.T) {
 
 // TestExceptions takes the last one that fits a model.
 func TestExceptions(t *testing.T) {
-	all, _ := NewProviders(nil, none)
+	all := NewProviders(nil, none)
 	for _, c := range []struct {
 		provider, model, what string
 		want                  bool
@@ -86,14 +83,11 @@ func TestCustomProviders(t *testing.T) {
 	env := func(name string) string {
 		return map[string]string{"OLLAMA_HOST": "0.0.0.0:99", "AZURE_OPENAI_ENDPOINT": "https://me.example.com/"}[name]
 	}
-	all, err := NewProviders(map[string]any{
+	all := NewProviders(map[string]any{
 		"work":   map[string]any{"protocol": "anthropic", "baseUrl": "https://w.example.com", "keyVariable": "WORK_KEY", "headers": map[string]any{"X-Team": "a"}},
 		"plain":  map[string]any{"baseUrl": "http://127.0.0.1:1/v1", "lacks": []any{"images"}},
 		"openai": map[string]any{"baseUrl": "https://o.example.com/v1"},
 	}, env)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, want := range map[string][3]string{
 		"work": {"anthropic", "https://w.example.com", "WORK_KEY"}, "plain": {"openai", "http://127.0.0.1:1/v1", ""},
 		"openai": {"openai", "https://o.example.com/v1", "OPENAI_API_KEY"}, "ollama": {"ollama", "http://127.0.0.1:99", ""},
@@ -107,7 +101,7 @@ func TestCustomProviders(t *testing.T) {
 	if p, _ := all.Named("plain"); !p.Lacks("m", Images) || p.Lacks("m", PDF) {
 		t.Errorf("plain lacks %q", p.Lacking)
 	}
-	if builtin, _ := NewProviders(nil, none); builtin[2].BaseURL != "https://api.openai.com/v1" || !slices.Contains(builtin[2].Lacking, Effort) {
+	if builtin := NewProviders(nil, none); builtin[2].BaseURL != "https://api.openai.com/v1" || !slices.Contains(builtin[2].Lacking, Effort) {
 		t.Error("the table has been changed")
 	}
 	for name, p := range map[string]any{
@@ -115,7 +109,11 @@ func TestCustomProviders(t *testing.T) {
 		"a/b": map[string]any{"baseUrl": "https://x.example.com"}, "text": "x", "lacking": map[string]any{"baseUrl": "https://x.example.com", "lacks": []any{"wits"}},
 		"header": map[string]any{"baseUrl": "https://x.example.com", "headers": map[string]any{"X": "a\nb"}},
 	} {
-		if _, err := NewProviders(map[string]any{name: p}, none); err == nil || !strings.Contains(err.Error(), "providers."+name) {
+		all := NewProviders(map[string]any{name: p}, none)
+		if _, err := all.Named("openai"); err != nil {
+			t.Errorf("beside %s: %v", name, err)
+		}
+		if _, err := all.Named(name); err == nil || !strings.Contains(err.Error(), "providers."+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

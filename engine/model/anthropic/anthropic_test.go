@@ -26,10 +26,7 @@ func dial(t testing.TB, replies ...et.Reply) (*Generator, *et.Server) {
 
 func at(t testing.TB, url string, o model.Options) *Generator {
 	t.Helper()
-	ps, err := model.NewProviders(map[string]any{"anthropic": map[string]any{"baseUrl": url}}, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := model.NewProviders(map[string]any{"anthropic": map[string]any{"baseUrl": url}}, func(string) string { return "" })
 	p, err := ps.Named("anthropic")
 	if err != nil {
 		t.Fatal(err)

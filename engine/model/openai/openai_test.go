@@ -36,10 +36,7 @@ func at(t testing.TB, p model.Provider, url string) *Generator {
 // named returns a provider of the table.
 func named(t testing.TB, name string) model.Provider {
 	t.Helper()
-	ps, err := model.NewProviders(nil, func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := model.NewProviders(nil, func(string) string { return "" })
 	p, err := ps.Named(name)
 	if err != nil {
 		t.Fatal(err)

@@ -28,10 +28,7 @@ func dial(t *testing.T, provider string, replies ...et.Reply) (engine.Generator,
 		"/api/show": {et.Whole(`{"capabilities":["completion","tools","vision","thinking"],"model_info":{"q.context_length":40960}}`)},
 		"/models":   {et.Whole(`{"data":[{"id":"m","max_model_len":40960}]}`)},
 	}
-	all, err := model.NewProviders(map[string]any{provider: map[string]any{"baseUrl": s.URL}}, nothing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := model.NewProviders(map[string]any{provider: map[string]any{"baseUrl": s.URL}}, nothing)
 	set := &Set{Providers: all, Getenv: func(string) string { return "sk-key" }}
 	t.Cleanup(func() { set.Close() })
 	return set.Generator(nil), s

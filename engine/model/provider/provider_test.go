@@ -47,10 +47,7 @@ func TestList(t *testing.T) {
 			if c.provider != "anthropic" && c.provider != "ollama" {
 				base += "/v1"
 			}
-			all, err := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": base}}, nothing)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": base}}, nothing)
 			set := &Set{Providers: all, Getenv: func(string) string { return "sk-key" }}
 			defer set.Close()
 			got, err := set.List(t.Context(), c.provider)
@@ -71,10 +68,7 @@ func TestLocal(t *testing.T) {
 	for name, at := range map[string]string{"ollama": s.URL, "lmstudio": "http://127.0.0.1:1", "llamacpp": "http://127.0.0.1:1", "vllm": "http://127.0.0.1:1"} {
 		custom[name] = map[string]any{"baseUrl": at}
 	}
-	all, err := model.NewProviders(custom, nothing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := model.NewProviders(custom, nothing)
 	if diff := cmp.Diff([]string{"ollama"}, (&Set{Providers: all}).Local(t.Context())); diff != "" {
 		t.Error(diff)
 	}
@@ -86,10 +80,7 @@ func TestHeal(t *testing.T) {
 		"`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"} {
 		s := et.NewDialectServer(et.Anthropic, et.Status(400, "invalid_request_error", words), et.Says("one"), et.Says("two"))
 		defer s.Close()
-		all, err := model.NewProviders(map[string]any{"anthropic": map[string]any{"baseUrl": s.URL}}, nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := model.NewProviders(map[string]any{"anthropic": map[string]any{"baseUrl": s.URL}}, nothing)
 		set := &Set{Providers: all, Getenv: func(string) string { return "sk-key" }}
 		defer set.Close()
 		var told []string
@@ -139,10 +130,7 @@ func TestContext(t *testing.T) {
 		s := et.NewDialectServer(et.OpenAI, et.Says("one"), et.Says("two"))
 		defer s.Close()
 		s.Others = map[string][]et.Reply{"/models": {et.Whole(models)}}
-		all, err := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": s.URL}}, nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := model.NewProviders(map[string]any{c.provider: map[string]any{"baseUrl": s.URL}}, nothing)
 		table, err := preset.New(preset.ByKey, nil)
 		if err != nil {
 			t.Fatal(err)
