@@ -83,7 +83,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.terminal.src.hideEcho()
 	}()
 	c.terminal.Config.Out.Prompt(prompt)
-	if c.terminal.src.terminal() && len(c.buf) > 0 && !c.terminal.Config.Echoed && c.terminal.src.echoes() {
+	if c.terminal.src.terminal() && len(c.buf) > 0 && c.shown() {
 		if s, whole := c.typedAhead(); whole {
 			return s, nil
 		}
@@ -102,6 +102,9 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 	}
 	return s, err
 }
+
+// shown reports whether what is typed at the prompt stands behind it.
+func (c *cooked) shown() bool { return c.terminal.Config.Echoed || c.terminal.src.echoes() }
 
 // showOffered shows what can't be put into the next line.
 func (c *cooked) showOffered() {
@@ -156,8 +159,8 @@ func (c *cooked) typeAhead(typed []byte) {
 	}
 }
 
-// typedAhead shows what was typed before the prompt, which the terminal has
-// not done at this place, and reports whether it is a whole line. Half a line
+// typedAhead shows what was typed before the prompt, which neither the terminal nor
+// Emacs has done at this place, and reports whether it is a whole line. Half a line
 // can be gone on with, but the terminal has given it away and can't take back a
 // character of it any more.
 func (c *cooked) typedAhead() (s string, whole bool) {
@@ -177,7 +180,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		if i := bytes.IndexByte(c.buf[seen:], '\n'); i >= 0 {
 			s := c.entered(c.buf[:seen+i])
 			c.buf = c.buf[seen+i+1:]
-			if c.terminal.Config.Echoed || c.terminal.src.echoes() {
+			if c.shown() {
 				c.terminal.Config.Out.Entered()
 			}
 			return s, nil

@@ -20,13 +20,19 @@ func steering(t *testing.T, c teletype.Command) {
 // What is typed while the model works is said at once, and is the next prompt.
 func TestQueued(t *testing.T) {
 	t.Parallel()
-	for _, term := range pt.Terminals {
-		t.Run(term, func(t *testing.T) {
+	for _, tt := range []struct{ name, term, emacs, before string }{
+		{name: "dumb", term: "dumb"}, {name: "xterm", term: "xterm-256color"},
+		{"ansi-term", "eterm-color", "28.2,term:0.96", ""}, {"comint", "dumb", "28.2,comint", "stty -echo; "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			first, g := pt.Gated(et.Says("One."))
 			server := et.NewServer(first, et.Says("Two."), et.Says("Three."))
 			c := pt.Terminal(t, server)
-			c.Term = term
+			if c.Term = tt.term; tt.emacs != "" {
+				c.Env = append(c.Env, "INSIDE_EMACS="+tt.emacs)
+			}
+			c.Path, c.Args = "/bin/sh", append([]string{"-c", tt.before + `exec "$0" "$@"`, c.Path}, c.Args...)
 			s := teletype.Start(t, c)
 			s.Say("begin")
 			<-g.Asked
@@ -35,11 +41,13 @@ func TestQueued(t *testing.T) {
 			s.Line("and that")
 			s.Expect("queued: and that\r\n")
 			close(g.Open)
-			s.Expect("One.")
-			s.Expect("Two.")
-			s.Expect("Three.")
-			s.Expect("> ")
-			pt.Leave(t, s, teletype.Rules{Smart: term != "dumb", Quiet: true})
+			for i, line := range []string{"and then this", "and that", ""} {
+				s.Expect([]string{"One.", "Two.", "Three."}[i])
+				if s.Expect("> "); line != "" && tt.name != "xterm" { // where it stands between escapes
+					s.Expect(line + "\r\ngemini: ")
+				}
+			}
+			pt.Leave(t, s, teletype.Rules{Smart: tt.name == "xterm", Quiet: true})
 			sent := pt.Streamed(server)
 			if n := len(sent); n != 3 || !bytes.Contains(sent[1].Body, []byte(`{"text":"and then`)) || !bytes.Contains(sent[2].Body, []byte(`{"text":"and that"}`)) {
 				t.Errorf("%d requests", n)
