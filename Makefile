@@ -39,9 +39,11 @@ SYSTEMS :=
 dist: ## a release in dist/, the same bytes for each who makes it; URL= of the project for Homebrew, SYSTEMS=linux/amd64,... for some
 	CGO_ENABLED=0 go run -trimpath ./commands/program/release -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' $(if $(URL),-url '$(URL)') $(if $(SYSTEMS),-only '$(SYSTEMS)') dist
 
+ROOT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gemline-tests/root
 dist-test: ## a release, of which each package is installed, used and removed; and the same bytes once more, from another directory
 	$(MAKE) --no-print-directory dist
-	GEMLINE_DIST=$(CURDIR)/dist go test -count=1 -v ./commands/program/release
+	[ -d $(ROOT) ] || { debootstrap --variant=minbase stable $(ROOT).new && mv $(ROOT).new $(ROOT); } || echo "no Debian without debootstrap and root: busybox instead"
+	GEMLINE_DIST=$(CURDIR)/dist GEMLINE_ROOT=$$([ ! -d $(ROOT) ] || echo $(ROOT)) go test -count=1 -v ./commands/program/release
 	again=$$(mktemp -d) && trap 'chmod -R u+w $$again; rm -rf $$again' EXIT && git clone -q . $$again/clone && \
 	  GOCACHE=$$again/cache $(MAKE) --no-print-directory -C $$again/clone dist SYSTEMS='$(SYSTEMS)' URL='$(URL)' VERSION='$(VERSION)' && \
 	  cmp dist/SHA256SUMS $$again/clone/dist/SHA256SUMS

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"gemline/engine/enginetest"
 )
 
 // dist returns the directory that make dist has written, and skips the test if none is named.
@@ -189,6 +192,36 @@ func TestPackages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A stranger with a model on the machine gets an answer by two commands: apt installs the package
+// (here without git and the certificates, which it recommends and a network has),
+// and gemline asks the model.
+func TestStranger(t *testing.T) {
+	file := only(t, "gemline_*_"+runtime.GOARCH+".deb")
+	if os.Getenv("GEMLINE_ROOT") == "" {
+		t.Skip("needs a system of debootstrap in GEMLINE_ROOT")
+	}
+	root := clean(t)
+	do(t, "cp", file, filepath.Join(root, "root"))
+	replies, err := enginetest.Conversation("calls list_directory dir_path=.\nsays It counts words.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := enginetest.NewDialectServer(enginetest.Ollama, replies...)
+	defer s.Close()
+	s.Others = map[string][]enginetest.Reply{"/api/show": {enginetest.Whole(`{"capabilities":["completion","tools"],"model_info":{"qwen3.context_length":40960}}`)}}
+	const enter = `mount -t proc proc "$0/proc" && cd "$0" && exec chroot . /bin/sh -c "$1"`
+	in := func(command string) (string, time.Duration) {
+		began := time.Now()
+		return do(t, "unshare", "--mount", "sh", "-c", enter, root, command), time.Since(began)
+	}
+	_, installed := in("cd /root && DEBIAN_FRONTEND=noninteractive apt install -y --no-install-recommends ./gemline_*.deb")
+	said, answered := in("cd /home/user/words && OLLAMA_HOST=" + s.URL + " HOME=/home/user gemline -m ollama/qwen3:4b -p 'what is this?'")
+	if !strings.Contains(said, "It counts words.") {
+		t.Errorf("the answer is %q", said)
+	}
+	t.Logf("two commands: apt install %.1f s, an answer with a call %.2f s", installed.Seconds(), answered.Seconds())
 }
 
 // The image is small, and answers where there is nothing but its own files.
