@@ -34,7 +34,7 @@ type dialogue struct {
 var (
 	OpenAI    = &Dialect{Path: "/chat/completions", Type: "text/event-stream", write: (*dialogue).openAI, frame: openAIEvent, whole: (*dialogue).openAIWhole}
 	Anthropic = &Dialect{Path: "/v1/messages", Type: "text/event-stream", write: (*dialogue).anthropic, frame: anthropicEvent}
-	Ollama    = &Dialect{Path: "/api/chat", Type: "application/x-ndjson", write: (*dialogue).ollama, frame: func(s string) string { return s + "\n" }}
+	Ollama    = &Dialect{Path: "/api/chat", Type: "application/x-ndjson", write: (*dialogue).ollama, frame: func(s string) string { return s + "\n" }, whole: (*dialogue).ollamaWhole}
 )
 
 // pieces returns what goes over the wire.
@@ -288,4 +288,33 @@ func (d *dialogue) ollama(c *genai.GenerateContentResponse) (all []string) {
 		}
 	}
 	return all
+}
+
+func (d *dialogue) ollamaWhole(chunks []*genai.GenerateContentResponse) string {
+	said, thought, calls := "", "", []any{}
+	for _, c := range chunks {
+		for _, p := range d.listen(c) {
+			switch {
+			case p.FunctionCall != nil:
+				calls = append(calls, object{"function": object{"name": p.FunctionCall.Name, "arguments": p.FunctionCall.Args}})
+			case p.Thought:
+				thought += p.Text
+			default:
+				said += p.Text
+			}
+		}
+	}
+	var whole object
+	if err := json.Unmarshal([]byte(d.ollama(nil)[0]), &whole); err != nil {
+		panic(err)
+	}
+	message := whole["message"].(object)
+	message["content"] = said
+	if thought != "" {
+		message["thinking"] = thought
+	}
+	if len(calls) > 0 {
+		message["tool_calls"] = calls
+	}
+	return write(whole)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // dialects are the providers whose protocols differ.
-var dialects = map[string]*et.Dialect{"vllm": et.OpenAI, "anthropic": et.Anthropic, "ollama": et.Ollama}
+var dialects = map[string]*et.Dialect{"openai": et.OpenAI, "vllm": et.OpenAI, "anthropic": et.Anthropic, "ollama": et.Ollama}
 
 // dial returns what asks a server that speaks as a provider does.
 func dial(t *testing.T, provider string, replies ...et.Reply) (engine.Generator, *et.Server) {
