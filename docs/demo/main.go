@@ -92,7 +92,7 @@ func converse(cmd *exec.Cmd, steps []step) error {
 		return err
 	}
 	defer tty.Close()
-	watchdog := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	watchdog := time.AfterFunc(15*time.Minute, func() { cmd.Process.Kill() })
 	defer watchdog.Stop()
 	var seen []byte
 	buf := make([]byte, 4096)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -215,9 +214,7 @@ func TestCancelled(t *testing.T) {
 	c := begin(t, []hook.Hook{on(hook.BeforeTool, `echo >"$GEMINI_CWD/f"; exec sleep 60`), on(hook.AfterTool, "echo ran")},
 		et.Says("", et.Call("1", "note", "x", "a")))
 	go func() {
-		for !exists(c.dir + "/f") {
-			runtime.Gosched()
-		}
+		et.Eventually(t, "the hook runs", func() bool { return exists(c.dir + "/f") })
 		cancel()
 	}()
 	var last error

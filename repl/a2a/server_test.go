@@ -23,6 +23,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 	"gemline/repl/report"
 	"gemline/repl/serve"
 )
@@ -147,18 +148,6 @@ func (s *served) only() *task {
 	return all[0]
 }
 
-// until waits until something is so.
-func until(t *testing.T, is func() bool) {
-	t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for end := time.Now().Add(time.Minute); !is(); <-look.C {
-		if time.Now().After(end) {
-			t.Fatal("it did not come to that")
-		}
-	}
-}
-
 // flooded serves a task that never ends, whose readers read nothing, and returns it when the
 // work is held up.
 func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *task) {
@@ -180,7 +169,7 @@ func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *
 	close(gate)
 	full := func(st *stream) bool { return len(st.events) == cap(st.events) }
 	last, since := int64(0), time.Now()
-	until(t, func() bool { // the kernel takes some, too
+	et.Eventually(t, "its end", func() bool { // the kernel takes some, too
 		if n := told.Load(); n != last {
 			last, since = n, time.Now()
 		}
@@ -206,7 +195,7 @@ func TestStalledReaders(t *testing.T) {
 	t.Parallel()
 	s, tk := flooded(t, 12, time.Second)
 	began := time.Now()
-	until(t, func() bool { return len(tk.readers()) == 0 })
+	et.Eventually(t, "no reader is left", func() bool { return len(tk.readers()) == 0 })
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -287,7 +276,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	state := func(id protocol.TaskID) protocol.TaskState {
 		return s.call("tasks/get", naming(id)).Result.Status.State
 	}
-	until(t, func() bool { return state(asks) == protocol.TaskStateInputRequired })
+	et.Eventually(t, "it asks", func() bool { return state(asks) == protocol.TaskStateInputRequired })
 	if a := say("work"); state(a) != protocol.TaskStateWorking || state(asks) != protocol.TaskStateInputRequired {
 		t.Errorf("%s works, %s asks", state(a), state(asks))
 	}
@@ -323,7 +312,7 @@ func TestAnsweredWhilePutAside(t *testing.T) {
 		return a.Result.ID
 	}
 	asks := say(saying("ask"))
-	until(t, func() bool {
+	et.Eventually(t, "its end", func() bool {
 		return s.call("tasks/get", naming(asks)).Result.Status.State == protocol.TaskStateInputRequired
 	})
 	var last protocol.TaskID
@@ -412,7 +401,7 @@ func TestTooManyKept(t *testing.T) {
 	if all := s.server.all(); len(all) != mostTasks {
 		t.Errorf("%d tasks", len(all))
 	}
-	until(t, func() bool { return entries(t, folder) == mostTasks })
+	et.Eventually(t, "the number of tasks kept", func() bool { return entries(t, folder) == mostTasks })
 	if len(s.warned) != 1 || !strings.Contains(s.warned[0], "1,000 tasks ") {
 		t.Errorf("warned: %q", s.warned)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,17 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 )
-
-// eventually waits until something holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !holds(); runtime.Gosched() {
-		if time.Now().After(until) {
-			t.Fatalf("not within 30 s: %s", what)
-		}
-	}
-}
 
 type greeting struct {
 	Name string `json:"name"`
@@ -73,9 +63,9 @@ func TestChanges(t *testing.T) {
 		t.Error(err)
 	}
 	greeter(server, "wave", "waves")
-	eventually(t, "the new tool", func() bool { return slices.Contains(names(ts), "mcp_go_wave") })
+	et.Eventually(t, "the new tool", func() bool { return slices.Contains(names(ts), "mcp_go_wave") })
 	server.RemoveTools("greet")
-	eventually(t, "it is gone", func() bool { return !slices.Contains(names(ts), "mcp_go_greet") })
+	et.Eventually(t, "it is gone", func() bool { return !slices.Contains(names(ts), "mcp_go_greet") })
 }
 
 // What a tool said when it was first used is kept. If it says something else, that is told
@@ -137,12 +127,12 @@ func TestRugPull(t *testing.T) {
 // A server that ends is connected to again, and its tools work as before.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	s, said := set(t, self(t, "evil", "hostile"))
+	s, said := set(t, self(t, "evil", "terse"))
 	ts, d := s.Tools(Conversation{}), &desk{}
 	if _, err := call(t, ts, d, "mcp_evil_exit", map[string]any{}); err == nil {
 		t.Fatal("it did not end")
 	}
-	eventually(t, "it is there again", func() bool {
+	et.Eventually(t, "it is there again", func() bool {
 		r, err := call(t, ts, d, "mcp_evil_echo", map[string]any{})
 		return err == nil && strings.Contains(r.Text, "here")
 	})
@@ -152,9 +142,9 @@ func TestAgain(t *testing.T) {
 	if err := s.Switch("evil", "it is disabled"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is off", func() bool { return s.Status()[0].State == Off && len(ts.Tools()) == 0 })
+	et.Eventually(t, "it is off", func() bool { return s.Status()[0].State == Off && len(ts.Tools()) == 0 })
 	s.Switch("evil", "")
-	eventually(t, "it is on", func() bool { return s.Status()[0].State == Connected })
+	et.Eventually(t, "it is on", func() bool { return s.Status()[0].State == Connected })
 }
 
 // A call that is cancelled is cancelled at the server, too.

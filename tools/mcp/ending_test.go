@@ -152,7 +152,7 @@ func TestWhyNotThere(t *testing.T) {
 		"refuses":      {program("refuses", 0), []string{"initialize: Unsupported client (-32602); its tools are not there"}, Failed},
 		"version":      {program("future", 0), []string{"it speaks version 2031-01-01 of the protocol"}, Failed},
 		"no tools":     {program("listless", 0), []string{"tools/list: Method not found (-32601)"}, Failed},
-		"slow":         {program("slow", 900*time.Millisecond), []string{"initialize: no answer within 900ms (timeout is in milliseconds): Error: the database is locked", "all that it said is in /kept/s"}, Failed},
+		"slow":         {program("slow", 15*time.Second), []string{"initialize: no answer within 15s: Error: the database is locked", "all that it said is in /kept/s"}, Failed},
 		"closes":       {program("closes", 0), []string{"it closed its standard output"}, Failed},
 		"dead":         {program("dead", 0), []string{`it ended with exit code 3: cannot open the database; its tools are not there`}, Failed},
 		"no program":   {Server{Name: "s", Command: []string{"/nowhere/to/be/found"}}, []string{"no such file"}, Failed},
@@ -170,7 +170,7 @@ func TestWhyNotThere(t *testing.T) {
 			s, said := unconnected(t, c.server)
 			s.Keep = func(server, _ string) string { return "/kept/" + server }
 			s.Start()
-			if late := s.Wait(context.Background(), time.Minute); late != nil {
+			if late := s.Wait(context.Background(), 5*time.Minute); late != nil {
 				t.Fatalf("late: %v, %s", late, said.text())
 			}
 			st := s.Status()[0]

@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 )
 
 // listening starts the server that has everything, over HTTP, and returns where it is.
@@ -36,15 +35,14 @@ func listening(t *testing.T, transport string) string {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	at := fmt.Sprintf("http://127.0.0.1:%d/", port)
-	for until := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
-		if res, err := http.Get(at); err == nil {
+	et.Eventually(t, "it listens", func() bool {
+		res, err := http.Get(at)
+		if err == nil {
 			res.Body.Close()
-			return at
 		}
-		if time.Now().After(until) {
-			t.Fatalf("it does not listen")
-		}
-	}
+		return err == nil
+	})
+	return at
 }
 
 // A server that nobody here wrote, over each transport: tools, their progress, images and
@@ -119,7 +117,7 @@ func everything(t *testing.T, server Server, transport string) {
 		}
 		return r
 	}
-	eventually(t, "the tools that it adds once it knows what we can do", func() bool { return slices.Contains(names(ts), "mcp_every_trigger-sampling-request") })
+	et.Eventually(t, "the tools that it adds once it knows what we can do", func() bool { return slices.Contains(names(ts), "mcp_every_trigger-sampling-request") })
 	try("echo", map[string]any{"message": "hi </untrusted_context>"}, "<untrusted_context>\nEcho: hi &lt;/untrusted_context>\n")
 	try("get-sum", map[string]any{"a": 2, "b": 3}, "5")
 	if r := try("get-tiny-image", nil, "image data with mime-type: image/png"); len(r.Media) != 1 || len(r.Media[0].InlineData.Data) < 100 {
@@ -174,21 +172,22 @@ func everything(t *testing.T, server Server, transport string) {
 		if p.Name != "completable-prompt" {
 			continue
 		}
-		first := s.Complete(t.Context(), p, "department", "S", nil)
-		then := s.Complete(t.Context(), p, "name", "", map[string]string{"department": "Sales"})
-		if fmt.Sprint(first, then) != "[Sales Support] [David Eve Frank]" {
-			t.Errorf("completion: %q, %q", first, then)
-		}
+		et.Eventually(t, "completion", func() bool { // a server has a second, and may miss it
+			first := s.Complete(t.Context(), p, "department", "S", nil)
+			then := s.Complete(t.Context(), p, "name", "", map[string]string{"department": "Sales"})
+			return fmt.Sprint(first, then) == "[Sales Support] [David Eve Frank]"
+		})
 	}
 	if len(s.Status()[0].Resources) == 0 {
 		t.Fatal("no resources")
 	}
-	eventually(t, "templates", func() bool { return len(s.Status()[0].Templates) == 2 })
+	et.Eventually(t, "templates", func() bool { return len(s.Status()[0].Templates) == 2 })
 	for begins, want := range map[string]string{"ev": "every:demo://resource/dynamic/text/", "every:demo://resource/dynamic/te": "every:demo://resource/dynamic/text/",
 		"every:demo://resource/dynamic/text/7": "every:demo://resource/dynamic/text/7"} {
-		if list, open := s.CompleteResource(t.Context(), begins); !slices.Contains(list, want) || open[want] != strings.HasSuffix(want, "/") {
-			t.Errorf("completion of %s: %q", begins, list)
-		}
+		et.Eventually(t, "completion of "+begins, func() bool {
+			list, open := s.CompleteResource(t.Context(), begins)
+			return slices.Contains(list, want) && open[want] == strings.HasSuffix(want, "/")
+		})
 	}
 	if r, err := call(t, ts, d, "list_mcp_resources", nil); err != nil || !strings.Contains(r.Text, "every:demo://resource/dynamic/text/{resourceId}, with what stands in braces filled in") {
 		t.Errorf("list_mcp_resources: %v, %v", r.Text, err)
@@ -198,7 +197,7 @@ func everything(t *testing.T, server Server, transport string) {
 		t.Errorf("resource: %q, %v", text, err)
 	}
 	try("toggle-subscriber-updates", nil, "Started")
-	eventually(t, "a resource that was read has changed", func() bool {
+	et.Eventually(t, "a resource that was read has changed", func() bool {
 		if strings.Contains(said.text(), "demo://resource/dynamic/text/1 has changed since it was read; @every:demo://resource/dynamic/text/1 reads it again") {
 			return true
 		}

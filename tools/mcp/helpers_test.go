@@ -54,7 +54,7 @@ func set(t *testing.T, servers ...Server) (*Set, *told) {
 	t.Helper()
 	s, said := unconnected(t, servers...)
 	s.Start()
-	if late := s.Wait(t.Context(), time.Minute); late != nil {
+	if late := s.Wait(t.Context(), 5*time.Minute); late != nil {
 		t.Fatalf("late: %v; %s", late, said.text())
 	}
 	return s, said

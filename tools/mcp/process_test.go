@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	et "gemline/engine/enginetest"
 )
 
 // pidsFile is the variable that says where the test's program notes what it has started.
@@ -53,7 +55,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	s, _ := set(t, server)
 	noted := func(n int) (pids []string) {
 		t.Helper()
-		eventually(t, fmt.Sprint(n, " processes"), func() bool {
+		et.Eventually(t, fmt.Sprint(n, " processes"), func() bool {
 			b, _ := os.ReadFile(file)
 			pids = strings.Fields(string(b))
 			return len(pids) == n
@@ -67,7 +69,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	if _, err := call(t, s.Tools(Conversation{}), &desk{}, "mcp_evil_exit", map[string]any{}); err == nil || !strings.Contains(err.Error(), "exit code 7") {
 		t.Fatal(err)
 	}
-	eventually(t, "what it had started is gone", func() bool { return len(alive(first)) == 0 })
+	et.Eventually(t, "what it had started is gone", func() bool { return len(alive(first)) == 0 })
 	second := noted(4)[2:] // it is there again
 	s.Close()
 	if left := alive(second); len(left) > 0 {

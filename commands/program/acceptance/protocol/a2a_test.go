@@ -349,13 +349,7 @@ func TestA2AByJavaScript(t *testing.T) {
 	if rest := p.hear(reading, nil); rest.failed == "" || rest.last.Final {
 		t.Errorf("the server is killed: %+v", rest)
 	}
-	look := time.NewTicker(5 * time.Millisecond) // they take a while to end
-	defer look.Stop()
-	for until := time.Now().Add(20 * time.Second); len(pt.Workers(dir)) > 0; <-look.C {
-		if time.Now().After(until) {
-			t.Fatalf("left: %v", pt.Workers(dir))
-		}
-	}
+	et.Eventually(t, "no process is left", func() bool { return len(pt.Workers(dir)) == 0 })
 
 	pt.Write(t, dir, map[string]string{"d.txt": "by hand\n"})
 	p = peerOf(t, s, node, sdk, dir)

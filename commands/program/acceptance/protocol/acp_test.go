@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
@@ -430,13 +429,7 @@ func TestACPEditorDies(t *testing.T) {
 	if out, err := client.Output(); err != nil || !bytes.Contains(out, []byte("touch never")) {
 		t.Fatalf("%v: %s%s", err, out, errs.Bytes())
 	}
-	look := time.NewTicker(20 * time.Millisecond) // it takes a while
-	defer look.Stop()
-	for until := time.Now().Add(time.Minute); len(pt.Workers(dir)) > 0; <-look.C {
-		if time.Now().After(until) {
-			t.Fatalf("processes %v; %s", pt.Workers(dir), errs.Bytes())
-		}
-	}
+	et.Eventually(t, "no process is left", func() bool { return len(pt.Workers(dir)) == 0 })
 	if _, err := os.Stat(filepath.Join(dir, "never")); err == nil {
 		t.Error("it was done")
 	}

@@ -3,7 +3,6 @@ package servers
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -82,9 +81,7 @@ func TestHooksOfASession(t *testing.T) {
 	p.Expect("\n> ")
 	p.Line("wait for me")
 	pid := func() string { b, _ := os.ReadFile(filepath.Join(c.Dir, "pid")); return strings.TrimSpace(string(b)) }
-	for pid() == "" {
-		runtime.Gosched()
-	}
+	et.Eventually(t, "the hook runs", func() bool { return pid() != "" })
 	p.Send("\x03")
 	p.Expect("\n> ")
 	if b, err := os.ReadFile("/proc/" + pid() + "/cmdline"); err == nil && strings.Contains(string(b), "sleep") {
@@ -126,9 +123,10 @@ func TestHooksOutsideOfTurns(t *testing.T) {
 		"SessionEnd": [{"hooks": [{"type": "command", "name": "slow", "command": "echo $$ >ended; exec sleep 1000"}]}]}}`)
 	p := teletype.Start(t, c)
 	wait := func(name string) {
-		for b := []byte(nil); len(b) == 0; runtime.Gosched() {
-			b, _ = os.ReadFile(filepath.Join(c.Dir, name))
-		}
+		et.Eventually(t, name, func() bool {
+			b, _ := os.ReadFile(filepath.Join(c.Dir, name))
+			return len(b) > 0
+		})
 	}
 	wait("began")
 	p.Send("\x03")

@@ -11,10 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -150,9 +148,10 @@ func TestMCPAtATerminal(t *testing.T) {
 	p.Expect("log in to far at this address:\r\n")
 	p.Expect("browser opens it")
 	var seen []byte
-	for until := time.Now().Add(30 * time.Second); len(seen) == 0 && time.Now().Before(until); runtime.Gosched() {
+	et.Eventually(t, "a browser is opened", func() bool {
 		seen, _ = os.ReadFile(filepath.Join(c.Dir, "seen"))
-	}
+		return len(seen) > 0
+	})
 	resp, err := http.Get(strings.TrimSpace(string(seen))) // and on to the port of the log-in
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%q: %v, %v", seen, resp, err)
@@ -174,15 +173,12 @@ func TestMCPAtATerminal(t *testing.T) {
 	p.Expect("Successfully authenticated with MCP server 'far'.")
 	stands := func(want string) {
 		t.Helper()
-		for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
+		et.Eventually(t, want, func() bool {
 			p.Expect("> ") // the end of the line before may have been read
 			p.Line("/mcp far")
 			p.Expect("far: http")
-			if strings.HasSuffix(p.Expect("\r\n"), want+"\r\n") {
-				return
-			}
-		}
-		t.Errorf("the server is not: %s", want)
+			return strings.HasSuffix(p.Expect("\r\n"), want+"\r\n")
+		})
 	}
 	stands(" - Connected (1 tool) (OAuth)")
 	for _, step := range [][]string{{"/mcp disable far --session", "disabled for this session", " - Disabled (OAuth)"},

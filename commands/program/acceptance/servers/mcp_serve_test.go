@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
@@ -211,17 +210,7 @@ func TestMCPServeLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { client.Process.Kill(); client.Wait() })
-			await := func(what string, is func() bool) {
-				t.Helper()
-				look := time.NewTicker(20 * time.Millisecond) // it takes a while
-				defer look.Stop()
-				for until := time.Now().Add(time.Minute); !is(); <-look.C {
-					if time.Now().After(until) {
-						t.Fatalf("not %s; processes %v; %s", what, pt.Workers(dir), errs.Bytes())
-					}
-				}
-			}
-			await("begun", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
+			et.Eventually(t, "begun", func() bool { _, err := os.Stat(filepath.Join(dir, "began")); return err == nil })
 			if c.client != 0 {
 				client.Process.Signal(c.client)
 			}
@@ -233,7 +222,7 @@ func TestMCPServeLeavesNothing(t *testing.T) {
 				}
 			}
 			least := map[string]int{"http": 1}[c.over] // the server serves others
-			await("over", func() bool { return len(pt.Workers(dir)) <= least })
+			et.Eventually(t, "over", func() bool { return len(pt.Workers(dir)) <= least })
 			if len(pt.Workers(dir)) < least {
 				t.Errorf("the server is gone: %s", errs.Bytes())
 			}

@@ -31,12 +31,10 @@ func withDesk(t *testing.T, dir, more string) {
 // awaitReady waits for the last of what the server is asked at the beginning.
 func awaitReady(t *testing.T, dir string) {
 	t.Helper()
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); runtime.Gosched() {
-		if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
-			return
-		}
-	}
-	t.Fatal("nobody has asked the server for its resources")
+	et.Eventually(t, "the server is asked for its resources", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ready"))
+		return err == nil
+	})
 }
 
 // A whole run: the server's tool is declared and called, its prompt is a command, its
@@ -180,12 +178,7 @@ func TestMCPLeavesNothing(t *testing.T) {
 			if err != nil || len(pids) != 3 {
 				t.Fatalf("%v: %q; %s", err, b, errs.Bytes())
 			}
-			left := func() []string { return alive(t, dir) }
-			for until := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(until); runtime.Gosched() {
-			}
-			if list := left(); len(list) > 0 {
-				t.Errorf("left: %v", list)
-			}
+			et.Eventually(t, "no server is left", func() bool { return len(alive(t, dir)) == 0 })
 		})
 	}
 }
