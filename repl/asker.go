@@ -208,21 +208,10 @@ const mostAtOnce = 16
 // propose shows a change of a file, and reports whether the line that asks about
 // it stands above it. That of a long one has yet to follow.
 func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
-	agent := p.Agent
-	p.Agent = ""
-	name, of := question.Title(p), "proposed change to "
-	if file, ok := strings.CutPrefix(name, "edit "); ok {
-		name = file
-	} else if file, ok := strings.CutPrefix(name, "create "); ok {
-		name, of = file, "proposed new file "
-	}
-	if agent != "" {
-		of = agent + ": " + of
-	}
-	said, lines := a.lines(of+name, c)
-	label := output.Tool
-	if asked = len(lines) <= mostAtOnce; asked {
-		label = output.Permission
+	said, lines := a.lines(question.Title(p), c)
+	label := output.Permission
+	if asked = len(lines) <= mostAtOnce; !asked {
+		label, said = output.Tool, "proposed: "+said
 	}
 	a.change(label, said, lines)
 	return asked

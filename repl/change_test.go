@@ -42,7 +42,7 @@ func TestProposedChange(t *testing.T) {
 		spoken, short bool
 		want, choices string
 	}{
-		"normal": {want: `permission: proposed change to store.go: 3 lines added, 1 removed
+		"normal": {want: `permission: edit store.go: 3 lines added, 1 removed
 @@ -10,7 +10,9 @@ func (s *Store) Put(k string) {
  	s.mu.Lock()
  	defer s.mu.Unlock()
@@ -55,13 +55,13 @@ func TestProposedChange(t *testing.T) {
  
  // Get.
 `},
-		"short": {short: true, want: `permission: proposed change to store.go: 3 lines added, 1 removed, from line 13
+		"short": {short: true, want: `permission: edit store.go: 3 lines added, 1 removed, from line 13
 -	s.m[k] = 1
 +	if k != "" {
 +		s.m[k]++
 +	}
 `},
-		"spoken": {spoken: true, want: `permission: proposed change to store.go: 3 lines added, 1 removed, in function Put
+		"spoken": {spoken: true, want: `permission: edit store.go: 3 lines added, 1 removed, in function Put
 removed: 13: 	s.m[k] = 1
 added: 13: 	if k != "" {
 added: 14: 		s.m[k]++
@@ -85,7 +85,7 @@ func TestLongChange(t *testing.T) {
 	diff := "--- a\tCurrent\n+++ a\tProposed\n@@ -0,0 +1,17 @@\n" + strings.Repeat("+x\n", 17)
 	(&Asker{Console: c}).Approve(t.Context(), editing(diff))
 	got := shown.String()
-	if !strings.HasPrefix(got, "tool: proposed change to store.go: 17 lines added\n") || !strings.Contains(got, "+x\npermission: edit store.go\ny n a b ?") {
+	if !strings.HasPrefix(got, "tool: proposed: edit store.go: 17 lines added\n") || !strings.Contains(got, "+x\npermission: edit store.go\ny n a b ?") {
 		t.Errorf("shows\n%s", got)
 	}
 }
