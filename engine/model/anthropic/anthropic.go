@@ -144,6 +144,7 @@ type stream struct {
 	from   *model.Answer
 	formed bool // the arguments of the one call are the answer
 	reason string
+	why    string         // of a refusal
 	kinds  map[int]string // of the blocks
 	said   strings.Builder
 	usage  usage
@@ -179,14 +180,18 @@ type event struct {
 	ContentBlock piece `json:"content_block"`
 	Delta        struct {
 		piece
-		StopReason string `json:"stop_reason"`
+		StopReason  string      `json:"stop_reason"`
+		StopDetails stopDetails `json:"stop_details"`
 	}
-	Model      string
-	Content    []piece
-	StopReason string `json:"stop_reason"`
-	Usage      *usage
-	Error      json.RawMessage
+	Model       string
+	Content     []piece
+	StopReason  string      `json:"stop_reason"`
+	StopDetails stopDetails `json:"stop_details"`
+	Usage       *usage
+	Error       json.RawMessage
 }
+
+type stopDetails struct{ Explanation string }
 
 // begin is told that an answer begins, or goes on.
 func (s *stream) begin(a *model.Answer) {
@@ -213,7 +218,7 @@ func (s *stream) event(data []byte) error {
 	case "content_block_delta":
 		return s.delta(e.Index, e.Delta.piece)
 	case "message_delta":
-		s.reason = cmp.Or(e.Delta.StopReason, s.reason)
+		s.reason, s.why = cmp.Or(e.Delta.StopReason, s.reason), cmp.Or(e.Delta.StopDetails.Explanation, s.why)
 		s.count(e.Usage)
 	}
 	return nil
@@ -223,7 +228,7 @@ func (s *stream) event(data []byte) error {
 func (s *stream) message(e event) error {
 	s.answer.Model(e.Model)
 	s.count(e.Usage)
-	s.reason = e.StopReason
+	s.reason, s.why = e.StopReason, e.StopDetails.Explanation
 	for i, p := range e.Content {
 		if err := s.block(i, p); err != nil {
 			return err
@@ -300,7 +305,7 @@ func (s *stream) end() error {
 	case "pause_turn":
 		return nil
 	case "refusal":
-		return s.answer.Refused("")
+		return s.answer.Refused(s.why)
 	case "max_tokens", "model_context_window_exceeded":
 		return s.answer.End(genai.FinishReasonMaxTokens)
 	}

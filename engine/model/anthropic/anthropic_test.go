@@ -194,6 +194,16 @@ func TestAnswer(t *testing.T) {
 		{"too long", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), end("max_tokens"), stop)}, "a MAX_TOKENS 10/3+9"},
 		{"the context is full", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), end("model_context_window_exceeded"), stop)}, "a MAX_TOKENS 10/3+9"},
 		{"a refusal", nil, []et.Reply{events(begin, end("refusal"), stop)}, " blocked: REFUSAL"},
+		{"a refusal that says why", nil, []et.Reply{events(begin, `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_sequence":null,"stop_details":{"type":"refusal","category":"cyber","explanation":"It is not allowed."}},"usage":{"output_tokens":9,"output_tokens_details":{"thinking_tokens":2}}}`, stop)},
+			" blocked: REFUSAL It is not allowed."},
+		{"an answer that is whole at the beginning", nil, []et.Reply{events(`{"type":"message_start","message":{"type":"message","model":"claude-x-20260101","content":[{"type":"code_execution_tool_result","tool_use_id":"s1","content":{"type":"code_execution_result","stdout":"x"}},{"type":"tool_use","id":"1","name":"f","input":{"a":1},"caller":{"type":"direct"}}],"stop_reason":"tool_use","stop_details":null,"usage":{"input_tokens":10,"output_tokens":9}}}`, stop)}, `[f1:{"a":1}] STOP 10/0+9`},
+		{"a call of the server's", nil, []et.Reply{events(begin, open(0, `{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}`), input(0, ""), input(0, `{"query":"x"}`), open(1, textBlock), text(1, "a"), end("end_turn"), stop)}, "a STOP 10/3+9"},
+		{"a second beginning", nil, []et.Reply{events(begin, begin, open(0, textBlock), text(0, "a"), end("end_turn"), stop)}, "a STOP 10/3+9"},
+		{"another model goes on", nil, []et.Reply{events(begin, open(0, `{"type":"thinking","thinking":"","signature":""}`), `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}   }`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"SIG"}}`, open(1, `{"type":"fallback","from":{"model":"claude-x"},"to":{"model":"claude-y"}}`), open(2, textBlock), text(2, "a"), end("end_turn"), stop)},
+			"(hm)(gemline:anthropic:s:SIG)a STOP 10/3+9"},
+		{"usage that is corrected at the end", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":61,"cache_read_input_tokens":0,"output_tokens":2}}`, stop)}, "a STOP 66/3+2"},
+		{"no reason to stop", nil, []et.Reply{events(begin, open(1, textBlock), stop)}, " error: the answer of HOST broke off"},
 		{"a pause", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), end("pause_turn"), stop), events(begin, open(0, textBlock), text(0, "b"), end("end_turn"), stop)}, "ab STOP 10/3+9"},
 		{"no usage", nil, []et.Reply{events(open(0, textBlock), text(0, "aaaaaaaa"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, stop)}, "aaaaaaaa STOP 0/0+2"},
 		{"one document", nil, []et.Reply{et.Whole(`{"type":"message","content":[{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2}}`)}, `a[f1:{"a":1}] STOP 1/0+2`},
@@ -213,7 +223,7 @@ func TestAnswer(t *testing.T) {
 					break
 				}
 				if f := chunk.PromptFeedback; f != nil {
-					over = " blocked: " + string(f.BlockReason)
+					over = strings.TrimRight(" blocked: "+string(f.BlockReason)+" "+f.BlockReasonMessage, " ")
 					break
 				}
 				if chunk.ModelVersion != "anthropic/claude-x" {

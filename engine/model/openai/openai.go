@@ -199,10 +199,12 @@ type arguments string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *arguments) UnmarshalJSON(b []byte) error {
-	if b[0] == '"' {
+	switch {
+	case b[0] == '"':
 		return json.Unmarshal(b, (*string)(a))
+	case string(b) != "null": // which some say before the first piece
+		*a = arguments(b)
 	}
-	*a = arguments(b)
 	return nil
 }
 

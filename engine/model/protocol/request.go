@@ -124,13 +124,13 @@ func (c Cut) Schema(v any) (json.RawMessage, error) {
 	if err := c.copy(d, &out, true, false); err != nil {
 		return nil, err
 	}
-	var top struct{ Type any }
+	var top map[string]json.RawMessage
 	switch err := json.Unmarshal(out.Bytes(), &top); {
 	case err != nil:
 		return nil, err
-	case top.Type == nil && out.Len() > 2:
+	case top["type"] == nil && out.Len() > 2:
 		return append([]byte(`{"type":"object",`), out.Bytes()[1:]...), nil
-	case top.Type == nil:
+	case top["type"] == nil:
 		return json.RawMessage(empty), nil
 	}
 	return out.Bytes(), nil
