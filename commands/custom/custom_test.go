@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -44,7 +45,9 @@ var world = Sources{
 		}
 		return []*genai.Part{{Text: "[" + path + " !{rm} {{args}}]"}}, nil
 	},
-	Quote: func(s string) string { return "'" + s + "'" },
+	Insert: func(line string, marks *regexp.Regexp, value func(string) string) (string, error) {
+		return marks.ReplaceAllStringFunc(line, func(mark string) string { return "'" + value(mark) + "'" }), nil
+	},
 }
 
 // said returns what a prompt becomes, its parts divided by bars.
@@ -68,7 +71,7 @@ func TestExpand(t *testing.T) {
 		{"no arguments", "See {{args}}.", "", "See ."},
 		{"command", "now: !{date}", "", "now: <date>"},
 		{"quoted in a command", "!{grep {{args}} f}", "it's", "<grep 'it's' f>"},
-		{"nothing quoted", "!{ls {{args}}}", "", "<ls >"},
+		{"nothing quoted", "!{ls {{args}}}", "", "<ls ''>"},
 		{"balanced braces", "!{awk '{print $1}' f} end", "", "<awk '{print $1}' f> end"},
 		{"empty command", "a!{}b", "", "ab"},
 		{"file", "read @{ a b.txt } now", "", "read |[a b.txt !{rm} {{args}}]| now"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"gemline/commands/custom"
 )
@@ -16,7 +17,7 @@ func Example() {
 	os.WriteFile(filepath.Join(dir, "git", "commit.toml"), []byte(`prompt = "Say what !{git status} means. {{args}}"`), 0o600)
 	commands, _, _ := custom.Load([]custom.Dir{{Path: dir, Owner: "user"}}, func(string) bool { return false })
 	world := custom.Sources{Run: func(context.Context, string) (string, error) { return "clean", nil },
-		Quote: func(text string) string { return "'" + text + "'" }}
+		Insert: func(line string, _ *regexp.Regexp, _ func(string) string) (string, error) { return line, nil }}
 	call := custom.Invocation{Line: "/git:commit in short", Args: "in short"}
 	parts, err := commands[0].Expand(context.Background(), call, world)
 	fmt.Printf("/%s: %s %v\n", commands[0].Name, parts[0].Text, err)

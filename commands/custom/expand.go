@@ -24,8 +24,9 @@ type Sources struct {
 	// the expansion.
 	Files func(ctx context.Context, path string, own bool) ([]*genai.Part, error)
 
-	// Quote returns a text as one word for a shell.
-	Quote func(string) string
+	// Insert returns a command line with values in the place of marks, which is data for
+	// the shell whatever stands around it.
+	Insert func(line string, marks *regexp.Regexp, value func(mark string) string) (string, error)
 }
 
 // An Invocation is how a command was called.
@@ -49,11 +50,11 @@ const (
 	file
 )
 
-// arguments is where arguments are put into a prompt of TOML, and words are those of
-// Markdown.
-const arguments = "{{args}}"
-
-var words = regexp.MustCompile(`\$(ARGUMENTS|[1-9])`)
+// arguments finds where arguments are put into a prompt of TOML, and words of Markdown.
+var (
+	arguments = regexp.MustCompile(`\{\{args\}\}`)
+	words     = regexp.MustCompile(`\$(ARGUMENTS|[1-9])`)
+)
 
 // split finds the pieces of a prompt.
 func split(prompt string, markdown bool) (pieces []piece, err error) {
@@ -109,15 +110,19 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			said.Reset()
 		}
 	}
+	value := func(mark string) string { return argument(mark, call.Args) }
 	for _, p := range c.pieces {
 		switch p.kind {
 		case bare:
-			said.WriteString(c.filled(p.text, call.Args, func(s string) string { return s }))
+			said.WriteString(c.marks().ReplaceAllStringFunc(p.text, value))
 		case shell:
 			if p.text == "" {
 				break
 			}
-			command := c.filled(p.text, call.Args, from.Quote)
+			command, err := from.Insert(p.text, c.marks(), value)
+			if err != nil {
+				return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.EscapeLine(c.File), err)}
+			}
 			out, err := from.Run(ctx, command)
 			if err != nil {
 				return nil, input.Unsent(ctx, "!{"+command+"}", err)
@@ -136,43 +141,30 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			parts = append(parts, found...)
 		}
 	}
-	if call.Args != "" && !c.takesArguments() {
+	if call.Args != "" && !c.marks().MatchString(c.prompt) {
 		said.WriteString("\n\n" + call.Line)
 	}
 	flush()
 	return parts, nil
 }
 
-// takesArguments reports whether the prompt says where its arguments go.
-func (c Command) takesArguments() bool {
+// marks finds where the prompt says that its arguments go.
+func (c Command) marks() *regexp.Regexp {
 	if c.Dir.Markdown {
-		return words.MatchString(c.prompt)
+		return words
 	}
-	return strings.Contains(c.prompt, arguments)
+	return arguments
 }
 
-// filled returns text with the arguments in it, each as quote gives it.
-func (c Command) filled(text, args string, quote func(string) string) string {
-	if !c.Dir.Markdown {
-		return strings.ReplaceAll(text, arguments, quoted(args, quote))
-	}
+// argument returns what a mark stands for.
+func argument(mark, args string) string {
+	n, err := strconv.Atoi(mark[1:])
 	list := strings.Fields(args)
-	return words.ReplaceAllStringFunc(text, func(name string) string {
-		n, err := strconv.Atoi(name[1:])
-		switch {
-		case err != nil:
-			return quoted(args, quote)
-		case n <= len(list):
-			return quoted(list[n-1], quote)
-		}
-		return ""
-	})
-}
-
-// quoted returns the quoted text, and "" for no text.
-func quoted(text string, quote func(string) string) string {
-	if text == "" {
-		return ""
+	switch {
+	case err != nil: // all of them
+		return args
+	case n <= len(list):
+		return list[n-1]
 	}
-	return quote(text)
+	return ""
 }

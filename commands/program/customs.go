@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -29,7 +30,7 @@ func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Custom
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
 				return f.content(ctx, path, own, show)
 			},
-			Quote: quoteArgument,
+			Insert: insertArguments,
 		}}
 }
 
@@ -108,12 +109,18 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 	return parts, nil
 }
 
-// quoteArgument returns a text as one word for the shell that runs commands.
-func quoteArgument(text string) string {
-	if runtime.GOOS == "windows" {
-		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+// insertArguments returns a command line for the shell that runs commands with values in
+// the place of marks.
+func insertArguments(line string, marks *regexp.Regexp, value func(string) string) (string, error) {
+	if runtime.GOOS != "windows" {
+		return script.Insert(line, marks, value)
 	}
-	return script.Quote(text)
+	return marks.ReplaceAllStringFunc(line, func(mark string) string {
+		if value := value(mark); value != "" {
+			return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		}
+		return ""
+	}), nil
 }
 
 // shown returns the handler of a call's events, for a call outside of the conversation.

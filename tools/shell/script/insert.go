@@ -1,0 +1,141 @@
+package script
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"gemline/tools/shell/program"
+)
+
+// Insert returns a command line with values in the place of marks. Each value is data for the
+// shell, also within quotes. A place where it would be read as code, such as a here-document,
+// backquotes, a calculation or the text behind sh -c, is an error. An empty value outside of
+// quotes is no word.
+func Insert(line string, marks *regexp.Regexp, value func(mark string) string) (string, error) {
+	in := inserting{value: value}
+	in.line = marks.ReplaceAllStringFunc(line, func(mark string) string {
+		in.marks = append(in.marks, mark)
+		return stand + strconv.Itoa(len(in.marks)-1) + "x"
+	})
+	if in.marks == nil {
+		return line, nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(in.line), "")
+	if err != nil {
+		return "", fmt.Errorf("%q can't be read: %w", line, err)
+	}
+	syntax.Walk(file, in.node)
+	slices.SortFunc(in.spans, func(a, b span) int { return a.from - b.from })
+	if len(in.spans) != len(in.marks) {
+		return "", fmt.Errorf("in %q a value could be run; let %s be a word of its own", line, in.marks[0])
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range in.spans {
+		b.WriteString(in.line[at:s.from] + s.text)
+		at = s.to
+	}
+	return b.String() + in.line[at:], nil
+}
+
+// stand begins what stands for a mark while a line is read.
+const stand = "gemlinemark"
+
+var stands = regexp.MustCompile(stand + `(\d+)x`)
+
+// A span is a part of a line, and what takes its place.
+type span struct {
+	from, to int
+	text     string
+}
+
+// inserting finds the places of values in a line.
+type inserting struct {
+	line  string
+	marks []string
+	value func(mark string) string
+	spans []span
+}
+
+// node looks at a part of the line in which words may hold values.
+func (in *inserting) node(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CmdSubst:
+		return !n.Backquotes
+	case *syntax.Redirect:
+		if n.Hdoc == nil {
+			in.word(n.Word)
+		}
+	case *syntax.WordIter:
+		for _, w := range n.Items {
+			in.word(w)
+		}
+	case *syntax.CaseClause:
+		in.word(n.Word)
+	case *syntax.CallExpr:
+		for _, a := range n.Assigns {
+			if a.Value != nil && a.Index == nil {
+				in.word(a.Value)
+			}
+		}
+		var argv []string
+		for _, w := range n.Args {
+			argv = append(argv, strings.Trim(in.text(w), `"'`))
+		}
+		programs, texts := program.Programs(argv), program.Texts(argv)
+		for i, w := range n.Args {
+			whole := stands.FindString(argv[i]) == argv[i]
+			if whole || !texts[i] && !slices.Contains(programs, i) && argv[0] != "eval" {
+				in.word(w)
+			}
+		}
+	}
+	return true
+}
+
+// text returns a part of the line.
+func (in *inserting) text(n syntax.Node) string { return in.line[n.Pos().Offset():n.End().Offset()] }
+
+// word puts values into a word.
+func (in *inserting) word(w *syntax.Word) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			in.fill(p, "")
+		case *syntax.SglQuoted:
+			if !p.Dollar {
+				in.fill(p, "'")
+			}
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if l, ok := inner.(*syntax.Lit); ok && in.text(p) == `"`+in.text(l)+`"` {
+					in.fill(p, `"`)
+				} else if ok && !p.Dollar {
+					in.fill(l, `"`)
+				}
+			}
+		}
+	}
+}
+
+// fill puts values into a part of a word, which stands in the given quotes.
+func (in *inserting) fill(part syntax.Node, quote string) {
+	start, text := int(part.Pos().Offset()), in.text(part)
+	for _, at := range stands.FindAllStringSubmatchIndex(text, -1) {
+		n, _ := strconv.Atoi(text[at[2]:at[3]])
+		value := in.value(in.marks[n])
+		from, to := start+at[0], start+at[1]
+		switch {
+		case quote != "" && text == quote+text[at[0]:at[1]]+quote:
+			from, to, value = start, start+len(text), Quote(value)
+		case value != "":
+			value = quote + Quote(value) + quote
+		}
+		in.spans = append(in.spans, span{from, to, value})
+	}
+}
