@@ -12,7 +12,7 @@ import (
 // interpreters maps programs that run code from an argument to the letters of the options
 // before such an argument.
 var interpreters = sync.OnceValue(func() map[string]string {
-	const lines = `c sh bash zsh dash ash ksh mksh fish xonsh nu su script npx npm powershell pwsh python pypy
+	const lines = `c sh bash zsh dash ash ksh mksh fish xonsh nu su script powershell pwsh python pypy
 		ck cmd
 		ep node bun tsx
 		e deno ruby lua osascript Rscript

@@ -11,7 +11,7 @@ func TestPrograms(t *testing.T) {
 		words string // those that are run in brackets
 	}{
 		{"sh -c [x]"}, {"/bin/bash -lc [x] a b"}, {"sh x.sh a"}, {"bash -e x.sh"}, {"bash x.sh -c y"}, {"sh -c -- [x]"}, {"bash -o pipefail -c [x]"},
-		{"sh -c [/bin/x;y]"}, {"env A=b sh -c [x]"}, {"docker run -e A=b image sh -c [x]"}, {"docker run -e A=b -c 5 image"}, {"npx -y server a"},
+		{"sh -c [/bin/x;y]"}, {"env A=b sh -c [x]"}, {"docker run -e A=b image sh -c [x]"}, {"docker run -e A=b -c 5 image"}, {"npx -y server a"}, {"npx -c x"},
 		{"python3 -c [x] a"}, {"python3.12 server.py -c a.cfg x"}, {"python -m http.server"}, {"node -e [x]"}, {"node --eval [x]"}, {"node [--eval=x]"},
 		{"node server.js"}, {"perl -ne [x]"}, {"ruby -e [x] y"}, {"php -r [x]"}, {"cmd.exe /c [x] [y]"}, {`C:\Windows\cmd.exe /C [x]`},
 		{"pwsh -Command [x] [y]"}, {"deno run a.ts"}, {"osascript -e [x]"}, {"uvx server --config a"},
