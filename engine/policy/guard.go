@@ -30,9 +30,11 @@ type GuardedFiles struct {
 	// Programs are the directories that programs are found in.
 	Programs []string
 
-	// Notes are directories in which every file is like a context file. Agreed are
-	// files and directories that the user has let run as they are.
-	Notes, Agreed []string
+	// Notes are directories in which every file is like a context file.
+	Notes []string
+
+	// Agreed returns files and directories that run with all rights as they are.
+	Agreed func() []string
 }
 
 // protected are names of files, and of directories with all they hold, that a
@@ -46,8 +48,8 @@ var protected = []string{
 
 // Guard returns p and a, except that edits of guarded files are asked about in
 // every mode but [Yolo], whatever was granted or rules allow, and that no
-// "always" is offered for them. Gemline's own configuration is asked about in
-// Yolo as well, and left alone where nobody can be asked.
+// "always" is offered for them. Gemline's own configuration and what runs with all
+// rights are asked about in Yolo as well, and left alone where nobody can be asked.
 func Guard(p *Policy, a engine.Approver, g GuardedFiles) (engine.Policy, engine.Approver) {
 	w := guard{p, g}
 	return w, guardedApprover{a, w}
@@ -117,7 +119,12 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	p = p.As(p.Unattended) // the mode must not change during the judgement
 	e := p.Explain(q)
 	w := guard{p, g}
-	switch yolo := p.Mode() == Yolo; {
+	yolo := p.Mode() == Yolo
+	always := ""
+	if yolo && e.Verdict == engine.Allow {
+		always = w.always(q)
+	}
+	switch {
 	case e.Verdict != engine.Allow:
 	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "" && !(e.Rule.Undoable && q.Intent.Plan.Looked):
 		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
@@ -125,15 +132,25 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}
 	case !yolo && w.edits(q, w.protects):
 		e.Ruling = Ruling{Why: "the call may write to a protected file"}
-	case !yolo || !w.edits(q, g.isOwn):
+	case always == "":
 	case p.Unattended:
-		e.Ruling = Ruling{Verdict: engine.Deny,
-			Why: "the call may write to gemline's own configuration, and nobody is there to ask"}
-		e.Reason = "This is gemline's own configuration, which is changed by the user or with the user's consent, in every mode."
+		e.Ruling = Ruling{Verdict: engine.Deny, Why: "the call may write to " + always + ", and nobody is there to ask"}
+		e.Reason = "This is " + always + ", which is changed by the user or with the user's consent, in every mode."
 	default:
-		e.Ruling = Ruling{Why: "the call may write to gemline's own configuration"}
+		e.Ruling = Ruling{Why: "the call may write to " + always}
 	}
 	return e
+}
+
+// always names what q may write to that is asked about in every mode, "" if it does not.
+func (g guard) always(q engine.Proposal) string {
+	switch {
+	case g.edits(q, g.files.isOwn):
+		return "gemline's own configuration"
+	case g.edits(q, g.files.isAgreed):
+		return "a file that runs with all the user's rights"
+	}
+	return ""
 }
 
 // protects reports whether the file at path is guarded. A plan that is written in plan
@@ -181,10 +198,15 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(disk.Follow(path)) })
 }
 
+// isAgreed reports whether the file at path runs with all rights.
+func (g GuardedFiles) isAgreed(path string) bool {
+	return g.Agreed != nil && slices.ContainsFunc(g.Agreed(), func(dir string) bool { return insideFollowed(dir, path) })
+}
+
 // protects reports whether the file at path is guarded.
 func (g GuardedFiles) protects(path string) bool {
-	if g.isOwn(path) || g.isProtectedName(filepath.Base(path)) ||
-		slices.ContainsFunc(slices.Concat(g.Notes, g.Agreed), func(dir string) bool { return insideFollowed(dir, path) }) {
+	if g.isOwn(path) || g.isAgreed(path) || g.isProtectedName(filepath.Base(path)) ||
+		slices.ContainsFunc(g.Notes, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
 	for _, root := range g.roots() {

@@ -154,6 +154,29 @@ func TestGuardUnattended(t *testing.T) {
 	}
 }
 
+// What runs with all rights is asked about in Yolo, too, also if it is run only later.
+func TestGuardAgreed(t *testing.T) {
+	runs := []string{"/project/early.sh"}
+	files := policy.GuardedFiles{Agreed: func() []string { return runs }}
+	runs = append(runs, "/project/bin")
+	for _, c := range []struct {
+		path                 string
+		attended, unattended engine.Verdict
+	}{
+		{"early.sh", engine.Ask, engine.Deny}, {"bin/x", engine.Ask, engine.Deny}, {"binary", engine.Allow, engine.Allow},
+	} {
+		for unattended, want := range map[bool]engine.Verdict{false: c.attended, true: c.unattended} {
+			p := policy.New(policy.Yolo)
+			p.Unattended = unattended
+			g, _ := policy.Guard(p, nil, files)
+			v, _ := g.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Edit), Intent: engine.Intent{Paths: []string{"/project/" + c.path}}})
+			if v != want {
+				t.Errorf("%s, %v: %v, want %v", c.path, unattended, v, want)
+			}
+		}
+	}
+}
+
 // A command that writes gemline's own configuration is asked about in Yolo as
 // an edit of it is.
 func TestGuardedRedirections(t *testing.T) {

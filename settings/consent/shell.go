@@ -225,6 +225,14 @@ func (r *reader) assigns(list []*syntax.Assign) {
 		name := a.Name.Value
 		if program.Steers(name) {
 			r.unsure("a script sets %s, which decides what runs", name)
+			if before, ok := r.set[name]; ok && !r.twice[name] {
+				r.known[name] = before
+			}
+			if a.Value != nil {
+				fields, _ := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}})
+				r.steered(strings.Join(fields, " "))
+			}
+			delete(r.known, name)
 		}
 		if a.Naked || a.Append || a.Index != nil || a.Array != nil || r.nest > 0 || r.twice[name] {
 			continue

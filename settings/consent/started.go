@@ -54,8 +54,10 @@ func (s Start) Find() Started {
 		r.Roots = append(r.Roots, disk.Follow(root))
 	}
 	r.set["PWD"] = r.dirs[0]
-	if home := s.user("HOME"); home != "" {
-		r.set["HOME"] = home
+	for _, name := range []string{"HOME", "PATH"} {
+		if value := s.user(name); value != "" {
+			r.set[name] = value
+		}
 	}
 	for _, kv := range append(slices.Clone(s.Vars), s.Env...) {
 		name, value, _ := strings.Cut(kv, "=")
@@ -173,8 +175,9 @@ func (r *reader) environment() {
 			r.apart(func() { r.run(value, byShell) })
 		case program.Steers(name) && !strings.Contains(plain, " "+name+" "):
 			r.unsure("its %s may have other files loaded", name)
+			r.steered(value)
 		default:
-			for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(":;,= ", c) }) {
+			for _, part := range parts(value) {
 				if r.leadsIn(part) && !strings.Contains(value, "://") {
 					r.unsure("its %s names %s, and what is done with that can't be told", name, part)
 				}
@@ -191,6 +194,22 @@ func (r *reader) environment() {
 	for _, dir := range r.path() {
 		if !filepath.IsAbs(dir) || r.inside(disk.Follow(dir)) {
 			r.unsure("programs are looked for in %s, which the PATH names", cmp.Or(dir, "."))
+			r.steered(dir)
+		}
+	}
+}
+
+// parts returns the words of a variable that may be paths.
+func parts(value string) []string {
+	return strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(":;,= ", c) })
+}
+
+// steered adds the files and directories that a variable names by which programs load others.
+func (r *reader) steered(value string) {
+	for _, part := range parts(value) {
+		r.names(part)
+		for _, path := range r.at(part) {
+			r.directory(path, "")
 		}
 	}
 }
@@ -206,9 +225,6 @@ func (r *reader) leadsIn(part string) bool {
 // path returns the directories in which programs are looked for.
 func (r *reader) path() []string {
 	if value, ok := r.set["PATH"]; ok {
-		return strings.Split(value, string(os.PathListSeparator))
-	}
-	if value := r.user("PATH"); value != "" {
 		return strings.Split(value, string(os.PathListSeparator))
 	}
 	return nil
@@ -447,6 +463,7 @@ func (r *reader) python(name string, args []string, unknown func(int) bool) {
 		path := r.other(arg, pythonLoads, func(s string) string { return s })
 		if path != "" && !alone {
 			r.unsure("%s also loads modules from beside %s; with -I it does not", name, r.short(path))
+			r.directory(filepath.Dir(path), "")
 		}
 		return
 	}

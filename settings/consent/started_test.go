@@ -180,6 +180,22 @@ func TestDirs(t *testing.T) {
 	}
 }
 
+// What a variable names that decides what runs is held, where it can be, for what has all
+// rights in any case.
+func TestSteered(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	for text, want := range map[string]string{"PATH=$GEMINI_PROJECT_DIR/hooks:$PATH jq": "hooks", "export PATH=hooks:$PATH; jq": "hooks", "NODE_OPTIONS='--require ./a.sh' node": "a.sh",
+		"PERL5LIB=hooks perl -Mx": "hooks", "python3 hooks/x.py": "hooks"} {
+		os.WriteFile(filepath.Join(dir, "hooks", "x.py"), nil, 0o600)
+		s := consent.Start{Texts: []string{text}, Dir: dir, Roots: []string{dir}, Vars: []string{"GEMINI_PROJECT_DIR=" + dir},
+			User: func(name string) string { return map[string]string{"PATH": "/usr/bin:/bin"}[name] }}
+		if held := s.Find().Held(); !slices.Contains(held, filepath.Join(dir, want)) {
+			t.Errorf("%s: %q are held", text, held)
+		}
+	}
+}
+
 // Whatever is read, nothing is told of files that lie elsewhere, and nothing panics.
 func FuzzText(f *testing.F) {
 	dir := folder(f)

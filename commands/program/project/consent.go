@@ -118,9 +118,14 @@ func (a *agreements) held() []string {
 	if a == nil {
 		return nil
 	}
+	return append(a.running(), a.obeyed()...)
+}
+
+// running returns the files and directories that start with all rights.
+func (a *agreements) running() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return append(slices.Sorted(maps.Keys(a.free)), a.obeyed()...)
+	return slices.Sorted(maps.Keys(a.free))
 }
 
 // obeyed returns other paths in the workspace of gemline's and git's configuration: the

@@ -116,7 +116,11 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 // GuardedFiles returns the files that are protected from unasked edits, among them those with
 // the given names. The directory's stored state is at temp.
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
-	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}, Agreed: o.agreed.held()}
+	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}}
+	if o.agreed != nil {
+		obeyed := o.agreed.obeyed()
+		g.Agreed = func() []string { return append(o.agreed.running(), obeyed...) }
+	}
 	if o.Paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(o.GlobalContext())), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
