@@ -184,6 +184,10 @@ func (n *nest) checkCanary(o outcome) {
 			for _, r := range n.server.Requests() {
 				text += r.Path + r.Query
 			}
+		case "requests": // with their headers
+			for _, r := range n.server.Requests() {
+				text += fmt.Sprintln(r.Path, r.Query, r.Header, string(r.Body))
+			}
 		case "journal":
 			text = n.everything(filepath.Join(n.home, ".gemini", "tmp"))
 		default:
@@ -281,6 +285,11 @@ func (n *nest) checkShown(transcript string) {
 	for _, text := range n.Expect.PromptShows {
 		if !strings.Contains(transcript, text) {
 			n.t.Errorf("the question does not show %q", text)
+		}
+	}
+	for _, text := range n.Expect.SaysNot {
+		if strings.Contains(transcript, text) {
+			n.t.Errorf("the terminal shows %q", text)
 		}
 	}
 	if bad := hidden(transcript, false); bad != "" {
