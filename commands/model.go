@@ -24,8 +24,11 @@ type modelCommands struct {
 
 func (cmd modelCommands) models() *Command {
 	return &Command{Name: "model", Usual: true, Args: "[NAME] [--thinking LEVEL] [--persist]",
-		Summary: "list the models, or change to one",
+		Summary: "choose a model, or change to one",
 		Run:     cmd.useModel, Sub: Set{
+			{Name: "list", Summary: "list all models", Run: func(context.Context, string) error {
+				return sentences(cmd.out, append([]string{cmd.chosen(), ""}, described(cmd.c.Model.Presets.Choices())...)...)
+			}},
 			{Name: "set", Args: "NAME [--thinking LEVEL] [--persist]",
 				Summary: "change the model, or how much it thinks (low, medium, high); --persist for later sessions, too",
 				Run: func(ctx context.Context, args string) error {
@@ -141,21 +144,31 @@ func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
 	return nil
 }
 
-// pick prints the chosen model and the models to choose from, and has one chosen.
-func (cmd modelCommands) pick(ctx context.Context) error {
+// chosen says which model is chosen, and which one answers.
+func (cmd modelCommands) chosen() string {
 	line := "model: " + cmd.c.Model.Chosen()
 	if now := cmd.c.Engine.Model(); now != cmd.c.Model.Chosen() {
 		line += "; now " + now
 	}
-	choices := cmd.c.Model.Presets.Choices()
-	if cmd.pickOne == nil {
-		ls := []string{line, "", "Names you can give:"}
-		for _, c := range choices {
-			ls = append(ls, c.Name+": "+c.Note)
-		}
-		return sentences(cmd.out, ls...)
+	return line
+}
+
+// described returns a line for each choice.
+func described(choices []preset.Choice) (lines []string) {
+	for _, c := range choices {
+		lines = append(lines, c.Name+": "+c.Note)
 	}
-	if err := sentences(cmd.out, line); err != nil {
+	return lines
+}
+
+// pick prints the chosen model and the usual ones to choose from, and has one chosen.
+func (cmd modelCommands) pick(ctx context.Context) error {
+	choices := cmd.c.Model.Presets.Usual(cmd.c.Model.Chosen())
+	all := fmt.Sprintf("/model list has all %d", len(cmd.c.Model.Presets.Choices()))
+	if cmd.pickOne == nil {
+		return sentences(cmd.out, append(append([]string{cmd.chosen(), "", "Names you can give:"}, described(choices)...), all)...)
+	}
+	if err := sentences(cmd.out, cmd.chosen()+"; "+all); err != nil {
 		return err
 	}
 	var menu []Choice

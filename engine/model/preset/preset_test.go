@@ -107,6 +107,8 @@ func TestTables(t *testing.T) {
 				got = chain(table.Chain(arg))
 			case kind == "choices":
 				got = fmt.Sprint(table.Choices())
+			case kind == "usual":
+				got = fmt.Sprint(table.Usual(arg))
 			case kind == "compression":
 				got = preset.Compression(arg)
 			default:

@@ -242,6 +242,24 @@ func (t *Table) Choices() (choices []Choice) {
 	return choices
 }
 
+// Usual returns the names to offer first: those for the newest models, those of the
+// user, and now.
+func (t *Table) Usual(now string) (choices []Choice) {
+	t = t.some()
+	shown := map[string]bool{}
+	for _, row := range catalog.Shipped().Names {
+		shown[row.Name] = row.Listed && !catalog.Shipped().Has(row.Is)
+	}
+	for _, name := range slices.AppendSeq(t.Customs(), maps.Keys(t.definitions)) {
+		shown[name] = true
+	}
+	choices = slices.DeleteFunc(t.Choices(), func(c Choice) bool { return !shown[c.Name] && c.Name != now })
+	if now != "" && !slices.ContainsFunc(choices, func(c Choice) bool { return c.Name == now }) {
+		choices = append(choices, Choice{now, "chosen by name"})
+	}
+	return choices
+}
+
 // meaning says what a name stands for.
 func (t *Table) meaning(name string) string {
 	note := t.model(name)

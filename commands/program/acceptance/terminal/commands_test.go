@@ -119,6 +119,7 @@ var uses = map[string][]typed{
 	"memory add":                {{"/memory add tea, not coffee", ready}},
 	"model":                     {{"/model", "Enter for no change: "}, {"flash", ready}, {"/model", "Enter for no change: "}, {"", ready}},
 	"mode":                      {{"/mode", ready}, {"/mode plan", "\nplan> "}, {"/mode default", ready}, {"/mode nonsense", ready}},
+	"model list":                {{"/model list", ready}},
 	"model set":                 {{"/model set pro", ready}},
 	"permissions":               {{"/permissions", ready}},
 	"permissions status":        {{"/permissions status", ready}},

@@ -58,8 +58,10 @@ func TestModelsInASession(t *testing.T) {
 		t.Errorf("nothing has changed, and it is told: %q", got)
 	}
 	s.Say("/model")
-	s.Expect("model: auto; now " + small)
-	s.Expect("Enter for no change: ")
+	s.Expect("model: auto; now " + small + "; /model list has all ")
+	s.Expect("  1 auto: ")
+	s.Expect("  4 flash-lite: ")
+	s.Expect("which model? 1 to 4, Enter for no change: ")
 	s.Line("")
 	s.Say("/stats model")
 	s.Expect("As utility_router: 3 requests, 300 tokens in, 15 out")
