@@ -25,7 +25,9 @@ func try(t *testing.T, l line) *nest {
 	before := n.snapshot()
 	switch {
 	case n.Setup.Mode == "pty":
-		n.checkShown(n.sit())
+		shown := n.sit()
+		n.checkShown(shown)
+		n.checkCanary(outcome{stdout: shown})
 		n.checkFiles()
 	default:
 		o := n.run()
