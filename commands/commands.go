@@ -320,7 +320,7 @@ func Step(d *Deps) input.Step {
 			set := d.Commands()
 			c, args := set.Find(line[1:])
 			if c == nil || c.Custom { // else it has nothing to do with their files
-				d.Customs.tell()
+				d.Customs.tell(append(strings.Fields(line[1:]), "")[0]) // whose own trouble is the error below
 			}
 			if c == nil {
 				if err := set.unknown(d, line[1:]); err != nil {

@@ -84,9 +84,9 @@ func (cs *Customs) sent(line string) {
 	}
 }
 
-// tell says what is wrong with the files, once.
-func (cs *Customs) tell() {
-	for _, note := range cs.Library.Notes() {
+// tell says what is wrong with the files, once, but for the file of a command.
+func (cs *Customs) tell(but string) {
+	for _, note := range cs.Library.Notes(but) {
 		cs.Notify(note)
 	}
 }
@@ -95,7 +95,7 @@ func (cs *Customs) tell() {
 func (cmd customCommands) written() *Command {
 	list := func(_ context.Context, _ string) error {
 		found := cmd.customs.found()
-		cmd.customs.tell()
+		cmd.customs.tell("")
 		if len(found) == 0 {
 			return sentences(cmd.out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}
@@ -117,7 +117,7 @@ func (cmd customCommands) written() *Command {
 			Run: func(_ context.Context, _ string) error {
 				cmd.customs.Library.Forget()
 				found := cmd.customs.found()
-				cmd.customs.tell()
+				cmd.customs.tell("")
 				return sentences(cmd.out, fmt.Sprintf("custom commands: %d", len(found)))
 			}},
 	}}

@@ -129,7 +129,7 @@ func (cmd subCommands) extensions() *Command {
 // reloadExtensions reads again what extensions bring and a session can take up.
 func (cmd subCommands) reloadExtensions(ctx context.Context, _ string) error {
 	cmd.customs.Library.Forget()
-	cmd.customs.tell()
+	cmd.customs.tell("")
 	for _, command := range []string{"skills", "agents"} {
 		if err := cmd.manage(ctx, command, "reload"); err != nil {
 			return err

@@ -1,6 +1,9 @@
 package custom
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A Library is the commands of directories. It reads them when it is first asked for
 // commands, and again after [Library.Forget]. It is safe for concurrent use.
@@ -26,13 +29,13 @@ func (l *Library) Commands(taken func(name string) bool) []Command {
 }
 
 // Notes returns what is wrong with the files, each once in the life of the Library
-// unless the files are read again.
-func (l *Library) Notes() []string {
+// unless the files are read again. It leaves out what [Library.Lost] says of the name but.
+func (l *Library) Notes(but string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	notes := l.notes
 	l.notes = nil
-	return notes
+	return slices.DeleteFunc(notes, func(note string) bool { return note == noteOf+l.lost[but] })
 }
 
 // Lost returns why there is no command of a name although a file is there for it, "" if

@@ -75,7 +75,7 @@ func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes [
 func Broken(dirs []Dir) (notes []string) {
 	_, _, lost := Load(dirs, func(string) bool { return false })
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		notes = append(notes, "the command "+lost[name])
+		notes = append(notes, noteOf+lost[name])
 	}
 	return notes
 }
@@ -152,9 +152,12 @@ type loader struct {
 	files int
 }
 
+// noteOf is before what is said of a file.
+const noteOf = "the command "
+
 func (l *loader) note(path, format string, args ...any) {
 	what := text.EscapeLine(path) + " is not used: " + fmt.Sprintf(format, args...)
-	l.notes = append(l.notes, "the command "+what)
+	l.notes = append(l.notes, noteOf+what)
 	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, l.extension())); err == nil {
 		l.lost[commandName(strings.Split(below, string(filepath.Separator)))] = what
 	}
