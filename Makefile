@@ -106,9 +106,11 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run 'Against|TestQuote' ./tools/shell/script
 	$(SOAK) -run Properties ./engine/policy
 	$(SOAK) -run 'TestAgainstModel|TestIgnoreAsGit' ./tools/workspace
-	$(SOAK) -run TestRaces ./tools
+	$(SOAK) -run TestRaces ./tools/files
+	$(SOAK) -run TestUndoRandom ./tools/checkpoint
+	$(SOAK) -run TestLookEvery ./tools/command
 	$(SOAK) -run TestRace ./engine/disk
-	$(SOAK) -run TestPlainConfig ./tools/sandbox/stage
+	$(SOAK) -run TestParseAgainstGit ./tools/gitconfig
 	$(SOAK) -tags helper -run 'TestPodman|TestKernelSuite|TestClones' ./tools/sandbox
 	$(SOAK) -run TestRandomKeys ./commands/program/acceptance/terminal
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...

@@ -1,8 +1,10 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,6 +106,47 @@ func TestLinks(t *testing.T) {
 			if m[2] != "" && !headings(to)[m[2]] {
 				t.Errorf("%s: %s has no heading for %s", p.Name, m[1], m[2])
 			}
+		}
+	}
+}
+
+// What a soak is said to run is there: go test passes if a pattern names nothing.
+func TestSoakNamesTests(t *testing.T) {
+	line := regexp.MustCompile(`-run '?([A-Za-z|]+)'?((?: \./[a-z/.]+)+)$`)
+	for _, file := range []string{"Makefile", "commands/program/release/soak-day"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for l := range strings.Lines(string(text)) {
+			m := line.FindStringSubmatch(strings.TrimSpace(l))
+			if m == nil {
+				continue
+			}
+			found++
+			var tests []byte
+			for dir := range strings.FieldsSeq(m[2]) {
+				err := filepath.WalkDir(strings.TrimSuffix(dir, "/..."), func(name string, d fs.DirEntry, err error) error {
+					if err == nil && strings.HasSuffix(name, "_test.go") {
+						var b []byte
+						b, err = os.ReadFile(name)
+						tests = append(tests, b...)
+					}
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			for want := range strings.SplitSeq(m[1], "|") {
+				if !regexp.MustCompile(`(?m)^func (Test\w*)?` + want).Match(tests) {
+					t.Errorf("%s: no test in%s is called %s", file, m[2], want)
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: no pattern", file)
 		}
 	}
 }
