@@ -494,6 +494,7 @@ func (r *reader) other(name string, loads *regexp.Regexp, without func(string) s
 			r.unsure("%s can't be read: %v", r.short(path), err)
 		} else if what := loads.FindString(without(string(b))); what != "" {
 			r.unsure("%s may load or run other files (%s)", r.short(path), what)
+			r.directory(filepath.Dir(path), "")
 		}
 	}
 	if found == "" {
