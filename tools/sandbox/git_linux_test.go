@@ -114,6 +114,9 @@ func TestMadeRepositories(t *testing.T) {
 			"git clone -q SRC c && cd c && git maintenance run && git config user.name x && git config --worktree core.sparseCheckout false",
 			"git clone -q SRC c && cd c && git config extensions.worktreeConfig true && git worktree add -q ../tree && git -C ../tree sparse-checkout set d",
 		} {
+			if !step.tries(script) {
+				continue
+			}
 			t.Run(step.name+"/"+script, func(t *testing.T) {
 				made := filepath.Join(dir, "made")
 				if err := os.Mkdir(made, 0o700); err != nil {
@@ -243,6 +246,9 @@ func TestHarmfulClones(t *testing.T) {
 			"git clone -q URL c && mkdir c/.git/rebase-merge && echo exec id > c/.git/rebase-merge/git-rebase-todo":         "rebase-merge/git-rebase-todo has git run",
 			"git clone -q URL c && mkdir -p c/.git/worktrees/x && echo ../../../x > c/.git/worktrees/x/commondir":           "a worktree of it has its configuration elsewhere",
 		} {
+			if !step.tries(script) {
+				continue
+			}
 			t.Run(step.name+"/"+script, func(t *testing.T) {
 				script = strings.NewReplacer("URL", "file://"+dir+"/src", "SUP", "file://"+dir+"/sup").Replace(script)
 				out, err := bash(t, k, Profile{Root: dir}, gitUser+script)
@@ -295,6 +301,9 @@ func TestHeldTrees(t *testing.T) {
 			"alternates":             "echo $E/objects > .git/objects/info/alternates",
 			"a remote in a file":     "mkdir -p .git/remotes && echo \"URL: ext::$E/run\" > .git/remotes/other",
 		} {
+			if !step.tries(name) {
+				continue
+			}
 			t.Run(step.name+"/"+name, func(t *testing.T) {
 				root := repository(t)
 				tree := root + "-tree"
@@ -339,6 +348,9 @@ func TestHeldApart(t *testing.T) {
 			"that of a module":                "cat evil >> store/modules/sub/m/config",
 			"a tree of a bare one":            "cp -r bare x && cat evil >> x/config && echo $PWD/x > bare/worktrees/tree/commondir",
 		} {
+			if !step.tries(name) {
+				continue
+			}
 			t.Run(step.name+"/"+name, func(t *testing.T) {
 				root := filepath.Join(dir, "root")
 				defer os.RemoveAll(root)
@@ -395,6 +407,9 @@ func TestOrdinaryGit(t *testing.T) {
 			"git -C tree status && cd tree && echo x > y && git add y && git commit -qm x && git checkout -q --detach && git gc -q",
 			"git init -q new && git clone -q . ../root/copy",
 		} {
+			if !step.tries(script) {
+				continue
+			}
 			t.Run(step.name+"/"+script, func(t *testing.T) {
 				setup := exec.Command("bash", "-ec", gitUser+"rm -rf root; git clone -q src root; cd root; git worktree add -q -b side tree; git branch -q other origin/other")
 				setup.Dir = dir

@@ -190,7 +190,7 @@ func plainAgainst(t *testing.T, shell string) {
 	r := enginetest.Random(t, 0)
 	const batch = 5000
 	tried, taken := 0, 0
-	for total := size(20_000, 1_000_000); tried < total; {
+	for total := size(6000, 1_000_000); tried < total; {
 		var texts, run []string
 		for len(texts) < batch && tried < total {
 			tried++
@@ -288,7 +288,7 @@ func readableAgainst(t *testing.T, shell string) {
 	const batch = 500
 	readable, ran := 0, 0
 	g := grammar{r: r} // one, so that no function has the name of another script's
-	for done, total := 0, size(1000, 200_000); done < total; done += batch {
+	for done, total := 0, size(400, 200_000); done < total; done += batch {
 		var texts []string
 		for len(texts) < min(batch, total) {
 			if text := g.list(3); Read(text).Class != engine.Opaque {
@@ -309,7 +309,7 @@ func readableAgainst(t *testing.T, shell string) {
 			}
 		}
 	}
-	t.Logf("readable: %d random scripts, %d of them readable, ran %d commands", size(1000, 200_000), readable, ran)
+	t.Logf("readable: %d random scripts, %d of them readable, ran %d commands", size(400, 200_000), readable, ran)
 	if ran < readable/2 {
 		t.Error("they hardly ran anything")
 	}
@@ -509,7 +509,7 @@ func (g *grammar) test(depth int) string {
 func TestQuote(t *testing.T) {
 	r := enginetest.Random(t, 0)
 	const batch = 2000
-	for done, total := 0, size(20_000, 1_000_000); done < total; done += batch {
+	for done, total := 0, size(6000, 1_000_000); done < total; done += batch {
 		var want []string
 		script := bytes.NewBufferString("r() { printf '%s\\0' \"$#\" \"$@\"; }\n")
 		for range min(batch, total) {
@@ -541,7 +541,7 @@ func TestQuote(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("quoting: %d lists of words, all read back as they were", size(20_000, 1_000_000))
+	t.Logf("quoting: %d lists of words, all read back as they were", size(6000, 1_000_000))
 }
 
 // scrawl returns a random word.

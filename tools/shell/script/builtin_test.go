@@ -63,7 +63,7 @@ func builtinsAgainst(t *testing.T, shell string) {
 	r := enginetest.Random(t, 0)
 	const batch = 500
 	plain, readable := 0, 0
-	for done, total := 0, size(1000, 400_000); done < total; done += batch {
+	for done, total := 0, size(400, 400_000); done < total; done += batch {
 		var texts []string
 		for len(texts) < batch {
 			name := all[r.IntN(len(all))]
