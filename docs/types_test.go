@@ -22,9 +22,9 @@ import (
 // How many types are still over a limit. Each number may only fall; who brings it to five names
 // those in the place of the number, with a reason each.
 const (
-	stillEmbed     = 19 // get more than three methods from a struct of ours that they embed
+	stillEmbed     = 1  // get more than three methods from a struct of ours that they embed
 	stillFields    = 35 // have more than 15 fields
-	stillMethodful = 30 // have more than 25 methods, inherited ones included
+	stillMethodful = 28 // have more than 25 methods, inherited ones included
 )
 
 // TestTypes holds the structs of the program to what can be overseen: none inherits by

@@ -57,7 +57,7 @@ func (in Inputs) Explain(all bool) []Entry {
 	overrides := overrides()
 	for _, o := range overrides {
 		if in.says(o) {
-			entry(strings.Split(o.Name, "."))
+			entry(strings.Split(o.Key.Name, "."))
 		}
 	}
 	if all {
@@ -71,7 +71,7 @@ func (in Inputs) Explain(all bool) []Entry {
 	out := make([]Entry, 0, len(found))
 	for _, e := range sorted(found) {
 		var o override
-		if i := slices.IndexFunc(overrides, func(o override) bool { return o.Name == e.Key }); i >= 0 {
+		if i := slices.IndexFunc(overrides, func(o override) bool { return o.Key.Name == e.Key }); i >= 0 {
 			o = overrides[i]
 		}
 		in.settle(e, merged, o)

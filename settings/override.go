@@ -19,7 +19,7 @@ func (e *ForbiddenError) Error() string { return e.Message }
 // An override is a key about which the environment or the command line may
 // have the last word.
 type override struct {
-	Key
+	Key  Key
 	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
 }
 
@@ -85,13 +85,13 @@ func overrides() (all []override) {
 // variables returns what the environment says about the key, by every
 // variable that says something, the strongest first.
 func (o override) variables(lookup func(string) (string, bool)) (names []string, values []any) {
-	for _, name := range o.env {
+	for _, name := range o.Key.env {
 		said, _ := lookup(name)
 		if said = strings.TrimSpace(said); said == "" {
 			continue
 		}
 		var v any = said
-		if o.Type == isBool { // anything else is off
+		if o.Key.Type == isBool { // anything else is off
 			v = said == "1" || said == "true"
 		}
 		names, values = append(names, name), append(values, v)
@@ -105,20 +105,20 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
 	for _, o := range overrides() {
-		if o.field == nil {
+		if o.Key.field == nil {
 			continue
 		}
 		if names, values := o.variables(lookup); len(values) > 0 {
-			if !o.allows(values[0]) {
-				return &jsonc.Error{Path: names[0], Message: o.mismatch(values[0]).Error()}
+			if !o.Key.allows(values[0]) {
+				return &jsonc.Error{Path: names[0], Message: o.Key.mismatch(values[0]).Error()}
 			}
-			o.set(s, values[0])
+			o.Key.set(s, values[0])
 		}
 		if o.flag == nil {
 			continue
 		}
 		if _, v, ok := o.flag(f); ok {
-			o.set(s, o.combine(o.get(s), v))
+			o.Key.set(s, o.Key.combine(o.Key.get(s), v))
 		}
 	}
 	if s.ApprovalMode == "yolo" && s.NoYolo {

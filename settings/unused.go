@@ -101,8 +101,8 @@ func (u *finder) key(path []string, v any, item Unused) {
 // environment lists the variables that stand for keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
 	for _, o := range overrides() {
-		if names, values := o.variables(lookup); len(values) > 0 && o.Status == Later {
-			u.key(strings.Split(o.Name, "."), values[0], Unused{File: names[0]})
+		if names, values := o.variables(lookup); len(values) > 0 && o.Key.Status == Later {
+			u.key(strings.Split(o.Key.Name, "."), values[0], Unused{File: names[0]})
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return err
 	}
 	defer k.done()
-	p, err := k.Undo(ctx, []*checkpoint.Done{d})
+	p, err := k.Keeper.Undo(ctx, []*checkpoint.Done{d})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	if c.DryRun {
 		return out.show(doc, append(ls, "would take back: "+d.String())...)
 	}
-	o, err := k.Apply(ctx, p, c.Force)
+	o, err := k.Keeper.Apply(ctx, p, c.Force)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func pathsOf(list []checkpoint.Change) []string {
 
 // A keeper is that of a session.
 type keeper struct {
-	*checkpoint.Keeper
+	Keeper  *checkpoint.Keeper
 	session string
 	rel     func(string) string
 	done    func()
@@ -100,7 +100,7 @@ func (here *Folder) lastTurn(ctx context.Context, project Project, session strin
 		return nil, nil, err
 	}
 	defer k.done()
-	ids, err := k.Sessions(ctx)
+	ids, err := k.Keeper.Sessions(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return nil, nil, err
 	}
@@ -120,7 +120,7 @@ func (here *Folder) lastTurn(ctx context.Context, project Project, session strin
 		if err != nil {
 			return nil, nil, err
 		}
-		list, err := one.Turns(ctx)
+		list, err := one.Keeper.Turns(ctx)
 		if err != nil {
 			one.done()
 			return nil, nil, err
@@ -148,7 +148,7 @@ func discarded(ctx context.Context, project Project) (*keeper, []checkpoint.Disc
 	if err != nil {
 		return nil, nil, err
 	}
-	list, err := k.Trash(ctx)
+	list, err := k.Keeper.Trash(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		k.done()
 		return nil, nil, err
@@ -210,7 +210,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, here.Paths.Folder(""),
 			here.Paths.Home))), filepath.Base(c.To))
 	}
-	p, err := one.Recover(ctx, list[i], to)
+	p, err := one.Keeper.Recover(ctx, list[i], to)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	if !yes {
 		return out.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
 	}
-	o, err := one.Apply(ctx, p, false)
+	o, err := one.Keeper.Apply(ctx, p, false)
 	if err == nil && len(o.Failed) > 0 {
 		err = errors.New(text.EscapeLine(o.Failed[0]))
 	}
@@ -244,7 +244,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 // question asks whether a file is brought back: what is in its place, and what comes there.
 func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Discarded,
 	change checkpoint.Change) (string, error) {
-	is, comes, err := k.About(ctx, change)
+	is, comes, err := k.Keeper.About(ctx, change)
 	from, to := k.rel(d.Path), k.rel(change.Path)
 	until := fmt.Sprintf("until %s (%s)", d.Time.Local().Format(time.DateTime), comes)
 	switch there := change.Before.There(); {

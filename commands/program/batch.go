@@ -78,10 +78,10 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 			err = &crash{value: v}
 		}
 	}()
-	s, err := p.Begin(ctx, Choice{Choice: r.opts.Chosen(), Model: t.Model, MaxTurns: t.MaxTurns,
-		System: t.System, Generator: t.Generator, Trial: t.Trial,
-		Limits: &limit.Config{Tokens: t.MaxTokens,
-			Calls: cmp.Or(t.MaxToolCalls, r.opts.Flags.MaxToolCalls), Time: cmp.Or(t.Timeout,
+	s, err := p.Begin(ctx, Choice{Choice: r.opts.Chosen(), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
+		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
+			Calls: cmp.Or(t.Item.MaxToolCalls, r.opts.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,
 				time.Duration(r.opts.Flags.Timeout))},
 		Schema: t.Schema, Tally: t.Tally, Notify: r.opts.Redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
 	if err != nil {
@@ -89,11 +89,11 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 	}
 	defer s.Close()
 	f := frontOf(r, s)
-	if err := f.files().Check(ctx, t.Files); err != nil {
+	if err := f.files().Check(ctx, t.Item.Files); err != nil {
 		return err
 	}
 	defer s.end(ctx, "exit")
-	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Text(), Context: s.start(ctx, "startup")})
+	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.start(ctx, "startup")})
 }
 
 // shape tells what answers must hold.

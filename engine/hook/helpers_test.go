@@ -40,7 +40,7 @@ func (l *limited) Write(b []byte) (int, error) {
 
 // bash is a Runner of real processes. It ends them as a group.
 func bash(ctx context.Context, p hook.Process) (o hook.Outcome) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, context.DeadlineExceeded)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Hook.Timeout, context.DeadlineExceeded)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", p.Command)
 	cmd.Env = append(slices.Clip(os.Environ()), p.Env...)

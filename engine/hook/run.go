@@ -19,7 +19,7 @@ import (
 
 // A Process is the command of a hook as it is run.
 type Process struct {
-	Hook
+	Hook    Hook
 	Command string // with what gemline fills in
 	Env     []string
 	Input   []byte

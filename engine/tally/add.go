@@ -4,7 +4,7 @@ package tally
 func (t *Tally) Add(o *Tally) {
 	for i, name := range o.models.keys {
 		m, from := t.models.at(name), o.models.values[i]
-		m.role.plus(&from.role)
+		m.all.plus(&from.all)
 		for j, class := range from.ByType.keys {
 			*m.ByType.at(class) += *from.ByType.values[j]
 		}
@@ -21,7 +21,7 @@ func (t *Tally) Add(o *Tally) {
 	t.all.plus(&o.all)
 	for i, name := range o.agents.keys {
 		a, from := t.agents.at(name), o.agents.values[i]
-		a.role.plus(&from.role)
+		a.all.plus(&from.all)
 		a.Runs, a.Failed, a.Took = a.Runs+from.Runs, a.Failed+from.Failed, a.Took+from.Took
 		a.Calls, a.CallsFailed = a.Calls+from.Calls, a.CallsFailed+from.CallsFailed
 	}

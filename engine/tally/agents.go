@@ -28,9 +28,9 @@ func (in scope) role() string {
 
 // An agent holds the counts of an agent over all its conversations.
 type agent struct {
-	Runs, Failed int
-	Took         time.Duration
-	role
+	Runs, Failed       int
+	Took               time.Duration
+	all                role
 	Calls, CallsFailed int
 }
 
@@ -44,7 +44,7 @@ func (a agent) MarshalJSON() ([]byte, error) {
 		Tokens      tokens `json:"tokens"`
 		Calls       int    `json:"totalCalls"`
 		CallsFailed int    `json:"totalFail"`
-	}{a.Runs, a.Failed, ms(a.Took), a.json(), a.Tokens, a.Calls, a.CallsFailed}, "")
+	}{a.Runs, a.Failed, ms(a.Took), a.all.json(), a.all.Tokens, a.Calls, a.CallsFailed}, "")
 }
 
 // byAgent returns what agents did, nil if none did anything.
@@ -61,7 +61,7 @@ func (t *Tally) counts(in scope, m *model, what string) []*role {
 	if in.agent == "" {
 		return both[:]
 	}
-	return append(both[:], &t.agents.at(in.agent).role)
+	return append(both[:], &t.agents.at(in.agent).all)
 }
 
 // called counts a finished call: by an agent, or of an agent.
@@ -95,8 +95,8 @@ func (t *Tally) agentLines() (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("Agent %s: called %s, %s, %s; %s, %s, %s in, %s out.",
 			inSentence(name), text.Count(a.Runs, "time"), how,
-			Duration(a.Took), text.Count(a.Requests, "request"), text.Count(a.Calls,
-				"tool call"), text.Count(a.Tokens.Prompt, "token"), text.Number(a.Tokens.Candidates)))
+			Duration(a.Took), text.Count(a.all.Requests, "request"), text.Count(a.Calls,
+				"tool call"), text.Count(a.all.Tokens.Prompt, "token"), text.Number(a.all.Tokens.Candidates)))
 	}
 	return lines
 }

@@ -81,7 +81,7 @@ func ms(d time.Duration) millis { return d.Milliseconds() }
 const main = "main"
 
 type model struct {
-	role                  // all of them together
+	all    role           // all of them together
 	ByType list[int]      // errors
 	Roles  list[role]     // by what for
 	used   []engine.Usage // what Tokens is the sum of
@@ -109,7 +109,7 @@ func (c *calls) add(took time.Duration, failed bool) {
 }
 
 // in returns the counts that a request in a role belongs to.
-func (m *model) in(what string) [2]*role { return [2]*role{&m.role, m.Roles.at(cmp.Or(what, main))} }
+func (m *model) in(what string) [2]*role { return [2]*role{&m.all, m.Roles.at(cmp.Or(what, main))} }
 
 type tokens struct {
 	Input      int `json:"input"` // of the prompt, what was not cached
@@ -163,7 +163,7 @@ func (m model) MarshalJSON() ([]byte, error) {
 		Tokens tokens     `json:"tokens"`
 		Roles  list[role] `json:"roles"`
 		*spent
-	}{byType{m.json(), m.ByType}, m.Tokens, m.Roles, m.cost})
+	}{byType{m.all.json(), m.ByType}, m.all.Tokens, m.Roles, m.cost})
 	return b.Bytes(), err
 }
 
@@ -250,7 +250,7 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 	var models list[flatModel]
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		*models.at(name) = flatModel{flat(m.Tokens), t.cost(m)}
+		*models.at(name) = flatModel{flat(m.all.Tokens), t.cost(m)}
 	}
 	var b bytes.Buffer
 	err := encode(&b, struct {

@@ -330,7 +330,7 @@ func (t *Tally) Tokens() int { return t.sum().Total }
 func (t *Tally) sum() tokens {
 	var s tokens
 	for _, m := range t.models.values {
-		s = s.plus(m.Tokens)
+		s = s.plus(m.all.Tokens)
 	}
 	return s
 }

@@ -248,8 +248,8 @@ func TestRequests(t *testing.T) {
 			}
 			ta.End(test.end, c.after(time.Second))
 			m := ta.models.at("m")
-			if m.Requests != test.requests || m.calls.Errors != test.errors {
-				t.Errorf("%d requests, %d errors; want %d, %d", m.Requests, m.calls.Errors, test.requests, test.errors)
+			if m.all.Requests != test.requests || m.all.calls.Errors != test.errors {
+				t.Errorf("%d requests, %d errors; want %d, %d", m.all.Requests, m.all.calls.Errors, test.requests, test.errors)
 			}
 		})
 	}
@@ -302,7 +302,7 @@ func TestAgents(t *testing.T) {
 	got := ""
 	for i, name := range s.models.keys {
 		m := s.models.values[i]
-		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.Requests, m.calls.Errors, m.Tokens.Total)
+		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.all.Requests, m.all.calls.Errors, m.all.Tokens.Total)
 	}
 	want := "outer 2 requests, 0 failed, 1001 tokens\none 1 requests, 0 failed, 10 tokens\ntwo 2 requests, 1 failed, 100 tokens\n"
 	if got != want || s.Calls() != 3 || len(s.pending) > 0 {
@@ -314,7 +314,7 @@ func TestAgents(t *testing.T) {
 	got = ""
 	for i, name := range s.agents.keys {
 		a := s.agents.values[i]
-		got += fmt.Sprintf("%s %d runs, %d failed, %d requests, %d failed, %d calls, %d tokens\n", name, a.Runs, a.Failed, a.Requests, a.Errors, a.Calls, a.Tokens.Total)
+		got += fmt.Sprintf("%s %d runs, %d failed, %d requests, %d failed, %d calls, %d tokens\n", name, a.Runs, a.Failed, a.all.Requests, a.all.Errors, a.Calls, a.all.Tokens.Total)
 	}
 	if want := "a 1 runs, 0 failed, 1 requests, 0 failed, 1 calls, 10 tokens\nb 1 runs, 1 failed, 2 requests, 1 failed, 0 calls, 100 tokens\n"; got != want {
 		t.Errorf("agents:\n%s", got)

@@ -89,7 +89,7 @@ func (s Span) Brief() Span {
 func (t *Tally) Overview(now time.Time) []string {
 	var api time.Duration
 	for _, m := range t.models.values {
-		api += m.Latency
+		api += m.all.Latency
 	}
 	wall := time.Duration(0)
 	if !t.began.IsZero() {
@@ -104,13 +104,13 @@ func (t *Tally) Overview(now time.Time) []string {
 	}
 	for i, name := range t.models.keys {
 		m := t.models.values[i]
-		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.Requests, "request"),
-			text.Count(m.Tokens.Prompt, "token"))
-		if m.Tokens.Cached > 0 {
-			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.Tokens.Cached),
-				percent(m.Tokens.Cached, m.Tokens.Prompt))
+		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.all.Requests, "request"),
+			text.Count(m.all.Tokens.Prompt, "token"))
+		if m.all.Tokens.Cached > 0 {
+			s += fmt.Sprintf(" (%s of them cached, %s)", text.Number(m.all.Tokens.Cached),
+				percent(m.all.Tokens.Cached, m.all.Tokens.Prompt))
 		}
-		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.Tokens.Candidates)))
+		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.all.Tokens.Candidates)))
 	}
 	ls = append(ls, t.agentLines()...)
 	if c := t.costs(); c != nil {
@@ -135,22 +135,22 @@ func (t *Tally) Models() []string {
 			failed += fmt.Sprintf("; %s: %d", inSentence(class), *m.ByType.values[j])
 		}
 		average := time.Duration(0)
-		if n := m.Requests; n > 0 {
-			average = m.Latency / time.Duration(n)
+		if n := m.all.Requests; n > 0 {
+			average = m.all.Latency / time.Duration(n)
 		}
 		ls = append(ls,
 			"Model "+inSentence(name),
-			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.Requests, m.Errors,
-				percent(m.Errors, m.Requests), failed),
+			fmt.Sprintf("  Requests: %d, %d failed (%s)%s", m.all.Requests, m.all.Errors,
+				percent(m.all.Errors, m.all.Requests), failed),
 			"  Average time: "+Duration(average),
-			"  Tokens in all: "+text.Number(m.Tokens.Total),
-			"  Tokens in: "+text.Number(m.Tokens.Prompt),
-			fmt.Sprintf("  Tokens in, cached: %s (%s)", text.Number(m.Tokens.Cached),
-				percent(m.Tokens.Cached, m.Tokens.Prompt)),
-			"  Tokens in, not cached: "+text.Number(m.Tokens.Input),
-			"  Tokens in, from the server's tools: "+text.Number(m.Tokens.Tool),
-			"  Tokens out: "+text.Number(m.Tokens.Candidates),
-			"  Tokens out, thoughts: "+text.Number(m.Tokens.Thoughts),
+			"  Tokens in all: "+text.Number(m.all.Tokens.Total),
+			"  Tokens in: "+text.Number(m.all.Tokens.Prompt),
+			fmt.Sprintf("  Tokens in, cached: %s (%s)", text.Number(m.all.Tokens.Cached),
+				percent(m.all.Tokens.Cached, m.all.Tokens.Prompt)),
+			"  Tokens in, not cached: "+text.Number(m.all.Tokens.Input),
+			"  Tokens in, from the server's tools: "+text.Number(m.all.Tokens.Tool),
+			"  Tokens out: "+text.Number(m.all.Tokens.Candidates),
+			"  Tokens out, thoughts: "+text.Number(m.all.Tokens.Thoughts),
 		)
 		if c := t.cost(m); c != nil {
 			ls = append(ls, "  Cost: "+c.String())

@@ -25,11 +25,11 @@ func ExampleRun() {
 	defer os.RemoveAll(dir)
 	busy := true
 	ask := func(_ context.Context, t batch.Task) error {
-		fmt.Println("asked:", t.Prompt)
-		if t.Prompt == "second" && busy {
+		fmt.Println("asked:", t.Item.Prompt)
+		if t.Item.Prompt == "second" && busy {
 			return errors.New("the server is busy")
 		}
-		t.Reporter.Event(engine.Text{Delta: strings.ToUpper(t.Prompt)})
+		t.Reporter.Event(engine.Text{Delta: strings.ToUpper(t.Item.Prompt)})
 		return nil
 	}
 	for range 2 {

@@ -93,8 +93,8 @@ func (r *reader) Next() (Item, error) {
 
 // A read is an item that was read, or why there is none.
 type read struct {
-	Item
-	err error
+	Item Item
+	err  error
 }
 
 // read reads the items as they are taken. A read that is under way when ctx is

@@ -30,7 +30,7 @@ var errPanic = errors.New("a panic")
 
 // A Task is what carrying out one item takes.
 type Task struct {
-	Item
+	Item     Item
 	Tally    *tally.Tally
 	Reporter report.Reporter
 	Schema   *report.OutputSchema // what the answer must hold, nil if any will do
@@ -257,7 +257,7 @@ func (r *runner) tellResumed() {
 
 // An ending is an item that has ended.
 type ending struct {
-	Item
+	Item Item
 	entry
 	cut   bool  // it was stopped, and has not ended at all
 	panic bool  // it was cut by one
@@ -396,11 +396,11 @@ func (r *runner) keep(e ending) {
 		r.hold(e.Item, e.entry, e.spent)
 		return
 	}
-	kept, err := r.state.add(e.Index, e.entry)
+	kept, err := r.state.add(e.Item.Index, e.entry)
 	if err != nil {
 		r.tell("progress can no longer be saved, so a run that stops begins anew: %v", err)
 	}
-	r.ended(e.Index, kept)
+	r.ended(e.Item.Index, kept)
 }
 
 // hold lets an item fail that is not begun. That is not kept: a later run

@@ -55,11 +55,11 @@ func outcome(err error) report.Outcome {
 
 // echo answers a prompt with itself; "hard" prompts fail.
 func echo(_ context.Context, t Task) error {
-	t.Reporter.Begin(report.Init{Session: "s" + t.ID, Model: "m"})
-	if strings.HasPrefix(t.Prompt, "hard") {
+	t.Reporter.Begin(report.Init{Session: "s" + t.Item.ID, Model: "m"})
+	if strings.HasPrefix(t.Item.Prompt, "hard") {
 		return errHard
 	}
-	t.Reporter.Event(engine.Text{Delta: t.Prompt})
+	t.Reporter.Event(engine.Text{Delta: t.Item.Prompt})
 	return nil
 }
 
@@ -205,7 +205,7 @@ func TestOrder(t *testing.T) {
 						most.Store(n)
 					}
 					defer atWork.Add(-1)
-					switch turn.Index {
+					switch turn.Item.Index {
 					case 0:
 						first.Wait() // the first item takes longest
 					case items - 1:
@@ -251,7 +251,7 @@ func TestWindow(t *testing.T) {
 		slow := make(chan struct{})
 		r.Ask = func(ctx context.Context, turn Task) error {
 			begun.Add(1)
-			if turn.Index == 0 {
+			if turn.Item.Index == 0 {
 				<-slow
 			}
 			return echo(ctx, turn)
@@ -279,8 +279,8 @@ func TestGoingOn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r.Ask = func(ctx context.Context, turn Task) error {
-			asked += turn.Prompt + ";"
-			if stop && turn.Prompt == "three" {
+			asked += turn.Item.Prompt + ";"
+			if stop && turn.Item.Prompt == "three" {
 				cancel()
 				return ctx.Err()
 			}
@@ -316,9 +316,9 @@ func TestKeptForGood(t *testing.T) {
 		r, out, _ := newBatch(prompts("one", "hard two", "three"))
 		r.State.File, r.State.Fresh = file, i == 2
 		r.Ask = func(ctx context.Context, turn Task) error {
-			asked += turn.Prompt + ";"
+			asked += turn.Item.Prompt + ";"
 			if i == 2 {
-				turn.Prompt = "easy"
+				turn.Item.Prompt = "easy"
 			}
 			return echo(ctx, turn)
 		}
@@ -347,7 +347,7 @@ func TestSpent(t *testing.T) {
 				}
 				return errHard
 			}
-			asked += turn.Prompt + ";"
+			asked += turn.Item.Prompt + ";"
 			return echo(ctx, turn)
 		}
 		r.Spent = func(err error) bool { return errors.Is(err, errHard) }
@@ -463,7 +463,7 @@ func TestRefused(t *testing.T) {
 			c.Ask = func(ctx context.Context, task Task) error {
 				mu.Lock()
 				defer mu.Unlock()
-				asked = append(asked, task.Prompt)
+				asked = append(asked, task.Item.Prompt)
 				now := time.Unix(0, 0)
 				task.Tally.Observe(engine.Requested{Model: "m"}, now)
 				if refusing && len(asked) > 1 {

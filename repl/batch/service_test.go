@@ -97,16 +97,16 @@ func (r *remote) requests() (n int) {
 // modelled carries out an item as the program does, by asking the generator; a
 // slash command needs none.
 func modelled(ctx context.Context, t Task) error {
-	if t.Prompt == "/about" {
+	if t.Item.Prompt == "/about" {
 		t.Reporter.Event(engine.Text{Delta: "about"})
 		return nil
 	}
-	t.Reporter.Begin(report.Init{Session: "s" + t.ID, Model: "m"})
+	t.Reporter.Begin(report.Init{Session: "s" + t.Item.ID, Model: "m"})
 	name := "m"
-	if strings.HasPrefix(t.Prompt, "other") {
+	if strings.HasPrefix(t.Item.Prompt, "other") {
 		name = "other"
 	}
-	req := &engine.Request{Model: name, Contents: []*genai.Content{genai.NewContentFromText(t.Prompt, genai.RoleUser)}}
+	req := &engine.Request{Model: name, Contents: []*genai.Content{genai.NewContentFromText(t.Item.Prompt, genai.RoleUser)}}
 	for chunk, err := range t.Generator.Generate(ctx, req) {
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ const SchemaVersion = 1
 
 // document is the json form: one object at the end.
 type document struct {
-	*core
+	core     *core
 	utf8     output.UTF8
 	response strings.Builder // the text since the last request
 	counts   bool
@@ -65,13 +65,13 @@ func (d *document) end(o Outcome) {
 	if o.Failed() && !d.counts {
 		d.reset()
 	}
-	at, elapsed := d.moment()
+	at, elapsed := d.core.moment()
 	var held *Sandbox
 	if d.begun && !o.Hurry { // which is not waited for
-		held = d.sandbox()
+		held = d.core.sandbox()
 	}
-	patch, planned := d.collected(o)
-	value, code := d.structured(o)
+	patch, planned := d.core.collected(o)
+	value, code := d.core.structured(o)
 	b := marshal(struct {
 		Session  string          `json:"session_id"`
 		Response string          `json:"response"`
@@ -94,12 +94,12 @@ func (d *document) end(o Outcome) {
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`
-	}{output.Valid(d.Session), d.response.String(), d.cited.list, value, code, d.Tally, FailureOf(o), d.warnings, d.unused(), held,
-		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.denied, CheckOf(d.Tally), patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
+	}{output.Valid(d.core.Session), d.response.String(), d.cited.list, value, code, d.core.Tally, FailureOf(o), d.warnings, d.core.unused(), held,
+		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.core.denied, CheckOf(d.core.Tally), patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
 		panic(err) // marshal returns JSON
 	}
 	out.WriteByte('\n')
-	d.write(out.Bytes())
+	d.core.write(out.Bytes())
 }

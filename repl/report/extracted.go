@@ -10,31 +10,32 @@ import (
 // extracted is the text form of a run with an [OutputSchema]: what the answer must
 // hold, or nothing.
 type extracted struct {
-	textForm
+	silentStart
+	text textForm
 }
 
 func (e *extracted) event(engine.Event) {}
 
 func (e *extracted) end(o Outcome) {
-	value, code := e.Schema.met()
+	value, code := e.text.core.Schema.met()
 	switch {
 	case o.Failed():
 		e.tellText()
 	case value != nil:
-		e.write(fmt.Appendf(nil, "%s\n", output.VisibleJSON(value)))
+		e.text.core.write(fmt.Appendf(nil, "%s\n", output.VisibleJSON(value)))
 	case code != nil:
-		e.textForm.event(engine.Text{Delta: *code})
-		e.textForm.end(o)
+		e.text.event(engine.Text{Delta: *code})
+		e.text.end(o)
 	}
 }
 
 // tellText tells on standard error what the model said instead of code.
 func (e *extracted) tellText() {
-	text := e.Schema.text()
-	if e.Schema.Schema != nil || text == "" {
+	text := e.text.core.Schema.text()
+	if e.text.core.Schema.Schema != nil || text == "" {
 		return
 	}
-	b := newText(&core{Config: Config{Out: e.Err, Raw: e.Raw}})
+	b := newText(&core{Config: Config{Out: e.text.core.Err, Raw: e.text.core.Raw}})
 	b.event(engine.Text{Delta: text})
 	b.end(Outcome{})
 }

@@ -28,8 +28,9 @@ type Planned struct {
 // what can be applied, and the model speaks on standard error. Of a run that
 // fails nothing is printed, as half of a change may be worse than none.
 type patch struct {
-	*core
-	*textForm // the words
+	core *core
+	silentStart
+	text *textForm // the words
 }
 
 func newPatch(c *core) *patch {
@@ -39,18 +40,18 @@ func newPatch(c *core) *patch {
 		aside.Out = io.Discard
 	}
 	words := newText(&aside)
-	return &patch{core: c, textForm: &words}
+	return &patch{core: c, text: &words}
 }
 
 func (p *patch) event(ev engine.Event) {
-	p.textForm.event(ev)
+	p.text.event(ev)
 	if _, again := ev.(engine.Retry); again {
-		p.textForm.line() // the notice of a retry has its own line
+		p.text.line() // the notice of a retry has its own line
 	}
 }
 
 func (p *patch) end(o Outcome) {
-	p.textForm.end(o)
+	p.text.end(o)
 	patch, planned := p.core.collected(o)
 	if o.Failed() {
 		if patch != nil && *patch != "" && !o.Silent {

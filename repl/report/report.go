@@ -150,7 +150,7 @@ func New(format string, c Config) Reporter {
 	case c.Collected != nil:
 		return newReporter(one, newPatch(one))
 	case c.Schema != nil:
-		return newReporter(one, &extracted{newText(one)})
+		return newReporter(one, &extracted{text: newText(one)})
 	}
 	t := newText(one)
 	return newReporter(one, &t)

@@ -23,7 +23,7 @@ type form interface {
 
 // A reporter sees to it that a form is ended once.
 type reporter struct {
-	*core
+	core *core
 	busy chan struct{} // holds something while one of the methods is at work
 	form form
 	over bool
@@ -42,13 +42,13 @@ func (r *reporter) lock() (unlock func()) {
 // first; the run can be finished meanwhile.
 func (r *reporter) Begin(in Init) {
 	if r.form.sandboxed() {
-		in.sandbox = r.sandbox()
+		in.sandbox = r.core.sandbox()
 	}
 	defer r.lock()()
 	if r.over {
 		return
 	}
-	r.Session, r.began = cmp.Or(in.Session, r.Session), r.Now()
+	r.core.Session, r.core.began = cmp.Or(in.Session, r.core.Session), r.core.Now()
 	r.form.begin(in)
 }
 
@@ -61,7 +61,7 @@ func (r *reporter) Event(ev engine.Event) {
 	agents, said := engine.Source(ev)
 	if agents == "" {
 		r.form.event(ev)
-		r.notice("", ev)
+		r.core.notice("", ev)
 		return
 	}
 	// An agent's text belongs to its call. Its calls go to the forms that print calls, and
@@ -72,12 +72,12 @@ func (r *reporter) Event(ev engine.Event) {
 	case engine.Notice:
 		said.Text = agents + ": " + said.Text
 		r.form.event(said)
-		r.notice("", said)
+		r.core.notice("", said)
 	case engine.Retry:
-		r.warn("%s: %s", agents, RetryText(said))
+		r.core.warn("%s: %s", agents, RetryText(said))
 	case engine.Finished:
 		r.form.event(ev)
-		r.notice(agents, said)
+		r.core.notice(agents, said)
 	}
 }
 
@@ -98,7 +98,7 @@ func (r *reporter) Finish(o Outcome) error {
 		defer func() { <-r.busy }()
 	case <-patience:
 		if o.Failed() && !o.Silent {
-			r.complain(o.Complete())
+			r.core.complain(o.Complete())
 		}
 		return errHeldUp
 	}
@@ -107,19 +107,19 @@ func (r *reporter) Finish(o Outcome) error {
 		o = o.Complete()
 		r.form.end(o)
 		note := ""
-		if r.Done != nil {
+		if r.core.Done != nil {
 			var err error
-			note, err = r.Done(o.Failed() || o.Silent)
-			r.err = cmp.Or(r.err, err)
+			note, err = r.core.Done(o.Failed() || o.Silent)
+			r.core.err = cmp.Or(r.core.err, err)
 		}
 		if o.Failed() && !o.Silent {
-			r.complain(o)
+			r.core.complain(o)
 		}
 		if note != "" && !o.Silent {
-			fmt.Fprintf(r.Err, "hint: %s\n", output.FirstLine(note))
+			fmt.Fprintf(r.core.Err, "hint: %s\n", output.FirstLine(note))
 		}
 	}
-	return r.err
+	return r.core.err
 }
 
 // core is what all forms have in common.

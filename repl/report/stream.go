@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,7 +51,7 @@ func (s *Stream) Add(f func(*Records)) {
 // Records is the stream-json form: one record for each thing that happens, each
 // written at once.
 type Records struct {
-	*core
+	core    *core
 	utf8    output.UTF8
 	seq     int
 	invalid bool   // bytes of the next record were escaped
@@ -71,10 +72,17 @@ func (c *core) moment() (at string, elapsed int64) {
 	return text.Timestamp(now), max(0, now.Sub(c.began)).Milliseconds()
 }
 
+// In says in which session the records are from now on, unless session is empty, and
+// returns which it is.
+func (r *Records) In(session string) string {
+	r.core.Session = cmp.Or(session, r.core.Session)
+	return r.core.Session
+}
+
 // Put writes a record of a kind in one piece: what all records have goes around
 // the fields of the body.
 func (r *Records) Put(kind string, body any) {
-	at, elapsed := r.moment()
+	at, elapsed := r.core.moment()
 	r.put(kind, at, elapsed, body)
 }
 
@@ -85,7 +93,7 @@ func (r *Records) put(kind, at string, elapsed int64, body any) {
 	if r.invalid {
 		b = append(b, `"invalid_utf8":true,`...)
 	}
-	r.write(fmt.Appendf(b, "\"seq\":%d,\"elapsed_ms\":%d}\n", r.seq, elapsed))
+	r.core.write(fmt.Appendf(b, "\"seq\":%d,\"elapsed_ms\":%d}\n", r.seq, elapsed))
 	r.seq++
 	r.invalid = false
 }
@@ -120,7 +128,7 @@ func (r *Records) Cited() []Citation {
 }
 
 // Denied returns the calls that were denied so far.
-func (r *Records) Denied() []Denial { return r.denied }
+func (r *Records) Denied() []Denial { return r.core.denied }
 
 func (r *Records) sandboxed() bool { return true }
 
@@ -131,9 +139,9 @@ func (r *Records) begin(in Init) {
 		}
 		return ask()
 	}
-	r.Put("init", initRecord{output.Valid(r.Session), r.Text(in.Model), SchemaVersion,
-		output.Valid(r.Version), r.Text(said(r.Dir)),
-		output.Valid(said(r.Mode)), in.Protocol, in.sandbox, r.unused()})
+	r.Put("init", initRecord{output.Valid(r.core.Session), r.Text(in.Model), SchemaVersion,
+		output.Valid(r.core.Version), r.Text(said(r.core.Dir)),
+		output.Valid(said(r.core.Mode)), in.Protocol, in.sandbox, r.core.unused()})
 	r.begun, r.talks, r.prompt = true, in.Protocol > 0, in.Prompt
 	r.late()
 }
@@ -291,14 +299,14 @@ func (r *Records) finished(ev engine.Finished, by caller) {
 func (r *Records) end(o Outcome) {
 	r.late()
 	r.Flush()
-	patch, planned := r.collected(o)
-	value, code := r.structured(o)
-	at, elapsed := r.moment()
+	patch, planned := r.core.collected(o)
+	value, code := r.core.structured(o)
+	at, elapsed := r.core.moment()
 	took := time.Duration(elapsed) * time.Millisecond
-	last := resultRecord{status(o), FailureOf(o), r.Tally.Flat(took), output.Valid(r.Session),
-		SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.Tally), r.cited.list}
+	last := resultRecord{status(o), FailureOf(o), r.core.Tally.Flat(took), output.Valid(r.core.Session),
+		SchemaVersion, o.ExitCode, output.Valid(o.Reason), r.core.denied, r.warned, patch, planned, value, code, nil, CheckOf(r.core.Tally), r.cited.list}
 	if r.begun {
-		last.Sandbox = r.sandbox()
+		last.Sandbox = r.core.sandbox()
 	}
 	r.put("result", at, elapsed, last)
 }

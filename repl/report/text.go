@@ -12,7 +12,8 @@ import (
 // What was written can't be taken back. The text of an answer is therefore held
 // until it is known that it counts, unless the report is live.
 type textForm struct {
-	*core
+	silentStart
+	core   *core
 	utf8   output.UTF8
 	held   strings.Builder // not yet written
 	wrote  bool
@@ -23,9 +24,12 @@ type textForm struct {
 
 func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Raw}} }
 
-func (t *textForm) sandboxed() bool { return false }
+// silentStart is the beginning of a form that says nothing at its beginning.
+type silentStart struct{}
 
-func (t *textForm) begin(Init) {}
+func (silentStart) sandboxed() bool { return false }
+
+func (silentStart) begin(Init) {}
 
 func (t *textForm) event(ev engine.Event) {
 	switch ev := ev.(type) {
@@ -36,19 +40,19 @@ func (t *textForm) event(ev engine.Event) {
 			t.restart()
 		}
 	case engine.Notice:
-		if t.Live {
+		if t.core.Live {
 			t.flush()
 		}
 		t.line() // standard error may be the same file
 	case engine.Answered:
 		t.flush()
 	case engine.Cited:
-		if t.Uncited {
+		if t.core.Uncited {
 			return
 		}
 		t.line()
 		for _, r := range ev.References {
-			t.tell(output.Info, "source: "+r.String())
+			t.core.tell(output.Info, "source: "+r.String())
 		}
 	case engine.Requested, engine.Called, engine.Started: // what is started may be no call, but a check
 		t.flush()
@@ -61,7 +65,7 @@ func (t *textForm) event(ev engine.Event) {
 // to where a line begins. A carriage return at the end of s may be half a line
 // end, and is held back.
 func (t *textForm) visible(s string) string {
-	if t.Raw {
+	if t.core.Raw {
 		return s
 	}
 	if t.back {
@@ -93,7 +97,7 @@ func escapeReturns(s string) string {
 }
 
 func (t *textForm) say(s string) {
-	if !t.Live {
+	if !t.core.Live {
 		t.held.WriteString(s)
 		return
 	}
@@ -150,12 +154,12 @@ func (t *textForm) print(s string) {
 	t.ends += ends
 	if out.Len() > 0 {
 		t.wrote = true
-		t.write([]byte(out.String()))
+		t.core.write([]byte(out.String()))
 	}
 }
 
 func (t *textForm) end(o Outcome) {
-	if o.Failed() && !t.Live { // what is held never came to count
+	if o.Failed() && !t.core.Live { // what is held never came to count
 		t.restart()
 	}
 	t.flush()

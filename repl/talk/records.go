@@ -1,7 +1,6 @@
 package talk
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -222,9 +221,8 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 			r.User("", "")
 			cited = r.Cited()
 		}
-		r.Session = cmp.Or(c.Session(), r.Session)
 		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o),
-			stats, output.Valid(r.Session), o.ExitCode,
+			stats, output.Valid(r.In(c.Session())), o.ExitCode,
 			output.Valid(o.Reason), append([]report.Denial{},
 				r.Denied()[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
 	})

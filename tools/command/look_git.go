@@ -124,7 +124,7 @@ func (c shellCall) showing() (g gitUse) {
 			dirs = append(dirs, filepath.Clean(disk.Absolute(to, dirs[len(dirs)-1], "")))
 		}
 		if name == "git" && !harmless(words[1:]) {
-			g = gitUse{shows: true, names: objects(c.Command)}
+			g = gitUse{shows: true, names: objects(c.args.Command)}
 		}
 	}
 	if g.shows {
@@ -186,7 +186,7 @@ func (l *looker) repository(dir string) string {
 			return "the repository's configuration can't be read"
 		case password.Match(text):
 			return "an address in the repository's configuration holds a password"
-		case header.Match(text) && (l.c.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
+		case header.Match(text) && (l.c.args.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
 			return "the repository's configuration may hold a token"
 		}
 	}

@@ -105,7 +105,7 @@ func (env Tools) variable(name string) string {
 // needs for that beyond those that all have, and whether it did nothing but write. A command
 // that succeeded says nothing of the kind, unless a part of the line failed that is not read-only.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
-	if o.OK() && !c.ReadOnly {
+	if o.OK() && !c.args.ReadOnly {
 		return lacks, false, ""
 	}
 	lacks, wrote, read, tried := c.env.Launcher.Tried(c.plan(), o)

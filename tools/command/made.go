@@ -177,7 +177,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	writing := func(paths ...string) engine.Proposal {
 		in := in
 		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
-		return engine.Proposal{Tool: tool, Args: c.args(), Intent: in}
+		return engine.Proposal{Tool: tool, Args: c.args.args(), Intent: in}
 	}
 	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
 		return c.env.Gives != nil && c.env.Gives(ctx, q)
@@ -225,7 +225,7 @@ func (c shellCall) later(pid int, before map[string]guardedFile) {
 		if !ok || len(made) == 0 || c.env.Tell == nil {
 			return
 		}
-		said := "while " + text.OneLine(c.Command, 100) + " ran in the background, it or somebody else " + c.goBy(made)
+		said := "while " + text.OneLine(c.args.Command, 100) + " ran in the background, it or somebody else " + c.goBy(made)
 		if c.env.Answered {
 			c.env.Tell(said + "; look at it before you use it")
 			return

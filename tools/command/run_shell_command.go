@@ -64,7 +64,7 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 // read-only or not, and given the rights that it needs. By the rules, connected and unheld
 // change how it is confined. Then it runs; if it lacked something, again or unlooked asks.
 type shellCall struct {
-	runShellCommandArgs
+	args    runShellCommandArgs
 	env     Tools
 	dir     string
 	read    script.Script // what is known of it
@@ -86,16 +86,16 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 	case strings.IndexByte(a.Command, 0) >= 0:
 		return c, toolkit.Misuse("Command cannot hold a NUL byte.")
 	}
-	c = shellCall{runShellCommandArgs: a, env: env}
+	c = shellCall{args: a, env: env}
 	if c.dir, err = a.dir(env); err != nil {
 		return c, err
 	}
 	c.read, c.text = a.read()
 	if script.Rebuilds(c.read.Commands) {
-		c.More.Files.Protected = true
+		c.args.More.Files.Protected = true
 	}
 	if !env.Launcher.Config.Offline && slices.ContainsFunc(c.read.Commands, c.downloads) {
-		c.More.Network = true
+		c.args.More.Network = true
 	}
 	c.rights, err = c.beyond()
 	if err == nil && runtime.GOOS != "windows" {
@@ -120,10 +120,10 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 // lookOver notes which commands of a line only look, and whether all of it can
 // be held to that.
 func (c *shellCall) lookOver() {
-	if c.ReadOnly && c.holdable() { // whatever it is
+	if c.args.ReadOnly && c.holdable() { // whatever it is
 		c.looks = true
 		if l := (looker{c: c}); l.repository(c.dir) == "" {
-			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.Command)}
+			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.args.Command)}
 		}
 		return
 	}
@@ -167,7 +167,7 @@ func (c *shellCall) lookOver() {
 
 // holdable reports whether the call can be held to looking.
 func (c *shellCall) holdable() bool {
-	if c.env.Launcher.Sandbox == nil || c.Background || c.More.args() != nil || !c.rights.None() {
+	if c.env.Launcher.Sandbox == nil || c.args.Background || c.args.More.args() != nil || !c.rights.None() {
 		return false
 	}
 	state := c.env.Launcher.Sandbox.State()
@@ -176,7 +176,7 @@ func (c *shellCall) holdable() bool {
 
 // beyond returns what the call asks for, or names, that a command does not have anyway.
 func (c shellCall) beyond() (engine.Rights, error) {
-	want := c.More
+	want := c.args.More
 	if c.env.Answered {
 		want = want.with(c.env.Launcher.Needs(c.plan(), c.read.Inputs))
 	}
@@ -194,11 +194,11 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 		return c
 	}
 	next, err := c, error(nil)
-	next.More.Network = true
+	next.args.More.Network = true
 	if next.rights, err = next.beyond(); err != nil || !next.rights.Network {
 		return c
 	}
-	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
 		return c
 	}
 	return next
@@ -206,14 +206,14 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 
 // unheld returns c not held to looking, if it runs unasked without that.
 func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
-	if !c.looks || c.ReadOnly || c.env.Gives == nil {
+	if !c.looks || c.args.ReadOnly || c.env.Gives == nil {
 		return c
 	}
 	next := c.free()
 	if next.undoable() { // what was committed is looked into first
 		return c
 	}
-	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: next.intent()}) {
+	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
 		return next
 	}
 	return c
@@ -221,7 +221,7 @@ func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
 
 // free returns c as one that is not held to looking, and asked about.
 func (c shellCall) free() shellCall {
-	c.looks, c.ReadOnly = false, false
+	c.looks, c.args.ReadOnly = false, false
 	c.read.Commands = slices.Clone(c.read.Commands)
 	for i := range c.read.Commands {
 		c.read.Commands[i].Safe = false
@@ -230,24 +230,24 @@ func (c shellCall) free() shellCall {
 }
 
 func (c shellCall) intent() engine.Intent {
-	title := commandTitle(c.Command)
+	title := commandTitle(c.args.Command)
 	how := "run"
-	if c.Background {
+	if c.args.Background {
 		how += " in the background"
 	}
 	if c.dir != c.env.Workspace.Roots()[0] {
 		how += " in " + script.Quote(text.Name(c.env.Workspace.Rel(c.dir)))
 	}
-	target, exact := c.dir+"\x00"+c.Command, "always this command"
+	target, exact := c.dir+"\x00"+c.args.Command, "always this command"
 	if !c.rights.None() {
 		target += "\x00" + c.rights.String()
 		exact += ", with " + c.rights.String()
 	}
 	in := engine.Intent{
 		Title:  how + ": " + title,
-		Detail: c.Command,
+		Detail: c.args.Command,
 		Grants: []engine.Grant{{Label: exact, Tool: shellName, Target: target}},
-		Draft:  &engine.Draft{Name: "command.sh", Text: c.Command, Args: c.changed},
+		Draft:  &engine.Draft{Name: "command.sh", Text: c.args.Command, Args: c.args.changed},
 		Plan:   c.plan(),
 	}
 	c.hold(&in)
@@ -274,13 +274,13 @@ func (c shellCall) hold(in *engine.Intent) {
 	in.Plan.Held = c.env.Launcher.Held()
 	in.Plan.Undoable = !c.looks && c.undoable()
 	if !c.looks && c.holdable() {
-		held := c.runShellCommandArgs
+		held := c.args
 		held.ReadOnly = true
 		in.Plan.ReadOnly = held.args()
 	}
 	dials := launch.Dialers(c.read.Commands)
 	if state.Network && !p.Network && !c.env.Launcher.Config.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
-		online := c.runShellCommandArgs
+		online := c.args
 		online.More.Network = true
 		in.Plan.Online, in.Plan.Dials = online.args(), dials
 	}
@@ -288,7 +288,7 @@ func (c shellCall) hold(in *engine.Intent) {
 
 // run runs the command, and once more if it lacked a right that the user gives.
 func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	if _, err := c.runShellCommandArgs.dir(c.env); err != nil { // it may lead elsewhere by now
+	if _, err := c.args.dir(c.env); err != nil { // it may lead elsewhere by now
 		return engine.Result{}, err
 	}
 	if c.looks {
@@ -312,7 +312,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	}
 	cmd.Alone = unasked
 	return c.checked(ctx, tool, host, func(left *[]int) (engine.Result, error) {
-		if c.Background && c.env.Launcher.Jobs != nil && !unasked {
+		if c.args.Background && c.env.Launcher.Jobs != nil && !unasked {
 			return c.start(ctx, cmd, left)
 		}
 		return c.once(ctx, tool, host, cmd, left)
@@ -335,7 +335,7 @@ func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
 // like any other command.
 func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	look, why := c.before(ctx)
-	if why != "" && c.ReadOnly { // the user wants it to run, and to see no secrets
+	if why != "" && c.args.ReadOnly { // the user wants it to run, and to see no secrets
 		c.git = gitUse{}
 		look, why = c.looking()
 	}
@@ -381,8 +381,8 @@ func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (
 		return env.outcome(shell.Outcome{Err: err})
 	}
 	watch := 200 * time.Millisecond
-	if c.Delay != nil {
-		watch = delay(*c.Delay)
+	if c.args.Delay != nil {
+		watch = delay(*c.args.Delay)
 	}
 	j, err := env.Launcher.Jobs.Wait(ctx, pid, watch)
 	switch {
@@ -447,14 +447,14 @@ func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, o shell.Outcome, left *[]int, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
-	next.More = c.More.with(lacks)
+	next.args.More = c.args.More.with(lacks)
 	var err error
 	if next.rights, err = next.beyond(); err != nil {
 		return c.env.outcome(o)
 	}
 	in := next.intent()
 	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online, in.Plan.ReadOnly = lacks.String(), refused, nil, nil, nil
-	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -473,7 +473,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
 	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
 	next := c.free()
-	next.More = c.More.with(lacks)
+	next.args.More = c.args.More.with(lacks)
 	var err error
 	if next.rights, err = next.beyond(); err != nil {
 		return c.env.outcome(o)
@@ -481,7 +481,7 @@ func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.H
 	in := next.intent()
 	in.Plan.Undoable = in.Plan.Undoable && wrote
 	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
-	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args(), Intent: in})
+	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
 	}

@@ -102,7 +102,7 @@ func (c shellCall) records() bool {
 // undoable reports whether what the command changes can be brought back, and all else is
 // kept from it.
 func (c shellCall) undoable() bool {
-	if c.env.Undoable == nil || c.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
+	if c.env.Undoable == nil || c.args.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
 		return false
 	}
 	_, ok := c.env.kept(c.known)

@@ -23,7 +23,7 @@ import (
 
 // Config is what a Client needs.
 type Config struct {
-	Place
+	Place   Place
 	Version string // of gemline
 	Network network.Network
 
@@ -108,7 +108,7 @@ type link struct {
 func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
 
 // Wanted reports whether there may be a companion: the terminal belongs to an editor.
-func (c *Client) Wanted() bool { return c.cfg.editor() != "" }
+func (c *Client) Wanted() bool { return c.cfg.Place.editor() != "" }
 
 // Start begins to connect, and returns at once. A failure is told.
 func (c *Client) Start() {
@@ -178,12 +178,12 @@ func (c *Client) begin() <-chan struct{} {
 
 // connect finds a companion and connects to it.
 func (c *Client) connect(ctx context.Context) (*link, error) {
-	found, err := c.cfg.find()
+	found, err := c.cfg.Place.find()
 	if err != nil {
 		return nil, err
 	}
 	hosts := []string{"127.0.0.1"}
-	if c.cfg.inContainer() {
+	if c.cfg.Place.inContainer() {
 		hosts = append(hosts, "host.docker.internal")
 	}
 	for _, to := range found {
@@ -343,9 +343,9 @@ func (c *Client) Status() (st Status) {
 		st.Editor, said, folders = l.editor, l.said, l.folders
 	}
 	c.mu.Unlock()
-	st.Editor = cmp.Or(st.Editor, c.cfg.editor())
+	st.Editor = cmp.Or(st.Editor, c.cfg.Place.editor())
 	st.Others = slices.DeleteFunc(slices.Clone(folders),
-		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Cwd) > 0 })
+		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Place.Cwd) > 0 })
 	st.Files, st.Doubts = c.read(said)
 	return st
 }

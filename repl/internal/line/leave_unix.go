@@ -34,33 +34,33 @@ func (r *Reader) Leave(l Leaving) error {
 		return err
 	}
 	defer null.Close()
-	shell := r.jobs != nil && stoppable() && !signal.Ignored(unix.SIGTSTP)
+	shell := r.terminal.jobs != nil && stoppable() && !signal.Ignored(unix.SIGTSTP)
 	front := false
 	if shell {
-		if front, err = r.jobs.leave(l.Resume); err != nil {
+		if front, err = r.terminal.jobs.leave(l.Resume); err != nil {
 			return err
 		}
 	}
-	defer r.deaf()()
+	defer r.terminal.deaf()()
 	r.by.forget()
-	r.src.drop() // what was typed for this program is nothing for a shell
+	r.terminal.src.drop() // what was typed for this program is nothing for a shell
 	l.Say(shell)
-	r.src.left.Store(true)
-	if r.ear != nil {
-		r.ear.wake()
+	r.terminal.src.left.Store(true)
+	if r.terminal.ear != nil {
+		r.terminal.ear.wake()
 	}
-	r.src.restore()
+	r.terminal.src.restore()
 	if front {
-		r.jobs.stop()
+		r.terminal.jobs.stop()
 	}
 	if !shell {
-		unix.IoctlSetInt(int(r.src.file.Fd()), unix.TIOCNOTTY, 0)
+		unix.IoctlSetInt(int(r.terminal.src.file.Fd()), unix.TIOCNOTTY, 0)
 	}
 	for _, f := range l.Files {
 		err = errors.Join(err, unix.Dup2(int(null.Fd()), int(f.Fd())))
 	}
-	if r.src.own {
-		err = errors.Join(err, unix.Dup2(int(null.Fd()), r.src.in))
+	if r.terminal.src.own {
+		err = errors.Join(err, unix.Dup2(int(null.Fd()), r.terminal.src.in))
 	}
 	return err
 }

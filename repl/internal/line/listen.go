@@ -68,15 +68,15 @@ func (h *heard) add(b []byte) (whole bool) {
 // which asks take about them. Those that are not taken are the next inputs. Where the input
 // is no terminal, or waiting can't be given up, nothing is heard.
 func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{}, stop func()) {
-	e := r.src.listen()
+	e := r.terminal.src.listen()
 	if e == nil {
 		return nil, func() {}
 	}
 	restore := r.by.keep()
-	r.ear, r.take = e, take
+	r.terminal.ear, r.terminal.take = e, take
 	return e.came, func() {
 		h := e.close()
-		r.ear, r.take = nil, nil
+		r.terminal.ear, r.terminal.take = nil, nil
 		restore()
 		for _, l := range h.lines {
 			r.by.typeAhead(l.typed)
@@ -90,15 +90,15 @@ func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
 
 // Heed asks the program what to do with each line that was heard.
 func (r *Reader) Heed() {
-	if r.ear == nil {
+	if r.terminal.ear == nil {
 		return
 	}
-	resume := r.ear.pause()
+	resume := r.terminal.ear.pause()
 	defer resume()
-	h := &r.ear.heard
+	h := &r.terminal.ear.heard
 	if h.cut > 0 {
 		h.cut = 0
-		r.Out.Line(output.Warning, "%s", tooLong())
+		r.terminal.Out.Line(output.Warning, "%s", tooLong())
 	}
 	var texts []string
 	var which []int
@@ -110,7 +110,7 @@ func (r *Reader) Heed() {
 	if len(texts) == 0 {
 		return
 	}
-	for n, fate := range r.take(texts) {
+	for n, fate := range r.terminal.take(texts) {
 		l := &h.lines[which[n]]
 		if l.fate, l.said = fate, true; fate == Queued { // the printed text is the text that is sent
 			l.typed = []byte(strings.ReplaceAll(texts[n], "\t", " ") + "\n")
@@ -127,11 +127,11 @@ func (r *Reader) Heed() {
 
 // Ended reports whether the end of the input was typed while no line was waited for.
 func (r *Reader) Ended() bool {
-	if r.ear == nil {
+	if r.terminal.ear == nil {
 		return false
 	}
-	defer r.ear.pause()()
-	for _, l := range r.ear.heard.lines {
+	defer r.terminal.ear.pause()()
+	for _, l := range r.terminal.ear.heard.lines {
 		if l.typed[len(l.typed)-1] == 0 {
 			return true
 		}
@@ -142,15 +142,15 @@ func (r *Reader) Ended() bool {
 // askedAfter takes in what was typed before a question, b being what the terminal still
 // had, and drops what is not queued. It returns how many characters that was.
 func (r *Reader) askedAfter(b []byte) (dropped int) {
-	if r.ear == nil {
+	if r.terminal.ear == nil {
 		return utf8.RuneCount(b)
 	}
-	resume := r.ear.pause()
-	h := &r.ear.heard
+	resume := r.terminal.ear.pause()
+	h := &r.terminal.ear.heard
 	h.add(b)
 	resume()
 	r.Heed()
-	defer r.ear.pause()()
+	defer r.terminal.ear.pause()()
 	dropped = utf8.RuneCount(h.rest)
 	h.rest = nil
 	kept := h.lines[:0]

@@ -15,8 +15,8 @@ import (
 // A Reader reads lines. It must not be used concurrently, but for Show, Restore
 // and Echoes.
 type Reader struct {
-	*terminal
-	by lines
+	terminal *terminal
+	by       lines
 }
 
 // lines is a way to read lines.
@@ -81,39 +81,39 @@ func New(c Config) (*Reader, error) {
 // Read shows prompt and returns what the user enters, which may be of several
 // lines. It returns io.EOF at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
-	defer r.deaf()()
-	r.inserted = nil
-	r.src.awaitForeground(r.jobs)
-	r.deferred.show()
-	defer r.deferred.show()
-	g := multiline{typed: r.src.terminal(),
+	defer r.terminal.deaf()()
+	r.terminal.inserted = nil
+	r.terminal.src.awaitForeground(r.terminal.jobs)
+	r.terminal.deferred.show()
+	defer r.terminal.deferred.show()
+	g := multiline{typed: r.terminal.src.terminal(),
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) {
 			lines, err := r.by.pasted(ctx, first)
 			if len(lines) > 1 {
-				r.inserted = append(r.inserted, strings.Join(slices.DeleteFunc(slices.Clone(lines), isFence), "\n"))
+				r.terminal.inserted = append(r.terminal.inserted, strings.Join(slices.DeleteFunc(slices.Clone(lines), isFence), "\n"))
 			}
 			return lines, err
 		}}
-	if r.Edit != nil {
-		g.edit = func(text string) (string, error) { return compose(ctx, r.Config, r.Lend, text) }
+	if r.terminal.Edit != nil {
+		g.edit = func(text string) (string, error) { return compose(ctx, r.terminal.Config, r.Lend, text) }
 	}
 	s, err := g.read(prompt)
-	if err == nil && r.History != nil && g.typed && strings.TrimSpace(s) != "" {
-		r.History.Add(s)
+	if err == nil && r.terminal.History != nil && g.typed && strings.TrimSpace(s) != "" {
+		r.terminal.History.Add(s)
 	}
 	return s, err
 }
 
 // Pasted returns what of the last input was pasted, but for short texts of one line: where
 // the terminal marks pastes, what stood between the marks, else lines that came together.
-func (r *Reader) Pasted() []string { return r.inserted }
+func (r *Reader) Pasted() []string { return r.terminal.inserted }
 
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
-	defer r.deaf()()
-	if r.src.terminal() {
-		r.src.awaitForeground(r.jobs)
+	defer r.terminal.deaf()()
+	if r.terminal.src.terminal() {
+		r.terminal.src.awaitForeground(r.terminal.jobs)
 		r.drop()
 	}
 	return r.by.line(ctx, question, true)
@@ -121,14 +121,14 @@ func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
 
 // Secret is Ask for what must not be shown, such as a key.
 func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
-	if !r.src.terminal() {
+	if !r.terminal.src.terminal() {
 		return r.by.line(ctx, question, true)
 	}
-	defer r.deaf()()
+	defer r.terminal.deaf()()
 	r.drop()
-	defer r.src.hideEcho()
-	b, err := r.src.hidden(ctx, func() { r.Out.Prompt(question) })
-	r.Out.Fresh()
+	defer r.terminal.src.hideEcho()
+	b, err := r.terminal.src.hidden(ctx, func() { r.terminal.Out.Prompt(question) })
+	r.terminal.Out.Fresh()
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -141,16 +141,16 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 
 // drop drops what was typed ahead and says so. The terminal may have shown it.
 func (r *Reader) drop() {
-	shown := r.src.echoes()
-	n := r.by.forget() + r.askedAfter(r.src.drop())
+	shown := r.terminal.src.echoes()
+	n := r.by.forget() + r.askedAfter(r.terminal.src.drop())
 	if n > 0 && shown {
-		r.Out.Touched()
+		r.terminal.Out.Touched()
 	}
 	switch {
 	case n == 1:
-		r.Out.Line(output.Info, "1 character typed before the question was dropped")
+		r.terminal.Out.Line(output.Info, "1 character typed before the question was dropped")
 	case n > 1:
-		r.Out.Line(output.Info, "%d characters typed before the question were dropped", n)
+		r.terminal.Out.Line(output.Info, "%d characters typed before the question were dropped", n)
 	}
 }
 
@@ -158,59 +158,59 @@ func (r *Reader) drop() {
 // until it returns. Where the platform or the input does not allow that, Through returns false
 // without calling use. Keys that the command leaves unread count as typed ahead.
 func (r *Reader) Through(use func(Connect)) bool {
-	if !canTimeOut || !r.src.terminal() {
+	if !canTimeOut || !r.terminal.src.terminal() {
 		return false
 	}
-	defer r.deaf()()
-	r.by.typeAhead(r.src.passthrough(use))
+	defer r.terminal.deaf()()
+	r.by.typeAhead(r.terminal.src.passthrough(use))
 	return true
 }
 
 // Close leaves the terminal as it was found.
 func (r *Reader) Close() error {
-	if r.jobs != nil {
-		r.jobs.close()
+	if r.terminal.jobs != nil {
+		r.terminal.jobs.close()
 	}
-	return errors.Join(r.by.close(), r.src.close())
+	return errors.Join(r.by.close(), r.terminal.src.close())
 }
 
 // Show lets show write when that disturbs nobody: above a prompt behind which nothing is
 // typed, or before and behind the next input, but never at a question. Show is called on
 // the goroutine that reads, or on its behalf.
-func (t *terminal) Show(show func()) {
-	if t.deferred.add(show); t.reading.Load() {
-		t.wake()
+func (r *Reader) Show(show func()) {
+	if r.terminal.deferred.add(show); r.terminal.reading.Load() {
+		r.terminal.wake()
 	}
 }
 
 // Quiet says whether what is typed between two reads is hidden until the next
 // one.
-func (t *terminal) Quiet(on bool) { t.src.setQuiet(on) }
+func (r *Reader) Quiet(on bool) { r.terminal.src.setQuiet(on) }
 
 // Stopped says that what went on has ended before its time, by such as "stop". What was
 // typed meanwhile is not returned by the next Read: it is in its line to be edited, or else
 // shown, and lines among it are what Enter alone then sends. By an "error", half a line is
 // gone on with. A program that sends lines means each of them.
-func (t *terminal) Stopped(by string) { t.stopped = by }
+func (r *Reader) Stopped(by string) { r.terminal.stopped = by }
 
 // Echoes reports whether the terminal shows what is typed right now.
-func (t *terminal) Echoes() bool { return t.src.echoes() }
+func (r *Reader) Echoes() bool { return r.terminal.src.echoes() }
 
 // Lend leaves the terminal to use, as it was found.
-func (t *terminal) Lend(use func()) {
-	defer t.deaf()()
-	t.src.modes.restore()
-	defer t.src.hideEcho()
+func (r *Reader) Lend(use func()) {
+	defer r.terminal.deaf()()
+	r.terminal.src.modes.restore()
+	defer r.terminal.src.hideEcho()
 	use()
 }
 
 // Restore leaves the terminal as it was found, for a program that is about to
 // end without ceremony.
-func (t *terminal) Restore() {
-	if t.reading.Load() && t.modesOff != "" {
-		io.WriteString(t.Screen, t.modesOff)
+func (r *Reader) Restore() {
+	if r.terminal.reading.Load() && r.terminal.modesOff != "" {
+		io.WriteString(r.terminal.Screen, r.terminal.modesOff)
 	}
-	t.src.restore()
+	r.terminal.src.restore()
 }
 
 // deferred is what waits to be shown until it disturbs nobody.
@@ -238,4 +238,4 @@ func (d *deferred) show() {
 
 // Offer has text stand in the next line, to be changed and sent. Where that can't be it is
 // shown.
-func (t *terminal) Offer(text string) { t.offered = text }
+func (r *Reader) Offer(text string) { r.terminal.offered = text }
