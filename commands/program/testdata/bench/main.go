@@ -6,7 +6,7 @@
 //	go run ./commands/program/testdata/bench ./gemline hooks
 //
 // The second measures one part only: start, judge, steps,
-// overhead, hooks, streams, search or sessions.
+// overhead, hooks, streams, providers, search or sessions.
 //
 // FILES sets the size of the tree that is searched (20000), RUNS how often
 // each row is measured (11), and PEER_BIN names another program with the same
@@ -49,7 +49,7 @@ func main() {
 		measure func()
 	}{
 		{"start", b.start}, {"judge", b.judge}, {"steps", b.steps}, {"overhead", b.overhead}, {"hooks", b.hooks},
-		{"streams", b.streams}, {"search", b.search}, {"sessions", b.sessions},
+		{"streams", b.streams}, {"providers", b.providers}, {"search", b.search}, {"sessions", b.sessions},
 		{"checkpoints", b.checkpoints}, {"servers", b.servers},
 	} {
 		if only := os.Args[2:]; len(only) == 0 || slices.Contains(only, part.name) {
@@ -343,7 +343,7 @@ func (b *bench) streams() {
 	const n = 20000
 	b.server.stream(n)
 	text := filepath.Join(b.dir, "text")
-	check(os.WriteFile(text, []byte(strings.Repeat("word ", n)), 0o600))
+	check(os.WriteFile(text, []byte(strings.Repeat("word00000 ", n)), 0o600))
 	cat := b.times(wall, func() sample { return b.run("cat", text) })
 	floor := b.times(wall, func() sample { return b.run(b.floor, b.server.url) })
 	for _, format := range []string{"text", "stream-json"} {
@@ -447,6 +447,10 @@ func (s *server) handle(w http.ResponseWriter, r *http.Request) {
 		s.waits = append(s.waits, ms(time.Since(s.ended)))
 	}
 	s.mu.Unlock()
+	if what, ok := abouts[r.URL.Path]; ok {
+		io.WriteString(w, what)
+		return
+	}
 	s.last.Store(int64(len(body)))
 	time.Sleep(time.Duration(s.thinks.Load()))
 	turn := bytes.Count(body, []byte(`"role":"model"`))
@@ -489,12 +493,13 @@ func (s *server) calls(call string, steps, wide int) {
 	})
 }
 
-// stream answers with n chunks of a word.
+// stream answers with n chunks of a word, each another one, since an answer that says one
+// again and again is stopped.
 func (s *server) stream(n int) {
 	s.reply.Store(func(_ int, w http.ResponseWriter) {
 		flush := http.NewResponseController(w).Flush
 		for i := range n {
-			event(w, `{"text":"word "}`, i == n-1)
+			event(w, fmt.Sprintf(`{"text":"word%05d "}`, i), i == n-1)
 			if i%50 == 0 {
 				flush()
 			}

@@ -2,12 +2,14 @@
 // else: what a program in Go can hardly be faster than.
 //
 //	floor URL [STEPS [once]]
+//	floor stream PROTOCOL URL
 //	floor parse FILE
 //
 // It posts a request, copies the texts of the streamed answer to standard
 // output, and, given STEPS, reads a file and posts again that many times. It encodes the
 // whole conversation each time or, if that is wanted, what is new of it once. The second
-// looks through a file of JSON lines.
+// copies the texts of an answer in another protocol: openai, anthropic or ollama. The third looks
+// through a file of JSON lines.
 package main
 
 import (
@@ -35,6 +37,10 @@ func main() {
 	steps := 0
 	if os.Args[1] == "parse" {
 		parse(os.Args[2])
+		return
+	}
+	if os.Args[1] == "stream" {
+		stream(os.Args[2], os.Args[3])
 		return
 	}
 	if len(os.Args) > 2 {
@@ -102,6 +108,45 @@ func main() {
 			break
 		}
 		history = append(history, said, answer)
+	}
+	out.WriteString("\n")
+	out.Flush()
+}
+
+// stream posts a request and copies the texts of the answer.
+func stream(protocol, url string) {
+	resp, err := http.Post(url, "application/json", bytes.NewReader([]byte(`{"model":"x","stream":true,"messages":[{"role":"user","content":"hi"}]}`)))
+	fail(err)
+	defer resp.Body.Close()
+	out := bufio.NewWriterSize(os.Stdout, 1)
+	for r := bufio.NewReaderSize(resp.Body, 1<<16); ; {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if protocol != "ollama" && (!ok || data[0] != '{') {
+			continue
+		}
+		switch protocol {
+		case "openai":
+			var chunk struct {
+				Choices []struct{ Delta struct{ Content string } }
+			}
+			fail(json.Unmarshal(data, &chunk))
+			for _, c := range chunk.Choices {
+				out.WriteString(c.Delta.Content)
+			}
+		case "anthropic":
+			var chunk struct{ Delta struct{ Text string } }
+			fail(json.Unmarshal(data, &chunk))
+			out.WriteString(chunk.Delta.Text)
+		case "ollama":
+			var chunk struct{ Message struct{ Content string } }
+			fail(json.Unmarshal(line, &chunk))
+			out.WriteString(chunk.Message.Content)
+		}
+		out.Flush()
 	}
 	out.WriteString("\n")
 	out.Flush()
