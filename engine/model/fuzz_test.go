@@ -171,3 +171,28 @@ func FuzzFailure(f *testing.F) {
 		}
 	})
 }
+
+// FuzzShape holds the reader of usual pieces against encoding/json.
+func FuzzShape(f *testing.F) {
+	shape := Shape{"id": Scalar, "usage": "null", "choices": []Shape{{"index": "0", "delta": Shape{"role": Scalar, "content": Content}}}}
+	for _, s := range []string{`{"id":"a","choices":[{"index":0,"delta":{"role":"assistant","content":"a\u00e9\n"}}],"usage":null}`, `{"id":1234567890123,"choices":[{"delta":{"content":""}}]} `,
+		`{"choices":[{"delta":{"content":"a","content":"b"}}]}`, `{"id":01,"choices":[]}`, `{"id":"\u0000"}`, `{"id":-1.5e3,"usage":nullx}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		said, ok := shape.Text(b)
+		if !ok {
+			return
+		}
+		var c struct {
+			Usage   any
+			Choices []struct {
+				Index int
+				Delta struct{ Content *string }
+			}
+		}
+		if err := json.Unmarshal(b, &c); err != nil || c.Usage != nil || len(c.Choices) != 1 || c.Choices[0].Index != 0 || c.Choices[0].Delta.Content == nil || *c.Choices[0].Delta.Content != said {
+			t.Errorf("%q says %q: %v", b, said, err)
+		}
+	})
+}

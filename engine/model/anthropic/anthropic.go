@@ -198,8 +198,14 @@ func (s *stream) begin(a *model.Answer) {
 	s.from, s.reason, s.kinds = a, "", map[int]string{}
 }
 
+// usual is what most events look like.
+var usual = model.Shape{"type": `"content_block_delta"`, "index": model.Scalar, "delta": model.Shape{"type": `"text_delta"`, "text": model.Content}}
+
 // event takes in an event.
 func (s *stream) event(data []byte) error {
+	if said, ok := usual.Text(data); ok {
+		return s.delta(0, piece{Text: said})
+	}
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return s.from.Unreadable(err, data)

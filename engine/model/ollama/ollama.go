@@ -260,11 +260,20 @@ func (g *Generator) Context(ctx context.Context, name string) int {
 type stream struct {
 	answer *protocol.Answer
 	from   *model.Answer
+	named  bool // the model is known
 	over   bool
 }
 
+// usual is what most pieces look like.
+var usual = model.Shape{"model": model.Scalar, "created_at": model.Scalar, "message": model.Shape{"role": model.Scalar, "content": model.Content}, "done": "false"}
+
 // line takes in a piece of the answer.
 func (s *stream) line(data []byte) error {
+	if s.named && !s.over {
+		if said, ok := usual.Text(data); ok {
+			return s.answer.Text(said)
+		}
+	}
 	var c struct {
 		Model   string
 		Message struct {
@@ -293,6 +302,7 @@ func (s *stream) line(data []byte) error {
 		return nil
 	}
 	s.answer.Model(c.Model)
+	s.named = s.named || c.Model != ""
 	if err := s.answer.Thought(c.Message.Thinking); err != nil {
 		return err
 	}

@@ -121,6 +121,7 @@ type stream struct {
 	details  []json.RawMessage // of thoughts
 	finish   string
 	refusal  string
+	named    bool // the model is known
 	whole    bool // the answer is a document
 }
 
@@ -208,8 +209,18 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// usual is what most pieces look like.
+var usual = model.Shape{"id": model.Scalar, "object": model.Scalar, "created": model.Scalar, "model": model.Scalar,
+	"system_fingerprint": model.Scalar, "service_tier": model.Scalar, "obfuscation": model.Scalar, "p": model.Scalar, "usage": "null",
+	"choices": []model.Shape{{"index": "0", "delta": model.Shape{"role": model.Scalar, "content": model.Content}, "finish_reason": "null", "logprobs": "null"}}}
+
 // event takes in a piece of the answer.
 func (s *stream) event(data []byte) error {
+	if s.named {
+		if said, ok := usual.Text(data); ok {
+			return s.delta(delta{Content: content{said: said}})
+		}
+	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return s.from.Unreadable(err, data)
@@ -218,6 +229,7 @@ func (s *stream) event(data []byte) error {
 		return s.from.Fault(c.Error)
 	}
 	s.answer.Model(c.Model)
+	s.named = s.named || c.Model != ""
 	if u := c.Usage; u != nil {
 		output := u.CompletionTokens
 		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ type Answer struct {
 	asked    *engine.Request
 	tools    []Tool // that may be called as text; none if no calls are looked for there
 
-	model   string // which answers, as the server calls it
+	version string // which model answers, with its provider
 	held    strings.Builder
 	free    bool // text is no longer held
 	calls   []*call
@@ -37,13 +36,13 @@ type call struct {
 // NewAnswer returns the Answer to a request, from provider. Where tools are given, calls are
 // looked for in the text.
 func NewAnswer(req *engine.Request, provider string, tools []Tool, emit func(*genai.GenerateContentResponse) error) *Answer {
-	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0}
+	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0, version: provider + "/" + req.Model}
 }
 
 // Model says which model answers. A version of the requested model keeps the requested name.
 func (a *Answer) Model(name string) {
 	if name != "" && !strings.HasPrefix(name, a.asked.Model) {
-		a.model = name
+		a.version = a.provider + "/" + name
 	}
 }
 
@@ -54,8 +53,17 @@ func (a *Answer) Part(p *genai.Part) error {
 }
 
 func (a *Answer) chunk(finish genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
-	return &genai.GenerateContentResponse{ModelVersion: a.provider + "/" + cmp.Or(a.model, a.asked.Model), Candidates: []*genai.Candidate{{
-		Content: &genai.Content{Role: genai.RoleModel, Parts: parts}, FinishReason: finish}}}
+	c := &struct { // in one piece, since there are many
+		response   genai.GenerateContentResponse
+		candidate  genai.Candidate
+		content    genai.Content
+		candidates [1]*genai.Candidate
+	}{}
+	c.content = genai.Content{Role: genai.RoleModel, Parts: parts}
+	c.candidate = genai.Candidate{Content: &c.content, FinishReason: finish}
+	c.candidates[0] = &c.candidate
+	c.response = genai.GenerateContentResponse{ModelVersion: a.version, Candidates: c.candidates[:]}
+	return &c.response
 }
 
 // Thought takes in a piece of a thought.
