@@ -147,6 +147,7 @@ func (g guard) always(q engine.Proposal) string {
 	switch {
 	case g.edits(q, g.files.isOwn):
 		return "gemline's own configuration"
+	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // what runs is read-only there
 	case g.edits(q, g.files.isAgreed):
 		return "a file that runs with all the user's rights"
 	}
