@@ -75,7 +75,7 @@ bench-terminal: build ## what a question costs a terminal, to the byte; takes fo
 	$(GO) run ./commands/program/testdata/bench-terminal ./gemline
 
 AGENTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gemline-tests/agents
-proof: build ## what a start of gemline and of other agents costs; installs them from npm, which takes long the first time
+proof: build ## what a start and a turn of gemline and of other agents cost, and which attacks they withstand; installs them from npm, which takes long the first time
 	mkdir -p $(AGENTS)
 	for p in @google/gemini-cli opencode-ai @openai/codex @anthropic-ai/claude-code; do \
 	  [ -d $(AGENTS)/node_modules/$$p ] || npm install --prefix $(AGENTS) --no-fund --no-audit --silent $$p || echo "$$p can't be installed here"; done

@@ -3,9 +3,10 @@
 //
 //	go run ./commands/program/testdata/proof ./gemline [FOLDER]
 //
-// FOLDER is where npm install --prefix FOLDER has put the others. No agent has a key, and none is
-// asked anything: what is measured is what a start costs, at a terminal of 24 rows and 80 columns,
-// until nothing was written for QUIET (10s), and what is asked before a prompt can be typed.
+// FOLDER is where npm install --prefix FOLDER has put the others. A start is measured without a
+// key, at a terminal of 24 rows and 80 columns, until nothing was written for QUIET (10s), with
+// what is asked before a prompt can be typed; a turn with a model server on this machine. ONLY is
+// a part of the names of the agents that are measured, PROOF_DEBUG=1 shows what they ask for.
 package main
 
 import (
@@ -29,21 +30,52 @@ import (
 	"gemline/commands/program/acceptance/teletype"
 )
 
-// agents are who is measured: the package of npm, the program, and how the mode for screen readers
-// is asked for.
-var agents = []struct {
-	name, pkg, program string
-	args, env          []string
-}{
-	{"gemline", "", "", nil, nil},
-	{"gemline, screen reader", "", "", nil, []string{"ACCESSIBLE=1"}},
-	{"Gemini CLI", "@google/gemini-cli", "gemini", nil, nil},
-	{"Gemini CLI, screen reader", "@google/gemini-cli", "gemini", []string{"--screen-reader"}, nil},
-	{"opencode", "opencode-ai", "opencode", nil, nil},
-	{"Codex", "@openai/codex", "codex", nil, nil},
-	{"Claude Code", "@anthropic-ai/claude-code", "claude", nil, nil},
-	{"Claude Code, screen reader", "@anthropic-ai/claude-code", "claude", []string{"--ax-screen-reader"}, nil},
-	{"crush", "@charmland/crush", "crush", nil, nil},
+// An agent is who is measured.
+type agent struct {
+	name, pkg, program string   // pkg is of npm
+	args, env          []string // of the mode for screen readers
+	prompt, talk       []string // what stands before a prompt that is answered at once, and before the first of a session
+	version            string
+
+	// seed writes what a user has set up before the first turn: the address of the server, a key
+	// and that the folder is trusted.
+	seed func(home, project, url string) (env []string)
+}
+
+var agents = []agent{
+	{"gemline", "", "", nil, nil, []string{"-m", "gemini-3.8-flash", "-p"}, []string{"-m", "gemini-3.8-flash", "-i"}, "", seedGemini},
+	{"gemline, screen reader", "", "", nil, []string{"ACCESSIBLE=1"}, []string{"-m", "gemini-3.8-flash", "-p"}, []string{"-m", "gemini-3.8-flash", "-i"}, "", seedGemini},
+	{"Gemini CLI", "@google/gemini-cli", "gemini", nil, nil, []string{"-m", "gemini-2.5-flash", "-p"}, []string{"-m", "gemini-2.5-flash", "-i"}, "", seedGemini},
+	{"Gemini CLI, screen reader", "@google/gemini-cli", "gemini", []string{"--screen-reader"}, nil, []string{"-m", "gemini-2.5-flash", "-p"}, []string{"-m", "gemini-2.5-flash", "-i"}, "", seedGemini},
+	{"opencode", "opencode-ai", "opencode", nil, nil, []string{"run"}, []string{"--prompt"}, "", func(home, _, url string) []string {
+		write(filepath.Join(home, ".config/opencode/opencode.json"), `{"model": "local/m", "small_model": "local/m", "provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "`+url+`/v1", "apiKey": "k"}, "models": {"m": {"name": "m"}}}}}`)
+		return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+	}},
+	{"Codex", "@openai/codex", "codex", nil, nil, []string{"exec", "--skip-git-repo-check"}, nil, "", func(home, project, url string) []string {
+		write(filepath.Join(home, ".codex/config.toml"), fmt.Sprintf("model = \"m\"\nmodel_provider = \"local\"\n[model_providers.local]\nname = \"local\"\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\nenv_key = \"LOCAL_KEY\"\n[projects.%q]\ntrust_level = \"trusted\"\n", url, project))
+		return []string{"LOCAL_KEY=k"}
+	}},
+	{"Claude Code", "@anthropic-ai/claude-code", "claude", nil, nil, []string{"-p"}, nil, "", seedClaude},
+	{"Claude Code, screen reader", "@anthropic-ai/claude-code", "claude", []string{"--ax-screen-reader"}, nil, []string{"-p"}, nil, "", seedClaude},
+	{"crush", "@charmland/crush", "crush", nil, nil, []string{"run"}, nil, "", nil},
+}
+
+func seedGemini(home, project, url string) []string {
+	write(filepath.Join(home, ".gemini/settings.json"), `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`)
+	write(filepath.Join(home, ".gemini/trustedFolders.json"), fmt.Sprintf(`{%q: "TRUST_FOLDER"}`, project))
+	return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"}
+}
+
+func seedClaude(home, project, url string) []string {
+	const key = "sk-ant-api03-local-0123456789"
+	write(filepath.Join(home, ".claude.json"), fmt.Sprintf(`{"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": {"approved": [%q], "rejected": []}, "projects": {%q: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}}}`, key[len(key)-20:], project))
+	return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=" + key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
+}
+
+func write(path, text string) {
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		panic(err)
+	}
 }
 
 func main() {
@@ -61,9 +93,13 @@ func main() {
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
 	fmt.Printf("Measured on %s on %s/%s with %d processors, load average %s. Under load the times are only good for ratios.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), first(string(load)))
+	var there []agent
 	fmt.Println("| agent | version | installed MB | --version: ms | MB of memory | start at xterm: bytes / ESC / erasures / cursor up | start at TERM=dumb | asks first |")
 	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, a := range agents {
+		if !strings.Contains(a.name, os.Getenv("ONLY")) {
+			continue
+		}
 		path, size := gemline, gemline
 		if a.pkg != "" {
 			path, size = filepath.Join(folder, "node_modules/.bin", a.program), filepath.Join(folder, "node_modules")
@@ -73,11 +109,14 @@ func main() {
 			continue
 		}
 		version, took, memory := asked(path)
+		a.program, a.version = path, version
+		there = append(there, a)
 		smart, screen := started(path, "xterm-256color", a.args, a.env)
 		dumb, _ := started(path, "dumb", a.args, a.env)
 		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s | %s |\n", a.name, version, megabytes(size, a.pkg), took, memory, smart, dumb, questions(screen))
 	}
 	fmt.Println("\nInstalled is the program or, of a package, its folder and those that npm names beside it. Asks first: words at the start that want a decision or a log-in before any prompt.")
+	turns(there)
 }
 
 // first returns the first word, or "unknown".
@@ -116,16 +155,29 @@ func environ(home, term string, more []string) []string {
 // started starts a program at a terminal, in a home and a project of its own, and returns what it
 // writes until it is quiet.
 func started(path, term string, args, env []string) (cost, screen string) {
-	home, err := os.MkdirTemp("", "proof-")
-	if err != nil {
+	home, project := place()
+	defer os.RemoveAll(home)
+	return at(path, project, args, environ(home, term, env), func() bool { return true })
+}
+
+// place makes a home, and a project in it.
+func place() (home, project string) {
+	cache, err := os.UserCacheDir() // commands may write below /tmp
+	if err == nil {
+		home, err = os.MkdirTemp(cache, "proof-")
+	}
+	project = filepath.Join(home, "project")
+	if err := cmp.Or(err, os.Mkdir(project, 0o700)); err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(home)
+	return home, project
+}
+
+// at runs a program at a terminal until something has happened and it is quiet, and returns what
+// it has written.
+func at(path, dir string, args, env []string, happened func() bool) (cost, screen string) {
 	cmd := exec.Command(path, args...)
-	if cmd.Dir = filepath.Join(home, "project"); os.Mkdir(cmd.Dir, 0o700) != nil {
-		return "can't start", ""
-	}
-	cmd.Env = environ(home, term, env)
+	cmd.Dir, cmd.Env = dir, env
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		return "can't start", ""
@@ -156,7 +208,7 @@ func started(path, term string, args, env []string) (cost, screen string) {
 	}
 	begin := time.Now()
 	b, silent := said()
-	for ; time.Since(begin) < 20*quiet && (len(b) == 0 || silent < quiet); b, silent = said() {
+	for ; time.Since(begin) < 20*quiet && (len(b) == 0 || silent < quiet || !happened()); b, silent = said() {
 		time.Sleep(quiet / 30)
 	}
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the session that was started here
