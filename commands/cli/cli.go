@@ -109,7 +109,8 @@ type (
 
 // A Project is what a run in the working directory would have.
 type Project interface {
-	// Rules returns the rules, as they judge in a run without a user where none is there.
+	// Rules returns the rules, as they judge in a run without a user where none is there. What
+	// is wrong with them is told, unless Problems was asked before.
 	Rules() (*policy.Policy, error)
 
 	// Trial begins a conversation in which no model is asked and no hook runs. It waits

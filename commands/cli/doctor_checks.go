@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/model"
+	"gemline/engine/model/preset"
 	"gemline/engine/network"
 	"gemline/engine/policy"
 	"gemline/engine/text"
@@ -163,6 +164,10 @@ func (d *doctor) checkSettings() finding {
 	if s, err := d.here.settings(); err == nil && s.Unclear() != nil {
 		return worse(failing, "gemline config set fixes it", "%s", s.Unclear())
 	}
+	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // the check of credentials says what is wrong with it
+	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
+		return worse(failing, hint(err), "%s", err)
+	}
 	files := text.Count(used, "file")
 	if odd > 0 {
 		return worse(warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
@@ -175,6 +180,7 @@ func unread() finding { return worse(warning, "", "not known while the settings 
 
 // checkRules says whether the rules for what may run are understood.
 func (d *doctor) checkRules() finding {
+	f := d.found("rules") // before the rules, which then do not say the same
 	p, err := d.project.Rules()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
@@ -182,7 +188,7 @@ func (d *doctor) checkRules() finding {
 	if err != nil {
 		return worse(failing, "fix or remove it; gemline help policy says what rules are", "%s", err)
 	}
-	if f := d.found("rules"); f.Status != healthy {
+	if f.Status != healthy {
 		return f
 	}
 	own := 0
@@ -492,7 +498,8 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 
 // unmasked says which programs that rules deny are there for commands all the same.
 func (d *doctor) unmasked(l *launch.Launcher) string {
-	masks, _ := masks(d.project, l) // rules that are not understood are told elsewhere
+	d.project.Problems() // has rules that are not understood, which are told elsewhere
+	masks, _ := masks(d.project, l)
 	var left []string
 	for _, m := range masks {
 		if m.Left != "" {

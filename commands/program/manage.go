@@ -94,6 +94,7 @@ type inspection struct {
 	launcher func() (*launch.Launcher, error)
 	seen     func() (findings, error)
 	wrong    func() []cli.Problem
+	listed   atomic.Bool                     // Problems was asked, so that its caller says what is wrong with the rules
 	made     atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
 }
 
@@ -139,7 +140,11 @@ func (s *inspection) look() (v findings, err error) {
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	v.policy, err = s.opts.Policy(l, !s.opts.User.Interactive, s.run.notify, s.run.notify)
+	warn := s.run.notify
+	if s.listed.Load() {
+		warn = func(string) {}
+	}
+	v.policy, err = s.opts.Policy(l, !s.opts.User.Interactive, warn, s.run.notify)
 	return v, err
 }
 

@@ -12,7 +12,10 @@ import (
 )
 
 // Problems implements [cli.Project].
-func (s *inspection) Problems() []cli.Problem { return s.wrong() }
+func (s *inspection) Problems() []cli.Problem {
+	s.listed.Store(true)
+	return s.wrong()
+}
 
 // findWrong returns what is wrong with the files of the directory.
 func (s *inspection) findWrong() []cli.Problem {

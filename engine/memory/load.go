@@ -299,11 +299,14 @@ func why(err error) string {
 }
 
 func (l *loader) warn(format string, args ...any) {
-	if len(l.warnings) == maxWarnings {
+	text := fmt.Sprintf(format, args...)
+	switch {
+	case slices.Contains(l.warnings, text):
+	case len(l.warnings) == maxWarnings:
 		l.dropped++
-		return
+	default:
+		l.warnings = append(l.warnings, text)
 	}
-	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
 }
 
 // exceeded warns that a limit is reached, once.

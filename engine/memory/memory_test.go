@@ -233,6 +233,14 @@ func TestOddFiles(t *testing.T) {
 	})
 }
 
+// An import that fails in two places of a file is told once.
+func TestImportTwice(t *testing.T) {
+	top := plant(t, map[string]string{"w/GEMINI.md": "See @./x.md.\n\nAnd @./x.md again.\n"})
+	if _, _, warnings := read(in(top, "w")); strings.Count(warnings, "there is no such file") != 1 {
+		t.Errorf("%q", warnings)
+	}
+}
+
 func TestBadNames(t *testing.T) {
 	top := plant(t, map[string]string{"x.md": "no", "w/GEMINI.md": "yes"})
 	for _, n := range []string{"../x.md", "/etc/passwd", ".", "a\x00b"} {
