@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,10 +20,15 @@ import (
 	"testing"
 )
 
-// How many types are still over a limit. Each number may only fall; who brings it to five names
-// those in the place of the number, with a reason each.
+// inheriting are the structs that get more than three methods from a struct of ours that
+// they embed, and why.
+var inheriting = map[string]string{
+	"gemline/commands/cli.ListedHook: 4 methods of Hook": "as JSON it is a hook with more keys",
+}
+
+// How many types are still over a limit. Each number may only fall; whoever brings it to five
+// names the types in the place of the number, with a reason each.
 const (
-	stillEmbed     = 1  // get more than three methods from a struct of ours that they embed
 	stillFields    = 35 // have more than 15 fields
 	stillMethodful = 28 // have more than 25 methods, inherited ones included
 )
@@ -31,7 +37,8 @@ const (
 // embedding, and none has too many fields or methods.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	var embed, fields, methods []string
+	var fields, methods []string
+	embed := maps.Clone(inheriting)
 	for _, u := range unitsOf(t) {
 		pkg := u.types
 		for _, name := range pkg.Scope().Names() {
@@ -46,7 +53,11 @@ func TestTypes(t *testing.T) {
 			what := pkg.Path() + "." + name
 			for f := range st.Fields() {
 				if n := inherited(f); n > 3 {
-					embed = append(embed, fmt.Sprintf("%s: %d methods of %s", what, n, f.Name()))
+					found := fmt.Sprintf("%s: %d methods of %s", what, n, f.Name())
+					if embed[found] == "" {
+						t.Errorf("%s: name the field", found)
+					}
+					delete(embed, found)
 				}
 			}
 			if n := st.NumFields(); n > 15 {
@@ -57,11 +68,14 @@ func TestTypes(t *testing.T) {
 			}
 		}
 	}
+	for found := range embed {
+		t.Errorf("%s: it is so no more", found)
+	}
 	for _, c := range []struct {
 		what string
 		is   []string
 		most int
-	}{{"embed others of ours", embed, stillEmbed}, {"have more than 15 fields", fields, stillFields}, {"have more than 25 methods", methods, stillMethodful}} {
+	}{{"have more than 15 fields", fields, stillFields}, {"have more than 25 methods", methods, stillMethodful}} {
 		if len(c.is) != c.most {
 			t.Errorf("%d structs %s, the test says %d:\n%s", len(c.is), c.what, c.most, strings.Join(c.is, "\n"))
 		}

@@ -241,7 +241,8 @@ func Means(words []string) bool {
 		return false
 	}
 	_, err = k.Parse(words)
-	return err == nil || strings.HasPrefix(err.Error(), "--") // the value of a flag, which is a mistake
+	// The value of a flag that is a mistake, or a word that is missing.
+	return err == nil || strings.HasPrefix(err.Error(), "--") || strings.HasPrefix(err.Error(), `expected "`)
 }
 
 // skipTrust is the flag of the program that may stand behind a sub-command, too.

@@ -42,6 +42,7 @@ func (c *doctorCommand) checks() []check {
 		{"extensions", about("extensions")},
 		{"agents", about("agents")},
 		{"commands", about("commands")},
+		{"skills", about("skills")},
 		{"keys", about("keys")},
 		{"env", about("env")},
 		{"servers", about("servers")},

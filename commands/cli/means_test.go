@@ -57,6 +57,8 @@ func TestMeans(t *testing.T) {
 		"models list --online":       true,
 		"sessions delete 3":          true,
 		"sessions delete old things": false,
+		"sessions export 3":          true, // a word is missing, which is told
+		"config set model.name":      true,
 		"completion bash":            true,
 		"completion of the task":     false,
 		"completion words -- a b c":  true,

@@ -76,6 +76,13 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	for _, err := range wrong {
 		note("agents")(err.Error())
 	}
+	if o.Settings.Skills {
+		skills := o.SkillLibrary()
+		skills.All()
+		for _, w := range skills.Notes() {
+			note("skills")(w)
+		}
+	}
 	return list
 }
 

@@ -302,6 +302,7 @@ func TestPlaceholders(t *testing.T) {
 		{"# ... unchanged ...", true},
 		{"// ... (rest of the implementation) ...", true},
 		{"// [... rest of the file unchanged ...]", true},
+		{"<!-- ... rest of the page ... -->", true},
 		{"// ... other methods ...", true},
 		{"# ... keep existing imports ...", true},
 		{"// ... remaining methods", true},

@@ -40,7 +40,7 @@ const (
 	left = `(?:existing|previous|remaining|unchanged|original|other|more|same|omitted|(?:the )?rest(?: of)?)`
 	part = `(?:code|codes?|content|contents|files?|functions?|methods?|class|classes|component|implementation|logic|body|lines?|` +
 		`imports?|definitions?|declarations?|tests?|cases?|items?|entries|fields?|props|properties|sections?|styles?|rules?|` +
-		`markup|html|jsx|css|config|configuration|settings|statements?|routes?|handlers?|helpers?|variables|options|values|script|module|program|document|text|stuff|parts?)`
+		`pages?|templates?|query|tables?|rows?|columns?|objects?|arrays?|lists?|schemas?|elements?|steps?|markup|html|jsx|css|config|configuration|settings|statements?|routes?|handlers?|helpers?|variables|options|values|script|module|program|document|text|stuff|parts?)`
 	same = `(?:unchanged|(?:remains?|stays?|is|are)(?: (?:the|exactly the))? ?(?:same|unchanged|as (?:is|before))?|the same|as (?:is|before)|omitted|` +
 		`here|goes here|above|below|continues?|follows?|for brevity|same as before|no changes?)`
 )
