@@ -63,8 +63,11 @@ func (b *bench) providers() {
 		})
 		least := func() sample { return b.run(b.floor, "stream", d.name, b.server.url+d.path) }
 		each := func(s sample) float64 { return cpu(s) * 1000 / n }
-		f := func() sample { return b.run(b.bin, "-p", "go", "-m", d.name+"/x", "-q", "-o", "stream-json") }
-		row("20,000 chunks as stream-json, "+d.name, "ms", b.times(wall, f), "floor", b.times(wall, least))
-		row("20,000 chunks as stream-json, "+d.name+", CPU a chunk", "us", b.times(each, f), "floor", b.times(each, least))
+		for _, format := range []string{"text", "stream-json"} {
+			f := func() sample { return b.run(b.bin, "-p", "go", "-m", d.name+"/x", "-q", "-o", format) }
+			what := "20,000 chunks as " + format + ", " + d.name
+			row(what, "ms", b.times(wall, f), "floor", b.times(wall, least))
+			row(what+", CPU a chunk", "us", b.times(each, f), "floor", b.times(each, least))
+		}
 	}
 }
