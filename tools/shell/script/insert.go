@@ -83,19 +83,42 @@ func (in *inserting) node(n syntax.Node) bool {
 				in.word(a.Value)
 			}
 		}
-		var argv []string
-		for _, w := range n.Args {
-			argv = append(argv, strings.Trim(in.text(w), `"'`))
-		}
-		programs, texts := program.Programs(argv), program.Texts(argv)
-		for i, w := range n.Args {
-			whole := stands.FindString(argv[i]) == argv[i]
-			if whole || !texts[i] && !slices.Contains(programs, i) && argv[0] != "eval" {
-				in.word(w)
-			}
-		}
+		in.call(n.Args)
 	}
 	return true
+}
+
+// call puts values into the words of a command. Where it is not known which program runs, and
+// in a word that a program reads as code, a value must be the whole word.
+func (in *inserting) call(args []*syntax.Word) {
+	var argv []string
+	for _, w := range args {
+		argv = append(argv, literal(w).text)
+	}
+	if len(argv) == 0 || namesVariable(argv) {
+		return
+	}
+	programs, texts := program.Programs(argv), program.Texts(argv)
+	sure := argv[0] != "eval" && literal(args[0]).known &&
+		!slices.ContainsFunc(programs, func(i int) bool { return !literal(args[i]).known })
+	for i, w := range args {
+		whole := stands.FindString(argv[i]) == argv[i]
+		if whole || sure && !texts[i] && !slices.Contains(programs, i) {
+			in.word(w)
+		}
+	}
+}
+
+// namesVariable reports whether a command takes the name of a variable: bash runs commands in
+// the index of a name.
+func namesVariable(argv []string) bool {
+	switch argv[0] {
+	case "unset", "read", "mapfile", "readarray", "getopts", "wait":
+		return true
+	case "test", "[", "printf":
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.HasPrefix(a, "-v") || a == "-R" })
+	}
+	return false
 }
 
 // text returns a part of the line.
