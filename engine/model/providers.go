@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -37,7 +38,7 @@ type Provider struct {
 	Lacking         []string          `toml:"lacks" json:"lacks"`
 	Longer          string            `toml:"longer" json:"-"`
 	Models          []Exception       `toml:"models" json:"-"`
-	Example         string            `toml:"example" json:"-"`
+	fault           error             // what is wrong with the user's entry
 }
 
 // An Exception is what holds for the models of a provider whose names begin alike.
@@ -120,9 +121,9 @@ var builtin = sync.OnceValue(func() Providers {
 	return t.Providers
 })
 
-// NewProviders returns the built-in providers, with what the user's settings and the
-// environment say of these and others. What is wrong with one is said when it is wanted: a newer
-// gemline may have written it.
+// NewProviders returns the built-in providers, changed and extended by the user's settings and
+// the environment. A faulty provider is an error of [Providers.Named] alone: a newer gemline
+// may have written it, and others work.
 func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	all := slices.Clone(builtin())
 	for i := range all {
@@ -146,8 +147,9 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 		}
 		p := all[i]
 		p.Lacking = slices.Clone(p.Lacking) // which is the table's
-		if b, err := json.Marshal(custom[name]); err != nil || json.Unmarshal(b, &p) != nil {
-			p = Provider{Name: name, Protocol: OpenAI} // which has no address
+		b, err := json.Marshal(custom[name])
+		if err = cmp.Or(err, json.Unmarshal(b, &p)); err != nil {
+			p = Provider{Name: name, Protocol: OpenAI, fault: mistyped(err)}
 		}
 		p.List = cmp.Or(p.List, p.Protocol)
 		all[i] = p
@@ -155,10 +157,24 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	return all
 }
 
+// mistyped returns an error of encoding/json in plain words.
+func mistyped(err error) error {
+	e, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return err
+	case e.Field == "":
+		return errors.New("it must be an object")
+	}
+	return fmt.Errorf("%s takes no %s", e.Field, e.Value)
+}
+
 // check says what is wrong with p.
 func (p Provider) check() error {
 	unknown := slices.IndexFunc(p.Lacking, func(s string) bool { return !slices.Contains(lackable, s) })
 	switch {
+	case p.fault != nil:
+		return p.fault
 	case !pathWord(p.Name) || strings.Contains(p.Name, ":"):
 		return fmt.Errorf("the name must be of letters, digits, - and _")
 	case p.Protocol == Gemini && p.BaseURL == "":

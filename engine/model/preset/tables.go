@@ -242,8 +242,8 @@ func (t *Table) Choices() (choices []Choice) {
 	return choices
 }
 
-// Usual returns the names to offer first: those for the newest models, those of the
-// user, and now.
+// Usual returns the names to offer first: the names of the newest models, the user's own
+// names, and now, the name that is chosen.
 func (t *Table) Usual(now string) (choices []Choice) {
 	t = t.some()
 	shown := map[string]bool{}

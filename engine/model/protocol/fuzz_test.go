@@ -11,8 +11,8 @@ import (
 	"gemline/engine"
 )
 
-// FuzzText gives text piece by piece. It comes out again as it was, or it is calls of tools
-// that there are, and then nothing else.
+// FuzzText gives a text to an Answer piece by piece. The Answer has the same text and no
+// calls, or calls of known tools and no text.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{`<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>`, "```json\n[{\"name\":\"f\",\"parameters\":{}}]\n```",
 		`{"type":"function","function":{"name":"f","arguments":"{}"}}`, "<tool_call> is a tag", "```go\nfunc f() {}\n```", " \n{", `{"name":"g","args":{}}`} {

@@ -94,8 +94,9 @@ func judge(t *testing.T, command []string, url string, body []byte) (j judgement
 	return j
 }
 
-// TestJudges has others read what the generators send, and send it: what their types do not
-// have would be lost. What they make of the answers is what the generators make.
+// TestJudges gives each request of a generator to the SDK of the vendor, which reads it with
+// its own types and sends it. A field that these types lack would be lost on the way. The SDK
+// must read the same text, calls and usage in the answer as the generator.
 func TestJudges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the vendors' SDKs")

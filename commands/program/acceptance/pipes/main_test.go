@@ -1,3 +1,4 @@
+// Package pipes tries runs that nobody watches: prompts on the command line, pipes, records and exit codes.
 package pipes
 
 import (
