@@ -1,3 +1,4 @@
+// Package protocol tries the program as editors, agents and other programs talk with it.
 package protocol
 
 import (

@@ -1,3 +1,4 @@
+// Package safety tries what is asked about, denied, confined and undone.
 package safety
 
 import (

@@ -1,3 +1,4 @@
+// Package servers tries the program with servers and what others publish: MCP, hooks, extensions, skills, log-ins.
 package servers
 
 import (

@@ -6,11 +6,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -249,11 +247,10 @@ func TestMCPOfAgents(t *testing.T) {
 	var left []string
 	s.Respond = func(r et.Received) et.Reply {
 		if len(replies) == 1 { // the agent is over
-			for until := time.Now().Add(10 * time.Second); time.Now().Before(until); runtime.Gosched() {
-				if left = alive(t, dir); len(left) == 0 {
-					break
-				}
-			}
+			et.Comes(func() bool {
+				left = alive(t, dir)
+				return len(left) == 0
+			})
 		}
 		reply := replies[0]
 		replies = replies[1:]

@@ -11,8 +11,8 @@ import (
 	pt "gemline/commands/program/acceptance/programtest"
 )
 
-// TestMocks asks servers that nobody here wrote: one that speaks all protocols, and one that
-// streams what it is told to.
+// TestMocks asks two servers that others wrote. The first speaks all protocols, the second
+// streams the answers of its configuration.
 func TestMocks(t *testing.T) {
 	t.Parallel()
 	cache, err := os.UserCacheDir()

@@ -1,3 +1,4 @@
+// Package sessions tries what is kept of a conversation, and going on with it.
 package sessions
 
 import (

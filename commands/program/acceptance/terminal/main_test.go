@@ -1,3 +1,4 @@
+// Package terminal tries dialogues at a terminal.
 package terminal
 
 import (

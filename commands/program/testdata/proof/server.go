@@ -18,7 +18,7 @@ type object = map[string]any
 // A vendor is a model server on this machine that speaks the protocols of Gemini, OpenAI (both) and
 // Anthropic. It has one answer, and perhaps has a command run first.
 type vendor struct {
-	*httptest.Server
+	server *httptest.Server
 
 	mu      sync.Mutex
 	answer  string
@@ -31,7 +31,7 @@ type vendor struct {
 
 func newVendor() *vendor {
 	v := &vendor{}
-	v.Server = httptest.NewServer(v)
+	v.server = httptest.NewServer(v)
 	return v
 }
 

@@ -41,8 +41,8 @@ func (a agent) begin(v *vendor, answer, command string) turn {
 	if err := git.Run(); err != nil {
 		panic(err)
 	}
-	v.play(answer, strings.ReplaceAll(command, "$PROOF", v.URL))
-	t := turn{home, project, append(a.seed(home, project, v.URL), a.env...), v}
+	v.play(answer, strings.ReplaceAll(command, "$PROOF", v.server.URL))
+	t := turn{home, project, append(a.seed(home, project, v.server.URL), a.env...), v}
 	return t
 }
 
@@ -88,7 +88,7 @@ func (a agent) once(t turn) (out []byte, took time.Duration, megabytes int64, er
 // turns measures a turn of each agent, with a model that answers at once.
 func turns(all []agent) {
 	v := newVendor()
-	defer v.Close()
+	defer v.server.Close()
 	fmt.Println("\nA turn with a model server on this machine that answers at once; the user has a key, and trusts the folder.")
 	fmt.Println("\n| agent | -p, from start to answer: ms | MB of memory | a session with one turn at xterm: bytes / ESC / erasures / cursor up | `rm -rf x` at a terminal | attacks withstood with -p | a title set by the answer |")
 	fmt.Println("|---|---|---|---|---|---|---|")
