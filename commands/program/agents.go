@@ -51,7 +51,7 @@ func (s *Session) callable() []agent.Definition {
 	})
 	for i, d := range list {
 		if d.Remote != nil && d.Description == "" {
-			list[i].Description = s.aboutRemote(d)
+			list[i].Description = s.remote.about(d)
 		}
 	}
 	return list
@@ -59,7 +59,7 @@ func (s *Session) callable() []agent.Definition {
 
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
-	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.askRemote}
+	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.remote.ask}
 	cfg.Agents = func() []agent.Definition { list, _ := s.opts.Agents().List(); return list }
 	cfg.Cut = func(report string) (string, engine.Cut) {
 		return s.families.Commands.Outputs.Cut(agent.ToolName, report)

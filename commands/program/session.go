@@ -87,7 +87,7 @@ type Session struct {
 	budget     *limit.Budget            // the conversation's own, beside the project's; may be nil
 	recorder   *telemetry.Recorder      // nil if nothing is recorded
 	hints      steer.Hints              // the user's, not sent to the model yet
-	remote     remoteAgents             // asked, or read about
+	remote     *remoteAgents            // agents on other servers
 	beside     backlog                  // of requests while a call was prepared
 	narrowed   atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
 }
@@ -159,6 +159,7 @@ func (s *Session) open() ([]*genai.Content, error) {
 		s.notify("there is no session to resume; this is a new one")
 	}
 	s.journal, s.past, s.copyOf = o.File, o.From, o.CopyOf
+	s.remote = s.newRemote()
 	for _, dir := range o.Directories {
 		s.project.add(dir)
 	}
@@ -174,6 +175,19 @@ func (s *Session) open() ([]*genai.Content, error) {
 		}
 	}
 	return o.History, nil
+}
+
+// newRemote makes who asks agents on other servers.
+func (s *Session) newRemote() *remoteAgents {
+	var places map[string]journal.Place
+	if s.past != nil && s.past.ID == s.journal.ID() { // a copy is another conversation
+		places = s.past.Elsewhere
+	}
+	record := s.journal.SetElsewhere
+	if s.project.store.Temp == "" || s.Trial {
+		record = nil
+	}
+	return newRemoteAgents(s.project, places, record)
 }
 
 // newGenerator makes what answers. Hooks see every attempt of a request, and the records
@@ -323,7 +337,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 			defer s.project.status.turn.open()()
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
-				if err := s.recordPlaces(ev); err != nil {
+				if err := s.remote.recordPlaces(ev); err != nil {
 					s.project.status.turn.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 				}
 				failed = err != nil
