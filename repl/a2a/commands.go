@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,14 +68,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := s.newTask(q.ContextID, *q.Settings)
 	if err != nil {
-		status := http.StatusInternalServerError
-		switch s.faultOf(err).Code {
-		case -32602:
-			status = http.StatusBadRequest
-		case -32000:
-			status = http.StatusServiceUnavailable
-		}
-		write(w, status, failure{s.plain(err.Error())})
+		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
+		f := s.faultOf(err)
+		write(w, cmp.Or(status[f.Code], http.StatusInternalServerError), failure{f.Message})
 		return
 	}
 	s.shrink()
@@ -231,10 +227,12 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)
-		var id json.RawMessage
+		q := map[string]any{"jsonrpc": "2.0", "id": nil, "method": streams, "params": struct{}{}}
 		if err == nil {
-			id, _ = json.Marshal(t.kept.Task.ID)
+			q["id"] = t.kept.Task.ID
 		}
-		s.send(w, r, st, err, func(ev json.RawMessage) any { return reply{Version: "2.0", ID: id, Result: ev} }, id)
+		b, _ := json.Marshal(q)
+		said := func(context.Context, *protocol.MessageSendParams, bool) (*task, *stream, error) { return t, st, err }
+		requests{nil, s, said}.serve(w, r, b, true)
 	}
 }

@@ -19,11 +19,20 @@
 // for a while in all, and are cut off then, or when it is cancelled; they can come back by
 // tasks/resubscribe.
 //
-// # Types of a library, and no server
+// # The library's wire, and tasks of our own
 //
-// Names and texts of the protocol are a2aproject/a2a-go's. Its server is not used: it keeps
-// tasks in memory, calls one a task that is not there after a restart, takes requests of any
-// size, and calls an executor anew for each message, which has no place for a call that is
-// being asked about. Its client reads lines of at most 64 KB, so no event here is longer. In
-// the tests, programs that are built on libraries are the other side.
+// a2aproject/a2a-go's a2asrv reads requests, dispatches them and writes answers and events.
+// A layer below catches what a2asrv does wrong, and TestFaults holds it: an error is told
+// without its words, and wrong parameters as a parse error; ids are changed, and what follows
+// a request is ignored; requests may have any size; writes have no deadline, and a stream
+// shows no signs of life. The REST form and the commands of the Gemini CLI are ours.
+//
+// Its handler of tasks is not used, though it takes a store. It writes the whole task and a
+// message of its history for each piece of a text. It fails a task whose call gets an answer
+// that is not offered. It takes no words while a task is worked on. It resubscribes nobody
+// to a task that rests, or that was interrupted by a restart. Whoever cancels waits for readers
+// that stall. Wrapping each of these takes more lines than it saves.
+//
+// Its client reads lines of at most 64 KB, so no event here is longer. In the tests,
+// programs that are built on libraries are the other side.
 package a2a

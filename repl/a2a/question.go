@@ -157,27 +157,27 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 	}
 	r.outcome, _ = answer["outcome"].(string)
 	if !slices.Contains(q.Outcomes, r.outcome) {
-		return r, invalidf(protocol.ErrInvalidParams,
+		return r, faultf(invalidParams,
 			"the outcome %.100q is not offered; there are: %s", r.outcome, strings.Join(q.Outcomes, ", "))
 	}
 	if r.note = words; words != "" && r.outcome != refuse {
-		return r, invalidf(protocol.ErrInvalidParams, "text beside an outcome goes with %s alone", refuse)
+		return r, faultf(invalidParams, "text beside an outcome goes with %s alone", refuse)
 	}
 	if v := answer["newContent"]; v != nil {
 		said, ok := v.(string)
 		if !ok || !slices.Contains(q.Outcomes, modify) || r.outcome != modify && r.outcome != proceed {
-			return r, invalidf(protocol.ErrInvalidParams,
+			return r, faultf(invalidParams,
 				"newContent is a text, and goes with %s and %s where the latter is offered", proceed, modify)
 		}
 		r.content = &said
 	}
 	if r.outcome == modify && r.content == nil {
-		return r, invalidf(protocol.ErrInvalidParams, "%s needs newContent: there is no editor here", modify)
+		return r, faultf(invalidParams, "%s needs newContent: there is no editor here", modify)
 	}
 	if v := answer["grant"]; v != nil {
 		n, ok := v.(float64)
 		if !ok || n != float64(int(n)) || n < 0 || int(n) >= q.Grants || r.outcome != always {
-			return r, invalidf(protocol.ErrInvalidParams,
+			return r, faultf(invalidParams,
 				"grant is the number of one of grants, from 0, and goes with %s", always)
 		}
 		r.grant = int(n)
@@ -189,7 +189,7 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 			i, err := strconv.Atoi(key)
 			said, ok := v.(string)
 			if err != nil || !ok || i < 0 || i >= q.Questions {
-				return r, invalidf(protocol.ErrInvalidParams,
+				return r, faultf(invalidParams,
 					`answers has a text for each question, by its number: {"0": "…"}`)
 			}
 			r.replies[i] = said

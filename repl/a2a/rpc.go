@@ -7,11 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"log/slog"
+	"math"
 	"mime"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/a2aproject/a2a-go/a2asrv"
+	"github.com/a2aproject/a2a-go/log"
 
 	"gemline/engine/text"
 )
@@ -22,21 +29,19 @@ const (
 	beat     = 15 * time.Second // between signs of life
 )
 
-// A request is one of JSON-RPC 2.0.
-type request struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-// A reply answers it.
-type reply struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  any             `json:"result,omitempty"`
-	Error   *fault          `json:"error,omitempty"`
-}
+// The codes of the protocol's errors.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	invalidParams  = -32602
+	internalError  = -32603
+	serverError    = -32000
+	taskNotFound   = -32001
+	notCancelable  = -32002
+	noPush         = -32003
+	unsupported    = -32004
+	wrongContent   = -32005
+)
 
 // A fault is an error as the protocol has it.
 type fault struct {
@@ -45,38 +50,24 @@ type fault struct {
 	Data    any    `json:"data,omitempty"`
 }
 
-// codes are the numbers of the errors that are told. All others are internal.
-var codes = []struct {
-	err  error
-	code int
-}{
-	{protocol.ErrParseError, -32700}, {protocol.ErrInvalidRequest, -32600}, {protocol.ErrMethodNotFound, -32601},
-	{protocol.ErrInvalidParams, -32602}, {protocol.ErrServerError, -32000}, {protocol.ErrTaskNotFound, -32001},
-	{protocol.ErrTaskNotCancelable, -32002}, {protocol.ErrPushNotificationNotSupported, -32003}, {protocol.ErrUnsupportedOperation, -32004},
-	{protocol.ErrUnsupportedContentType, -32005}, {protocol.ErrAuthenticatedExtendedCardNotConfigured, -32007},
+func (f *fault) Error() string { return f.Message }
+
+// As makes the fault the library's own error, whose type has no public name. Any other error
+// the library answers with the name of its class in the place of its words.
+func (f *fault) As(target any) bool {
+	b, err := json.Marshal(f)
+	return err == nil && fmt.Sprintf("%T", target) == "**jsonrpc.Error" && json.Unmarshal(b, target) == nil
 }
 
-// An invalid is an error whose class is one of the protocol's.
-type invalid struct {
-	class error
-	said  string
-}
-
-func (e *invalid) Error() string { return e.said }
-func (e *invalid) Unwrap() error { return e.class }
-
-func invalidf(class error, format string, a ...any) error {
-	return &invalid{class, fmt.Sprintf(format, a...)}
+func faultf(code int, format string, a ...any) error {
+	return &fault{Code: code, Message: fmt.Sprintf(format, a...)}
 }
 
 // faultOf returns an error as a client is told of it.
 func (s *Server) faultOf(err error) *fault {
-	f := &fault{Code: -32603, Message: s.plain(err.Error())}
-	for _, c := range codes {
-		if errors.Is(err, c.err) {
-			f.Code, f.Data = c.code, map[string]any{"error": f.Message} // where some clients look
-			break
-		}
+	f := &fault{Code: internalError, Message: s.plain(err.Error())}
+	if known := (*fault)(nil); errors.As(err, &known) {
+		f.Code, f.Data = known.Code, map[string]any{"error": f.Message} // where some clients look
 	}
 	return f
 }
@@ -101,10 +92,15 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 // reject answers a request that can't be read, as a client of its address expects.
 func reject(w http.ResponseWriter, r *http.Request, status int, said string) {
 	if r.URL.Path == "/" {
-		write(w, status, reply{Version: "2.0", Error: &fault{Code: -32600, Message: said}})
+		fail(w, status, nil, &fault{Code: invalidRequest, Message: said})
 		return
 	}
 	write(w, status, failure{said})
+}
+
+// fail answers a request of JSON-RPC that the library does not get.
+func fail(w http.ResponseWriter, status int, id any, f *fault) {
+	write(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": f})
 }
 
 // write answers with a JSON document.
@@ -120,165 +116,186 @@ func write(w http.ResponseWriter, status int, v any) {
 	w.Write(append(b, '\n'))
 }
 
-// rpc answers a request of JSON-RPC.
+// The methods whose parameters are read.
+const (
+	streams     = "message/stream"
+	resubscribe = "tasks/resubscribe"
+)
+
+var methods = []string{"message/send", streams, resubscribe, "tasks/get", "tasks/cancel"}
+
+// rpc answers a request of JSON-RPC. A request that the library would misread does not reach
+// it: it reads no further than the first value, changes ids, and says of parameters of a
+// wrong type that they are no JSON.
 func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 	b, ok := body(w, r)
 	if !ok {
 		return
 	}
-	var q request
-	fail := func(err error) { write(w, http.StatusOK, reply{Version: "2.0", ID: q.ID, Error: s.faultOf(err)}) }
-	if err := json.Unmarshal(b, &q); err != nil {
-		q.ID = nil
-		class := protocol.ErrInvalidRequest
-		if !json.Valid(b) {
-			class = protocol.ErrParseError
-		}
-		fail(invalidf(class, "a request is one JSON object: %v", err))
-		return
+	var q struct {
+		Version string `json:"jsonrpc"`
+		ID      any
+		Method  string
+		Params  json.RawMessage
 	}
-	switch id := bytes.TrimSpace(q.ID); {
-	case len(id) > 0 && (id[0] == '{' || id[0] == '[' || id[0] == 't' || id[0] == 'f') || len(id) > 1000:
-		q.ID = nil
-		fail(invalidf(protocol.ErrInvalidRequest, "id is a short text or a number"))
-		return
+	var params struct {
+		*protocol.MessageSendParams
+		*protocol.TaskQueryParams
+	}
+	err := json.Unmarshal(b, &q)
+	number, _ := q.ID.(float64)
+	words, named := q.ID.(string)
+	switch {
+	case err != nil && !json.Valid(b):
+		err = faultf(parseError, "a request is one JSON object: %v", err)
+	case err != nil:
+		err = faultf(invalidRequest, "a request is one JSON object: %v", err)
+	case q.ID != nil && number == 0 && !named, math.Abs(number) > 1<<53, len(words) > 1000:
+		q.ID, err = nil, faultf(invalidRequest, "id is a short text or a number")
 	case q.Version != "2.0" || q.Method == "":
-		fail(invalidf(protocol.ErrInvalidRequest, `a request has "jsonrpc": "2.0" and a method`))
-		return
+		err = faultf(invalidRequest, `a request has "jsonrpc": "2.0" and a method`)
+	case slices.Contains(methods, q.Method):
+		if err = json.Unmarshal(q.Params, &params); err != nil {
+			err = faultf(invalidParams, "the parameters can't be used: %v", err)
+		}
 	}
-	switch q.Method {
-	case "message/stream", "tasks/resubscribe":
-		var st *stream
-		var err error
-		if q.Method == "message/stream" {
-			var p protocol.MessageSendParams
-			if err = read(q.Params, &p); err == nil {
-				_, st, err = s.say(r.Context(), &p, true)
-			}
-		} else {
-			st, err = s.resubscribe(q.Params)
-		}
-		s.send(w, r, st, err, func(ev json.RawMessage) any { return reply{Version: "2.0", ID: q.ID, Result: ev} }, q.ID)
-	default:
-		result, err := s.answer(r.Context(), q.Method, q.Params)
-		if err != nil {
-			fail(err)
-			return
-		}
-		write(w, http.StatusOK, reply{Version: "2.0", ID: q.ID, Result: result})
-	}
-}
-
-// read reads parameters.
-func read(params json.RawMessage, into any) error {
-	if err := json.Unmarshal(params, into); err != nil {
-		return invalidf(protocol.ErrInvalidParams, "the parameters can't be used: %v", err)
-	}
-	return nil
-}
-
-// answer answers a request that has one answer.
-func (s *Server) answer(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	switch method {
-	case "message/send":
-		var p protocol.MessageSendParams
-		if err := read(params, &p); err != nil {
-			return nil, err
-		}
-		t, _, err := s.say(ctx, &p, false)
-		if err != nil {
-			return nil, err
-		}
-		var last *int
-		if p.Config != nil {
-			last = p.Config.HistoryLength
-		}
-		return t.shown(last)
-	case "tasks/get":
-		var p protocol.TaskQueryParams
-		if err := read(params, &p); err != nil {
-			return nil, err
-		}
-		t, err := s.find(p.ID)
-		if err != nil {
-			return nil, err
-		}
-		return t.shown(p.HistoryLength)
-	case "tasks/cancel":
-		var p protocol.TaskIDParams
-		if err := read(params, &p); err != nil {
-			return nil, err
-		}
-		t, err := s.find(p.ID)
-		if err == nil {
-			err = t.cancel(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return t.shown(nil)
-	case "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/get", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/delete":
-		return nil, errNoPush
-	case "agent/getAuthenticatedExtendedCard":
-		return nil, invalidf(protocol.ErrAuthenticatedExtendedCardNotConfigured,
-			"there is one card, which all may read")
-	}
-	return nil, invalidf(protocol.ErrMethodNotFound, "there is no method %.100q here", method)
-}
-
-var errNoPush = invalidf(protocol.ErrPushNotificationNotSupported,
-	"nothing is sent to where a client says; tasks/resubscribe follows a task")
-
-func (s *Server) resubscribe(params json.RawMessage) (*stream, error) {
-	var p protocol.TaskIDParams
-	if err := read(params, &p); err != nil {
-		return nil, err
-	}
-	t, err := s.find(p.ID)
 	if err != nil {
-		return nil, err
-	}
-	return t.follow()
-}
-
-// send sends a stream as events, until it ends or its reader is gone. An error in its place
-// is one event.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, st *stream, failed error,
-	wrap func(json.RawMessage) any, id json.RawMessage) {
-	control := http.NewResponseController(w)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	event := func(v any) bool {
-		b, err := text.JSON(v, "")
-		if err == nil {
-			control.SetWriteDeadline(time.Now().Add(patience))
-			_, err = fmt.Fprintf(w, "data: %s\n\n", b)
-		}
-		return err == nil && control.Flush() == nil
-	}
-	if failed != nil {
-		event(reply{Version: "2.0", ID: id, Error: s.faultOf(failed)})
+		fail(w, http.StatusOK, q.ID, s.faultOf(err))
 		return
 	}
-	defer st.leave()
-	control.Flush() // so that the client knows that it follows
+	requests{a2asrv.NewHandler(nil), s, s.say}.serve(w, r, b, q.Method == streams || q.Method == resubscribe)
+}
+
+// requests are those of a client, as the library hands them on.
+type requests struct {
+	a2asrv.RequestHandler // refuses what is not offered: push notifications, and another card
+	server                *Server
+	say                   func(ctx context.Context, p *protocol.MessageSendParams, along bool) (*task, *stream, error)
+}
+
+// serve has the library answer a request.
+func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, streams bool) {
+	ctx, stop := context.WithCancel(log.WithLogger(r.Context(), slog.New(slog.DiscardHandler)))
+	out := &wire{ResponseWriter: w}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	var life sync.WaitGroup
+	defer life.Wait()
+	defer stop()
+	if streams {
+		life.Go(func() { out.live(ctx) })
+	}
+	r = r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(b))
+	a2asrv.NewJSONRPCHandler(q).ServeHTTP(out, r)
+}
+
+// A wire is what the library writes to, which sets no deadline and shows no signs of life.
+type wire struct {
+	http.ResponseWriter
+	mu sync.Mutex
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (o *wire) WriteHeader(status int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [io.Writer].
+func (o *wire) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(patience))
+	return o.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher].
+func (o *wire) Flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	http.NewResponseController(o.ResponseWriter).Flush()
+}
+
+// live writes comments, which may stand between any two lines of a stream.
+func (o *wire) live(ctx context.Context) {
 	life := time.NewTicker(beat)
 	defer life.Stop()
 	for {
 		select {
-		case ev, open := <-st.events:
-			if !open || !event(wrap(ev)) {
-				return
-			}
 		case <-life.C:
-			control.SetWriteDeadline(time.Now().Add(patience))
-			if _, err := io.WriteString(w, ": \n\n"); err != nil || control.Flush() != nil {
+			o.Write([]byte(":\n"))
+			o.Flush()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// OnSendMessage implements [a2asrv.RequestHandler], as the methods below do.
+func (q requests) OnSendMessage(ctx context.Context, p *protocol.MessageSendParams) (protocol.SendMessageResult, error) {
+	t, _, err := q.say(ctx, p, false)
+	if err != nil {
+		return nil, q.server.faultOf(err)
+	}
+	if p.Config == nil {
+		return t.shown(nil), nil
+	}
+	return t.shown(p.Config.HistoryLength), nil
+}
+
+func (q requests) OnSendMessageStream(ctx context.Context, p *protocol.MessageSendParams) iter.Seq2[protocol.Event, error] {
+	_, st, err := q.say(ctx, p, true)
+	return q.events(ctx, st, err)
+}
+
+func (q requests) OnResubscribeToTask(ctx context.Context, p *protocol.TaskIDParams) iter.Seq2[protocol.Event, error] {
+	t, err := q.server.find(p.ID)
+	if err != nil {
+		return q.events(ctx, nil, err)
+	}
+	return q.events(ctx, t.follow(), nil)
+}
+
+func (q requests) OnGetTask(_ context.Context, p *protocol.TaskQueryParams) (*protocol.Task, error) {
+	t, err := q.server.find(p.ID)
+	if err != nil {
+		return nil, q.server.faultOf(err)
+	}
+	return t.shown(p.HistoryLength), nil
+}
+
+func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*protocol.Task, error) {
+	t, err := q.server.find(p.ID)
+	if err == nil {
+		err = t.cancel(ctx)
+	}
+	if err != nil {
+		return nil, q.server.faultOf(err)
+	}
+	return t.shown(nil), nil
+}
+
+// events yields what a stream tells, until it ends or its reader is gone.
+func (q requests) events(ctx context.Context, st *stream, err error) iter.Seq2[protocol.Event, error] {
+	return func(yield func(protocol.Event, error) bool) {
+		if err != nil {
+			yield(nil, q.server.faultOf(err))
+			return
+		}
+		defer st.leave()
+		for {
+			select {
+			case ev, open := <-st.events:
+				if !open || !yield(ev, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			case <-st.cut:
 				return
 			}
-		case <-r.Context().Done():
-			return
-		case <-st.cut:
-			return
 		}
 	}
 }

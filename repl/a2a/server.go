@@ -163,7 +163,7 @@ func (s *Server) find(id protocol.TaskID) (*task, error) {
 	if t := s.tasks[id]; t != nil {
 		return t, nil
 	}
-	return nil, invalidf(protocol.ErrTaskNotFound, "there is no task %.100q", string(id))
+	return nil, faultf(taskNotFound, "there is no task %.100q", string(id))
 }
 
 // plain returns a text as a client gets it.
@@ -181,9 +181,9 @@ type settings struct {
 func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	switch {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
-		return nil, invalidf(protocol.ErrInvalidParams, "contextId is a short name")
+		return nil, faultf(invalidParams, "contextId is a short name")
 	case w.Workspace != "" && disk.Follow(filepath.Clean(w.Workspace)) != disk.Follow(s.Dir):
-		return nil, invalidf(protocol.ErrInvalidParams,
+		return nil, faultf(invalidParams,
 			"this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
 	}
 	id := protocol.NewTaskID()
@@ -194,7 +194,7 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 		r.Session = all[i].kept.Session
 	}
 	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
-		return nil, invalidf(protocol.ErrServerError,
+		return nil, faultf(serverError,
 			"%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
 	}
 	t := s.hold(r)
@@ -256,7 +256,7 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	fresh := m.TaskID == ""
 	if fresh {
 		if answer != nil {
-			return nil, nil, invalidf(protocol.ErrInvalidParams,
+			return nil, nil, faultf(invalidParams,
 				"an answer is for the task that asks: the message needs its taskId")
 		}
 		w, err := agentSettings(p)
@@ -297,7 +297,7 @@ func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
 		if v := meta["coderAgent"]; v != nil {
 			b, _ := json.Marshal(v)
 			if err := json.Unmarshal(b, &w); err != nil {
-				return w, invalidf(protocol.ErrInvalidParams, "metadata.coderAgent can't be used: %v", err)
+				return w, faultf(invalidParams, "metadata.coderAgent can't be used: %v", err)
 			}
 		}
 	}
@@ -309,10 +309,10 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 	answer map[string]any, err error) {
 	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames ||
 		m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
-		return nil, "", nil, invalidf(protocol.ErrInvalidParams, "a message has a messageId, the role user and parts")
+		return nil, "", nil, faultf(invalidParams, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
-		return nil, "", nil, errNoPush
+		return nil, "", nil, faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
 	}
 	var all []string
 	for _, part := range m.Parts {
@@ -321,18 +321,18 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 			all = append(all, part.Text)
 		case protocol.DataPart:
 			if _, ok := part.Data["callId"].(string); !ok || answer != nil {
-				return nil, "", nil, invalidf(protocol.ErrInvalidParams,
+				return nil, "", nil, faultf(invalidParams,
 					"a message has text, or one data part with a callId and an outcome")
 			}
 			answer = part.Data
 		default:
-			return nil, "", nil, invalidf(protocol.ErrUnsupportedContentType,
+			return nil, "", nil, faultf(wrongContent,
 				"a message has text, and no files; name a file in %s instead", s.Dir)
 		}
 	}
 	words = strings.TrimSpace(strings.Join(all, "\n"))
 	if words == "" && answer == nil {
-		return nil, "", nil, invalidf(protocol.ErrInvalidParams, "the message is empty")
+		return nil, "", nil, faultf(invalidParams, "the message is empty")
 	}
 	return m, words, answer, nil
 }
@@ -351,7 +351,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 	if len(working) >= mostBusy {
 		i := slices.IndexFunc(working, (*turn).asks)
 		if i < 0 {
-			return nil, invalidf(protocol.ErrServerError,
+			return nil, faultf(serverError,
 				"%d tasks are worked on, which are all that may be at once; try again when one is over", len(working))
 		}
 		working[i].stop(errParked)

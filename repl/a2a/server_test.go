@@ -454,3 +454,61 @@ func TestUnwanted(t *testing.T) {
 }
 
 type onlyReader struct{ io.Reader }
+
+// What is wrong with a request is told with the protocol's number and in our words, in the
+// place of an answer and of a stream, under the request's id.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := serving(t, t.TempDir(), nil)
+	for _, c := range []struct {
+		id, method, params string // without a method the id is all that is sent
+		code               int
+		words              string
+	}{
+		{`{`, "", "", -32700, "one JSON object"},
+		{`{} {}`, "", "", -32700, "one JSON object"},
+		{`[{}]`, "", "", -32600, "one JSON object"},
+		{`{"id": 7, "method": "tasks/get"}`, "", "", -32600, "jsonrpc"},
+		{`{}`, "tasks/get", `{"id": "x"}`, -32600, "id is"},
+		{`12345678901234567890`, "tasks/get", `{"id": "x"}`, -32600, "id is"},
+		{`"a"`, "tasks/list", `{}`, -32601, ""},
+		{`1`, "tasks/get", `{"id": 1}`, -32602, "the parameters"},
+		{`1`, "tasks/resubscribe", `[]`, -32602, "the parameters"},
+		{`1`, "message/send", `{"message": {"parts": [{"kind": "poem"}]}}`, -32602, "the parameters"},
+		{`1`, "message/stream", `{}`, -32602, "a message has"},
+		{`1`, "message/send", `{}`, -32602, "a message has"},
+		{`1`, "tasks/get", `{"id": "x"}`, -32001, "there is no task"},
+		{`"a"`, "tasks/cancel", `{"id": "x"}`, -32001, "there is no task"},
+		{`"a"`, "tasks/resubscribe", `{"id": "x"}`, -32001, "there is no task"},
+		{`1`, "tasks/pushNotificationConfig/set", `{}`, -32003, ""},
+		{`1`, "agent/getAuthenticatedExtendedCard", `{}`, -32007, ""},
+	} {
+		sent, want := c.id, `null`
+		if c.method != "" {
+			sent = fmt.Sprintf(`{"jsonrpc": "2.0", "id": %s, "method": %q, "params": %s}`, c.id, c.method, c.params)
+			if want = c.id; c.words == "id is" {
+				want = `null`
+			}
+		}
+		body := s.post("", sent)
+		b, err := io.ReadAll(body)
+		body.Close()
+		_, data, streams := bytes.Cut(b, []byte("data: "))
+		if !streams {
+			data = b
+		}
+		var got struct {
+			ID    json.RawMessage
+			Error fault
+		}
+		if jerr := json.Unmarshal(data, &got); err != nil || jerr != nil || got.Error.Code != c.code || !strings.Contains(got.Error.Message, c.words) {
+			t.Errorf("%s: %s, %v, %v", sent, b, err, jerr)
+		}
+		if string(got.ID) != want && !strings.Contains(sent, `"id": 7`) {
+			t.Errorf("%s: the id is %s", sent, got.ID)
+		}
+		if c.code == -32001 && !strings.Contains(string(data), `"data":{"error":"there is no task`) {
+			t.Errorf("%s: %s", sent, data)
+		}
+	}
+}

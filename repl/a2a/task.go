@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -73,16 +72,16 @@ func (t *task) state() protocol.TaskState {
 }
 
 // shown returns the task as a client reads it, with the last messages of its history.
-func (t *task) shown(last *int) (json.RawMessage, error) {
+func (t *task) shown(last *int) *protocol.Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.document(last, mostRecord)
 }
 
 // document returns the task in at most so many bytes, if that can be. The caller holds mu.
-func (t *task) document(last *int, most int) (json.RawMessage, error) {
+func (t *task) document(last *int, most int) *protocol.Task {
 	d := t.kept.Task
-	d.History = slices.Clone(d.History)
+	d.History, d.Artifacts = slices.Clone(d.History), slices.Clone(d.Artifacts)
 	if t.said != "" {
 		d.History = append(d.History, protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
 			protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}))
@@ -91,16 +90,15 @@ func (t *task) document(last *int, most int) (json.RawMessage, error) {
 		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
 	}
 	for {
-		b, err := text.JSON(d, "")
 		switch {
-		case err != nil || len(b) <= most:
-			return b, err
+		case sizeOf(d) <= most:
+			return &d
 		case len(d.History) > 1:
 			d.History = d.History[(len(d.History)+1)/2:]
 		case len(d.Artifacts) > 0:
 			d.Artifacts = d.Artifacts[(len(d.Artifacts)+1)/2:]
 		default:
-			return b, nil
+			return &d
 		}
 	}
 }
@@ -195,15 +193,11 @@ func usageData(u engine.Usage) map[string]any {
 
 // publish hands an event to all who read along. The caller holds change.
 func (t *task) publish(ev protocol.Event) {
-	b, err := text.JSON(ev, "")
-	if err != nil {
-		return
-	}
 	t.mu.Lock()
 	streams := slices.Clone(t.streams)
 	t.mu.Unlock()
 	for _, st := range streams {
-		st.put(b)
+		st.put(ev)
 	}
 }
 
@@ -234,7 +228,7 @@ func (t *task) data(v map[string]any, beside ...protocol.Part) *protocol.Message
 // A stream is what one client reads along. Its events are closed behind the last one.
 type stream struct {
 	task   *task
-	events chan json.RawMessage
+	events chan protocol.Event
 	cut    chan struct{} // closed if the client is not waited for any longer
 	end    func()
 }
@@ -242,7 +236,7 @@ type stream struct {
 // join adds a reader. The caller holds change.
 func (t *task) join() *stream {
 	const held = 64 // events
-	st := &stream{task: t, events: make(chan json.RawMessage, held), cut: make(chan struct{})}
+	st := &stream{task: t, events: make(chan protocol.Event, held), cut: make(chan struct{})}
 	st.end = sync.OnceFunc(func() { close(st.cut) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -252,7 +246,7 @@ func (t *task) join() *stream {
 
 // put hands an event on. A reader that stalls is waited for, and cut off when readers have
 // taken too long in this turn; if it is stopped, that is soon. The caller holds change.
-func (st *stream) put(ev json.RawMessage) {
+func (st *stream) put(ev protocol.Event) {
 	const soon = 250 * time.Millisecond
 	select {
 	case st.events <- ev:
@@ -293,27 +287,22 @@ func (st *stream) leave() {
 
 // follow adds a reader to an existing task. The reader gets the task's state and, unless the
 // task is in work, the open question.
-func (t *task) follow() (*stream, error) {
+func (t *task) follow() *stream {
 	t.change.Lock()
 	defer t.change.Unlock()
 	st := t.join()
 	t.mu.Lock()
-	b, err := t.document(nil, mostSnapshot)
-	asked, busy := t.kept.Pending, t.turn != nil
+	d, asked, busy := t.document(nil, mostSnapshot), t.kept.Pending, t.turn != nil
 	t.mu.Unlock()
-	if err != nil {
-		st.leave()
-		return nil, err
-	}
-	st.put(b)
+	st.put(d)
 	if busy && asked == nil {
-		return st, nil
+		return st
 	}
 	if asked != nil {
 		t.update(kindConfirm, asked.message(t), false, nil)
 	}
 	t.update(kindState, nil, true, nil)
-	return st, nil
+	return st
 }
 
 var (
@@ -357,7 +346,7 @@ func (t *task) cancelIdle() (busy bool, err error) {
 		return true, nil
 	}
 	if state := t.state(); state.Terminal() {
-		return false, invalidf(protocol.ErrTaskNotCancelable, "the task is over already: %s", state)
+		return false, faultf(notCancelable, "the task is over already: %s", state)
 	}
 	if err := t.status(protocol.TaskStateCanceled, nil, nil); err != nil {
 		return false, err
@@ -410,19 +399,19 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.kept.Task.ContextID:
-		return nil, nil, invalidf(protocol.ErrInvalidParams, "the task has another contextId: %s",
+		return nil, nil, faultf(invalidParams, "the task has another contextId: %s",
 			t.kept.Task.ContextID)
 	case known:
-		return nil, nil, invalidf(protocol.ErrInvalidParams,
+		return nil, nil, faultf(invalidParams,
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():
-		return nil, nil, invalidf(protocol.ErrInvalidRequest,
+		return nil, nil, faultf(invalidRequest,
 			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
 	case answer != nil && (asked == nil || asked.CallID != answer["callId"]):
-		return nil, nil, invalidf(protocol.ErrInvalidParams,
+		return nil, nil, faultf(invalidParams,
 			"no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
 	case late && !u.hint(words):
-		return nil, nil, invalidf(protocol.ErrUnsupportedOperation,
+		return nil, nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")
 	}
 	var r reaction
@@ -445,10 +434,10 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	t.mu.Lock()
 	t.remember(m)
 	t.turn = u
-	b, err := t.document(nil, mostSnapshot)
+	d := t.document(nil, mostSnapshot)
 	t.mu.Unlock()
-	if fresh && st != nil && err == nil {
-		st.put(b)
+	if fresh && st != nil {
+		st.put(d)
 	}
 	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
 		if st != nil {

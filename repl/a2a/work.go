@@ -415,19 +415,19 @@ func (u *turn) output(id, piece string) {
 	name := protocol.ArtifactID("tool-" + id + "-output")
 	ev := protocol.NewArtifactUpdateEvent(t, name, protocol.TextPart{Text: piece})
 	t.mu.Lock()
-	var kept *protocol.Artifact
-	for _, a := range t.kept.Task.Artifacts {
-		if a.ID == name {
-			kept = a
-		}
+	list := t.kept.Task.Artifacts
+	i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
+	if i >= 0 {
+		piece = list[i].Parts[0].(protocol.TextPart).Text + piece
+	} else {
+		list = append(list, nil)
+		list = list[max(0, len(list)-mostOutputs):]
+		i = len(list) - 1
 	}
-	if kept == nil {
-		kept = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{protocol.TextPart{}}}
-		t.kept.Task.Artifacts = append(t.kept.Task.Artifacts, kept)
-		t.kept.Task.Artifacts = t.kept.Task.Artifacts[max(0, len(t.kept.Task.Artifacts)-mostOutputs):]
-	}
-	all := []rune(kept.Parts[0].(protocol.TextPart).Text + piece)
-	kept.Parts = protocol.ContentParts{protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}}
+	all := []rune(piece)
+	part := protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}
+	list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may hold the former one
+	t.kept.Task.Artifacts = list
 	t.mu.Unlock()
 	t.publish(ev)
 }
