@@ -44,41 +44,31 @@ const cutOff = "[What follows is cut off: it is too long.]"
 
 // add takes in what an agent says.
 func (a *collected) add(s said) {
-	switch {
-	case s.Message != nil:
-		a.context, a.task = cmp.Or(s.Message.ContextID, a.context), cmp.Or(s.Message.TaskID, a.task)
-		a.say(s.Message)
-	case s.Task != nil:
-		t := s.Task
-		a.context, a.task = cmp.Or(t.ContextID, a.context), cmp.Or(t.ID, a.task)
-		a.status(t.Status)
-		for _, m := range t.History {
-			if w := m.words(true); w != "" {
-				a.history = w[:min(len(w), mostKept)]
-			}
-		}
-		for _, x := range t.Artifacts {
-			a.make(x, false)
-		}
-	case s.Status != nil:
-		a.context, a.task = cmp.Or(s.Status.ContextID, a.context), cmp.Or(s.Status.TaskID, a.task)
-		a.status(s.Status.Status)
-	case s.Artifact != nil:
-		a.context, a.task = cmp.Or(s.Artifact.ContextID, a.context), cmp.Or(s.Artifact.TaskID, a.task)
-		a.make(s.Artifact.Artifact, s.Artifact.Append)
+	a.context, a.task = cmp.Or(s.ContextID, a.context), cmp.Or(s.TaskID, a.task)
+	if s.Status != nil {
+		a.task = cmp.Or(s.TaskID, s.ID, a.task)
+		a.state = s.Status.state()
+		a.say(cmp.Or(s.Status.Message, s.Status.Update))
 	}
+	for _, m := range s.History {
+		if w := m.words(true); w != "" {
+			a.history = w[:min(len(w), mostKept)]
+		}
+	}
+	for _, x := range s.Artifacts {
+		a.make(x, false)
+	}
+	if s.Artifact != nil {
+		a.make(*s.Artifact, s.Append)
+	}
+	a.say(&s)
 }
 
 // busy reports whether the agent is still at work.
 func (a *collected) busy() bool { return a.state == submitted || a.state == working }
 
-func (a *collected) status(s status) {
-	a.state = s.state()
-	a.say(s.message())
-}
-
 // say takes in what a message says. Data in it is for the model, and not shown.
-func (a *collected) say(m *message) {
+func (a *collected) say(m *said) {
 	words := m.words(true)
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
 		return

@@ -146,16 +146,18 @@ func (l *limited) Read(b []byte) (int, error) {
 // request makes a request.
 func (d dialect) request(ctx context.Context, to *url.URL, method string, params any,
 	id string) (*http.Request, error) {
-	verb, address := http.MethodPost, to.String()
-	body := params
-	if d.rest {
-		path := ""
-		verb, path = d.path(method, url.PathEscape(id))
-		if address += path; id != "" {
-			body = nil
-		}
-	} else {
-		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": d.method(method), "params": params}
+	name, verb, path := names(method, url.PathEscape(id))
+	if !d.second {
+		name, path = method, "/v1"+path
+	}
+	address, body := to.String(), params
+	switch {
+	case !d.rest:
+		verb, body = http.MethodPost, map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+	case id != "":
+		address, body = address+path, nil
+	default:
+		address += path
 	}
 	var sent io.Reader
 	if body != nil {

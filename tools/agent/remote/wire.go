@@ -16,15 +16,6 @@ type dialect struct {
 	second bool // version 1, else 0.3
 }
 
-// method returns the name of a method; name is the name in version 0.3.
-func (d dialect) method(name string) string {
-	if !d.second {
-		return name
-	}
-	return map[string]string{send: "SendMessage", stream: "SendStreamingMessage", get: "GetTask",
-		cancel: "CancelTask"}[name]
-}
-
 // The methods.
 const (
 	send   = "message/send"
@@ -33,19 +24,17 @@ const (
 	cancel = "tasks/cancel"
 )
 
-// path returns where a REST server is asked, and how.
-func (d dialect) path(name, id string) (verb, path string) {
-	verb, path = "POST", "/"+strings.Replace(name, "/", ":", 1)
-	switch name {
+// names returns a method's name in version 1, and how and where a REST server is asked.
+func names(method, id string) (second, verb, path string) {
+	switch method {
+	case send:
+		return "SendMessage", "POST", "/message:send"
+	case stream:
+		return "SendStreamingMessage", "POST", "/message:stream"
 	case get:
-		verb, path = "GET", "/tasks/"+id
-	case cancel:
-		path = "/tasks/" + id + ":cancel"
+		return "GetTask", "GET", "/tasks/" + id
 	}
-	if !d.second {
-		path = "/v1" + path
-	}
-	return verb, path
+	return "CancelTask", "POST", "/tasks/" + id + ":cancel"
 }
 
 // saying returns the parameters that say something to an agent.
@@ -75,90 +64,48 @@ func (d dialect) saying(id, words string, in Place) any {
 	return params
 }
 
-// The messages of an agent, in the forms of all versions. Only one of two alternative
-// fields is set.
+// A said is something that an agent says, in the forms of all versions: a message, a task,
+// or what is new about a task. Only one of two alternative fields is set.
 type (
-	message struct {
-		Role, ContextID, TaskID string
-		Parts, Content          []part
+	said struct {
+		Kind, Role, ID, TaskID, ContextID string
+		Parts, Content                    []part // of a message
+		Status                            *status
+		Artifact                          *artifact
+		Append                            bool
+		Artifacts                         []artifact // of a task
+		History                           []said     // messages
+
+		// What is inside of the other forms.
+		Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
 	}
 	part struct {
 		Kind, Text, URL, Filename string
-		Data                      json.RawMessage
-		File                      *file
-		Raw                       json.RawMessage
+		Data, Raw                 json.RawMessage
+		File                      *struct{ Name, URI, FileWithURI string }
 	}
-	file   struct{ Name, URI, FileWithURI string }
 	status struct {
 		State           string
-		Message, Update *message
+		Message, Update *said
 	}
 	artifact struct {
 		ArtifactID, Name string
 		Parts            []part
 	}
-	task struct {
-		ID, ContextID string
-		Status        status
-		Artifacts     []artifact
-		History       []message
-	}
-	statusUpdate struct {
-		TaskID, ContextID string
-		Status            status
-	}
-	artifactUpdate struct {
-		TaskID, ContextID string
-		Append            bool
-		Artifact          artifact
-	}
 )
-
-// A said is a message of an agent; one field is not nil.
-type said struct {
-	Message  *message
-	Task     *task
-	Status   *statusUpdate
-	Artifact *artifactUpdate
-}
 
 var errForeign = errors.New("what the agent sends is nothing that the protocol knows")
 
 // decode reads what an agent says.
 func decode(b []byte) (s said, err error) {
-	var outer struct {
-		Kind                               string
-		Msg, Message, Task, StatusUpdate   json.RawMessage
-		ArtifactUpdate, Parts, Content, ID json.RawMessage
-	}
-	if err := json.Unmarshal(b, &outer); err != nil {
-		return s, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
-	}
-	var into any
-	switch {
-	case outer.Kind == "message", outer.Parts != nil, outer.Content != nil:
-		into = &s.Message
-	case outer.Kind == "status-update":
-		into = &s.Status
-	case outer.Kind == "artifact-update":
-		into = &s.Artifact
-	case outer.Kind == "task", outer.ID != nil:
-		into = &s.Task
-	case outer.StatusUpdate != nil:
-		b, into = outer.StatusUpdate, &s.Status
-	case outer.ArtifactUpdate != nil:
-		b, into = outer.ArtifactUpdate, &s.Artifact
-	case outer.Task != nil:
-		b, into = outer.Task, &s.Task
-	case outer.Message != nil:
-		b, into = outer.Message, &s.Message
-	case outer.Msg != nil:
-		b, into = outer.Msg, &s.Message
-	default:
-		return s, errForeign
-	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err := json.Unmarshal(b, &s); err != nil {
 		return said{}, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
+	}
+	if inner := cmp.Or(s.StatusUpdate, s.ArtifactUpdate, s.Task, s.Message, s.Msg); s.Kind == "" && inner != nil {
+		s = *inner
+	}
+	if s.Parts == nil && s.Content == nil && s.Status == nil && s.Artifact == nil && s.ID == "" {
+		return said{}, errForeign
 	}
 	return s, nil
 }
@@ -189,22 +136,12 @@ func over(state string) bool {
 	return state == completed || state == failed || state == canceled || state == rejected
 }
 
-func (s status) message() *message {
-	if s.Message != nil {
-		return s.Message
-	}
-	return s.Update
-}
-
 // words returns the words of a message, none for a user's message.
-func (m *message) words(all bool) string {
-	if m == nil || strings.EqualFold(m.Role, "user") || m.Role == "ROLE_USER" {
+func (s *said) words(all bool) string {
+	if s == nil || strings.EqualFold(s.Role, "user") || s.Role == "ROLE_USER" {
 		return ""
 	}
-	if m.Parts != nil {
-		return words(m.Parts, all)
-	}
-	return words(m.Content, all)
+	return words(append(s.Parts, s.Content...), all)
 }
 
 // words returns the words of parts, each on lines of its own; with all, data too.
