@@ -299,9 +299,8 @@ func TestSilent(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		start := time.Now()
-		if err := c.Export(ctx, batch()); err == nil || time.Since(start) > 5*time.Second {
-			t.Errorf("%v after %v", err, time.Since(start))
+		if err := c.Export(ctx, batch()); err == nil {
+			t.Error("a collector that says nothing has taken a batch")
 		}
 		c.Close()
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -33,7 +32,7 @@ func TestStartLooksAtLittle(t *testing.T) {
 			cmd.Env = append(cmd.Env, "GEMINI_CLI_TRUST_WORKSPACE="+c.trust)
 			trace := filepath.Join(t.TempDir(), "trace")
 			cmd.Args = append(tracer(trace), append([]string{cmd.Path}, cmd.Args...)...)
-			cmd.Path, cmd.Args, cmd.Wait = cmd.Args[0], cmd.Args[1:], time.Minute
+			cmd.Path, cmd.Args = cmd.Args[0], cmd.Args[1:]
 			s := teletype.Start(t, cmd)
 			if c.answer != "" {
 				s.Expect("not now")

@@ -33,7 +33,7 @@ type talking struct{}
 //	size ROWS COLS     the size of the terminal, before the program starts or while it runs
 //	gemline [ARG ...]  starts gemline there; > and < start it without arguments
 //	> TEXT             waits for the prompt, and types TEXT and Enter there
-//	answer TEXT        types TEXT and Enter at a question, which < has waited for
+//	answer TEXT        waits for the end of a question, ": ", and types TEXT and Enter there
 //	type TEXT          types TEXT; "^C" is Ctrl-C, "^[" is Escape, "\n" is Enter
 //	< TEXT             waits until the program shows TEXT, behind what was waited for last
 //	like PATTERN       the same for a regular expression
@@ -52,7 +52,9 @@ var dialogueCmds = map[string]func(ts *testscript.TestScript, neg bool, args []s
 		dialogueOf(ts).running(ts).Say(strings.Join(args, " "))
 	},
 	"answer": func(ts *testscript.TestScript, _ bool, args []string) {
-		dialogueOf(ts).running(ts).Line(strings.Join(args, " "))
+		s := dialogueOf(ts).running(ts)
+		s.Settle(questioning)
+		s.Line(strings.Join(args, " "))
 	},
 	"type": func(ts *testscript.TestScript, _ bool, args []string) {
 		dialogueOf(ts).running(ts).Send(keys.Replace(strings.Join(args, " ")))
@@ -71,6 +73,9 @@ var dialogueCmds = map[string]func(ts *testscript.TestScript, neg bool, args []s
 		ends(ts, false, []string{"0"})
 	},
 }
+
+// questioning matches what a terminal shows while a question waits for its answer.
+var questioning = regexp.MustCompile(`: ` + style + `$`)
 
 // keys are the names of keys in what type types.
 var keys = strings.NewReplacer("^C", "\x03", "^D", "\x04", "^[", "\x1b", "^Z", "\x1a", "^I", "\t", `\n`, "\r")

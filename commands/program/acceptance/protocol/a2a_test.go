@@ -141,7 +141,7 @@ func peerOf(t *testing.T, s *et.Server, node, sdk, dir string) *peer {
 	if err := client.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(time.Minute, func() { client.Process.Kill() })
+	late := time.AfterFunc(5*time.Minute, func() { client.Process.Kill() })
 	t.Cleanup(func() { in.Close(); client.Wait(); late.Stop() })
 	p.feed, p.printed = in, json.NewDecoder(back)
 	return p

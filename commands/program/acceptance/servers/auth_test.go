@@ -76,7 +76,7 @@ func TestAccounts(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, os.Args[0], "-y", "-d", "--max-attempts", "1", "-m", "gemini-2.5-flash", "-p", "hi")
 			cmd.Dir = t.TempDir()

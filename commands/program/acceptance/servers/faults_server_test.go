@@ -47,11 +47,11 @@ const (
 	silence = "silence"
 )
 
-// A run has its answer or its end within a minute; most take a second or two, which they
+// A run has its answer or its end within five minutes; most take a second or two, which they
 // wait between attempts. Where the server stays in trouble it is asked once more at most,
 // which is once for another model or with a shorter conversation.
 const (
-	longest     = time.Minute
+	longest     = 5 * time.Minute
 	mostAsked   = 2
 	idleSeconds = 3 // without a byte, in silence
 )

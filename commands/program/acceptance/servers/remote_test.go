@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -64,7 +63,7 @@ func TestCutOffAnsweredOverSSH(t *testing.T) {
 				first, g := pt.Gated(pt.Removes("1"))
 				server := et.NewServer(first, et.Says("It is gone."))
 				c := pt.Configured(t, pt.Terminal(t, server, "--sandbox=off"), `{"general": {"onHangup": "detach"}}`)
-				c.Term, c.Wait = term, time.Minute
+				c.Term = term
 				d := pt.SshServer(t)
 				ssh, code := d.Command(c, "-tt")
 				s := teletype.Start(t, ssh)

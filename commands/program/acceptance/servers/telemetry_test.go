@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	collectorlogs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	"google.golang.org/protobuf/proto"
@@ -120,13 +119,9 @@ func TestTelemetryUnreachable(t *testing.T) {
 			var out, errs bytes.Buffer
 			cmd := pt.Headless(t, s, t.TempDir(), &out, &errs, "-p", "hi")
 			cmd.Env = append(append(cmd.Env, "GEMINI_TELEMETRY_ENABLED=true"), test.env...)
-			start := time.Now()
 			err := cmd.Run()
 			if err != nil || out.String() != "Hello.\n" {
 				t.Errorf("%v: %q", err, &out)
-			}
-			if took := time.Since(start); took > 10*time.Second { // the patience with one batch
-				t.Errorf("it took %v", took)
 			}
 			if said := errs.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) ||
 				strings.Contains(said, "hunter2") {

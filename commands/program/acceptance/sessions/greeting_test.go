@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -44,7 +43,7 @@ func TestGreeting(t *testing.T) {
 			if !c.keyless {
 				env = append(env, "GEMINI_API_KEY=key-of-the-test")
 			}
-			s := teletype.Start(t, teletype.Command{Path: pt.Self(t), Dir: dir, Term: c.term, Env: env, Wait: time.Minute})
+			s := teletype.Start(t, teletype.Command{Path: pt.Self(t), Dir: dir, Term: c.term, Env: env})
 			s.Expect("shop") // a listener reads no pointer to /help
 			s.Expect("> ")
 			start := s.Transcript()

@@ -25,12 +25,12 @@ type Command struct {
 
 	Rows, Cols int // 24 by 80 if 0; negative for a terminal that does not know
 
-	// Wait is how long Expect and Exit wait; a minute if 0.
+	// Wait is how long Expect and Exit wait; five minutes if 0.
 	Wait time.Duration
 }
 
 // patience is long enough for a slow machine on which much else goes on.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // A Session is a running program and its terminal.
 type Session struct {
@@ -155,6 +155,18 @@ func (s *Session) Match(pattern string) string {
 			return at[1]
 		}
 		return -1
+	})
+}
+
+// Settle waits until all that the program has shown ends in a pattern, whatever was
+// waited for before, and moves behind it.
+func (s *Session) Settle(pattern *regexp.Regexp) {
+	s.t.Helper()
+	s.until(pattern.String(), func([]byte) int {
+		if !pattern.Match(s.all) {
+			return -1
+		}
+		return len(s.all) - s.seen
 	})
 }
 

@@ -131,7 +131,7 @@ func TestTerminalVanishes(t *testing.T) {
 				}
 				server.Add(et.Says("Seven."))
 				c := pt.Terminal(t, server)
-				c.Term, c.Wait = term, time.Minute
+				c.Term = term
 				c.Env = append(c.Env, "EDITOR=cat")
 				s := teletype.Start(t, c)
 				s.Say("remember seven")

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	pt "gemline/commands/program/acceptance/programtest"
 	"gemline/commands/program/acceptance/teletype"
@@ -80,7 +79,7 @@ func TestConnectionLost(t *testing.T) {
 					reached := make(chan pt.Ended, 10)
 					server := et.NewServer(et.Says("Noted."))
 					c := pt.Terminal(t, server, "-y")
-					c.Term, c.Wait = term, time.Minute
+					c.Term = term
 					server.Add(prepare(reached, c.Dir), et.Says("Seven."))
 					d := pt.SshServer(t)
 					ssh, code := d.Command(c, "-tt")
