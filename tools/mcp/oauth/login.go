@@ -72,7 +72,11 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.listen()
+	verifier, state := rand.Text()+rand.Text(), rand.Text()
+	c.cfg.Know("PKCE verifier", verifier)
+	asking, arrived := context.WithCancel(ctx)
+	defer arrived()
+	to, err := c.listen(state, arrived)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +86,18 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err := e.register(ctx); err != nil {
 		return nil, err
 	}
-	verifier, state := rand.Text()+rand.Text(), rand.Text()
-	c.cfg.Know("PKCE verifier", verifier)
 	address, err := e.address(ctx, state, verifier)
 	if err != nil {
 		return nil, err
 	}
-	code, err := c.code(ctx, p, to, ask, address, state)
+	got, err := c.answer(asking, p, to, ask, address, state)
+	if err != nil && ctx.Err() != nil {
+		err = c.overdue(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	code, err := c.checked(p, got)
 	if err != nil {
 		return nil, err
 	}
@@ -96,35 +105,34 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	return e.got(e.handler.ProcessAuthorizationResponse(ctx, code, state, verifier))
 }
 
-// code has the user log in, and returns the code that comes of it.
-func (c *Client) code(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (string, error) {
-	asking, arrived := context.WithCancel(ctx)
-	defer arrived()
-	to.serve(state, arrived)
+// answer has the user log in, and returns what the browser or the user brings. ctx ends when the
+// browser has come.
+func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (redirected, error) {
 	q := Question{Server: c.server.Name, URL: address, Problem: to.problem}
 	for {
-		pasted, err := ask(asking, q)
-		got, ok := to.arrived()
-		if !ok && err == nil {
-			got, q.Problem = parsePasted(pasted, state)
-			if ok = q.Problem == ""; ok && got.issuer == "" && c.saysIssuer(p) {
-				ok, q.Problem = false, "that does not say who has answered; paste the whole address"
-			}
+		pasted, err := ask(ctx, q)
+		if errors.Is(err, io.EOF) && to.problem == "" { // nothing can be pasted
+			<-ctx.Done()
 		}
-		if !ok && errors.Is(err, io.EOF) && to.problem == "" { // nothing can be pasted
-			got, err = to.wait(asking)
-			ok = err == nil
+		select {
+		case got := <-to.answers:
+			return got, nil
+		default:
 		}
 		switch {
-		case ok:
-			return c.checked(p, got)
-		case ctx.Err() != nil:
-			return "", c.overdue(ctx)
 		case errors.Is(err, io.EOF):
-			return "", c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
+			return redirected{}, c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
 		case err != nil:
-			return "", err
+			return redirected{}, err
 		}
+		got, problem := parsePasted(pasted, state)
+		if problem == "" && got.issuer == "" && c.saysIssuer(p) {
+			problem = "that does not say who has answered; paste the whole address"
+		}
+		if problem == "" {
+			return got, nil
+		}
+		q.Problem = problem
 	}
 }
 
