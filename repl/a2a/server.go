@@ -229,12 +229,13 @@ func (t *task) forget() bool {
 		return false
 	}
 	defer t.change.Unlock()
-	if !t.idle() {
+	t.mu.Lock()
+	ok := t.turn == nil && t.kept.Pending == nil
+	t.gone = t.gone || ok
+	t.mu.Unlock()
+	if !ok {
 		return false
 	}
-	t.mu.Lock()
-	t.gone = true
-	t.mu.Unlock()
 	s := t.server
 	s.mu.Lock()
 	delete(s.tasks, t.kept.Task.ID)
@@ -406,14 +407,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/listCommands":
 		s.listCommands(w)
 	case path == "/tasks/metadata":
-		s.describe(w, r, s.all(), false)
+		s.listTasks(w, r)
 	case meta && uuid.Validate(id) == nil:
-		t, err := s.find(protocol.TaskID(id))
-		if err != nil {
-			write(w, http.StatusNotFound, failure{err.Error()})
-			return
-		}
-		s.describe(w, r, []*task{t}, true)
+		s.describeTask(w, r, protocol.TaskID(id))
 	default:
 		write(w, http.StatusNotFound, failure{noPage})
 	}

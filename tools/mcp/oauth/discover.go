@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -49,15 +48,19 @@ func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
 	case s.AuthorizationURL != "" && s.TokenURL != "":
 		p.Issuer = s.Issuer
 	case s.Issuer != "":
-		err = c.issuer(ctx, p, "the issuer in the settings", s.Issuer)
+		err = c.issuer(ctx, p, s.Issuer, "the issuer in the settings")
 	default:
 		err = c.announced(ctx, p, ch)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.Authorization, p.Token = cmp.Or(s.AuthorizationURL, p.Authorization), cmp.Or(s.TokenURL, p.Token)
-	p.Registration = cmp.Or(s.RegistrationURL, p.Registration)
+	for _, o := range []struct{ given, to *string }{{&s.AuthorizationURL, &p.Authorization},
+		{&s.TokenURL, &p.Token}, {&s.RegistrationURL, &p.Registration}} {
+		if *o.given != "" {
+			*o.to = *o.given
+		}
+	}
 	return p, c.complete(ctx, p)
 }
 
@@ -74,17 +77,18 @@ func (c *Client) complete(ctx context.Context, p *plan) error {
 		return &auth.Error{Message: c.server.Name + " wants a log-in, and neither it nor its settings say where",
 			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", c.server.Name)}
 	}
-	for what, s := range map[string]string{"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
-		if _, err := c.reach.parse(what, s, nil); err != nil && s != "" {
+	for what, s := range map[string]string{"its authorization endpoint": p.Authorization,
+		"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
+		if s == "" {
+			continue
+		}
+		u, err := c.reach.parse(what, s, nil)
+		if err == nil && s == p.Authorization {
+			err = c.reach.check(ctx, u)
+		}
+		if err != nil {
 			return err
 		}
-	}
-	page, err := c.reach.parse("its authorization endpoint", p.Authorization, nil)
-	if err == nil {
-		err = c.reach.check(ctx, page)
-	}
-	if err != nil {
-		return err
 	}
 	if len(p.Challenges) > 0 && !slices.Contains(p.Challenges, "S256") {
 		return c.reach.violation("its log-in server does not know S256, which keeps the code from others")
@@ -99,24 +103,32 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 		return err
 	}
 	if len(c.server.Scopes) == 0 {
-		p.scope = cmp.Or(ch.Scope, strings.Join(r.Scopes, " "))
+		if p.scope = ch.Scope; p.scope == "" && r != nil {
+			p.scope = strings.Join(r.Scopes, " ")
+		}
 	}
-	if r.Resource != "" {
+	if r != nil {
 		p.resource = strings.TrimSuffix(r.Resource, "/")
+		if len(r.Servers) > 0 {
+			err = c.issuer(ctx, p, r.Servers[0], "its log-in server")
+			if err == nil && p.Token == "" {
+				err = &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
+					c.server.Name, said(r.Servers[0])),
+					Advice: "ask whoever runs the server"}
+			}
+			if err == nil {
+				p.offline(c.server.Scopes)
+			}
+			return err
+		}
 	}
-	if len(r.Servers) == 0 {
-		root := c.url.Scheme + "://" + c.url.Host
-		return c.issuer(ctx, p, "its own address", root+c.url.EscapedPath(), root)
-	}
-	if err := c.issuer(ctx, p, "its log-in server", r.Servers[0]); err != nil {
+	own := &url.URL{Scheme: c.url.Scheme, Host: c.url.Host, Path: c.url.Path}
+	if err := c.issuer(ctx, p, own.String(), "its own address"); err != nil || p.Token != "" ||
+		strings.Trim(own.Path, "/") == "" {
 		return err
 	}
-	if p.Token == "" {
-		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-			c.server.Name, said(r.Servers[0])), Advice: "ask whoever runs the server"}
-	}
-	p.offline(c.server.Scopes)
-	return nil
+	own.Path = ""
+	return c.issuer(ctx, p, own.String(), "its own address")
 }
 
 // offline asks for a refresh token where that takes a scope.
@@ -127,32 +139,39 @@ func (p *plan) offline(given []string) {
 	}
 }
 
-// resource reads what the server says about itself, which is empty if it says nothing. named is
-// where, as a challenge has it.
-func (c *Client) resource(ctx context.Context, named string) (r resource, err error) {
-	places := []string{named}
-	if named == "" {
-		root := wellKnown + "oauth-protected-resource"
-		places = slices.Compact([]string{root + strings.TrimSuffix(c.url.EscapedPath(), "/"), root})
+// resource reads what the server says about itself, nil if it says nothing. named is where,
+// as a challenge has it.
+func (c *Client) resource(ctx context.Context, named string) (*resource, error) {
+	origin := c.url.Scheme + "://" + c.url.Host
+	places := []string{origin + wellKnown + "oauth-protected-resource" + strings.TrimSuffix(c.url.EscapedPath(), "/")}
+	if root := origin + wellKnown + "oauth-protected-resource"; root != places[0] {
+		places = append(places, root)
+	}
+	if named != "" {
+		places = []string{named}
 	}
 	for _, place := range places {
 		u, err := c.reach.parse("its metadata", place, c.url)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		if !sameOrigin(u, c.url) {
-			return r, c.reach.violation("its metadata is at another server, %s", said(u.Host))
+			return nil, c.reach.violation("its metadata is at another server, %s", said(u.Host))
 		}
-		r = resource{}
-		found, err := c.reach.document(ctx, u.String(), &r)
-		if err == nil && found && !covers(r.Resource, c.url) {
-			err = c.reach.violation("its metadata is about %q, which is another server", said(r.Resource))
+		var r resource
+		found, err := c.reach.document(ctx, u, &r)
+		if err != nil {
+			return nil, err
 		}
-		if err != nil || found {
-			return r, err
+		if !found {
+			continue
 		}
+		if !covers(r.Resource, c.url) {
+			return nil, c.reach.violation("its metadata is about %q, which is another server", said(r.Resource))
+		}
+		return &r, nil
 	}
-	return resource{}, nil
+	return nil, nil
 }
 
 func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
@@ -168,23 +187,27 @@ func covers(resource string, server *url.URL) bool {
 }
 
 // issuer reads what an authorization server says about itself into p, which stays as it is if
-// that says nothing. The server may call itself by any of the names, and is looked for at the first.
-func (c *Client) issuer(ctx context.Context, p *plan, what string, names ...string) error {
-	u, err := c.reach.parse(what, names[0], nil)
+// that says nothing.
+func (c *Client) issuer(ctx context.Context, p *plan, issuer, what string) error {
+	u, err := c.reach.parse(what, issuer, nil)
 	if err != nil {
 		return err
 	}
 	for _, place := range issuerPlaces(u) {
+		at, err := c.reach.parse(what, place, nil)
+		if err != nil {
+			return err
+		}
 		var m metadata
-		found, err := c.reach.document(ctx, place, &m)
+		found, err := c.reach.document(ctx, at, &m)
 		if err != nil {
 			return err
 		}
 		if !found || m.Authorization == "" || m.Token == "" {
 			continue
 		}
-		if !slices.ContainsFunc(names, func(name string) bool { return sameIssuer(m.Issuer, name) }) {
-			return c.reach.violation("%s is %s, and says that it is %q", what, said(names[0]), said(m.Issuer))
+		if !sameIssuer(m.Issuer, issuer) {
+			return c.reach.violation("%s is %s, and says that it is %q", what, said(issuer), said(m.Issuer))
 		}
 		p.metadata = m
 		return nil

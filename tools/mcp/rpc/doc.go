@@ -18,13 +18,27 @@
 // handler may ask the other side something. The reader waits only for requests that a
 // [Handler] answers soon.
 //
-// # Types of a library, and no connection
+// # What a library does
 //
-// Names, numbers and texts of the protocol are mark3labs/mcp-go's, here and in tools/mcp.
-// Its client and its server are not used: their packages compile metaschemas when the
-// program starts, which costs each start 10 ms where 8 are all, whether it has MCP servers
-// or not. They also wait for ever for an answer that is no JSON, and keep a line however
-// long it is. Two types are our own since the library's lose data: the tool, whose schema
-// the library rewrites, and the result, which fails for one content of unknown type. In the
-// tests, programs built on libraries are the other side.
+// Names, numbers and texts of the protocol are mark3labs/mcp-go's, here and in tools/mcp,
+// and its transports make requests over HTTP, resume responses, listen, and keep the
+// session. [HTTP] and [SSE] are the http.RoundTripper below such a transport: they read and
+// bound what a server says, hand it to the Conn, and tell the transport only which request
+// is answered. So a garbled answer ends its call and a second answer blocks nothing
+// (TestEvents); the user may think about a question for longer than the transport's 30
+// seconds; and a server asks over the older HTTP, too, whose requests the library drops.
+//
+// The library's client over pipes would save no line, since ACP and the server of MCP need
+// [Lines] and Conn. With it, the call of a garbled answer waits until its time limit. A call
+// to a server that does not read its input never ends: it does not heed its context while it
+// writes, and six seconds after a limit of one it still waited. A line has no limit.
+//
+// The library's server is not used. Of 1,000 notifications that a call sent at once, it
+// dropped 660 over lines and 857 over HTTP, and wrote 33 after the answer. Of two calls of
+// one session over HTTP, each got half of the progress of the other. Its server over lines
+// has one session for the process, and nothing limits the sessions over HTTP.
+//
+// Two types are our own since the library's lose data: the tool, whose schema the library
+// rewrites, and the result, which fails for one content of unknown type. In the tests,
+// programs built on libraries are the other side.
 package rpc

@@ -2,19 +2,19 @@ package rpc
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/client/transport"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine/text"
@@ -27,14 +27,8 @@ type Remote struct {
 	Client *http.Client // adds the credentials that the server requires
 }
 
-// A Challenge is a server's refusal of a request.
-type Challenge struct {
-	Status int    // 401 or 403
-	Header string // WWW-Authenticate
-}
-
 // A RefusedError is the error of a request that a server refuses for want of authorization.
-type RefusedError struct{ Challenge }
+type RefusedError struct{ Status int } // 401 or 403
 
 // Error says so in a line.
 func (e *RefusedError) Error() string {
@@ -61,12 +55,24 @@ const (
 	farewell    = 2 * time.Second // for ending a session
 )
 
-// A remote is what both streams over HTTP are made of: what has come, and when it is over.
+// A remote is a [Stream] over a transport of the library, which makes requests, resumes
+// their responses, listens, and keeps the session. Below the transport the remote is its
+// [http.RoundTripper]: it takes what the server says before the library reads it.
 type remote struct {
 	Remote
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	came   chan came
+	by     transport.Interface
+	older  bool   // of the two transports
+	to     string // where messages go
+
+	begun   chan struct{} // closed when version is known
+	version string
+
+	last  string        // the id of the listener's last event
+	since time.Time     // the listener's last request
+	rest  time.Duration // before its next one
 }
 
 type came struct {
@@ -74,236 +80,284 @@ type came struct {
 	err  error // nil or ErrTooLong
 }
 
-func newRemote(r Remote) remote {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	return remote{Remote: r, ctx: ctx, cancel: cancel, came: make(chan came)}
+// An exchange is a request to the server. It is a value in the request's context.
+type exchange struct {
+	id    json.RawMessage
+	begin func(error) // is called with nil when the response begins
+}
+
+func newRemote(r Remote) (*remote, *http.Client) {
+	s := &remote{Remote: r, to: r.URL, came: make(chan came), begun: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	return s, &http.Client{Transport: s}
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+// HTTP returns the Stream of a server that speaks streamable HTTP.
+func HTTP(r Remote) Stream {
+	s, client := newRemote(r)
+	by, err := transport.NewStreamableHTTP(r.URL, transport.WithHTTPBasicClient(client),
+		transport.WithContinuousListening(), transport.WithHTTPLogger(silent))
+	if err != nil {
+		s.cancel(err)
+		by, _ = transport.NewStreamableHTTP("")
+	}
+	s.by = by
+	by.Start(s.ctx) // which can't fail
+	return s
+}
+
+// SSE returns the Stream of a server that speaks the older HTTP: it sends events, and says
+// where it takes messages. ctx is about the beginning.
+func SSE(ctx context.Context, r Remote) (Stream, error) {
+	s, client := newRemote(r)
+	by, err := transport.NewSSE(r.URL, transport.WithHTTPClient(client), transport.WithSSELogger(silent))
+	if err != nil {
+		return nil, err
+	}
+	s.by, s.older = by, true
+	by.SetConnectionLostHandler(func(err error) { s.cancel(fmt.Errorf("the server has ended its stream: %w", err)) })
+	stop := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
+	defer stop()
+	if err := by.Start(s.ctx); err != nil {
+		s.cancel(plain(err))
+		return nil, context.Cause(s.ctx)
+	}
+	s.to = by.GetEndpoint().String()
+	return s, nil
 }
 
 // Next implements [Stream].
-func (r *remote) Next() ([]byte, error) {
+func (s *remote) Next() ([]byte, error) {
 	select {
-	case c := <-r.came:
+	case c := <-s.came:
 		return c.text, c.err
-	case <-r.ctx.Done():
-		return nil, context.Cause(r.ctx)
+	case <-s.ctx.Done():
+		return nil, context.Cause(s.ctx)
 	}
 }
 
 // push hands on what has come.
-func (r *remote) push(text []byte, err error) {
+func (s *remote) push(text []byte, err error) {
 	select {
-	case r.came <- came{text, err}:
-	case <-r.ctx.Done():
+	case s.came <- came{text, err}:
+	case <-s.ctx.Done():
 	}
-}
-
-// do makes a request. Whoever gets a response closes its body.
-func (r *remote) do(ctx context.Context, method, at string, body []byte, more http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range []http.Header{r.Header, more} {
-		for name, values := range h {
-			req.Header[name] = values
-		}
-	}
-	res, err := r.Client.Do(req)
-	if err != nil {
-		if outer := (*url.Error)(nil); errors.As(err, &outer) { // the address is known
-			err = outer.Err
-		}
-		return nil, err
-	}
-	c := Challenge{Status: res.StatusCode, Header: res.Header.Get("WWW-Authenticate")}
-	if c.Status == http.StatusUnauthorized || c.Status == http.StatusForbidden && c.Header != "" {
-		res.Body.Close()
-		return nil, &RefusedError{c}
-	}
-	return res, nil
-}
-
-// failed returns the error of a response, nil if it is none.
-func failed(res *http.Response) error {
-	if res.StatusCode < 300 {
-		return nil
-	}
-	const most = 200 // bytes
-	b, _ := io.ReadAll(io.LimitReader(res.Body, most))
-	return &StatusError{res.StatusCode, strings.Join(strings.Fields(string(b)), " ")}
-}
-
-// HTTP returns the Stream of a server that speaks streamable HTTP.
-func HTTP(r Remote) Stream { return &streamable{remote: newRemote(r)} }
-
-// A streamable is a [Stream] of requests, each with its answer, and of what comes beside
-// them.
-type streamable struct {
-	remote
-	left    sync.Once // the server was told
-	mu      sync.Mutex
-	session string
-	version string
-}
-
-// headers returns those of the next request.
-func (s *streamable) headers(more ...string) http.Header {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := http.Header{}
-	if s.session != "" {
-		h.Set(protocol.HeaderSessionID, s.session)
-	}
-	if s.version != "" {
-		h.Set(protocol.HeaderProtocolVersion, s.version)
-	}
-	for i := 0; i < len(more); i += 2 {
-		h.Set(more[i], more[i+1])
-	}
-	return h
 }
 
 // Send implements [Stream].
-func (s *streamable) Send(ctx context.Context, m *Message) error {
+func (s *remote) Send(ctx context.Context, m *Message) error {
+	if s.older || !m.isRequest() {
+		return s.post(ctx, m)
+	}
+	head := make(chan error, 1) // whether the response begins
+	begin := func(err error) {
+		select {
+		case head <- err:
+		default:
+		}
+	}
+	go func() {
+		_, err := s.by.SendRequest(context.WithValue(ctx, s, &exchange{m.ID, begin}),
+			transport.JSONRPCRequest{JSONRPC: m.Version, ID: protocol.NewRequestId(m.ID), Method: string(m.Method), Params: m.Params})
+		if begin(err); err != nil { // the other side should have said so
+			why := errUnanswered
+			errors.As(err, &why)
+			b, _ := json.Marshal(&Message{Version: m.Version, ID: m.ID, Error: why})
+			s.push(b, nil)
+		}
+	}()
+	err := <-head
+	if err != nil && s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	return plain(err)
+}
+
+var errUnanswered = Errorf(protocol.INTERNAL_ERROR, "the server ended its response without an answer")
+
+// post sends a message that has no response.
+func (s *remote) post(ctx context.Context, m *Message) error {
 	body, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
-	res, err := s.do(ctx, http.MethodPost, s.URL, body,
-		s.headers("Content-Type", "application/json", "Accept", "application/json, "+eventStream))
-	if err == nil {
-		if err = failed(res); err != nil {
-			res.Body.Close()
-		}
-	}
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to, bytes.NewReader(body))
 	if err != nil {
-		stop()
-		cancel(nil)
-		return s.ended(err)
+		return err
 	}
-	go func() {
-		defer stop()
-		defer cancel(nil)
-		defer res.Body.Close()
-		s.take(res, m)
-	}()
-	return nil
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, " + eventStream}}
+	if id := s.by.GetSessionId(); id != "" {
+		req.Header.Set(protocol.HeaderSessionID, id)
+	}
+	res, err := s.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
-// ended returns the error of a request. A session that the server has forgotten is over.
-func (s *streamable) ended(err error) error {
-	se := (*StatusError)(nil)
-	if errors.As(err, &se) && se.Code == http.StatusNotFound && s.headers().Get(protocol.HeaderSessionID) != "" {
-		err = fmt.Errorf("the server has ended the session: %w", err)
-		s.cancel(err)
+// plain returns why a request failed, without the address, which is known.
+func plain(err error) error {
+	for outer := (*url.Error)(nil); errors.As(err, &outer); {
+		err = outer.Err
 	}
 	return err
 }
 
-// take takes in the response to m.
-func (s *streamable) take(res *http.Response, m *Message) {
-	if m.Method == protocol.MethodInitialize {
-		s.mu.Lock()
-		s.session = res.Header.Get(protocol.HeaderSessionID)
-		s.mu.Unlock()
+// RoundTrip implements [http.RoundTripper] for the library.
+func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if req.Method == http.MethodDelete { // the last word
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, farewell)
+		defer cancel()
 	}
-	answered, lacks := !m.isRequest(), "the server ended its response without an answer"
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	switch {
-	case kind == eventStream:
-		answered = s.stream(NewEvents(res.Body), m.ID) || answered
-	case answered:
+	req = req.Clone(ctx)
+	x, _ := ctx.Value(s).(*exchange)
+	listens := !s.older && req.Method == http.MethodGet && x == nil
+	if listens {
+		if err := s.pause(req); err != nil {
+			return nil, err
+		}
+	}
+	for name, values := range s.Header {
+		if req.Header[name] == nil {
+			req.Header[name] = values
+		}
+	}
+	select {
+	case <-s.begun:
+		req.Header.Set(protocol.HeaderProtocolVersion, s.version)
 	default:
-		b, err := io.ReadAll(io.LimitReader(res.Body, MaxMessage+1))
-		if len(b) > MaxMessage {
-			s.push(b[:MaxMessage], ErrTooLong)
-			return
-		}
-		b = bytes.TrimPrefix(b, []byte("\ufeff"))
-		if answered = err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b); answered {
-			s.push(b, nil)
-		} else if begin := text.OneLine(string(b), 100); begin != "" {
-			lacks = "the server answered with what is no message of the protocol: " + begin
-		}
 	}
-	if !answered { // as the other side should have said
-		b, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION, ID: m.ID,
-			Error: Errorf(protocol.INTERNAL_ERROR, "%s", lacks)})
-		s.push(b, nil)
+	res, err := s.Client.Do(req)
+	if err != nil {
+		return nil, plain(err)
 	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch code := res.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden && res.Header.Get("WWW-Authenticate") != "":
+		err = &RefusedError{code}
+	case listens && code < 500 && (code >= 300 || kind != eventStream): // it says nothing of its own accord
+		res.StatusCode = http.StatusMethodNotAllowed
+	case code >= 300:
+		const most = 200 // bytes
+		b, _ := io.ReadAll(io.LimitReader(res.Body, most))
+		err = &StatusError{code, strings.Join(strings.Fields(string(b)), " ")}
+		if code == http.StatusNotFound && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
+			err = fmt.Errorf("the server has ended the session: %w", err)
+			s.cancel(err)
+		}
+	case kind == eventStream, x != nil:
+		from, stream := *res, kind == eventStream
+		r, w := io.Pipe()
+		if res.Body = r; !stream {
+			res.Header.Set("Content-Type", "application/json")
+		}
+		go func() { w.CloseWithError(s.take(w, &from, stream, x)) }()
+	case req.Method == http.MethodGet:
+		err = fmt.Errorf("the server sends no events, but %q", kind)
+	}
+	if err != nil {
+		res.Body.Close()
+		return nil, err
+	}
+	if x != nil {
+		x.begin(nil)
+	}
+	return res, nil
 }
 
-// stream takes in events, and reports whether the answer to id was among them.
-func (s *streamable) stream(es *Events, id json.RawMessage) (answered bool) {
-	for {
+// pause has the listener wait, which the library has ask each second.
+func (s *remote) pause(req *http.Request) error {
+	select {
+	case <-s.begun:
+	case <-s.ctx.Done():
+	}
+	if time.Since(s.since) > time.Minute {
+		s.rest = 0
+	}
+	select {
+	case <-time.After(s.rest):
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+	if s.since, s.rest = time.Now(), min(2*s.rest+time.Second, time.Minute); s.last != "" {
+		req.Header.Set("Last-Event-ID", s.last)
+	}
+	return nil
+}
+
+// take takes what a server says, and writes to w what the library reads of it: the ids of
+// events, where messages go, and that the request is answered. The server's words wait until
+// the library reads, since it knows the session then.
+func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange) error {
+	defer from.Body.Close()
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	const answered = `{"jsonrpc":"2.0","id":%s,"result":{}}`
+	if !stream {
+		b, err := io.ReadAll(io.LimitReader(from.Body, MaxMessage+1))
+		b = bytes.TrimPrefix(b, []byte("\ufeff"))
+		begin := text.OneLine(string(b[:min(len(b), 1000)]), 100)
+		switch {
+		case len(b) > MaxMessage:
+			s.push(b[:MaxMessage], ErrTooLong)
+		case err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b):
+			s.push(b, nil)
+		case begin != "":
+			return Errorf(protocol.INTERNAL_ERROR, "the server answered with what is no message of the protocol: %s", begin)
+		default:
+			return errUnanswered
+		}
+		_, err = fmt.Fprintf(w, answered, x.id)
+		return err
+	}
+	for es := NewEvents(from.Body); ; {
 		ev, err := es.Next()
 		if err != nil && err != ErrTooLong {
-			return answered
+			return err
 		}
+		if x == nil {
+			s.last = ev.ID
+		}
+		reads := "id: " + ev.ID + "\n"
 		var m Message
-		if json.Unmarshal(ev.Data, &m) == nil && m.Method == "" && id != nil && bytes.Equal(m.ID, id) {
-			answered = true
+		switch at := from.Request.URL; {
+		case ev.Name == "endpoint":
+			if to, err := at.Parse(string(ev.Data)); err != nil || to.Scheme != at.Scheme || to.Host != at.Host {
+				err = fmt.Errorf("the server wants messages sent to another one, %.100q", ev.Data)
+				s.cancel(err)
+				return err
+			}
+			reads += "event: endpoint\ndata: " + string(ev.Data) + "\n"
+		case len(ev.Data) > 0:
+			s.push(ev.Data, err)
+			if x != nil && json.Unmarshal(ev.Data, &m) == nil && m.Method == "" && bytes.Equal(m.ID, x.id) {
+				reads += fmt.Sprintf("data: "+answered+"\n", x.id)
+			}
 		}
-		s.push(ev.Data, err)
+		if _, err := io.WriteString(w, reads+"\n"); err != nil {
+			return err
+		}
 	}
 }
 
 // Begun implements [Beginner].
-func (s *streamable) Begun(version string) {
-	s.mu.Lock()
+func (s *remote) Begun(version string) {
 	s.version = version
-	s.mu.Unlock()
-	go s.listen()
-}
-
-// listen takes in what the server says of its own accord, until the stream is closed.
-func (s *streamable) listen() {
-	last := ""
-	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		more := s.headers("Accept", eventStream)
-		if last != "" {
-			more.Set("Last-Event-ID", last)
-		}
-		res, err := s.do(s.ctx, http.MethodGet, s.URL, nil, more)
-		if err == nil {
-			kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-			if err = failed(res); err == nil && kind == eventStream {
-				es := NewEvents(res.Body)
-				began := time.Now()
-				s.stream(es, nil)
-				last = cmp.Or(es.id, last)
-				if time.Since(began) > time.Minute {
-					wait = time.Second
-				}
-			}
-			res.Body.Close()
-			if code := res.StatusCode; code >= 400 && code < 500 || err == nil && kind != eventStream {
-				return // it says nothing of its own accord
-			}
-		}
-		select {
-		case <-time.After(wait):
-		case <-s.ctx.Done():
-			return
-		}
-	}
+	close(s.begun)
 }
 
 // Close implements [Stream].
-func (s *streamable) Close() error {
+func (s *remote) Close() error {
 	s.cancel(ErrClosed)
-	s.left.Do(func() {
-		more := s.headers()
-		if more.Get(protocol.HeaderSessionID) == "" {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), farewell)
-		defer cancel()
-		if res, err := s.do(ctx, http.MethodDelete, s.URL, nil, more); err == nil {
-			res.Body.Close()
-		}
-	})
-	return nil
+	return s.by.Close()
 }

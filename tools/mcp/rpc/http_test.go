@@ -1,0 +1,81 @@
+package rpc_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/tools/mcp/rpc"
+)
+
+// What a server says in a stream of events ends the call that it answers, and no other
+// call. A stream that ends before the answer is resumed where the server says how.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	const answer, event = `{"jsonrpc":"2.0","id":1,"result":{"of":"it"}}`, "data: %s\n\n"
+	for name, c := range map[string]struct {
+		says string // in answer to the call
+		ends bool   // the stream ends then
+		then string // in answer to who listens on
+		err  string // of the call, "" if it is answered
+	}{
+		"an answer":                  {says: fmt.Sprintf(event, answer)},
+		"another's answer":           {says: fmt.Sprintf(event, `{"jsonrpc":"2.0","id":7,"result":{}}`) + fmt.Sprintf(event, answer)},
+		"an answer, twice":           {says: fmt.Sprintf(event+event, answer, answer)},
+		"requests before it":         {says: strings.Repeat(fmt.Sprintf(event, `{"jsonrpc":"2.0","id":"x","method":"elicitation/create"}`), 1000) + fmt.Sprintf(event, answer)},
+		"on several lines":           {says: "data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\"result\":{\"of\":\"it\"}}\n\n"},
+		"a cut answer":               {says: fmt.Sprintf(event, answer[:30]), err: "no JSON"},
+		"an answer that is too long": {says: `data: {"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", rpc.MaxMessage) + "\"}\n\n", err: "16 MB"},
+		"an error that is a text":    {says: fmt.Sprintf(event, `{"jsonrpc":"2.0","id":1,"error":"no such table"}`), err: "no such table"},
+		"no answer":                  {ends: true, err: "without an answer"},
+		"an answer later":            {says: "id: 5\ndata:\n\n", ends: true, then: fmt.Sprintf(event, answer)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			over := make(chan struct{})
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				switch body, _ := io.ReadAll(r.Body); {
+				case r.Method == http.MethodGet && r.Header.Get("Last-Event-ID") == "5":
+					io.WriteString(w, c.then)
+				case strings.Contains(string(body), `"method":"x"`):
+					io.WriteString(w, c.says)
+					w.(http.Flusher).Flush()
+					if !c.ends {
+						<-over
+					}
+				}
+			}))
+			defer s.Close()
+			defer close(over)
+			conn := rpc.New(rpc.HTTP(rpc.Remote{URL: s.URL, Client: s.Client()}), rpc.Handler{Notify: func(protocol.MCPMethod, json.RawMessage) {}})
+			defer conn.Close()
+			var got struct{ Of string }
+			err := conn.Call(t.Context(), "x", nil, &got)
+			if c.err == "" && (err != nil || got.Of != "it") || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("%+v, %v; want %q", got, err, c.err)
+			}
+		})
+	}
+}
+
+// A server of the older transport may not have messages sent to another server.
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "event: endpoint\ndata: http://example.com/\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	if _, err := rpc.SSE(t.Context(), rpc.Remote{URL: s.URL, Client: s.Client()}); err == nil || !strings.Contains(err.Error(), `sent to another one, "http://example.com/"`) {
+		t.Error(err)
+	}
+}
