@@ -24,8 +24,9 @@
 // a2aproject/a2a-go's a2asrv reads requests, dispatches them and writes answers and events.
 // A layer below catches what a2asrv does wrong, and TestFaults holds it: an error is told
 // without its words, and wrong parameters as a parse error; ids are changed, and what follows
-// a request is ignored; requests may have any size; writes have no deadline, and a stream
-// shows no signs of life. The REST form and the commands of the Gemini CLI are ours.
+// a request is ignored; requests may have any size; writes have no deadline; events have
+// numbers that resume nothing, and a stream shows no signs of life. The REST form and the
+// commands of the Gemini CLI are ours.
 //
 // Its handler of tasks is not used, though it takes a store. It writes the whole task and a
 // message of its history for each piece of a text. It fails a task whose call gets an answer

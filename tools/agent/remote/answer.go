@@ -46,7 +46,8 @@ const cutOff = "[What follows is cut off: it is too long.]"
 func (a *collected) add(s said) {
 	a.context, a.task = cmp.Or(s.ContextID, a.context), cmp.Or(s.TaskID, a.task)
 	if s.Status != nil {
-		a.task = cmp.Or(s.TaskID, s.ID, a.task)
+		id, _ := s.ID.(string)
+		a.task = cmp.Or(s.TaskID, id, a.task)
 		a.state = s.Status.state()
 		a.say(cmp.Or(s.Status.Message, s.Status.Update))
 	}

@@ -19,9 +19,9 @@
 //
 // # Types of our own, and no connection of a library
 //
-// The protocol's library for Go has neither REST nor a limit, ends at a line of 64 KB, drops
-// what a server says of an error, and fails a message for one part that it does not know.
-// It brings gRPC, and its types are registered with encoding/gob at every start. What is
-// read here are the forms that versions 0.3 and 1 have in JSON. In the tests, servers that
-// are built on libraries are the other side.
+// a2aclient, the client of the protocol's library for Go, would carry JSON-RPC in version 0.3
+// alone, which is about 40 lines here. It has neither REST nor version 1. It ends at a line of
+// 64 KB, drops the body of an error's status, and fails a message for one part that it does not
+// know; its types do, too. What is read here are the forms that versions 0.3 and 1 have in
+// JSON, by one type. In the tests, servers that are built on libraries are the other side.
 package remote

@@ -80,8 +80,7 @@ func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string
 		}
 		defer resp.Body.Close()
 		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != eventStream {
-			s, err := c.single(resp, d)
-			yield(s, err)
+			yield(c.single(resp))
 			return
 		}
 		events := rpc.NewEvents(&limited{resp.Body, &c.left})
@@ -93,7 +92,11 @@ func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string
 			var s said
 			switch err {
 			case nil:
-				s, err = d.read(ev.Data, ev.Name == "error")
+				if ev.Name == "error" {
+					err = faultIn(ev.Data)
+				} else {
+					s, err = decode(ev.Data)
+				}
 			case rpc.ErrTooLong, errTooMuch:
 			default:
 				err = &brokenError{err}
@@ -106,7 +109,7 @@ func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string
 }
 
 // single reads an answer that is all in one.
-func (c *Client) single(resp *http.Response, d dialect) (s said, err error) {
+func (c *Client) single(resp *http.Response) (s said, err error) {
 	if resp.StatusCode >= 300 {
 		return s, failure(resp)
 	}
@@ -117,7 +120,7 @@ func (c *Client) single(resp *http.Response, d dialect) (s said, err error) {
 	case len(b) > rpc.MaxMessage:
 		return s, rpc.ErrTooLong
 	}
-	return d.read(b, false)
+	return decode(b)
 }
 
 // A brokenError is the error of a stream that ends too early.
@@ -182,27 +185,4 @@ func (d dialect) request(ctx context.Context, to *url.URL, method string, params
 		req.Header.Set("A2A-Version", "1.0")
 	}
 	return req, nil
-}
-
-// read reads what is said in a message of the transport.
-func (d dialect) read(b []byte, wrong bool) (s said, err error) {
-	if wrong {
-		return s, faultIn(b)
-	}
-	if d.rest {
-		return decode(b)
-	}
-	var m struct {
-		Result json.RawMessage
-		Error  *fault
-	}
-	switch err := json.Unmarshal(b, &m); {
-	case err != nil:
-		return s, fmt.Errorf("what it sends is no JSON-RPC: %w", err)
-	case m.Error != nil:
-		return s, m.Error
-	case m.Result == nil:
-		return s, errForeign
-	}
-	return decode(m.Result)
 }

@@ -68,16 +68,18 @@ func (d dialect) saying(id, words string, in Place) any {
 // or what is new about a task. Only one of two alternative fields is set.
 type (
 	said struct {
-		Kind, Role, ID, TaskID, ContextID string
-		Parts, Content                    []part // of a message
-		Status                            *status
-		Artifact                          *artifact
-		Append                            bool
-		Artifacts                         []artifact // of a task
-		History                           []said     // messages
+		Kind, Role, TaskID, ContextID string
+		ID                            any    // of a task or an answer
+		Parts, Content                []part // of a message
+		Status                        *status
+		Artifact                      *artifact
+		Append                        bool
+		Artifacts                     []artifact // of a task
+		History                       []said     // messages
 
-		// What is inside of the other forms.
-		Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
+		// What is inside of the other forms, and of an answer of JSON-RPC.
+		Result, Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
+		Error                                                    *fault
 	}
 	part struct {
 		Kind, Text, URL, Filename string
@@ -101,10 +103,14 @@ func decode(b []byte) (s said, err error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return said{}, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
 	}
-	if inner := cmp.Or(s.StatusUpdate, s.ArtifactUpdate, s.Task, s.Message, s.Msg); s.Kind == "" && inner != nil {
-		s = *inner
+	if s.Error != nil {
+		return said{}, s.Error
 	}
-	if s.Parts == nil && s.Content == nil && s.Status == nil && s.Artifact == nil && s.ID == "" {
+	s = *cmp.Or(s.Result, &s)
+	if s.Kind == "" {
+		s = *cmp.Or(s.StatusUpdate, s.ArtifactUpdate, s.Task, s.Message, s.Msg, &s)
+	}
+	if s.Parts == nil && s.Content == nil && s.Status == nil && s.Artifact == nil {
 		return said{}, errForeign
 	}
 	return s, nil
