@@ -312,12 +312,28 @@ func TestAnswer(t *testing.T) {
 		{"a call and words", "vllm", with(text(`<tool_call>{"name":"f","arguments":{}}</tool_call>`), text(" is how")), said(heard{Text: `<tool_call>{"name":"f","arguments":{}}</tool_call> is how`})},
 		{"a call of no tool", "vllm", with(text(`{"name":"rm","arguments":{}}`)), said(heard{Text: `{"name":"rm","arguments":{}}`})},
 		{"JSON that is no call", "vllm", with(text(`{"name":"f","arguments":{},"why":1}`)), said(heard{Text: `{"name":"f","arguments":{},"why":1}`})},
+		{"a list of calls", "vllm", with(text(`[{"name":"f","arguments":{}}`), text(`]`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
+		{"a list of notes", "vllm", with(text(`[`), text(`1] A note`)), said(heard{Text: "[1] A note"})},
+		{"calls behind Mistral's mark", "vllm", with(text("[TOOL_"), text(`CALLS][{"name":"f","arguments":{"a":1}}]`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"a call behind Llama's mark", "vllm", with(text(`<|python_tag|>{"name":"f","parameters":{"a":1}}`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"a call of Llama's in an element", "vllm", with(text(`<function=f>{"a":1}</function>`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"calls in elements", "vllm", with(text("<tool_call>\n<function=f>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\n1\n</parameter>\n</function>\n</tool_call>"), text("<tool_call><function=f></function></tool_call>")),
+			said(heard{Calls: []genai.FunctionCall{f("", "a", "1", "b", 1.0), f("")}})},
+		{"an element with words", "vllm", with(text("<function=f> is a function")), said(heard{Text: "<function=f> is a function"})},
+		{"an element of no tool", "vllm", with(text("<function=rm></function>")), said(heard{Text: "<function=rm></function>"})},
+		{"a thought in tags", "vllm", with(text("\n<th"), text("ink>\nhm </thin"), text("g></"), text("think>\n"), text("\na</think>")), said(heard{Thought: "hm </thing>", Text: "a</think>"})},
+		{"a thought in tags, and a call", "vllm", with(text("<think>hm</think>\n\n<tool_call>"), text(`{"name":"f","arguments":{}}</tool_call>`)), said(heard{Thought: "hm", Calls: []genai.FunctionCall{f("")}})},
+		{"no thought in tags", "vllm", with(text("<think>"), text("\n\n</think>\n\na")), said(heard{Text: "a"})},
+		{"a thought without an end", "vllm", events(text("<think>hm</th"), over("length"), usage, "[DONE]"), said(heard{Thought: "hm</th", Finish: genai.FinishReasonMaxTokens})},
+		{"the beginning of a tag", "vllm", with(text(" <thi")), said(heard{Text: " <thi"})},
+		{"a tag later", "vllm", with(text("a "), text("<think>b</think>")), said(heard{Text: "a <think>b</think>"})},
 		{"code", "vllm", with(text("```go\n"), text("{}\n```")), said(heard{Text: "```go\n{}\n```"})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, s := dial(t, named(t, c.provider), c.reply)
 			req := ask(func(r *engine.Request) {
-				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}
+				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f",
+					ParametersJsonSchema: map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}, "b": map[string]any{"type": "integer"}}}}}}}
 			})
 			got := listen(t, g, req)
 			got.Err = strings.ReplaceAll(got.Err, strings.TrimPrefix(s.URL, "http://"), "HOST")

@@ -18,6 +18,7 @@ type Answer struct {
 	tools    []Tool // that may be called as text; none if no calls are looked for there
 
 	version string // which model answers, with its provider
+	tags    tags
 	held    strings.Builder
 	free    bool // text is no longer held
 	calls   []*call
@@ -84,8 +85,16 @@ func (a *Answer) Sign(own string) error {
 // Thinking reports whether a thought is not signed.
 func (a *Answer) Thinking() bool { return a.thought }
 
-// Text takes in a piece of text, which is held while it may be a call.
+// Text takes in a piece of text, which is held while it may be a call. A thought that it
+// begins with, between tags, is a thought.
 func (a *Answer) Text(s string) error {
+	if a.tags.read != saying {
+		var thought string
+		thought, s = a.tags.split(s)
+		if err := a.Thought(thought); err != nil {
+			return err
+		}
+	}
 	if s == "" {
 		return nil
 	}
@@ -97,6 +106,17 @@ func (a *Answer) Text(s string) error {
 		return nil
 	}
 	return a.release()
+}
+
+// untag takes in what may have been the beginning of a tag.
+func (a *Answer) untag() error {
+	rest := a.tags.rest
+	a.tags.rest = ""
+	if a.tags.read == thinking {
+		return a.Thought(rest)
+	}
+	a.tags.read = saying
+	return a.Text(rest)
 }
 
 func (a *Answer) release() error {
@@ -144,6 +164,9 @@ func (a *Answer) Usage(prompt, cached, output, thoughts int) {
 
 // Refused ends the answer of a server that will not answer.
 func (a *Answer) Refused(why string) error {
+	if err := a.untag(); err != nil {
+		return err
+	}
 	if err := a.release(); err != nil {
 		return err
 	}
@@ -153,6 +176,9 @@ func (a *Answer) Refused(why string) error {
 
 // End ends the answer. Without a word of the server's, the tokens are guessed.
 func (a *Answer) End(finish genai.FinishReason) error {
+	if err := a.untag(); err != nil {
+		return err
+	}
 	var parts []*genai.Part
 	why := ""
 	if len(a.calls) == 0 {
@@ -194,99 +220,6 @@ func arguments(s string) (args map[string]any, ok bool) {
 	}
 	err := json.Unmarshal([]byte(s), &args)
 	return args, err == nil && args != nil
-}
-
-// What encloses a call that is written as text.
-const (
-	openCall, closeCall = "<tool_call>", "</tool_call>"
-	fence               = "```"
-)
-
-// maybeCall reports whether a text may be the beginning of one that is nothing but calls.
-func maybeCall(s string) bool {
-	s = strings.TrimLeft(s, " \t\r\n")
-	if rest, ok := strings.CutPrefix(s, fence); ok {
-		kind, body, ended := strings.Cut(rest, "\n")
-		kind = strings.TrimSpace(kind)
-		if !ended {
-			return strings.HasPrefix("json", kind) || strings.HasPrefix("tool_call", kind)
-		}
-		if kind != "" && kind != "json" && kind != "tool_call" {
-			return false
-		}
-		body = strings.TrimLeft(body, " \t\r\n")
-		return body == "" || body[0] == '{' || body[0] == '['
-	}
-	begins := func(with string) bool { return strings.HasPrefix(s, with) || strings.HasPrefix(with, s) }
-	return s == "" || s[0] == '{' || begins(openCall) || begins(fence)
-}
-
-// textCalls returns the calls that a text is, nil if it is anything else beside them.
-func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, fence); ok {
-		_, body, _ := strings.Cut(rest, "\n")
-		if s, ok = strings.CutSuffix(strings.TrimSpace(body), fence); !ok {
-			return nil
-		}
-		s = strings.TrimSpace(s)
-	}
-	if !strings.HasPrefix(s, openCall) {
-		return jsonCalls(s, tools)
-	}
-	for s != "" {
-		rest, ok := strings.CutPrefix(s, openCall)
-		body, rest, closed := strings.Cut(rest, closeCall)
-		calls := jsonCalls(strings.TrimSpace(body), tools)
-		if !ok || !closed || calls == nil {
-			return nil
-		}
-		all, s = append(all, calls...), strings.TrimSpace(rest)
-	}
-	return all
-}
-
-// jsonCalls returns the calls that a JSON text is: an object or a list of them, each with the
-// name of a tool and its arguments and nothing else.
-func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
-	docs := []json.RawMessage{json.RawMessage(s)}
-	if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &docs) != nil {
-		return nil
-	}
-	for _, doc := range docs {
-		var o map[string]json.RawMessage
-		if json.Unmarshal(doc, &o) != nil {
-			return nil
-		}
-		if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
-			o = nil
-			if json.Unmarshal(inner, &o) != nil {
-				return nil
-			}
-		}
-		fc := &genai.FunctionCall{}
-		given := false
-		for key, value := range o {
-			switch key {
-			case "name":
-				if json.Unmarshal(value, &fc.Name) != nil {
-					return nil
-				}
-			case "arguments", "parameters", "args":
-				if fc.Args, given = arguments(string(value)); !given {
-					return nil
-				}
-			case "id", "type":
-			default:
-				return nil
-			}
-		}
-		if !given || !slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == fc.Name }) {
-			return nil
-		}
-		all = append(all, fc)
-	}
-	return all
 }
 
 // New takes in a whole call.

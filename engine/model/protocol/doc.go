@@ -13,5 +13,6 @@
 // An [Answer] is told what a stream says, piece by piece, and emits chunks. Calls whose
 // arguments come in pieces are emitted whole, at the end. A call that can't be read makes the
 // answer one that is asked for again. A call that is written as text counts only if the
-// answer is nothing else.
+// answer is nothing else but a thought. A thought between <think> and </think> counts only at
+// the beginning.
 package protocol

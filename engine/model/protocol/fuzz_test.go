@@ -12,21 +12,26 @@ import (
 )
 
 // FuzzText gives a text to an Answer piece by piece. The Answer has the same text and no
-// calls, or calls of known tools and no text.
+// calls, or calls of known tools and no text; a thought in tags apart.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{`<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>`, "```json\n[{\"name\":\"f\",\"parameters\":{}}]\n```",
-		`{"type":"function","function":{"name":"f","arguments":"{}"}}`, "<tool_call> is a tag", "```go\nfunc f() {}\n```", " \n{", `{"name":"g","args":{}}`} {
+		`{"type":"function","function":{"name":"f","arguments":"{}"}}`, "<tool_call> is a tag", "```go\nfunc f() {}\n```", " \n{", `{"name":"g","args":{}}`,
+		"<function=f><parameter=a>1</parameter></function>", `[TOOL_CALLS][{"name":"f","arguments":{}}]`, "<think>\nhm</think>\n\nsaid", "<think></think><think>", " <thin"} {
 		f.Add(s, 3)
 	}
 	tools := []Tool{{Name: "f"}}
 	f.Fuzz(func(t *testing.T, s string, size int) {
-		said, calls, ends := "", 0, 0
+		said, thought, calls, ends := "", "", 0, 0
 		a := NewAnswer(&engine.Request{Model: "m"}, "p", tools, func(c *genai.GenerateContentResponse) error {
 			if c.Candidates[0].FinishReason != "" {
 				ends++
 			}
 			for _, p := range c.Candidates[0].Content.Parts {
-				said += p.Text
+				if p.Thought {
+					thought += p.Text
+				} else {
+					said += p.Text
+				}
 				if p.FunctionCall != nil {
 					if calls++; p.FunctionCall.Name != "f" || p.FunctionCall.Args == nil {
 						t.Errorf("a call %+v", p.FunctionCall)
@@ -43,6 +48,14 @@ func FuzzText(f *testing.F) {
 		}
 		if err := a.End(genai.FinishReasonStop); err != nil {
 			t.Fatal(err)
+		}
+		thinks := ""
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(s, space), openThought); ok {
+			thinks, s, _ = strings.Cut(strings.TrimLeft(rest, space), closeThought)
+			s = strings.TrimLeft(s, space)
+		}
+		if thought != thinks {
+			t.Errorf("%q is thought, not %q", thought, thinks)
 		}
 		whole := len(textCalls(s, tools))
 		if ends != 1 || whole == 0 && (said != s || calls > 0) || whole > 0 && len(s) < 64<<10 && (calls != whole || said != "") {

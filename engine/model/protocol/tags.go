@@ -1,0 +1,61 @@
+package protocol
+
+import "strings"
+
+// The tags around a thought, as models write them whose server does not know them.
+const openThought, closeThought = "<think>", "</think>"
+
+const space = " \t\r\n"
+
+// What of an answer's text was read last.
+const (
+	nothing  = iota // or space
+	opening         // the tag of a thought, and space
+	thinking        // a thought
+	closing         // the tag behind it, and space
+	saying          // what the answer says
+)
+
+// The tags tell the thought that a text begins with from what the text says.
+type tags struct {
+	read int
+	rest string // the end of what was read, where that may be the beginning of a tag
+}
+
+// split returns what of the next piece is a thought, and what is said.
+func (t *tags) split(s string) (thought, said string) {
+	s, t.rest = t.rest+s, ""
+	bare := strings.TrimLeft(s, space)
+	if t.read == nothing {
+		switch {
+		case strings.HasPrefix(bare, openThought):
+			t.read, bare = opening, strings.TrimLeft(bare[len(openThought):], space)
+		case strings.HasPrefix(openThought, bare):
+			t.rest = s
+			return "", ""
+		default:
+			t.read = saying
+			return "", s
+		}
+	}
+	if t.read == opening && bare != "" {
+		t.read, s = thinking, bare
+	}
+	if t.read == thinking {
+		var closed bool
+		if thought, bare, closed = strings.Cut(s, closeThought); !closed {
+			end := max(0, len(s)-len(closeThought)+1)
+			for !strings.HasPrefix(closeThought, s[end:]) {
+				end++
+			}
+			t.rest = s[end:]
+			return s[:end], ""
+		}
+		t.read, bare = closing, strings.TrimLeft(bare, space)
+	}
+	if t.read == closing && bare != "" {
+		t.read = saying
+		return thought, bare
+	}
+	return thought, ""
+}

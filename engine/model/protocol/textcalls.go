@@ -1,0 +1,165 @@
+package protocol
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+)
+
+// What calls that are written as text begin and end with: the tags of many models; the marks
+// of Mistral's and Llama's; the elements of Qwen's coders and of Llama's.
+const (
+	openCall, closeCall         = "<tool_call>", "</tool_call>"
+	fence                       = "```"
+	mistral, llama              = "[TOOL_CALLS]", "<|python_tag|>"
+	openFunction, closeFunction = "<function=", "</function>"
+	openArgument, closeArgument = "<parameter=", "</parameter>"
+)
+
+// maybeCall reports whether a text may be the beginning of one that is nothing but calls.
+func maybeCall(s string) bool {
+	s = strings.TrimLeft(s, space)
+	if rest, ok := strings.CutPrefix(s, fence); ok {
+		kind, body, ended := strings.Cut(rest, "\n")
+		kind = strings.TrimSpace(kind)
+		if !ended {
+			return strings.HasPrefix("json", kind) || strings.HasPrefix("tool_call", kind)
+		}
+		if kind != "" && kind != "json" && kind != "tool_call" {
+			return false
+		}
+		body = strings.TrimLeft(body, space)
+		return body == "" || body[0] == '{' || body[0] == '['
+	}
+	if list, ok := strings.CutPrefix(s, "["); ok {
+		if list = strings.TrimLeft(list, space); list == "" || list[0] == '{' {
+			return true
+		}
+	}
+	return s == "" || s[0] == '{' || slices.ContainsFunc([]string{openCall, fence, mistral, llama, openFunction}, func(with string) bool {
+		return strings.HasPrefix(s, with) || strings.HasPrefix(with, s)
+	})
+}
+
+// textCalls returns the calls that a text is, nil if it is anything else beside them.
+func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	s = strings.TrimSpace(s)
+	if rest, ok := strings.CutPrefix(s, fence); ok {
+		_, body, _ := strings.Cut(rest, "\n")
+		if s, ok = strings.CutSuffix(strings.TrimSpace(body), fence); !ok {
+			return nil
+		}
+		s = strings.TrimSpace(s)
+	}
+	if !strings.HasPrefix(s, openCall) {
+		return bareCalls(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(s, mistral), llama)), tools)
+	}
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, openCall)
+		body, rest, closed := strings.Cut(rest, closeCall)
+		calls := bareCalls(strings.TrimSpace(body), tools)
+		if !ok || !closed || calls == nil {
+			return nil
+		}
+		all, s = append(all, calls...), strings.TrimSpace(rest)
+	}
+	return all
+}
+
+// bareCalls returns the calls that a text without a mark around it is.
+func bareCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	if !strings.HasPrefix(s, openFunction) {
+		return jsonCalls(s, tools)
+	}
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, openFunction)
+		name, rest, named := strings.Cut(rest, ">")
+		body, rest, closed := strings.Cut(rest, closeFunction)
+		i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+		if !ok || !named || !closed || i < 0 {
+			return nil
+		}
+		args, ok := elements(strings.TrimSpace(body), tools[i])
+		if !ok {
+			return nil
+		}
+		all, s = append(all, &genai.FunctionCall{Name: name, Args: args}), strings.TrimSpace(rest)
+	}
+	return all
+}
+
+// elements reads the arguments of a call: an element each, or an object in JSON. What is no
+// text by the schema is JSON in its element.
+func elements(s string, tool Tool) (args map[string]any, ok bool) {
+	if strings.HasPrefix(s, "{") {
+		return arguments(s)
+	}
+	var schema struct {
+		Properties map[string]struct{ Type any }
+	}
+	json.Unmarshal(tool.Schema, &schema) // where it can't be read, all are texts
+	args = map[string]any{}
+	for s != "" {
+		rest, ok := strings.CutPrefix(s, openArgument)
+		name, rest, named := strings.Cut(rest, ">")
+		value, rest, closed := strings.Cut(rest, closeArgument)
+		if !ok || !named || !closed {
+			return nil, false
+		}
+		value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
+		args[name] = value
+		if p, known := schema.Properties[name]; known && p.Type != "string" {
+			var v any
+			if json.Unmarshal([]byte(value), &v) == nil {
+				args[name] = v
+			}
+		}
+		s = strings.TrimSpace(rest)
+	}
+	return args, true
+}
+
+// jsonCalls returns the calls that a JSON text is: an object or a list of them, each with the
+// name of a tool and its arguments and nothing else.
+func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	docs := []json.RawMessage{json.RawMessage(s)}
+	if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &docs) != nil {
+		return nil
+	}
+	for _, doc := range docs {
+		var o map[string]json.RawMessage
+		if json.Unmarshal(doc, &o) != nil {
+			return nil
+		}
+		if inner := o["function"]; len(inner) > 0 && inner[0] == '{' {
+			o = nil
+			if json.Unmarshal(inner, &o) != nil {
+				return nil
+			}
+		}
+		fc := &genai.FunctionCall{}
+		given := false
+		for key, value := range o {
+			switch key {
+			case "name":
+				if json.Unmarshal(value, &fc.Name) != nil {
+					return nil
+				}
+			case "arguments", "parameters", "args":
+				if fc.Args, given = arguments(string(value)); !given {
+					return nil
+				}
+			case "id", "type":
+			default:
+				return nil
+			}
+		}
+		if !given || !slices.ContainsFunc(tools, func(t Tool) bool { return t.Name == fc.Name }) {
+			return nil
+		}
+		all = append(all, fc)
+	}
+	return all
+}
