@@ -217,7 +217,7 @@ func TestQuestionsByExpect(t *testing.T) {
 	server := et.NewServer(questions(), et.Says("I begin."))
 	c := pt.Terminal(t, server)
 	cmd := exec.CommandContext(t.Context(), path, "-c", `
-		set timeout 60
+		set timeout 300
 		proc answer {text} {
 			expect {
 				-re {\nanswer [^\n]*: $} { send "$text\r" }

@@ -22,7 +22,7 @@ func TestSessionByExpect(t *testing.T) {
 			server := et.NewServer(pt.Work()...)
 			c := pt.Terminal(t, server)
 			cmd := exec.CommandContext(t.Context(), path, "-c", `
-				set timeout 60
+				set timeout 300
 				proc until {end} {
 					expect {
 						-re $end {}

@@ -179,7 +179,7 @@ func TestLinesOfExpect(t *testing.T) {
 			server := et.NewServer(et.Says("One."), et.Says("Two."))
 			c := pt.Terminal(t, server, tt.args...)
 			cmd := exec.CommandContext(t.Context(), path, "-c", `
-				set timeout 60
+				set timeout 300
 				eval spawn -noecho [split $env(COMMAND) "\n"]
 				expect -re "> $"
 				send "first\rsecond\r"
