@@ -45,15 +45,12 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var q struct {
-		ContextID string    `json:"contextId"`
-		Settings  *settings `json:"agentSettings"`
+		ContextID string   `json:"contextId"`
+		Settings  settings `json:"agentSettings"`
 	}
 	if err := json.Unmarshal(b, &q); err != nil {
 		write(w, http.StatusBadRequest, failure{"this is no JSON object: " + err.Error()})
 		return
-	}
-	if q.Settings == nil {
-		q.Settings = &settings{}
 	}
 	unused := 0
 	for _, t := range s.all() {
@@ -66,7 +63,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 			failure{fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused)})
 		return
 	}
-	t, err := s.newTask(q.ContextID, *q.Settings)
+	t, err := s.newTask(q.ContextID, q.Settings)
 	if err != nil {
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
 		f := s.faultOf(err)
@@ -94,70 +91,41 @@ type Tool struct {
 	Schema      any    `json:"parameterSchema,omitempty"`
 }
 
-// A setup is what a conversation works with.
-type setup struct {
-	model string
-	tools []Tool
-}
-
-// setupOf returns that of a conversation in which nothing happens at the moment.
-func setupOf(talk *serve.Conversation) *setup {
-	u := &setup{talk.Model(), []Tool{}}
+// setupOf returns what a conversation works with, in which nothing happens at the moment.
+func setupOf(talk *serve.Conversation) *described {
+	d := &described{Model: talk.Model(), Tools: []Tool{}}
 	for _, t := range talk.Offered() {
-		u.tools = append(u.tools, Tool{t.Name(),
+		d.Tools = append(d.Tools, Tool{t.Name(),
 			text.OneLine(t.Declaration.Description, mostNames), parametersOf(t)})
 	}
-	return u
+	return d
 }
 
-// describe tells about tasks. One in which nothing was said yet has the model and the tools
-// that a conversation begins with.
-func (s *Server) describe(ctx context.Context, tasks []*task) ([]described, error) {
+// describe tells about tasks, or about one. A task in which nothing was said yet has the model
+// and the tools that a conversation begins with.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request, tasks []*task, one bool) {
 	list := []described{}
-	var fresh *setup
+	var fresh *described
 	for _, t := range tasks {
 		t.mu.Lock()
-		u := t.known
-		d := described{ID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID,
-			State: t.kept.Task.Status.State, Servers: s.Servers()}
+		known, task := t.known, t.kept.Task
 		t.mu.Unlock()
-		if u == nil && fresh == nil {
-			talk, err := s.Begin(ctx, serve.Wish{Notify: func(string) {}})
+		if known == nil && fresh == nil {
+			talk, err := s.Begin(r.Context(), serve.Wish{Notify: func(string) {}})
 			if err != nil {
-				return nil, err
+				write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+				return
 			}
 			fresh = setupOf(talk)
 			talk.Close()
 		}
-		if u == nil {
-			u = fresh
-		}
-		d.Model, d.Tools = u.model, u.tools
+		d := *cmp.Or(known, fresh)
+		d.ID, d.ContextID, d.State, d.Servers = task.ID, task.ContextID, task.Status.State, s.Servers()
 		list = append(list, d)
 	}
-	return list, nil
-}
-
-// describeTask tells about one task.
-func (s *Server) describeTask(w http.ResponseWriter, r *http.Request, id protocol.TaskID) {
-	t, err := s.find(id)
-	if err != nil {
-		write(w, http.StatusNotFound, failure{err.Error()})
-		return
-	}
-	list, err := s.describe(r.Context(), []*task{t})
-	if err != nil {
-		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
-		return
-	}
-	write(w, http.StatusOK, map[string]any{"metadata": list[0]})
-}
-
-func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
-	list, err := s.describe(r.Context(), s.all())
 	switch {
-	case err != nil:
-		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+	case one:
+		write(w, http.StatusOK, map[string]any{"metadata": list[0]})
 	case len(list) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:

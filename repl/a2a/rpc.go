@@ -190,7 +190,8 @@ func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, stream
 	a2asrv.NewJSONRPCHandler(q).ServeHTTP(out, r)
 }
 
-// A wire is what the library writes to, which sets no deadline and shows no signs of life.
+// A wire is what the library writes to, which sets no deadline, shows no signs of life, and
+// numbers events, though a stream can't be resumed by their numbers.
 type wire struct {
 	http.ResponseWriter
 	mu sync.Mutex
@@ -205,6 +206,9 @@ func (o *wire) WriteHeader(status int) {
 
 // Write implements [io.Writer].
 func (o *wire) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("id: ")) {
+		return len(b), nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(patience))

@@ -229,13 +229,12 @@ func (t *task) forget() bool {
 		return false
 	}
 	defer t.change.Unlock()
-	t.mu.Lock()
-	ok := t.turn == nil && t.kept.Pending == nil
-	t.gone = t.gone || ok
-	t.mu.Unlock()
-	if !ok {
+	if !t.idle() {
 		return false
 	}
+	t.mu.Lock()
+	t.gone = true
+	t.mu.Unlock()
 	s := t.server
 	s.mu.Lock()
 	delete(s.tasks, t.kept.Task.ID)
@@ -407,9 +406,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/listCommands":
 		s.listCommands(w)
 	case path == "/tasks/metadata":
-		s.listTasks(w, r)
+		s.describe(w, r, s.all(), false)
 	case meta && uuid.Validate(id) == nil:
-		s.describeTask(w, r, protocol.TaskID(id))
+		t, err := s.find(protocol.TaskID(id))
+		if err != nil {
+			write(w, http.StatusNotFound, failure{err.Error()})
+			return
+		}
+		s.describe(w, r, []*task{t}, true)
 	default:
 		write(w, http.StatusNotFound, failure{noPage})
 	}

@@ -30,7 +30,7 @@ type task struct {
 	talk    *serve.Conversation // nil if it is not open
 	said    string              // by the model, not in the history yet
 	used    engine.Usage        // by the last request of the model
-	known   *setup              // of the last turn, nil if there was none
+	known   *described          // of the last turn, nil if there was none
 	gone    bool                // it was forgotten
 
 	// left is how long readers that stall are still waited for in this turn, and stopped is
@@ -82,10 +82,7 @@ func (t *task) shown(last *int) *protocol.Task {
 func (t *task) document(last *int, most int) *protocol.Task {
 	d := t.kept.Task
 	d.History, d.Artifacts = slices.Clone(d.History), slices.Clone(d.Artifacts)
-	if t.said != "" {
-		d.History = append(d.History, protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
-			protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}))
-	}
+	d.History = append(d.History, t.saying()...)
 	if last != nil {
 		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
 	}
@@ -132,15 +129,19 @@ func (t *task) remember(m *protocol.Message) {
 	t.kept.Task.History = append(t.kept.Task.History, &kept)
 }
 
-// flush makes a message of what the model has said. The caller holds mu.
-func (t *task) flush() {
+// saying returns what the model has said as a message, none if that is nothing. The caller
+// holds mu.
+func (t *task) saying() []*protocol.Message {
 	if t.said == "" {
-		return
+		return nil
 	}
-	m := protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
-		protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})
-	t.said = ""
-	t.kept.Task.History = append(t.kept.Task.History, m)
+	part := protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}
+	return []*protocol.Message{protocol.NewMessageForTask(protocol.MessageRoleAgent, t, part)}
+}
+
+// flush adds what the model has said to the history. The caller holds mu.
+func (t *task) flush() {
+	t.kept.Task.History, t.said = append(t.kept.Task.History, t.saying()...), ""
 }
 
 // status gives the task a state, and records it. The caller holds change.
@@ -313,47 +314,35 @@ var (
 
 // cancel ends the task. It does not wait for readers.
 func (t *task) cancel(ctx context.Context) error {
+	stopped := false
 	for {
 		t.mu.Lock()
-		u := t.turn
+		if t.turn != nil {
+			t.turn.stop(errCanceled)
+			stopped = true
+		}
 		t.mu.Unlock()
-		if u == nil {
-			if again, err := t.cancelIdle(); !again {
-				return err
-			}
-			continue
+		if err := t.lock(ctx); err != nil {
+			return err
 		}
-		u.stop(errCanceled)
-		select {
-		case <-u.over:
-			if t.state() == protocol.TaskStateCanceled {
-				return nil
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+		if t.turn == nil {
+			break
 		}
+		t.change.Unlock() // another turn has begun
 	}
-}
-
-// cancelIdle ends a task that nobody works on. It reports whether somebody does.
-func (t *task) cancelIdle() (busy bool, err error) {
-	t.change.Lock()
 	defer t.change.Unlock()
-	t.mu.Lock()
-	busy = t.turn != nil
-	t.mu.Unlock()
-	if busy {
-		return true, nil
-	}
-	if state := t.state(); state.Terminal() {
-		return false, faultf(notCancelable, "the task is over already: %s", state)
+	switch state := t.state(); {
+	case stopped && state == protocol.TaskStateCanceled:
+		return nil
+	case state.Terminal():
+		return faultf(notCancelable, "the task is over already: %s", state)
 	}
 	if err := t.status(protocol.TaskStateCanceled, nil, nil); err != nil {
-		return false, err
+		return err
 	}
 	t.update(kindState, nil, true, nil)
 	t.hangUp()
-	return false, nil
+	return nil
 }
 
 // hangUp closes the conversation. Nobody works on the task.

@@ -66,19 +66,16 @@ func parsePasted(s, state string) (got redirected, problem string) {
 // A callback waits for the browser that comes back with the code.
 type callback struct {
 	uri     string
-	problem string // why no browser can come here; the address has to be pasted then
-	name    string // the server's
-	path    string
-	port    net.Listener
-	server  *http.Server
+	problem string       // why no browser can come here; the address has to be pasted then
+	server  *http.Server // nil if none can come
 	answers chan redirected
 }
 
-// listen opens the port that browsers are sent to, on this machine alone.
-func (c *Client) listen() (*callback, error) {
-	to := &callback{uri: c.server.RedirectURI, name: c.server.Name, path: callbackPath,
-		answers: make(chan redirected, 1)}
-	port, host := c.cfg.Getenv("OAUTH_CALLBACK_PORT"), "127.0.0.1"
+// listen opens the port that browsers are sent to, on this machine alone. arrived is called when the
+// answer to the log-in with the state has come.
+func (c *Client) listen(state string, arrived func()) (*callback, error) {
+	to := &callback{uri: c.server.RedirectURI, answers: make(chan redirected, 1)}
+	port, host, path := c.cfg.Getenv("OAUTH_CALLBACK_PORT"), "127.0.0.1", callbackPath
 	if to.uri != "" {
 		u, err := url.Parse(to.uri)
 		if err != nil || u.Host == "" {
@@ -86,7 +83,7 @@ func (c *Client) listen() (*callback, error) {
 				Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address",
 					c.server.Name, to.uri)}
 		}
-		to.path = u.Path
+		path = u.Path
 		if port == "" && text.Loopback(u.Hostname()) {
 			port = u.Port()
 		}
@@ -102,8 +99,10 @@ func (c *Client) listen() (*callback, error) {
 	case err != nil:
 		to.problem = fmt.Sprintf("port %s is taken, so the browser will show an error; the address has to be pasted", said(port))
 	default:
-		to.port = l
 		_, port, _ = net.SplitHostPort(l.Addr().String())
+		to.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+			ErrorLog: log.New(io.Discard, "", 0), Handler: to.handler(path, state, arrived)}
+		go to.server.Serve(l)
 	}
 	if c.server.ClientID != "" {
 		host = "localhost" // as it was registered for the Gemini CLI
@@ -116,61 +115,33 @@ func (c *Client) listen() (*callback, error) {
 	return to, nil
 }
 
-// serve takes the first answer that belongs to the log-in, and calls arrived then.
-func (to *callback) serve(state string, arrived func()) {
-	if to.port == nil {
-		return
-	}
-	to.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0)}
-	to.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// handler takes the first answer that belongs to the log-in.
+func (to *callback) handler(path, state string, arrived func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		got := readRedirected(r.URL.Query())
-		if r.Method != http.MethodGet || r.URL.Path != to.path || !got.of(state) {
+		if r.Method != http.MethodGet || r.URL.Path != path || !got.of(state) {
 			http.Error(w, "This is not the answer that gemline waits for.", http.StatusBadRequest)
 			return
 		}
-		said := "gemline has the answer of the log-in. This window can be closed; the terminal says how it went."
 		select {
 		case to.answers <- got:
 			defer arrived()
 		default: // it has come before
 		}
-		fmt.Fprintln(w, said)
-	})
-	go to.server.Serve(to.port)
-}
-
-// arrived returns the answer if the browser has brought it.
-func (to *callback) arrived() (redirected, bool) {
-	select {
-	case got := <-to.answers:
-		return got, true
-	default:
-		return redirected{}, false
+		fmt.Fprintln(w, "gemline has the answer of the log-in. This window can be closed; the terminal says how it went.")
 	}
-}
-
-// wait waits for the browser.
-func (to *callback) wait(ctx context.Context) (redirected, error) {
-	<-ctx.Done() // an answer ends it, too
-	if got, ok := to.arrived(); ok {
-		return got, nil
-	}
-	return redirected{}, ctx.Err()
 }
 
 // close lets the browser have its page, and frees the port.
 func (to *callback) close() {
-	switch {
-	case to.server != nil:
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if errors.Is(to.server.Shutdown(ctx), context.DeadlineExceeded) {
-			to.server.Close()
-		}
-	case to.port != nil:
-		to.port.Close()
+	if to.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if errors.Is(to.server.Shutdown(ctx), context.DeadlineExceeded) {
+		to.server.Close()
 	}
 }

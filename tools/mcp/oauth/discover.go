@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -48,19 +49,15 @@ func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
 	case s.AuthorizationURL != "" && s.TokenURL != "":
 		p.Issuer = s.Issuer
 	case s.Issuer != "":
-		err = c.issuer(ctx, p, s.Issuer, "the issuer in the settings")
+		err = c.issuer(ctx, p, "the issuer in the settings", s.Issuer)
 	default:
 		err = c.announced(ctx, p, ch)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range []struct{ given, to *string }{{&s.AuthorizationURL, &p.Authorization},
-		{&s.TokenURL, &p.Token}, {&s.RegistrationURL, &p.Registration}} {
-		if *o.given != "" {
-			*o.to = *o.given
-		}
-	}
+	p.Authorization, p.Token = cmp.Or(s.AuthorizationURL, p.Authorization), cmp.Or(s.TokenURL, p.Token)
+	p.Registration = cmp.Or(s.RegistrationURL, p.Registration)
 	return p, c.complete(ctx, p)
 }
 
@@ -77,18 +74,17 @@ func (c *Client) complete(ctx context.Context, p *plan) error {
 		return &auth.Error{Message: c.server.Name + " wants a log-in, and neither it nor its settings say where",
 			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", c.server.Name)}
 	}
-	for what, s := range map[string]string{"its authorization endpoint": p.Authorization,
-		"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
-		if s == "" {
-			continue
-		}
-		u, err := c.reach.parse(what, s, nil)
-		if err == nil && s == p.Authorization {
-			err = c.reach.check(ctx, u)
-		}
-		if err != nil {
+	for what, s := range map[string]string{"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
+		if _, err := c.reach.parse(what, s, nil); err != nil && s != "" {
 			return err
 		}
+	}
+	page, err := c.reach.parse("its authorization endpoint", p.Authorization, nil)
+	if err == nil {
+		err = c.reach.check(ctx, page)
+	}
+	if err != nil {
+		return err
 	}
 	if len(p.Challenges) > 0 && !slices.Contains(p.Challenges, "S256") {
 		return c.reach.violation("its log-in server does not know S256, which keeps the code from others")
@@ -103,32 +99,24 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 		return err
 	}
 	if len(c.server.Scopes) == 0 {
-		if p.scope = ch.Scope; p.scope == "" && r != nil {
-			p.scope = strings.Join(r.Scopes, " ")
-		}
+		p.scope = cmp.Or(ch.Scope, strings.Join(r.Scopes, " "))
 	}
-	if r != nil {
+	if r.Resource != "" {
 		p.resource = strings.TrimSuffix(r.Resource, "/")
-		if len(r.Servers) > 0 {
-			err = c.issuer(ctx, p, r.Servers[0], "its log-in server")
-			if err == nil && p.Token == "" {
-				err = &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-					c.server.Name, said(r.Servers[0])),
-					Advice: "ask whoever runs the server"}
-			}
-			if err == nil {
-				p.offline(c.server.Scopes)
-			}
-			return err
-		}
 	}
-	own := &url.URL{Scheme: c.url.Scheme, Host: c.url.Host, Path: c.url.Path}
-	if err := c.issuer(ctx, p, own.String(), "its own address"); err != nil || p.Token != "" ||
-		strings.Trim(own.Path, "/") == "" {
+	if len(r.Servers) == 0 {
+		root := c.url.Scheme + "://" + c.url.Host
+		return c.issuer(ctx, p, "its own address", root+c.url.EscapedPath(), root)
+	}
+	if err := c.issuer(ctx, p, "its log-in server", r.Servers[0]); err != nil {
 		return err
 	}
-	own.Path = ""
-	return c.issuer(ctx, p, own.String(), "its own address")
+	if p.Token == "" {
+		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
+			c.server.Name, said(r.Servers[0])), Advice: "ask whoever runs the server"}
+	}
+	p.offline(c.server.Scopes)
+	return nil
 }
 
 // offline asks for a refresh token where that takes a scope.
@@ -139,39 +127,32 @@ func (p *plan) offline(given []string) {
 	}
 }
 
-// resource reads what the server says about itself, nil if it says nothing. named is where,
-// as a challenge has it.
-func (c *Client) resource(ctx context.Context, named string) (*resource, error) {
-	origin := c.url.Scheme + "://" + c.url.Host
-	places := []string{origin + wellKnown + "oauth-protected-resource" + strings.TrimSuffix(c.url.EscapedPath(), "/")}
-	if root := origin + wellKnown + "oauth-protected-resource"; root != places[0] {
-		places = append(places, root)
-	}
-	if named != "" {
-		places = []string{named}
+// resource reads what the server says about itself, which is empty if it says nothing. named is
+// where, as a challenge has it.
+func (c *Client) resource(ctx context.Context, named string) (r resource, err error) {
+	places := []string{named}
+	if named == "" {
+		root := wellKnown + "oauth-protected-resource"
+		places = slices.Compact([]string{root + strings.TrimSuffix(c.url.EscapedPath(), "/"), root})
 	}
 	for _, place := range places {
 		u, err := c.reach.parse("its metadata", place, c.url)
 		if err != nil {
-			return nil, err
+			return r, err
 		}
 		if !sameOrigin(u, c.url) {
-			return nil, c.reach.violation("its metadata is at another server, %s", said(u.Host))
+			return r, c.reach.violation("its metadata is at another server, %s", said(u.Host))
 		}
-		var r resource
-		found, err := c.reach.document(ctx, u, &r)
-		if err != nil {
-			return nil, err
+		r = resource{}
+		found, err := c.reach.document(ctx, u.String(), &r)
+		if err == nil && found && !covers(r.Resource, c.url) {
+			err = c.reach.violation("its metadata is about %q, which is another server", said(r.Resource))
 		}
-		if !found {
-			continue
+		if err != nil || found {
+			return r, err
 		}
-		if !covers(r.Resource, c.url) {
-			return nil, c.reach.violation("its metadata is about %q, which is another server", said(r.Resource))
-		}
-		return &r, nil
 	}
-	return nil, nil
+	return resource{}, nil
 }
 
 func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
@@ -187,27 +168,23 @@ func covers(resource string, server *url.URL) bool {
 }
 
 // issuer reads what an authorization server says about itself into p, which stays as it is if
-// that says nothing.
-func (c *Client) issuer(ctx context.Context, p *plan, issuer, what string) error {
-	u, err := c.reach.parse(what, issuer, nil)
+// that says nothing. The server may call itself by any of the names, and is looked for at the first.
+func (c *Client) issuer(ctx context.Context, p *plan, what string, names ...string) error {
+	u, err := c.reach.parse(what, names[0], nil)
 	if err != nil {
 		return err
 	}
 	for _, place := range issuerPlaces(u) {
-		at, err := c.reach.parse(what, place, nil)
-		if err != nil {
-			return err
-		}
 		var m metadata
-		found, err := c.reach.document(ctx, at, &m)
+		found, err := c.reach.document(ctx, place, &m)
 		if err != nil {
 			return err
 		}
 		if !found || m.Authorization == "" || m.Token == "" {
 			continue
 		}
-		if !sameIssuer(m.Issuer, issuer) {
-			return c.reach.violation("%s is %s, and says that it is %q", what, said(issuer), said(m.Issuer))
+		if !slices.ContainsFunc(names, func(name string) bool { return sameIssuer(m.Issuer, name) }) {
+			return c.reach.violation("%s is %s, and says that it is %q", what, said(names[0]), said(m.Issuer))
 		}
 		p.metadata = m
 		return nil

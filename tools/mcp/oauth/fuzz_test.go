@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/client/transport"
 )
 
 func TestParseChallenge(t *testing.T) {
@@ -58,7 +60,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(`{"error": "a\u001b[31m", "error_description": "\u202e", "issuer": "//a@b", "token_endpoint": "https:a"}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		server, _ := url.Parse("https://mcp.example/mcp")
-		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{Know: func(string, string) {}}}
+		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{Know: func(string, string) {}, Store: NewStore("", func(string) string { return "" })}}
 		c.reach = newReach(Config{Transport: http.DefaultTransport}, c.server, server)
 		var r resource
 		var m metadata
@@ -87,15 +89,20 @@ func FuzzMetadata(f *testing.F) {
 				}
 			}
 		}
-		got := readReply(answer{200, "application/json", []byte(body)})
-		if got.Expires < 0 || got.Expires > 1e10 {
-			t.Errorf("%v", got.Expires)
+		for _, kind := range []string{"application/json", "application/x-www-form-urlencoded"} {
+			var got transport.Token
+			if err := json.Unmarshal(answer{200, kind, []byte(body)}.fields(), &got); err != nil || got.ExpiresIn < 0 || got.ExpiresIn > 1e10 {
+				t.Errorf("%+v, %v", got, err)
+			}
+			e := c.exchange(&plan{}, Credential{}, "")
+			check(e.SaveToken(t.Context(), &got))
+			if strings.ContainsAny(e.login.Token.AccessToken, "\r\n \x00") {
+				t.Errorf("%q is sent", e.login.Token.AccessToken)
+			}
+			json.Unmarshal([]byte(body), &e.refused)
+			_, err := e.got(e.refused)
+			check(err)
 		}
-		if got.Access != "" && c.usable(got) == nil && strings.ContainsAny(got.Access, "\r\n \x00") {
-			t.Errorf("%q is sent", got.Access)
-		}
-		check(c.failed(said(got.Error)+said(got.Description), nil))
-		readReply(answer{200, "application/x-www-form-urlencoded", []byte(body)})
 		redirect, problem := parsePasted(body, "state")
 		if problem == "" && redirect.state != "state" && (redirect.state != "" || redirect.code == "") {
 			t.Errorf("%+v", redirect)

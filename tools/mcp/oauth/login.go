@@ -1,18 +1,12 @@
 package oauth
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -78,146 +72,67 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.listen()
+	verifier, state := rand.Text()+rand.Text(), rand.Text()
+	c.cfg.Know("PKCE verifier", verifier)
+	asking, arrived := context.WithCancel(ctx)
+	defer arrived()
+	to, err := c.listen(state, arrived)
 	if err != nil {
 		return nil, err
 	}
 	defer to.close()
-	who, err := c.register(ctx, p, to.uri)
+	e := c.exchange(p, Credential{ServerName: c.server.Name, ClientID: c.server.ClientID, TokenURL: p.Token,
+		ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}, to.uri)
+	if err := e.register(ctx); err != nil {
+		return nil, err
+	}
+	address, err := e.address(ctx, state, verifier)
 	if err != nil {
 		return nil, err
 	}
-	verifier, state := rand.Text()+rand.Text(), rand.Text()
-	c.cfg.Know("PKCE verifier", verifier)
-	address, err := c.address(p, who, to.uri, state, verifier)
+	got, err := c.answer(asking, p, to, ask, address, state)
+	if err != nil && ctx.Err() != nil {
+		err = c.overdue(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	code, err := c.code(ctx, p, to, ask, address, state)
+	code, err := c.checked(p, got)
 	if err != nil {
 		return nil, err
 	}
 	c.cfg.Know("log-in code", code)
-	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {to.uri},
-		"code_verifier": {verifier}, "resource": {p.resource}}
-	if aud := strings.Join(c.server.Audiences, " "); aud != "" {
-		form.Set("audience", aud)
-	}
-	r, err := c.fetch(ctx, p.Token, who, form)
-	if err != nil {
-		return nil, err
-	}
-	held := r.take(Credential{ServerName: c.server.Name, ClientID: who.id, Basic: who.basic,
-		TokenURL: p.Token, ServerURL: c.server.URL,
-		Resource: p.resource, Token: Token{Scope: p.scope}})
-	if who.secret != c.server.ClientSecret { // a secret in the settings is not stored again
-		held.ClientSecret = who.secret
-	}
-	c.hold(held)
-	return held, c.cfg.Store.Save(ctx, *held)
+	return e.got(e.handler.ProcessAuthorizationResponse(ctx, code, state, verifier))
 }
 
-// address returns where the user logs in.
-func (c *Client) address(p *plan, who client, uri, state, verifier string) (string, error) {
-	u, err := url.Parse(p.Authorization)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(verifier))
-	q := u.Query()
-	for name, value := range map[string]string{
-		"client_id": who.id, "response_type": "code", "redirect_uri": uri, "state": state,
-		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
-		"scope": p.scope, "audience": strings.Join(c.server.Audiences, " "), "resource": p.resource,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if slices.Contains(strings.Fields(p.scope), "offline_access") { // which OpenID Connect gives for this only
-		q.Set("prompt", "consent")
-	}
-	u.RawQuery, u.Fragment = q.Encode(), ""
-	return u.String(), nil
-}
-
-// register returns how the program is known to the authorization server, and makes it known if
-// the settings do not say.
-func (c *Client) register(ctx context.Context, p *plan, uri string) (client, error) {
-	const post, basic = "client_secret_post", "client_secret_basic"
-	if s := c.server; s.ClientID != "" {
-		return client{s.ClientID, s.ClientSecret, slices.Contains(p.Methods, basic) &&
-			!slices.Contains(p.Methods, post)}, nil
-	}
-	if p.Registration == "" {
-		return client{}, &auth.Error{Message: fmt.Sprintf("the log-in server of %s does not register programs by itself", c.server.Name),
-			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", c.server.Name)}
-	}
-	wish := map[string]any{"client_name": "gemline", "redirect_uris": []string{uri},
-		"grant_types":    []string{"authorization_code", "refresh_token"},
-		"response_types": []string{"code"}, "token_endpoint_auth_method": "none"}
-	if p.scope != "" {
-		wish["scope"] = p.scope
-	}
-	body, err := json.Marshal(wish)
-	if err != nil {
-		return client{}, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Registration, bytes.NewReader(body))
-	if err != nil {
-		return client{}, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	a, err := c.reach.ask(req)
-	if err != nil {
-		return client{}, err
-	}
-	var got struct {
-		ID     string `json:"client_id"`
-		Secret string `json:"client_secret"`
-		Method string `json:"token_endpoint_auth_method"`
-	}
-	if json.Unmarshal(a.body, &got) != nil || a.status/100 != 2 || got.ID == "" {
-		r := readReply(answer{body: a.body})
-		why := strings.Trim(said(r.Error)+": "+said(r.Description), ": ")
-		message := fmt.Sprintf("the log-in server of %s does not register gemline (%d): %s",
-			c.server.Name, a.status, why)
-		return client{}, &auth.Error{Message: strings.TrimSuffix(message, ": "),
-			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", c.server.Name)}
-	}
-	c.cfg.Know("client secret", got.Secret)
-	return client{got.ID, got.Secret, got.Method == basic}, nil
-}
-
-// code has the user log in, and returns the code that comes of it.
-func (c *Client) code(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (string, error) {
-	asking, arrived := context.WithCancel(ctx)
-	defer arrived()
-	to.serve(state, arrived)
+// answer has the user log in, and returns what the browser or the user brings. ctx ends when the
+// browser has come.
+func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (redirected, error) {
 	q := Question{Server: c.server.Name, URL: address, Problem: to.problem}
 	for {
-		pasted, err := ask(asking, q)
-		got, ok := to.arrived()
-		if !ok && err == nil {
-			got, q.Problem = parsePasted(pasted, state)
-			if ok = q.Problem == ""; ok && got.issuer == "" && c.saysIssuer(p) {
-				ok, q.Problem = false, "that does not say who has answered; paste the whole address"
-			}
+		pasted, err := ask(ctx, q)
+		if errors.Is(err, io.EOF) && to.problem == "" { // nothing can be pasted
+			<-ctx.Done()
 		}
-		if !ok && errors.Is(err, io.EOF) && to.problem == "" { // nothing can be pasted
-			got, err = to.wait(asking)
-			ok = err == nil
+		select {
+		case got := <-to.answers:
+			return got, nil
+		default:
 		}
 		switch {
-		case ok:
-			return c.checked(p, got)
-		case ctx.Err() != nil:
-			return "", c.overdue(ctx)
 		case errors.Is(err, io.EOF):
-			return "", c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
+			return redirected{}, c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
 		case err != nil:
-			return "", err
+			return redirected{}, err
 		}
+		got, problem := parsePasted(pasted, state)
+		if problem == "" && got.issuer == "" && c.saysIssuer(p) {
+			problem = "that does not say who has answered; paste the whole address"
+		}
+		if problem == "" {
+			return got, nil
+		}
+		q.Problem = problem
 	}
 }
 
@@ -241,4 +156,9 @@ func (c *Client) checked(p *plan, got redirected) (string, error) {
 		return "", c.failed(fmt.Sprintf("the log-in to %s was refused: %s", c.server.Name, why), nil)
 	}
 	return got.code, nil
+}
+
+// failed makes the error of a log-in that did not work out.
+func (c *Client) failed(message string, cause error) *auth.Error {
+	return &auth.Error{Message: message, Advice: "gemline mcp auth " + said(c.server.Name) + " begins anew", Err: cause}
 }

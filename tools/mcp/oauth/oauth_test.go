@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -409,4 +410,30 @@ func TestStrangersAtThePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	welcome(t, c, l)
+}
+
+// A server without metadata of its own is asked for that of a log-in server, which may call itself by
+// the server's address without the path.
+func TestOwnAddress(t *testing.T) {
+	l := newLab(t)
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/.well-known/oauth-authorization-server" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		json.NewEncoder(w).Encode(map[string]any{"issuer": s.URL, "authorization_endpoint": l.Issuer.URL + "/authorize",
+			"token_endpoint": l.Issuer.URL + "/token", "registration_endpoint": l.Issuer.URL + "/register"})
+	}))
+	defer s.Close()
+	seen := errors.New("seen")
+	err := client(t, config(t.TempDir()), oauth.Server{Name: "old", URL: s.URL + "/mcp"}).Login(t.Context(), func(_ context.Context, q oauth.Question) (string, error) {
+		if !strings.HasPrefix(q.URL, l.Issuer.URL+"/authorize?") {
+			t.Errorf("%s", q.URL)
+		}
+		return "", seen
+	})
+	if !errors.Is(err, seen) {
+		t.Error(err)
+	}
 }

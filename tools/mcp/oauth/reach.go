@@ -160,8 +160,8 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 }
 
 // document reads a document of JSON. That there is none is no error.
-func (r *reach) document(ctx context.Context, u *url.URL, into any) (found bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+func (r *reach) document(ctx context.Context, address string, into any) (found bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return false, err
 	}

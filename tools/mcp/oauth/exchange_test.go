@@ -1,0 +1,178 @@
+package oauth_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"gemline/tools/mcp/oauth"
+	"gemline/tools/mcp/oauth/oauthlab"
+)
+
+// through sees requests to servers that the settings name, and changes the answers.
+type through func(req *http.Request, sent string, got *http.Response)
+
+func (f through) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent := ""
+	if req.Body != nil {
+		b, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		sent, req.Body = string(b), io.NopCloser(bytes.NewReader(b))
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err == nil {
+		f(req, sent, resp)
+	}
+	return resp, err
+}
+
+// answer puts a text in the place of the body of an answer.
+func answer(r *http.Response, kind, body string) {
+	r.Body.Close()
+	r.Header.Set("Content-Type", kind)
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+}
+
+// named is a log-in whose authorization server stands in the settings, so that the requests go through f.
+func named(t *testing.T, l *oauthlab.Lab, f through) (oauth.Config, oauth.Server) {
+	cfg := config(t.TempDir())
+	cfg.Transport = f
+	return cfg, oauth.Server{Name: "lab", URL: l.URL(), Issuer: l.Issuer.URL}
+}
+
+// Tokens come in JSON or a form, with numbers that are written as texts and with more in the answer
+// than the standard has.
+func TestAnswersWithTokens(t *testing.T) {
+	form := func(m map[string]any) string {
+		q := url.Values{}
+		for name, value := range m {
+			q.Set(name, fmt.Sprint(value))
+		}
+		return q.Encode()
+	}
+	text := func(m map[string]any) string { b, _ := json.Marshal(m); return string(b) }
+	for name, c := range map[string]struct {
+		kind   string
+		change func(map[string]any)
+		write  func(map[string]any) string
+		err    string
+	}{
+		"a form":              {"application/x-www-form-urlencoded; charset=utf-8", func(map[string]any) {}, form, ""},
+		"a number as a text":  {"application/json", func(m map[string]any) { m["expires_in"] = "3599" }, text, ""},
+		"a number with a dot": {"application/json", func(m map[string]any) { m["expires_in"] = 3599.5 }, text, ""},
+		"a date":              {"application/json", func(m map[string]any) { m["expires_at"] = 1234567890 }, text, ""},
+		"no kind":             {"", func(m map[string]any) { delete(m, "token_type") }, text, ""},
+		"another kind":        {"application/json", func(m map[string]any) { m["token_type"] = "mac" }, text, `tokens of the type "mac"`},
+		"no token":            {"application/json", func(m map[string]any) { delete(m, "access_token") }, text, "gives no token (200)"},
+		"a header in it":      {"application/json", func(m map[string]any) { m["access_token"] = "a\r\nb" }, text, "a token that can't be sent"},
+		"an error that is ok": {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", "down" }, text, "gives no token (200): slow: down"},
+		"a page":              {"text/html", nil, func(map[string]any) string { return "<b>secret</b>" }, "gives no token (200)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			cfg, s := named(t, l, func(req *http.Request, _ string, resp *http.Response) {
+				if req.URL.Path != "/token" {
+					return
+				}
+				var m map[string]any
+				if err := json.NewDecoder(resp.Body).Decode(&m); err != nil {
+					t.Error(err)
+				}
+				if c.change != nil {
+					c.change(m)
+				}
+				answer(resp, c.kind, c.write(m))
+			})
+			cl := client(t, cfg, s)
+			err := cl.Login(t.Context(), browser(t))
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "secret") {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			welcome(t, cl, l)
+			held, err := cfg.Store.Load(t.Context(), "lab")
+			if left := time.Until(time.UnixMilli(held.Token.ExpiresAt)); err != nil || left < 50*time.Minute || left > time.Hour {
+				t.Errorf("%+v, %v", held, err)
+			}
+		})
+	}
+}
+
+// What is sent: no empty scope, the audience, the parameters that the page has in its address, and a
+// secret in the way that the server knows.
+func TestWhatIsSent(t *testing.T) {
+	l := oauthlab.New() // which knows no secrets, and gives no token
+	defer l.Close()
+	l.Mutate = func(document string, fields map[string]any) {
+		switch document {
+		case "issuer":
+			fields["authorization_endpoint"] = l.Issuer.URL + "/authorize?policy=a%3Fb#top"
+			fields["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"}
+		case "register":
+			fields["client_secret"], fields["token_endpoint_auth_method"] = "of/ours", "client_secret_basic"
+		}
+	}
+	sent := map[string]string{}
+	var id, secret string
+	cfg, s := named(t, l, func(req *http.Request, body string, _ *http.Response) {
+		sent[req.URL.Path] = body
+		id, secret, _ = req.BasicAuth()
+	})
+	var page *url.URL
+	s.Audiences = []string{"a&b", "c"}
+	err := client(t, cfg, s).Login(t.Context(), func(ctx context.Context, q oauth.Question) (string, error) {
+		page, _ = url.Parse(q.URL)
+		return browser(t)(ctx, q)
+	})
+	if err == nil || !strings.Contains(err.Error(), "gives no token (400): invalid_grant: a code that") {
+		t.Errorf("%v", err)
+	}
+	q := page.Query()
+	if q.Get("policy") != "a?b" || q.Get("audience") != "a&b c" || page.Fragment != "" || q.Has("scope") {
+		t.Errorf("%s", page)
+	}
+	if b := sent["/register"]; strings.Contains(b, "scope") || !json.Valid([]byte(b)) {
+		t.Errorf("%s", b)
+	}
+	form, err := url.ParseQuery(sent["/token"])
+	if err != nil || form.Get("audience") != "a&b c" || form.Get("resource") != l.URL() || form.Has("client_secret") || id == "" || secret != "of%2Fours" {
+		t.Errorf("%q, %s:%s", form, id, secret)
+	}
+}
+
+// A refresh token goes to where the log-in was, whatever the server says by now.
+func TestRefreshStays(t *testing.T) {
+	l := newLab(t)
+	l.Lifetime = time.Minute // within the five before its end
+	forms := []url.Values{}
+	cfg, s := named(t, l, func(req *http.Request, body string, _ *http.Response) {
+		if req.URL.Path == "/token" {
+			form, _ := url.ParseQuery(body)
+			forms = append(forms, form)
+		}
+	})
+	c := client(t, cfg, s)
+	s.Audiences = []string{"a&b", "c"}
+	if err := c.Login(t.Context(), browser(t)); err != nil {
+		t.Fatal(err)
+	}
+	l.Mutate = func(document string, _ map[string]any) { t.Errorf("asked for %s", document) }
+	welcome(t, client(t, cfg, s), l)
+	if len(forms) != 2 || forms[1].Get("grant_type") != "refresh_token" || forms[1].Get("resource") != l.URL() || forms[1].Get("audience") != "a&b c" {
+		t.Errorf("%q", forms)
+	}
+}
