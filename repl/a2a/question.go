@@ -201,7 +201,7 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 // answer returns a reaction as the engine has it. It reports false if that is not offered
 // for p.
 func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
-	switch list := offers(p); {
+	switch {
 	case r.outcome == refuse:
 		return engine.Refused{Note: r.note}, true
 	case r.replies != nil:
@@ -213,17 +213,17 @@ func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
 		return engine.Changed{Args: p.Intent.Draft.Args(*r.content), Agreed: r.outcome == proceed}, true
 	case r.outcome == always && r.grant > 0:
 		if g := grants(p); r.grant < len(g) {
-			a, problem := question.Always(g[r.grant], engine.Session)
-			return a, problem == ""
+			a, _ := question.Always(g[r.grant], engine.Session)
+			return a, true
 		}
 		return nil, false
-	default:
-		i := slices.IndexFunc(list, func(o offer) bool { return o.outcome == r.outcome })
-		if i < 0 {
-			return nil, false
-		}
-		return list[i].answer, true
 	}
+	for _, o := range offers(p) {
+		if o.outcome == r.outcome {
+			return o.answer, true
+		}
+	}
+	return nil, false
 }
 
 // Bounds of a call's data for clients, in bytes of JSON.

@@ -114,16 +114,11 @@ const interrupted = "the task was interrupted: gemline ended while it was worked
 
 // close waits until nobody works on a task, and ends all conversations.
 func (s *Server) close() {
-	for {
-		s.mu.Lock()
-		busy := slices.Clone(s.busy)
-		s.mu.Unlock()
-		if len(busy) == 0 {
-			break
-		}
-		for _, u := range busy {
-			<-u.over
-		}
+	s.mu.Lock()
+	busy := slices.Clone(s.busy) // none is added when ctx is over
+	s.mu.Unlock()
+	for _, u := range busy {
+		<-u.over
 	}
 	for _, t := range s.all() {
 		t.hangUp()
@@ -208,9 +203,10 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 // shrink forgets the tasks that were used longest ago, as far as there are too many.
 func (s *Server) shrink() {
 	all := s.all()
-	for i := len(all) - 1; i >= 0 && len(all) > mostTasks; i-- {
-		if all[i].forget() {
-			all = slices.Delete(all, i, i+1)
+	surplus := len(all) - mostTasks
+	for _, t := range slices.Backward(all) {
+		if surplus > 0 && t.forget() {
+			surplus--
 		}
 	}
 }
@@ -370,16 +366,12 @@ func (s *Server) ended(u *turn) {
 	for _, t := range s.all() {
 		t.mu.Lock()
 		held := t.talk != nil
-		idle := held && t.turn == nil
 		t.mu.Unlock()
 		if held {
 			open++
 		}
-		if idle && open > mostOpen && t.change.TryLock() {
-			t.mu.Lock()
-			idle = t.turn == nil
-			t.mu.Unlock()
-			if idle {
+		if held && open > mostOpen && t.change.TryLock() {
+			if t.turn == nil {
 				t.hangUp()
 			}
 			t.change.Unlock()

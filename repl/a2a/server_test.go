@@ -504,6 +504,9 @@ func TestFaults(t *testing.T) {
 		if jerr := json.Unmarshal(data, &got); err != nil || jerr != nil || got.Error.Code != c.code || !strings.Contains(got.Error.Message, c.words) {
 			t.Errorf("%s: %s, %v, %v", sent, b, err, jerr)
 		}
+		if streams && !bytes.HasPrefix(b, []byte("data: ")) {
+			t.Errorf("%s: an event is numbered: %s", sent, b)
+		}
 		if string(got.ID) != want && !strings.Contains(sent, `"id": 7`) {
 			t.Errorf("%s: the id is %s", sent, got.ID)
 		}

@@ -49,23 +49,20 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, old [
 		warn(fmt.Sprintf("%s that were used longest ago are forgotten, since at most %d are kept",
 			text.Count(n, "task"), mostTasks))
 	}
-	var first error
-	unread := 0
+	var unread []error
 	for _, id := range ids {
-		r, err := d.read(id)
-		if err == nil {
+		if r, err := d.read(id); err == nil {
 			all = append(all, r)
-			continue
-		}
-		if unread++; first == nil {
-			first = err
+		} else {
+			unread = append(unread, err)
 		}
 	}
-	switch {
-	case unread == 1:
-		warn(fmt.Sprintf("a task is left out: %v", first))
-	case unread > 1:
-		warn(fmt.Sprintf("%s are left out, such as %v", text.Count(unread, "task"), first))
+	switch len(unread) {
+	case 0:
+	case 1:
+		warn(fmt.Sprintf("a task is left out: %v", unread[0]))
+	default:
+		warn(fmt.Sprintf("%s are left out, such as %v", text.Count(len(unread), "task"), unread[0]))
 	}
 	return all, old, done, nil
 }
