@@ -149,29 +149,27 @@ func (e *exchange) SaveToken(ctx context.Context, t *transport.Token) error {
 }
 
 // register makes the program known to the authorization server, if the settings do not say how it
-// is known.
+// is known, and chooses how its secret is sent.
 func (e *exchange) register(ctx context.Context) error {
-	name, l := e.c.server.Name, &e.login
-	if l.ClientID == "" {
-		wrong := &auth.Error{Message: fmt.Sprintf("the log-in server of %s does not register programs by itself", name),
-			Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", name)}
-		if e.plan.Registration == "" {
-			return wrong
-		}
-		err := e.handler.RegisterClient(ctx, "gemline")
-		l.ClientID, l.ClientSecret = e.handler.GetClientID(), e.handler.GetClientSecret()
+	h, l, methods := e.handler, &e.login, e.plan.Methods
+	wrong := &auth.Error{Message: fmt.Sprintf("the log-in server of %s does not register programs by itself", l.ServerName),
+		Advice: fmt.Sprintf("register a client there, and set mcpServers.%s.oauth.clientId", l.ServerName)}
+	switch {
+	case l.ClientID != "":
+	case e.plan.Registration == "":
+		return wrong
+	default:
+		err := h.RegisterClient(ctx, "gemline")
+		l.ClientID, l.ClientSecret = h.GetClientID(), h.GetClientSecret()
 		e.c.cfg.Know("client secret", l.ClientSecret)
-		if err == nil && l.ClientID == "" {
-			err = errors.New("no name")
-		}
-		if err != nil {
-			wrong.Message = fmt.Sprintf("the log-in server of %s does not register gemline (%d)", name, e.status)
+		if err != nil || l.ClientID == "" {
+			wrong.Message = fmt.Sprintf("the log-in server of %s does not register gemline (%d)", l.ServerName, e.status)
 			return e.explain(err, wrong)
 		}
 	}
-	method := e.handler.GetTokenEndpointAuthMethod()
-	l.Basic = e.handler.GetClientSecret() != "" && (method == basic || method == "" &&
-		slices.Contains(e.plan.Methods, basic) && !slices.Contains(e.plan.Methods, post))
+	method := h.GetTokenEndpointAuthMethod()
+	l.Basic = h.GetClientSecret() != "" && (method == basic || method == "" &&
+		slices.Contains(methods, basic) && !slices.Contains(methods, post))
 	return nil
 }
 

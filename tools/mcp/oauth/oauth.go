@@ -118,11 +118,6 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 	return c, nil
 }
 
-// reauthorized are the ways to a token when one is refused or missing, in the order to try them.
-func (c *Client) ways() []func(context.Context, *Credential, challenge) (*Credential, error) {
-	return []func(context.Context, *Credential, challenge) (*Credential, error){c.another, c.refreshed, c.asked}
-}
-
 // RoundTrip implements [http.RoundTripper]. A request with its own Authorization, or to
 // another server, is left alone. The error is [ErrLogin] if the server requires a log-in.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -148,7 +143,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.GetBody == nil {
 		return nil, c.needsLogin(held)
 	}
-	for _, way := range c.ways() {
+	for _, way := range []func(context.Context, *Credential, challenge) (*Credential, error){c.another, c.refreshed, c.asked} {
 		next, err := way(ctx, held, ch)
 		if err != nil {
 			return nil, err

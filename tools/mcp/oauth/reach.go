@@ -76,15 +76,10 @@ func (r *reach) check(ctx context.Context, u *url.URL) error {
 	if r.named[origin(u)] {
 		return nil
 	}
-	return r.explain(r.guarded.Check(ctx, u))
-}
-
-// explain makes a violation of the error about an address that is not reached.
-func (r *reach) explain(err error) error {
-	if b := (*web.Blocked)(nil); errors.As(err, &b) {
-		return r.violation("it leads to %s: %s", said(b.URL), b.Why)
+	if err := r.guarded.Check(ctx, u); err != nil {
+		return r.failed(ctx, u, err)
 	}
-	return err
+	return nil
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -141,8 +136,8 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 	if own := (*auth.Error)(nil); errors.As(err, &own) {
 		return own
 	}
-	if explained := r.explain(err); explained != err {
-		return explained
+	if b := (*web.Blocked)(nil); errors.As(err, &b) {
+		return r.violation("it leads to %s: %s", said(b.URL), b.Why)
 	}
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {
 		err = outer.Err
