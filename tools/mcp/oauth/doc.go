@@ -24,21 +24,26 @@
 //
 // # What the library does
 //
-// mark3labs/mcp-go's handler registers the program, makes the address to log in at, and asks for
-// tokens. An exchange stands below it, and catches what it does wrong: it sends an empty scope
-// where there is none, and no audience; it adds a second question mark to an address that has one; it reads
-// no form, no number that is written as a text and no answer with another expires_at, and takes
-// one without a token; its errors hold the whole answer; and it sends a refresh token to where
-// the server leads at that time (TestWhatIsSent, TestAnswersWithTokens, TestRefreshStays). So
-// what the handler looks up is answered from the plan, and each request goes through the reach.
+// The handler of mark3labs/mcp-go registers the program, makes the address to log in at, and asks
+// for tokens. An exchange stands below the handler and catches its faults:
 //
-// Finding out where to log in is ours. The handler would make the addresses and read the documents,
-// which are 30 lines of 180, and it can't hold the rules: after a violation it goes on at the
-// next place, and at last at addresses that it makes up (/authorize, /token); it compares no
-// issuer where the server is its own log-in server; it does not read whether answers name
-// their issuer, nor the scopes of the server; it takes no issuer and no endpoint from settings; and
-// it misses documents that are at the root of a server's address.
+//   - It looks up where to send a refresh token, so a server could lead the token elsewhere. The
+//     exchange answers from the plan (TestRefreshStays).
+//   - It sends an empty scope where there is none, and no audience, and adds a second question mark
+//     to an address that has parameters (TestWhatIsSent).
+//   - It reads no form, no number that is written as a text and no answer with an expires_at of
+//     another kind, takes an answer without a token, and puts whole answers into errors
+//     (TestAnswersWithTokens).
 //
-// The library reads of a challenge only where the metadata is, and the MCP SDK's reader (oauthex)
-// gives up all challenges if one can't be read. So that is ours, too.
+// The handler and the exchange take 224 lines; the same by hand took 236.
+//
+// Finding out where to log in is ours, because the handler breaks rules there: after a violation
+// it goes on at the next place, and in the end at addresses that it makes up (/authorize, /token);
+// it compares no issuer if a server is its own log-in server; it reads neither the scopes of the
+// server nor whether answers name their issuer; it takes no issuer and no endpoint from settings;
+// and it misses documents at the root of a server. It would replace about 30 lines of 180, those
+// that make addresses and read documents, and each rule would have to be put back below it.
+//
+// Challenges are read here, too: the library reads only where the metadata is, and the reader of
+// the MCP SDK (oauthex) gives up all challenges if one can't be read.
 package oauth
