@@ -24,19 +24,19 @@ import (
 )
 
 // An exchange registers the program, makes the address to log in at and asks for tokens, by the
-// library's handler. It is what the handler asks servers by and what it gives tokens to.
+// library's handler. The exchange is the handler's transport and its store of tokens.
 type exchange struct {
 	c       *Client
 	plan    *plan
-	login   Credential // what it asks for; a token replaces the former one
+	login   Credential // gets the new token
 	handler *transport.OAuthHandler
-	status  int // of the last answer, and what it says about an error
-	refused transport.OAuthError
+	status  int                  // of the last answer
+	refused transport.OAuthError // in the last answer
 }
 
 const basic, post = "client_secret_basic", "client_secret_post"
 
-// exchange returns the exchange for a log-in that has so much so far. The browser ends at uri.
+// exchange returns an exchange that completes or renews a log-in. The browser ends at uri.
 func (c *Client) exchange(p *plan, login Credential, uri string) *exchange {
 	e := &exchange{c: c, plan: p, login: login}
 	secret := login.ClientSecret
@@ -50,8 +50,8 @@ func (c *Client) exchange(p *plan, login Credential, uri string) *exchange {
 	return e
 }
 
-// RoundTrip implements [http.RoundTripper]. What the handler looks up is in the plan: a token or a
-// secret goes to where the plan says, not to where the server leads by now.
+// RoundTrip implements [http.RoundTripper]. It answers from the plan when the handler looks
+// something up, so tokens and secrets are sent to the plan's endpoints, wherever a server leads now.
 func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodGet {
 		m := e.plan.metadata
