@@ -320,7 +320,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		_, err = fmt.Fprintf(w, answered, x.id)
 		return err
 	}
-	for es := NewEvents(from.Body); ; {
+	for es, pace := NewEvents(from.Body), (pace{}); ; pace.wait(s.ctx) {
 		ev, err := es.Next()
 		if err != nil && err != ErrTooLong {
 			return err
@@ -331,7 +331,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		reads := "id: " + ev.ID + "\n"
 		var m Message
 		switch at := from.Request.URL; {
-		case ev.Name == "endpoint":
+		case s.older && ev.Name == "endpoint":
 			if to, err := at.Parse(string(ev.Data)); err != nil || to.Scheme != at.Scheme || to.Host != at.Host {
 				err = fmt.Errorf("the server wants messages sent to another one, %.100q", ev.Data)
 				s.cancel(err)
