@@ -32,7 +32,7 @@
 // message of its history for each piece of a text. It fails a task whose call gets an answer
 // that is not offered. It takes no words while a task is worked on. It resubscribes nobody
 // to a task that rests, or that was interrupted by a restart. Whoever cancels waits for readers
-// that stall. Wrapping each of these takes more lines than it saves.
+// that stall. A wrapper that mends all this has more lines than the handler saves.
 //
 // Its client reads lines of at most 64 KB, so no event here is longer. In the tests,
 // programs that are built on libraries are the other side.

@@ -76,10 +76,12 @@ type (
 		Append                        bool
 		Artifacts                     []artifact // of a task
 		History                       []said     // messages
-
-		// What is inside of the other forms, and of an answer of JSON-RPC.
-		Result, Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
-		Error                                                    *fault
+	}
+	envelope struct { // in which other forms have a said, and JSON-RPC has an answer
+		said
+		Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
+		Result                                           *envelope
+		Error                                            *fault
 	}
 	part struct {
 		Kind, Text, URL, Filename string
@@ -100,15 +102,16 @@ var errForeign = errors.New("what the agent sends is nothing that the protocol k
 
 // decode reads what an agent says.
 func decode(b []byte) (s said, err error) {
-	if err := json.Unmarshal(b, &s); err != nil {
-		return said{}, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
+	var e envelope
+	if err := json.Unmarshal(b, &e); err != nil {
+		return s, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
 	}
-	if s.Error != nil {
-		return said{}, s.Error
+	if e.Error != nil {
+		return s, e.Error
 	}
-	s = *cmp.Or(s.Result, &s)
-	if s.Kind == "" {
-		s = *cmp.Or(s.StatusUpdate, s.ArtifactUpdate, s.Task, s.Message, s.Msg, &s)
+	e = *cmp.Or(e.Result, &e)
+	if s = e.said; s.Kind == "" {
+		s = *cmp.Or(e.StatusUpdate, e.ArtifactUpdate, e.Task, e.Message, e.Msg, &s)
 	}
 	if s.Parts == nil && s.Content == nil && s.Status == nil && s.Artifact == nil {
 		return said{}, errForeign
