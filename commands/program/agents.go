@@ -81,7 +81,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		return file.Sync()
 	}
 	var e *engine.Engine
-	judge := t.Policy(s.judge)
+	judge := t.Policy(s.rules)
 	f := s.families
 	f.Files.Seen = nil // what the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
@@ -111,7 +111,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		TokenLimit: s.project.model.presets.TokenLimit, Context: s.newCompressor(),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
-	if s.project.store.Temp != "" && !s.Trial {
+	if s.recorded() {
 		cfg.Journal = wrap.Journal(saver, s.opts.Secrets.Text)
 	}
 	e = engine.New(cfg)
@@ -179,7 +179,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 		}
 	}
 	cfg.Skills = s.offeredSkills(cfg.Tools)
-	if cfg.More = agent.Rules(); s.policy.Mode() == policy.Plan {
+	if cfg.More = agent.Rules(); s.rules.policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}
 	if cfg.Plan != "" {

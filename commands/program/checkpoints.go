@@ -17,7 +17,7 @@ import (
 func (s *Session) newKeeper() *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.Ledger,
 		Except: s.opts.Unkept(), Session: s.journal.ID,
-		Hide: s.opts.Secrets.Text, Notify: s.notify, Strict: func() bool { return s.policy.Mode() == policy.Auto }}
+		Hide: s.opts.Secrets.Text, Notify: s.notify, Strict: func() bool { return s.Policy.Mode() == policy.Auto }}
 	switch {
 	case !s.opts.Settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"

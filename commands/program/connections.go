@@ -156,7 +156,7 @@ func keepErrors(temp, server, said string) (path string) {
 
 // served returns the tools of servers, as they are judged and answered in a conversation.
 func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
-	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.policy.Mode() == policy.Yolo }, Cut: s.families.Commands.Outputs.Cut}
+	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.rules.policy.Mode() == policy.Yolo }, Cut: s.families.Commands.Outputs.Cut}
 	if s.asker != nil {
 		c.Answer = s.answerServer
 	}

@@ -24,7 +24,7 @@ import (
 func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.session.project.brought.customs, Notify: func(text string) { f.session.project.status.notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
-		Narrow: func(name string, only custom.Only) { f.session.narrowed.Store(&narrowed{name, only}) },
+		Narrow: func(name string, only custom.Only) { f.session.rules.narrowed.Store(&narrowed{name, only}) },
 		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
@@ -132,26 +132,4 @@ func shown(show func(engine.Event)) func(engine.Event) error {
 type narrowed struct {
 	name string
 	only custom.Only
-}
-
-// A narrowing is a policy that denies calls that the custom command being answered does not
-// allow.
-type narrowing struct {
-	engine.Policy
-	session *Session
-}
-
-// Offers implements [engine.Policy].
-func (n narrowing) Offers(t engine.Tool) bool {
-	by := n.session.narrowed.Load()
-	return n.Policy.Offers(t) && (by == nil || by.only.Offers(t))
-}
-
-// Judge implements [engine.Policy].
-func (n narrowing) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, engine.Reason) {
-	if by := n.session.narrowed.Load(); by != nil && !by.only.Allows(p) {
-		return engine.Deny, engine.Reason{Text: "The command /" + by.name +
-			" allows only other calls (its allowed-tools)."}
-	}
-	return n.Policy.Judge(ctx, p)
 }

@@ -236,9 +236,9 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		Kind:      f.session.kindOf,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
 		Permanent: permanent && !f.opts.Settings.NoAlways,
-		Mode: acp.Switch{Now: func() string { return string(f.session.policy.Mode()) },
-			All: f.session.modePositions,
-			Set: func(_ context.Context, id string) error { return f.session.setMode(policy.Mode(id)) }},
+		Mode: acp.Switch{Now: func() string { return string(f.session.rules.policy.Mode()) },
+			All: f.session.rules.positions,
+			Set: func(_ context.Context, id string) error { return f.session.rules.setMode(policy.Mode(id)) }},
 		Model: acp.Switch{Turn: true, Now: f.session.router.Wanted, All: f.session.modelPositions,
 			Set: func(_ context.Context, id string) error {
 				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
@@ -250,10 +250,10 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 	}
 }
 
-// modePositions returns the approval modes that may be used.
-func (s *Session) modePositions() (all []acp.Position) {
+// positions returns the approval modes that may be used.
+func (r *rules) positions() (all []acp.Position) {
 	for _, m := range policy.Modes {
-		if s.mayUse(m) == nil || m == s.policy.Mode() {
+		if r.mayUse(m) == nil || m == r.policy.Mode() {
 			all = append(all, acp.Position{ID: string(m), About: meanings[m]})
 		}
 	}

@@ -175,12 +175,12 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 		},
 		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
-		Ran:      func(path []string, err error) { f.session.recordCommand(path, err) },
+		Ran:      func(path []string, err error) { recordCommand(f.session.recorder, path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
 		},
 	}
-	if f.run.store.Temp != "" && !f.session.Trial {
+	if f.session.recorded() {
 		app.Discard = func() { f.discard = true }
 	}
 	if f.session.project.model.setup.Fake == "" {
@@ -192,12 +192,12 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Presets: s.project.model.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
-	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.policy, Tools: s.tools,
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.rules.policy, Tools: s.tools,
 		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
 			return append(s.families.Todos.Lines(),
 				tracker.Lines(s.families.Tasks)...)
-		}, Plan: s.plan, About: s.about, Mode: s.mode, Directories: s.journal.SetDirectories}
+		}, Plan: func() (commands.Plan, error) { return readPlan(s.families.Plans) }, About: s.about, Mode: s.rules.mode, Directories: s.journal.SetDirectories}
 }
 
 // replace ends the conversation and begins or resumes another with the same model, approval
@@ -206,7 +206,7 @@ func (s *Session) conversation() *commands.Conversation {
 func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.session.Choice
 	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]
-	next.Model, next.Policy, next.Tally = f.session.router.Wanted(), f.session.policy.As(f.session.policy.Unattended), newTally()
+	next.Model, next.Policy, next.Tally = f.session.router.Wanted(), f.session.Policy.As(f.session.Policy.Unattended), newTally()
 	next.Policy.Forget()
 	s, err := f.session.project.Begin(ctx, next)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *Session) about() []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.opts.Env.Process.Version},
 		{Name: "model", Value: s.router.Shown()},
-		{Name: "approval mode", Value: string(s.policy.Mode())},
+		{Name: "approval mode", Value: string(s.rules.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.journal.ID())},
 		{Name: "session file", Value: s.journal.Path()},
 		{Name: "directory", Value: s.opts.Paths.Cwd},

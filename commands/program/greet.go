@@ -100,7 +100,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	if len(said) == 0 {
 		return
 	}
-	if plan, err := i.front.session.plan(); err == nil && plan.Path != "" {
+	if plan, err := readPlan(i.front.session.families.Plans); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
 	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.past.Interrupted)

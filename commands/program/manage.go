@@ -1,7 +1,6 @@
 package program
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"os"
@@ -183,17 +182,8 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		p.mcp.set.Start()
 		p.mcp.set.Wait(ctx, time.Duration(p.opts.Settings.ConnectSeconds)*time.Second)
 	}
-	return &cli.Trial{Tools: t.tools, Policy: t.policy, Offers: t.judge.Offers, Explain: t.explain,
+	return &cli.Trial{Tools: t.tools, Policy: t.Policy, Offers: t.rules.Offers, Explain: t.rules.explain,
 		Close: func() { t.Close(); p.Close() }}, nil
-}
-
-// explain says what would become of a call.
-func (s *Session) explain(ctx context.Context, q engine.Proposal) policy.Explanation {
-	e := s.guarded().Explain(s.policy, q)
-	if verdict, reason := s.judge.Judge(ctx, q); verdict != e.Verdict {
-		e.Ruling = policy.Ruling{Verdict: verdict, Why: cmp.Or(reason.Text, "the session decides it, not a rule")}
-	}
-	return e
 }
 
 // Launcher implements [cli.Project].
@@ -203,15 +193,17 @@ func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() 
 type sessionProject struct{ f *front }
 
 // Rules implements [cli.Project].
-func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.policy, nil }
+func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.Policy, nil }
 
 // Trial implements [cli.Project] by the conversation itself.
 func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, error) {
 	s := h.f.session
-	t := &cli.Trial{Tools: s.tools, Policy: s.policy, Offers: s.judge.Offers, Explain: s.explain, Close: func() {}}
-	if headless != s.policy.Unattended {
-		t.Policy = s.policy.As(headless)
-		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation { return s.guarded().Explain(t.Policy, q) }
+	t := &cli.Trial{Tools: s.tools, Policy: s.Policy, Offers: s.rules.Offers, Explain: s.rules.explain, Close: func() {}}
+	if headless != s.Policy.Unattended {
+		t.Policy = s.Policy.As(headless)
+		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation {
+			return s.rules.files().Explain(t.Policy, q)
+		}
 	}
 	return t, nil
 }

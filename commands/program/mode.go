@@ -1,7 +1,6 @@
 package program
 
 import (
-	"fmt"
 	"slices"
 
 	"gemline/engine/policy"
@@ -17,28 +16,6 @@ var meanings = map[policy.Mode]string{
 	policy.Plan:     "nothing but plans is changed",
 }
 
-// mode changes the approval mode of the session, unless word is empty, and says
-// which it is.
-func (s *Session) mode(word string) (string, error) {
-	if word != "" {
-		if err := s.setMode(policy.Mode(word)); err != nil {
-			return "", err
-		}
-	}
-	m := s.policy.Mode()
-	return fmt.Sprintf("approval mode: %s (%s)", m, meanings[m]), nil
-}
-
-// setMode changes the approval mode, as far as a flag could have set it.
-func (s *Session) setMode(m policy.Mode) error {
-	err := s.mayUse(m)
-	if err == nil {
-		s.recordMode(s.policy.Mode(), m)
-		s.policy.SetMode(m)
-	}
-	return err
-}
-
 // cycle are the approval modes that Shift-Tab goes through. Yolo has to be
 // asked for by its name.
 var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}
@@ -46,13 +23,13 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.P
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
 func (i *interactive) nextMode() string {
-	at := slices.Index(cycle, i.front.session.policy.Mode())
+	at := slices.Index(cycle, i.front.session.rules.policy.Mode())
 	for n := range cycle {
-		if i.front.session.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+		if i.front.session.rules.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := i.front.session.mode(""); err == nil {
+	if said, err := i.front.session.rules.mode(""); err == nil {
 		i.screen.Console.Out.Line(output.Info, "%s", said)
 	}
 	return i.readyPrompt()
@@ -67,5 +44,5 @@ func (i *interactive) readyPrompt() string {
 	case i.screen.Console.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(i.front.session.policy.Mode()))
+	return output.ReadyIn(string(i.front.session.rules.policy.Mode()))
 }

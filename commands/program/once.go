@@ -101,7 +101,7 @@ func (r *run) serve(ctx context.Context) error {
 		FailOnDeny: r.opts.Flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
 	if asker == nil {
 		t.Nobody = &question.Headless{FailOnAsk: r.opts.Flags.FailOnAsk,
-			Flags: func(q engine.Proposal) string { return f.session.allowing(q) }}
+			Flags: func(q engine.Proposal) string { return f.session.rules.allowing(q) }}
 		if !r.opts.Flags.NoInput {
 			asker = t
 		}

@@ -100,7 +100,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		return nil, err
 	}
 	if w.Unasked && w.Approver != nil {
-		if err := s.setMode(policy.Yolo); err != nil {
+		if err := s.rules.setMode(policy.Yolo); err != nil {
 			s.notify(err.Error())
 		}
 	}
@@ -155,7 +155,7 @@ func (s *Session) forClients() []engine.Tool {
 // forModel returns the tools that the model may call.
 func (s *Session) forModel() []engine.Tool {
 	return slices.DeleteFunc(slices.Clone(s.tools.Tools()), func(t engine.Tool) bool {
-		return t.When != nil && !t.When() || !s.policy.Offers(t)
+		return t.When != nil && !t.When() || !s.Policy.Offers(t)
 	})
 }
 

@@ -311,21 +311,3 @@ func (s *server) debugLog() (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
 		ReplaceAttr: redactedAttr(s.opts.Secrets)})), nil
 }
-
-// searching is a policy that offers the search of Google's server only where Google is asked:
-// by the conversation's model, or by the model that the user names for the web.
-type searching struct {
-	engine.Policy
-	session *Session
-}
-
-// Offers implements [engine.Policy].
-func (w searching) Offers(t engine.Tool) bool {
-	if t.Name() == "google_web_search" {
-		asked := w.session.project.model.presets.Beside("web-search", w.session.modelName())[0].Model
-		if provider, _ := catalog.Provider(asked); provider != "" {
-			return false
-		}
-	}
-	return w.Policy.Offers(t)
-}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"google.golang.org/genai"
 
@@ -74,44 +73,44 @@ type Session struct {
 	keeper     *checkpoint.Keeper
 	found      engine.Tools // that a command has declared
 	tools      engine.Toolset
-	policy     *policy.Policy
-	judge      engine.Policy // policy, with what else keeps calls from being made
-	hooks      *hook.Hooks   // nil if there are none
+	rules      *rules
+	hooks      *hook.Hooks // nil if there are none
 	engine     *engine.Engine
 	compressor *compress.Compressor
 	generator  engine.Generator
-	attempt    engine.Generator         // of one request
-	guard      *loop.Guard              // against loops, nil if nobody looks for them
-	router     *route.Router            // decides which model answers
-	asker      *oneshot.Asker           // asks beside the conversation
-	budget     *limit.Budget            // the conversation's own, beside the project's; may be nil
-	recorder   *telemetry.Recorder      // nil if nothing is recorded
-	hints      steer.Hints              // the user's, not sent to the model yet
-	remote     *remoteAgents            // agents on other servers
-	beside     backlog                  // of requests while a call was prepared
-	narrowed   atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
+	attempt    engine.Generator    // of one request
+	guard      *loop.Guard         // against loops, nil if nobody looks for them
+	router     *route.Router       // decides which model answers
+	asker      *oneshot.Asker      // asks beside the conversation
+	budget     *limit.Budget       // the conversation's own, beside the project's; may be nil
+	recorder   *telemetry.Recorder // nil if nothing is recorded
+	hints      steer.Hints         // the user's, not sent to the model yet
+	remote     *remoteAgents       // agents on other servers
+	beside     backlog             // of requests while a call was prepared
 }
 
 // Begin returns a conversation that can be asked: a new or a resumed one.
 func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
-	s := &Session{opts: p.opts, project: p, Choice: c, policy: c.Policy}
-	if s.policy == nil {
-		s.policy = p.policy.As(c.Approver == nil)
+	if c.Policy == nil {
+		c.Policy = p.policy.As(c.Approver == nil)
 	}
+	s := &Session{opts: p.opts, project: p, Choice: c}
 	past, err := s.open()
 	if err != nil {
 		return nil, err
 	}
-	s.record()
+	s.recorder = s.newRecorder()
 	s.newHooks()
 	s.newGenerator()
 	if s.Generator == nil {
 		s.found, err = p.opts.Discovered(ctx, p.launcher, p.status.notify)
 	}
-	asker := s.newTools()
-	err = cmp.Or(err, s.checkMode(), s.useSchema())
-	if err == nil {
-		s.newEngine(asker, past)
+	s.newTools()
+	if s.Generator == nil {
+		err = cmp.Or(err, s.rules.checkMode())
+	}
+	if err = cmp.Or(err, s.useSchema()); err == nil {
+		s.newEngine(past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
 	if err == nil {
@@ -126,7 +125,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
-	s.recordEnd()
+	recordEnd(s.recorder, s.Policy.Mode())
 	s.remote.Close()
 	s.skills.Close()
 	s.keeper.Close()
@@ -169,13 +168,16 @@ func (s *Session) open() ([]*genai.Content, error) {
 			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
 		}
 	}
-	if o.Copy && s.project.store.Temp != "" && !s.Trial { // which the user has asked for
+	if o.Copy && s.recorded() { // which the user has asked for
 		if err := s.journal.Keep(); err != nil {
 			s.notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
 	}
 	return o.History, nil
 }
+
+// recorded reports whether the conversation is written to a file.
+func (s *Session) recorded() bool { return s.project.store.Temp != "" && !s.Trial }
 
 // newRemote makes who asks agents on other servers.
 func (s *Session) newRemote() *remoteAgents {
@@ -184,7 +186,7 @@ func (s *Session) newRemote() *remoteAgents {
 		places = s.past.Elsewhere
 	}
 	record := s.journal.SetElsewhere
-	if s.project.store.Temp == "" || s.Trial {
+	if !s.recorded() {
 		record = nil
 	}
 	return newRemoteAgents(s.project, places, record)
@@ -228,7 +230,7 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 		Small:  cmp.Or(s.opts.Settings.Unscored, unscored(approver)) == "smaller",
 		Health: &s.project.model.health, Action: route.Action(s.opts.Settings.Fallback), Approver: approver}
 	if s.recorder != nil {
-		cfg.Decided = s.recordDecision
+		cfg.Decided = func(d route.Decision) { recordDecision(s.recorder, s.Policy.Mode(), d) }
 	}
 	if s.opts.Settings.Routing && !s.Trial && s.Generator == nil {
 		cfg.Asker = s.asker
@@ -237,7 +239,7 @@ func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Rout
 		cfg.List = func(ctx context.Context) ([]string, error) { return s.project.model.models(ctx, "") }
 	}
 	cfg.Mode = func() route.Mode {
-		mode := s.policy.Mode()
+		mode := s.Policy.Mode()
 		m := route.Mode{Planning: mode == policy.Plan, Planned: s.families.Plans.Approved() != "", Yolo: mode == policy.Yolo}
 		if !s.opts.Settings.PlanRouting {
 			m.Planning, m.Planned = false, false
@@ -312,7 +314,7 @@ func (s *Session) prompted() engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			s.project.mcp.await(ctx, s.project.status.tell)
 			s.tellSkills()
-			defer s.narrowed.Store(nil)
+			defer s.rules.narrowed.Store(nil)
 			s.rereading(journal.Synced(s.saver.Run(run), s.sync))(ctx, parts...)(yield)
 		}
 	}
@@ -462,11 +464,6 @@ func (s *Session) sync() error {
 		return nil
 	}
 	return s.journal.Sync()
-}
-
-// guarded returns the files that are not edited like others.
-func (s *Session) guarded() policy.GuardedFiles {
-	return project.GuardedFiles(s.opts, s.project.workspace.Roots, s.project.store.Temp, s.memory.Names())
 }
 
 // useSchema has the generator ask for what the answer must hold.

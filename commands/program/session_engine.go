@@ -17,9 +17,10 @@ import (
 )
 
 // newEngine makes the engine.
-func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
+func (s *Session) newEngine(past []*genai.Content) {
 	s.compressor = s.newCompressor()
-	judge := s.hooks.Policy(s.rehearsal.Policy(s.judge))
+	judge := s.hooks.Policy(s.rehearsal.Policy(s.rules))
+	asker := s.rules.asker
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
 	}
@@ -41,7 +42,7 @@ func (s *Session) newEngine(asker engine.Approver, past []*genai.Content) {
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
-	if s.project.store.Temp != "" && !s.Trial {
+	if s.recorded() {
 		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.status.turn.add(n) })
 		cfg.Journal = wrap.Journal(s.saver, s.opts.Secrets.Text)
 	}
@@ -68,7 +69,7 @@ func (s *Session) prompt() prompt.Config {
 	m := s.memory.Contents()
 	cfg := prompt.Config{
 		Interactive: s.Approver != nil,
-		Mode:        string(s.policy.Mode()),
+		Mode:        string(s.Policy.Mode()),
 		Git:         prompt.InRepository(s.opts.Paths.Cwd),
 		GlobalFile:  s.opts.GlobalContext(),
 		Notes:       s.memory.Notes(),
@@ -97,7 +98,7 @@ func (s *Session) prompt() prompt.Config {
 		}
 	}
 	for _, t := range s.tools.Tools() {
-		if s.rehearsal.Policy(s.policy).Offers(t) {
+		if s.rehearsal.Policy(s.Policy).Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
 	}

@@ -27,7 +27,7 @@ func (s *Session) newHooks() {
 	}
 	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.engine.Add(ctx, parts...) }
 	cfg.Clear = func() error { return s.engine.Rewrite(nil) }
-	cfg.Record = s.recordHook
+	cfg.Record = func(c hook.Call) { recordHook(s.recorder, c) }
 	s.hooks = hook.New(cfg)
 }
 

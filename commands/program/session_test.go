@@ -79,7 +79,7 @@ func TestSideBySide(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "a.txt" { // the other one is asked, and there is nobody
-				s.policy.SetMode(policy.AutoEdit)
+				s.Policy.SetMode(policy.AutoEdit)
 			}
 			if seen[s.journal.ID()] {
 				t.Error("one journal for two conversations")
@@ -154,7 +154,7 @@ func TestLateTools(t *testing.T) {
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
 			p.model.generator = script
 
-			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}}, policy: p.policy}
+			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}, Policy: p.policy}}
 			past, err := s.open()
 			if err != nil {
 				t.Fatal(err)
@@ -162,9 +162,9 @@ func TestLateTools(t *testing.T) {
 			defer s.Close()
 			s.newHooks()
 			s.newGenerator()
-			asker := s.newTools()
+			s.newTools()
 			s.tools = s.wrapped(late, s.sync)
-			s.newEngine(asker, past)
+			s.newEngine(past)
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
 				if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"gemline/commands/program/project"
 	"gemline/engine"
@@ -12,7 +11,6 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/redact/wrap"
 	"gemline/repl/output"
-	"gemline/repl/question"
 	"gemline/tools"
 	"gemline/tools/command"
 	"gemline/tools/files"
@@ -30,9 +28,8 @@ func (s *Session) outputs() string {
 	return filepath.Join(s.project.store.Temp, "tool-outputs", "session-"+s.journal.ID())
 }
 
-// newTools makes the tools, the memory and who judges calls, and returns who is asked
-// about them.
-func (s *Session) newTools() (asker engine.Approver) {
+// newTools makes the tools, the memory and who judges calls.
+func (s *Session) newTools() {
 	s.Tally.Cost = s.project.model.cost
 	launcher := *s.project.launcher
 	cut := outputs.Limits{Secrets: s.opts.Secrets, Threshold: s.opts.Settings.Threshold,
@@ -60,33 +57,27 @@ func (s *Session) newTools() (asker engine.Approver) {
 	if s.opts.Settings.Tracker && s.project.store.Temp != "" {
 		s.families.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
 	}
-	if s.families.Plans = s.newPlans(); s.families.Plans != nil {
-		s.policy.Plans = s.families.Plans.Is
-	}
 	s.newSkills()
 	s.memory = project.NewMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
 	s.keeper = s.newKeeper()
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.project.workspace, s.project.overlay, s.opts.Flags.DryRun, plain)
-	approver := s.Approver
-	if approver == nil {
-		approver = &question.Headless{FailOnAsk: s.opts.Flags.FailOnAsk, Flags: s.allowing}
+	s.rules = newRules(s, s.Approver)
+	if s.families.Plans = newPlans(s.project, s.rules, s.journal.ID(), s.recorded()); s.families.Plans != nil {
+		s.rules.policy.Plans = s.families.Plans.Is
 	}
-	guarded, asker := policy.Guard(s.policy, s.policy.Propose(approver, s.opts.Settings.NoAlways), s.guarded())
-	s.judge = searching{taking{narrowing{calling{guarded, s}, s}, s}, s}
 	if s.project.launcher.Sandbox != nil {
-		launcher.Denied = func() []string { return policy.Programs(s.policy.Denied()) }
+		launcher.Denied = func() []string { return policy.Programs(s.rules.policy.Denied()) }
 		run := &s.families.Commands
-		run.Denied, s.policy.Masked = s.denied, s.project.launcher.Masked
-		run.Undoable, run.Guards = s.undoable, s.guarded().Named
+		run.Denied, s.rules.policy.Masked = s.rules.denied, s.project.launcher.Masked
+		run.Undoable, run.Guards = s.rules.undoable, s.rules.files().Named
 		run.Uncovered = s.keeper.Uncovered
-		run.Gives = gives(s.judge)
+		run.Gives = gives(s.rules)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.families, s.judge, s.project.mcp.set), s.skills), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.families, s.rules, s.project.mcp.set), s.skills), s.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
-	return asker
 }
 
 // gives returns whether a policy lets a call run unasked.
@@ -95,18 +86,6 @@ func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
 		verdict, _ := p.Judge(ctx, q)
 		return verdict == engine.Allow
 	}
-}
-
-// denied returns the programs that are not there for commands, with the rules.
-func (s *Session) denied() (list []command.Denied) {
-	rules := s.policy.Denied()
-	if len(rules) == 0 {
-		return nil
-	}
-	for i, m := range s.project.launcher.Masks(policy.Programs(rules)) {
-		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
-	}
-	return list
 }
 
 // offered returns the built-in tools, and those of servers, for a conversation whose calls
@@ -121,40 +100,3 @@ func (s *Session) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
 	ts = s.families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, s.memory.Discover), s.opts.Secrets))
 	return journal.Durable(s.keeper.Tools(s.rehearsal.Tools(ts)), sync)
 }
-
-// allowing returns the narrowest flags with which a call that is asked about would
-// run unasked, "" if there are none. It says nothing that it has not tried.
-func (s *Session) allowing(q engine.Proposal) string {
-	allows := func(m policy.Mode, rules ...policy.Rule) bool {
-		return s.guarded().Explain(s.policy.With(m, rules...), q).Verdict == engine.Allow
-	}
-	mode := s.policy.Mode()
-	for _, list := range policy.Entries(q) {
-		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
-		flag := "--allowed-tools " + flagList(list)
-		if wrong == nil && len(flag) <= longestFlag && allows(mode, rules...) {
-			return flag
-		}
-	}
-	if q.Intent.Secret == "" && s.mayUse(policy.Yolo) == nil && allows(policy.Yolo) {
-		return "--approval-mode yolo"
-	}
-	return ""
-}
-
-// flagList writes values as the one value of a flag that takes several, for a
-// shell.
-func flagList(values []string) string {
-	var list []string
-	for _, v := range values {
-		list = append(list, strings.ReplaceAll(v, ",", `\,`))
-	}
-	joined := strings.Join(list, ",")
-	if strings.ContainsAny(joined, "\"\\$`!") {
-		return "'" + strings.ReplaceAll(joined, "'", `'\''`) + "'"
-	}
-	return `"` + joined + `"`
-}
-
-// longestFlag is how many characters of a flag are worth typing.
-const longestFlag = 400

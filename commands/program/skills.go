@@ -36,21 +36,6 @@ func (s *Session) offeredSkills(names []string) (list []prompt.Entry) {
 	return list
 }
 
-// calling is a policy that lets skills be activated that nobody need be asked about.
-type calling struct {
-	engine.Policy
-	session *Session
-}
-
-// Judge implements [engine.Policy].
-func (c calling) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
-	verdict, reason := c.Policy.Judge(ctx, q)
-	if verdict == engine.Ask && c.session.skills.Unasked(q) {
-		return engine.Allow, engine.Reason{}
-	}
-	return verdict, reason
-}
-
 // skillCommands returns the skills, as commands. What happens when one is activated is told
 // by show.
 func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {

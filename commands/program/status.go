@@ -73,7 +73,7 @@ func (s *status) notInUse() (list []report.Unused) {
 // mode returns the approval mode.
 func (s *status) mode() string {
 	if c := s.session.Load(); c != nil {
-		return string(c.policy.Mode())
+		return string(c.Policy.Mode())
 	}
 	return ""
 }

@@ -183,12 +183,12 @@ func pairs(list string) func(yield func(key, value string) bool) {
 	}
 }
 
-// record begins the records of the session.
-func (s *Session) record() {
+// newRecorder begins the records of the session, nil if there are none.
+func (s *Session) newRecorder() *telemetry.Recorder {
 	if s.project.telemetry == nil || s.Trial {
-		return
+		return nil
 	}
-	s.recorder = s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
+	recorder := s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
 		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
 			slog.Bool("interactive", s.opts.User.Interactive), slog.String("auth_type", s.project.model.method)},
 		Model: s.project.model.provider(),
@@ -205,11 +205,11 @@ func (s *Session) record() {
 	for _, x := range s.opts.Active() {
 		extensions = append(extensions, x.Name)
 	}
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
+	recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
 		slog.String("model", s.project.model.resolve(s.Choice.Model, s.opts.Settings.Model)),
 		slog.Bool("sandbox_enabled", s.project.launcher.Sandbox != nil),
 		slog.String("core_tools_enabled", strings.Join(s.opts.Settings.CoreTools, ",")),
-		slog.String("approval_mode", string(s.policy.Mode())),
+		slog.String("approval_mode", string(s.Policy.Mode())),
 		slog.Bool("api_key_enabled", s.project.model.method == "gemini-api-key"),
 		slog.Bool("vertex_ai_enabled", s.project.model.method == "vertex-ai"),
 		slog.Bool("log_user_prompts_enabled", recordsPrompts(s.opts)),
@@ -219,10 +219,11 @@ func (s *Session) record() {
 		slog.String("output_format", cmp.Or(s.opts.Flags.Format(), s.opts.Settings.Format)),
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
+	return recorder
 }
 
 // recordCommand records that the user ran a slash command.
-func (s *Session) recordCommand(path []string, err error) {
+func recordCommand(r *telemetry.Recorder, path []string, err error) {
 	status := "success"
 	if err != nil && !errors.Is(err, input.ErrQuit) {
 		status = "error"
@@ -232,45 +233,45 @@ func (s *Session) recordCommand(path []string, err error) {
 	if len(path) > 1 {
 		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
 	}
-	s.recorder.Log(ev)
+	r.Log(ev)
 }
 
 // recordDecision records which model answers a prompt.
-func (s *Session) recordDecision(d route.Decision) {
+func recordDecision(r *telemetry.Recorder, mode policy.Mode, d route.Decision) {
 	source, took := slog.String("decision_source", d.Source), d.Took.Milliseconds()
 	attrs := []slog.Attr{slog.String("decision_model", d.Model), source, slog.Int64("routing_latency_ms", took),
-		slog.Bool("failed", d.Err != nil), slog.String("approval_mode", string(s.policy.Mode())),
+		slog.Bool("failed", d.Err != nil), slog.String("approval_mode", string(mode)),
 		slog.String("reasoning", d.Reason), slog.Bool("enable_numerical_routing", true),
 		slog.String("classifier_threshold", strconv.Itoa(route.Threshold))}
 	if d.Err != nil {
 		attrs = append(attrs, slog.String("error_message", d.Err.Error()))
-		s.recorder.Measure(telemetry.RoutingFailures, 1, slog.String("routing.decision_source", d.Source),
+		r.Measure(telemetry.RoutingFailures, 1, slog.String("routing.decision_source", d.Source),
 			slog.String("routing.error_message", d.Err.Error()))
 	}
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.model_routing", Attrs: attrs,
+	r.Log(telemetry.Event{Name: "gemini_cli.model_routing", Attrs: attrs,
 		Body: fmt.Sprintf("Model routing decision. Model: %s, Source: %s", d.Model, d.Source)})
-	s.recorder.Measure(telemetry.RoutingLatency, float64(took), slog.String("routing.decision_model", d.Model),
+	r.Measure(telemetry.RoutingLatency, float64(took), slog.String("routing.decision_model", d.Model),
 		slog.String("routing.decision_source", d.Source))
 }
 
 // recordMode records that the approval mode changes.
-func (s *Session) recordMode(from, to policy.Mode) {
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch",
+func recordMode(r *telemetry.Recorder, from, to policy.Mode) {
+	r.Log(telemetry.Event{Name: "gemini_cli.plan.approval_mode_switch",
 		Body:  fmt.Sprintf("Approval mode switched from %s to %s.", from, to),
 		Attrs: []slog.Attr{slog.String("from_mode", string(from)), slog.String("to_mode", string(to))}})
 }
 
 // recordPlan records that a plan is carried out.
-func (s *Session) recordPlan(m policy.Mode) {
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.plan.execution",
+func recordPlan(r *telemetry.Recorder, m policy.Mode) {
+	r.Log(telemetry.Event{Name: "gemini_cli.plan.execution",
 		Body:  fmt.Sprintf("A plan is carried out in the approval mode %s.", m),
 		Attrs: []slog.Attr{slog.String("approval_mode", string(m))}})
 }
 
 // recordHook records that a hook has run. Unless texts are recorded, only the program's name
 // stands for the hook.
-func (s *Session) recordHook(c hook.Call) {
-	if s.recorder == nil {
+func recordHook(r *telemetry.Recorder, c hook.Call) {
+	if r == nil {
 		return
 	}
 	o, took := c.Outcome, slog.Int64("duration_ms", c.Took.Milliseconds())
@@ -290,9 +291,9 @@ func (s *Session) recordHook(c hook.Call) {
 	if failed != "" {
 		ev.Attrs = append(ev.Attrs, slog.String("error", failed))
 	}
-	s.recorder.Log(ev)
-	s.recorder.Measure(telemetry.HookCalls, 1, event, name, success)
-	s.recorder.Measure(telemetry.HookLatency, float64(c.Took.Milliseconds()), event, name, success)
+	r.Log(ev)
+	r.Measure(telemetry.HookCalls, 1, event, name, success)
+	r.Measure(telemetry.HookLatency, float64(c.Took.Milliseconds()), event, name, success)
 }
 
 // programOf returns the program of a command, behind variables that are set for it.
@@ -322,11 +323,11 @@ func hookOutput(c hook.Call) string {
 }
 
 // recordEnd records that the session is over.
-func (s *Session) recordEnd() {
-	s.recorder.Log(telemetry.Event{Name: "gemini_cli.conversation_finished", Body: "Conversation finished.",
-		Attrs: []slog.Attr{slog.String("approvalMode", string(s.policy.Mode())),
-			slog.Int("turnCount", s.recorder.Prompts())}})
-	s.recorder.Close()
+func recordEnd(r *telemetry.Recorder, mode policy.Mode) {
+	r.Log(telemetry.Event{Name: "gemini_cli.conversation_finished", Body: "Conversation finished.",
+		Attrs: []slog.Attr{slog.String("approvalMode", string(mode)),
+			slog.Int("turnCount", r.Prompts())}})
+	r.Close()
 }
 
 // provider says who provides the model, and where.

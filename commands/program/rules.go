@@ -1,0 +1,255 @@
+package program
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/model/catalog"
+	"gemline/engine/policy"
+	"gemline/engine/telemetry"
+	"gemline/repl/question"
+	"gemline/settings"
+	"gemline/tools/checkpoint"
+	"gemline/tools/command"
+	"gemline/tools/skill"
+)
+
+// Rules judge the calls of a conversation: by its policy, and by what holds for the
+// conversation alone. They are an [engine.Policy].
+type rules struct {
+	engine.Policy // guards the files that are not edited like others
+
+	policy   *policy.Policy
+	asker    engine.Approver // who is asked about calls
+	attended bool            // a person is
+	files    func() policy.GuardedFiles
+	project  *Project
+	keeper   *checkpoint.Keeper
+	skills   *skill.Active
+	model    func() string // that is asked
+	recorder *telemetry.Recorder
+	notify   func(string)
+	narrowed atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
+}
+
+// newRules returns the rules of a conversation, whose calls approver is asked about, nil if
+// nobody can be.
+func newRules(s *Session, approver engine.Approver) *rules {
+	p := s.project
+	r := &rules{policy: s.Policy, attended: approver != nil, project: p, keeper: s.keeper, skills: s.skills,
+		model: s.modelName, recorder: s.recorder, notify: s.notify}
+	r.files = func() policy.GuardedFiles {
+		return project.GuardedFiles(p.opts, p.workspace.Roots, p.store.Temp, s.memory.Names())
+	}
+	if approver == nil {
+		approver = &question.Headless{FailOnAsk: p.opts.Flags.FailOnAsk, Flags: r.allowing}
+	}
+	r.Policy, r.asker = policy.Guard(r.policy, r.policy.Propose(approver, p.opts.Settings.NoAlways), r.files())
+	return r
+}
+
+// Offers implements [engine.Policy]. The search of Google's server is offered only where
+// Google is asked: by the conversation's model, or by the model that the user names for the
+// web.
+func (r *rules) Offers(t engine.Tool) bool {
+	if t.Name() == "google_web_search" {
+		asked := r.project.model.presets.Beside("web-search", r.model())[0].Model
+		if provider, _ := catalog.Provider(asked); provider != "" {
+			return false
+		}
+	}
+	by := r.narrowed.Load()
+	return r.Policy.Offers(t) && (by == nil || by.only.Offers(t))
+}
+
+// Judge implements [engine.Policy]. It judges by the mode that can be used at the moment,
+// denies what the custom command that is answered does not allow, and lets skills be
+// activated that nobody need be asked about.
+func (r *rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
+	r.leaveAuto()
+	if by := r.narrowed.Load(); by != nil && !by.only.Allows(q) {
+		return engine.Deny, engine.Reason{Text: "The command /" + by.name +
+			" allows only other calls (its allowed-tools)."}
+	}
+	verdict, reason := r.Policy.Judge(ctx, q)
+	if verdict == engine.Ask && r.skills.Unasked(q) {
+		return engine.Allow, engine.Reason{}
+	}
+	return verdict, reason
+}
+
+// explain says what would become of a call.
+func (r *rules) explain(ctx context.Context, q engine.Proposal) policy.Explanation {
+	e := r.files().Explain(r.policy, q)
+	if verdict, reason := r.Judge(ctx, q); verdict != e.Verdict {
+		e.Ruling = policy.Ruling{Verdict: verdict, Why: cmp.Or(reason.Text, "the session decides it, not a rule")}
+	}
+	return e
+}
+
+// mayUse returns why an approval mode can't be used here, nil if it can. In auto nothing
+// is asked about that is held and can be taken back, so both have to be so.
+func (r *rules) mayUse(m policy.Mode) error {
+	err := r.project.opts.MayUse(m)
+	if err != nil || m != policy.Auto {
+		return err
+	}
+	if l := r.project.launcher; !l.Contained() {
+		why := cmp.Or(l.State().Step, "nothing is in force")
+		if l.Network {
+			why = "the settings give them the network"
+		}
+		return fmt.Errorf("the approval mode auto needs commands to be confined, and they are not: %s", why)
+	}
+	if err := r.keeper.Ready(); err != nil {
+		return fmt.Errorf("the approval mode auto needs checkpoints to take changes back: %w", err)
+	}
+	return nil
+}
+
+// setMode changes the approval mode, as far as a flag could have set it.
+func (r *rules) setMode(m policy.Mode) error {
+	err := r.mayUse(m)
+	if err == nil {
+		recordMode(r.recorder, r.policy.Mode(), m)
+		r.policy.SetMode(m)
+	}
+	return err
+}
+
+// mode changes the approval mode of the session, unless word is empty, and says
+// which it is.
+func (r *rules) mode(word string) (string, error) {
+	if word != "" {
+		if err := r.setMode(policy.Mode(word)); err != nil {
+			return "", err
+		}
+	}
+	m := r.policy.Mode()
+	return fmt.Sprintf("approval mode: %s (%s)", m, meanings[m]), nil
+}
+
+// checkMode refuses the mode auto of the command line where it can't be used. That of the
+// settings gives way to default.
+func (r *rules) checkMode() error {
+	if r.policy.Mode() != policy.Auto {
+		return nil
+	}
+	err := r.mayUse(policy.Auto)
+	if err != nil && r.project.opts.Flags.Mode() == string(policy.Auto) {
+		return &settings.ForbiddenError{Message: err.Error()}
+	}
+	r.leaveAuto()
+	return nil
+}
+
+// leaveAuto changes from the mode auto to default, where it can't be used any more.
+func (r *rules) leaveAuto() {
+	if r.policy.Mode() != policy.Auto {
+		return
+	}
+	if err := r.mayUse(policy.Auto); err != nil {
+		recordMode(r.recorder, policy.Auto, policy.Default)
+		r.policy.SetMode(policy.Default)
+		r.notify(fmt.Sprintf("the approval mode is default from here on: %v", err))
+	}
+}
+
+// undoable reports whether what is held and can be taken back runs unasked.
+func (r *rules) undoable() bool {
+	return r.policy.Mode() == policy.Auto && r.mayUse(policy.Auto) == nil
+}
+
+// afterPlan returns the approval mode that plan mode was entered from, and the others that
+// may follow it. It is never yolo that nobody watches.
+func (r *rules) afterPlan() []policy.Mode {
+	before := r.policy.Before()
+	if r.mayUse(before) != nil || before == policy.Yolo && !r.attended {
+		before = policy.Default
+	}
+	list := []policy.Mode{before}
+	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto} {
+		if m != before && r.mayUse(m) == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// leavePlanMode changes to the mode that word names among those that may follow plan mode, or
+// to the first of them, and returns its name.
+func (r *rules) leavePlanMode(word string) (string, error) {
+	modes := r.afterPlan()
+	m := modes[0]
+	if word != "" {
+		m = policy.Mode(word)
+	}
+	if !slices.Contains(modes, m) {
+		return "", fmt.Errorf("the approval mode %.40q can't follow plan mode here", word)
+	}
+	if err := r.setMode(m); err != nil {
+		return "", err
+	}
+	recordPlan(r.recorder, m)
+	return map[policy.Mode]string{
+		policy.Default:  "Default mode (edits will require confirmation)",
+		policy.AutoEdit: "Auto-Edit mode (edits will be applied automatically)",
+		policy.Auto:     "Auto mode (what is confined and can be undone runs unasked)",
+		policy.Yolo:     "YOLO mode (all tool calls auto-approved)",
+	}[m], nil
+}
+
+// denied returns the programs that are not there for commands, with the rules.
+func (r *rules) denied() (list []command.Denied) {
+	rules := r.policy.Denied()
+	if len(rules) == 0 {
+		return nil
+	}
+	for i, m := range r.project.launcher.Masks(policy.Programs(rules)) {
+		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
+	}
+	return list
+}
+
+// allowing returns the narrowest flags with which a call that is asked about would
+// run unasked, "" if there are none. It says nothing that it has not tried.
+func (r *rules) allowing(q engine.Proposal) string {
+	allows := func(m policy.Mode, rules ...policy.Rule) bool {
+		return r.files().Explain(r.policy.With(m, rules...), q).Verdict == engine.Allow
+	}
+	mode := r.policy.Mode()
+	for _, list := range policy.Entries(q) {
+		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
+		flag := "--allowed-tools " + flagList(list)
+		if wrong == nil && len(flag) <= longestFlag && allows(mode, rules...) {
+			return flag
+		}
+	}
+	if q.Intent.Secret == "" && r.mayUse(policy.Yolo) == nil && allows(policy.Yolo) {
+		return "--approval-mode yolo"
+	}
+	return ""
+}
+
+// flagList writes values as the one value of a flag that takes several, for a
+// shell.
+func flagList(values []string) string {
+	var list []string
+	for _, v := range values {
+		list = append(list, strings.ReplaceAll(v, ",", `\,`))
+	}
+	joined := strings.Join(list, ",")
+	if strings.ContainsAny(joined, "\"\\$`!") {
+		return "'" + strings.ReplaceAll(joined, "'", `'\''`) + "'"
+	}
+	return `"` + joined + `"`
+}
+
+// longestFlag is how many characters of a flag are worth typing.
+const longestFlag = 400
