@@ -85,7 +85,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	f := s.families
 	f.Files.Seen = nil // what the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
-	asker := s.asker.For(f.Model)
+	asker := s.models.asker.For(f.Model)
 	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
 	if f.Files.Correct != nil {
 		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Tell}
@@ -104,11 +104,11 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if s.Approver == nil { // nobody can be asked which model is to stand in for another
 		approver = nil
 	}
-	router := s.newRouter(s.agentModel(t), approver)
+	router := s.models.newRouter(s.agentModel(t), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
-	cfg := engine.Config{Model: router.Model(), Generator: asked{s.routed(router), t.Agent.Config},
+	cfg := engine.Config{Model: router.Model(), Generator: asked{s.models.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.project.model.presets.TokenLimit, Context: s.newCompressor(),
+		TokenLimit: s.project.model.presets.TokenLimit, Context: newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.recorded() {
@@ -124,11 +124,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 					text.EscapeLine(text.List(late))})
 			}
 		}
-		run := s.project.model.budget.Watch(router.Run(e, e.Run))
-		if s.budget != nil {
-			run = s.budget.Watch(run)
-		}
-		return journal.Synced(run, sync)(ctx, parts...)
+		return journal.Synced(s.models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
 	}
 	return &agent.Conversation{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {

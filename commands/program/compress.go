@@ -8,33 +8,32 @@ import (
 	"gemline/commands"
 	"gemline/engine"
 	"gemline/engine/compress"
+	"gemline/engine/hook"
 	"gemline/engine/model/oneshot"
 	"gemline/engine/model/preset"
+	"gemline/settings"
 	"gemline/tools"
 )
 
-// newCompressor makes what keeps a conversation within the model's context.
-func (s *Session) newCompressor() *compress.Compressor {
+// newCompressor returns what keeps a conversation within the model's context. Asker is who
+// is asked for summaries, and keep stores outputs.
+func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, keep func(name, text string) (string, error)) *compress.Compressor {
 	var window compress.Window
-	if s.opts.Settings.ManageContext {
-		window = compress.Window{Most: s.opts.Settings.WindowMost, Stay: s.opts.Settings.WindowStay}
+	if o.ManageContext {
+		window = compress.Window{Most: o.WindowMost, Stay: o.WindowStay}
 	}
 	return compress.New(compress.Config{
-		Threshold: s.opts.Settings.Compression,
+		Threshold: o.Compression,
 		Window:    window,
-		Masking: compress.Masking{Protected: s.opts.Settings.MaskProtected, Least: s.opts.Settings.MaskLeast,
-			Latest: s.opts.Settings.MaskLatest},
-		Keep:     s.families.Commands.Outputs.Keep,
-		Ask:      s.summary,
-		Before:   func(ctx context.Context, by compress.Trigger) { s.hooks.Compress(ctx, string(by)) },
+		Masking:   compress.Masking{Protected: o.MaskProtected, Least: o.MaskLeast, Latest: o.MaskLatest},
+		Keep:      keep,
+		Ask: func(ctx context.Context, q compress.Question) (string, error) {
+			return asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System,
+				Contents: q.Contents, Tell: q.Notify})
+		},
+		Before:   func(ctx context.Context, by compress.Trigger) { h.Compress(ctx, string(by)) },
 		Standing: tools.Standing,
 	})
-}
-
-// summary asks a model for a summary.
-func (s *Session) summary(ctx context.Context, q compress.Question) (string, error) {
-	return s.asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System,
-		Contents: q.Contents, Tell: q.Notify})
 }
 
 // compress makes the conversation shorter, and keeps above all what keep says. What is

@@ -10,13 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/genai"
-
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/model/catalog"
-	"gemline/engine/model/oneshot"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/tools/mcp"
@@ -157,32 +153,8 @@ func keepErrors(temp, server, said string) (path string) {
 // served returns the tools of servers, as they are judged and answered in a conversation.
 func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
 	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.rules.policy.Mode() == policy.Yolo }, Cut: s.families.Commands.Outputs.Cut}
-	if s.asker != nil {
-		c.Answer = s.answerServer
+	if s.models.asker != nil {
+		c.Answer = s.models.answer
 	}
 	return servers.Tools(c)
-}
-
-// answerServer has the model of the conversation answer a server, beside the conversation.
-func (s *Session) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
-	const (
-		thoughts = 8 << 10 // tokens, which count like those of the answer
-		most     = 32 << 10
-	)
-	model := s.router.Model()
-	c, err := s.asker.Ask(ctx, oneshot.Question{Purpose: model, System: q.System, Contents: q.Messages, Tell: host.Emit,
-		With: func(cfg *genai.GenerateContentConfig) {
-			if q.Most > 0 && q.Most <= most {
-				cfg.MaxOutputTokens = int32(q.Most + thoughts)
-			}
-			if q.Temperature > 0 && !slices.Contains(catalog.Of(s.project.model.presets.Chat(model, false).Model).Ignores, "temperature") {
-				cfg.Temperature = new(float32(q.Temperature))
-			}
-			cfg.StopSequences = q.Stop
-		}})
-	if err != nil {
-		return a, err
-	}
-	return mcp.Answer{Text: oneshot.Words(c), Model: s.project.model.presets.Purpose(model).Model,
-		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }

@@ -239,12 +239,12 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		Mode: acp.Switch{Now: func() string { return string(f.session.rules.policy.Mode()) },
 			All: f.session.rules.positions,
 			Set: func(_ context.Context, id string) error { return f.session.rules.setMode(policy.Mode(id)) }},
-		Model: acp.Switch{Turn: true, Now: f.session.router.Wanted, All: f.session.modelPositions,
+		Model: acp.Switch{Turn: true, Now: f.session.models.router.Wanted, All: f.session.models.positions,
 			Set: func(_ context.Context, id string) error {
 				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
 					return &input.Error{Message: fmt.Sprintf("%.100q is not the name of a model", id)}
 				}
-				f.session.choose(id)
+				f.session.models.choose(f.session.engine, id)
 				return nil
 			}},
 	}
@@ -256,17 +256,6 @@ func (r *rules) positions() (all []acp.Position) {
 		if r.mayUse(m) == nil || m == r.policy.Mode() {
 			all = append(all, acp.Position{ID: string(m), About: meanings[m]})
 		}
-	}
-	return all
-}
-
-// modelPositions returns the models to choose from.
-func (s *Session) modelPositions() (all []acp.Position) {
-	for _, c := range s.project.model.presets.Choices() {
-		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
-	}
-	if now := s.router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {
-		all = append(all, acp.Position{ID: now, Name: now})
 	}
 	return all
 }

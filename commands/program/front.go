@@ -191,7 +191,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 
 // conversation returns what the slash commands reach of the conversation.
 func (s *Session) conversation() *commands.Conversation {
-	models := commands.Models{Presets: s.project.model.presets, Chosen: s.router.Shown, Choose: s.choose, Think: s.think}
+	models := commands.Models{Presets: s.project.model.presets, Chosen: s.models.router.Shown,
+		Choose: func(name string) { s.models.choose(s.engine, name) }, Think: s.models.think}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.rules.policy, Tools: s.tools,
 		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
@@ -206,7 +207,8 @@ func (s *Session) conversation() *commands.Conversation {
 func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.session.Choice
 	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]
-	next.Model, next.Policy, next.Tally = f.session.router.Wanted(), f.session.Policy.As(f.session.Policy.Unattended), newTally()
+	next.Model, next.Thinking = f.session.models.router.Wanted(), f.session.models.thinking
+	next.Policy, next.Tally = f.session.Policy.As(f.session.Policy.Unattended), newTally()
 	next.Policy.Forget()
 	s, err := f.session.project.Begin(ctx, next)
 	if err != nil {
@@ -221,22 +223,10 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 	return nil
 }
 
-// choose changes the model for the session.
-func (s *Session) choose(name string) {
-	s.router.Choose(name)
-	s.engine.SetModel(s.router.Model())
-}
-
-// think changes how much models think, in the conversations after this one, too.
-func (s *Session) think(level string) {
-	s.Choice.Thinking = level
-	s.router.Think(level)
-}
-
 func (s *Session) about() []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.opts.Env.Process.Version},
-		{Name: "model", Value: s.router.Shown()},
+		{Name: "model", Value: s.models.router.Shown()},
 		{Name: "approval mode", Value: string(s.rules.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.journal.ID())},
 		{Name: "session file", Value: s.journal.Path()},

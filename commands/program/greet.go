@@ -36,7 +36,7 @@ func (i *interactive) greet() {
 	if i.front.session.project.model.unpaid {
 		room -= around + len(keyless)
 	}
-	model := i.front.session.router.Shown()
+	model := i.front.session.models.router.Shown()
 	if model == preset.Default { // which is the name of an approval mode, too
 		model = "model " + model
 	}

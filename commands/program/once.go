@@ -51,7 +51,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 		ask = report.FailTruncated(ask)
 	}
 	ask = report.Waiting(ask, f.session.project.model.lastHeard, reporter.Event)
-	runner := &report.Once{Model: f.session.router.Shown(), Reporter: reporter, Tally: count,
+	runner := &report.Once{Model: f.session.models.router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
 		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
 		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
@@ -124,7 +124,7 @@ func (r *run) serve(ctx context.Context) error {
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
-	return t.Serve(ctx, report.Init{Model: f.session.router.Shown()})
+	return t.Serve(ctx, report.Init{Model: f.session.models.router.Shown()})
 }
 
 // piped returns the prompt of the command line and of standard input.

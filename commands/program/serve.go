@@ -116,7 +116,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 			begun, p.Context = true, s.start(ctx, source)
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
-		once := &report.Once{Model: s.router.Shown(), Reporter: to, Tally: count,
+		once := &report.Once{Model: s.models.router.Shown(), Reporter: to, Tally: count,
 			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.opts.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)

@@ -20,9 +20,6 @@ import (
 	"gemline/engine/loop"
 	"gemline/engine/media"
 	"gemline/engine/memory"
-	"gemline/engine/model"
-	"gemline/engine/model/oneshot"
-	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -77,12 +74,8 @@ type Session struct {
 	hooks      *hook.Hooks // nil if there are none
 	engine     *engine.Engine
 	compressor *compress.Compressor
-	generator  engine.Generator
-	attempt    engine.Generator    // of one request
+	models     *models
 	guard      *loop.Guard         // against loops, nil if nobody looks for them
-	router     *route.Router       // decides which model answers
-	asker      *oneshot.Asker      // asks beside the conversation
-	budget     *limit.Budget       // the conversation's own, beside the project's; may be nil
 	recorder   *telemetry.Recorder // nil if nothing is recorded
 	hints      steer.Hints         // the user's, not sent to the model yet
 	remote     *remoteAgents       // agents on other servers
@@ -101,7 +94,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	}
 	s.recorder = s.newRecorder()
 	s.newHooks()
-	s.newGenerator()
+	s.newModels()
 	if s.Generator == nil {
 		s.found, err = p.opts.Discovered(ctx, p.launcher, p.status.notify)
 	}
@@ -109,7 +102,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 	if s.Generator == nil {
 		err = cmp.Or(err, s.rules.checkMode())
 	}
-	if err = cmp.Or(err, s.useSchema()); err == nil {
+	if err = cmp.Or(err, s.models.structure(s.Schema)); err == nil {
 		s.newEngine(past)
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
@@ -192,70 +185,10 @@ func (s *Session) newRemote() *remoteAgents {
 	return newRemoteAgents(s.project, places, record)
 }
 
-// newGenerator makes what answers. Hooks see every attempt of a request, and the records
-// hold what is sent after these.
-func (s *Session) newGenerator() {
-	attempt := s.recorder.Generator(s.project.model.generator)
-	if s.Generator != nil {
-		attempt = s.Generator
-	}
-	if s.Limits != nil {
-		limits := *s.Limits
-		limits.Resume = s.goOn
-		s.budget = limit.New(limits)
-		attempt = s.budget.Generator(attempt)
-	}
-	s.attempt = s.hooks.Generator(attempt)
-	if s.Generator == nil { // else nobody is there who could be asked beside the conversation
-		s.asker = &oneshot.Asker{Generator: attempt, Presets: s.project.model.presets, Attempts: s.opts.Settings.MaxAttempts,
-			Health: &s.project.model.health, Model: s.modelName}
-	}
-	s.router = s.newRouter(cmp.Or(s.Choice.Model, s.opts.Settings.Model), s.Approver)
-	if s.generator = s.attempt; s.Generator == nil {
-		s.generator = s.routed(s.router)
-	}
-}
-
-// routed returns what asks the models that a router decides on.
-func (s *Session) routed(r *route.Router) engine.Generator {
-	return r.Generator(func(most int) engine.Generator {
-		return s.recorder.Retries(model.Retry(s.attempt, s.project.model.retries(most)))
-	})
-}
-
-// newRouter makes what decides which model answers, where a model is wanted. Nothing is
-// asked about a prompt that is a trial, or whose answer is there.
-func (s *Session) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg := route.Config{Model: wanted, Presets: s.project.model.presets, Thinking: cmp.Or(s.Choice.Thinking, s.opts.Settings.ThinkLevel),
-		Small:  cmp.Or(s.opts.Settings.Unscored, unscored(approver)) == "smaller",
-		Health: &s.project.model.health, Action: route.Action(s.opts.Settings.Fallback), Approver: approver}
-	if s.recorder != nil {
-		cfg.Decided = func(d route.Decision) { recordDecision(s.recorder, s.Policy.Mode(), d) }
-	}
-	if s.opts.Settings.Routing && !s.Trial && s.Generator == nil {
-		cfg.Asker = s.asker
-	}
-	if s.project.model.setup.Fake == "" {
-		cfg.List = func(ctx context.Context) ([]string, error) { return s.project.model.models(ctx, "") }
-	}
-	cfg.Mode = func() route.Mode {
-		mode := s.Policy.Mode()
-		m := route.Mode{Planning: mode == policy.Plan, Planned: s.families.Plans.Approved() != "", Yolo: mode == policy.Yolo}
-		if !s.opts.Settings.PlanRouting {
-			m.Planning, m.Planned = false, false
-		}
-		return m
-	}
-	return route.New(cfg)
-}
-
-// unscored returns which model answers a prompt without a score, if the settings don't say:
-// where nobody watches, the dearer one is not taken by accident.
-func unscored(approver engine.Approver) string {
-	if approver == nil {
-		return "smaller"
-	}
-	return "larger"
+// newModels makes what answers.
+func (s *Session) newModels() {
+	planned := func() bool { return s.families.Plans.Approved() != "" }
+	s.models = newModels(s.project, s.Choice, s.recorder, s.hooks, s.modelName, planned, s.goOn)
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the
@@ -302,14 +235,10 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 func (s *Session) prompted() engine.Run {
 	run := s.hints.Run(s.engine, s.telling(s.journal.Begun(media.Keep(s.engine.Run, s.engine.History, s.outputs))))
 	if !s.opts.Settings.SkipNextSpeaker {
-		run = loop.Continue(run, s.asker, s.engine.History)
+		run = loop.Continue(run, s.models.asker, s.engine.History)
 	}
-	run = s.checked().Wrap(s.hooks.Run(s.router.Run(s.engine, s.guard.Run(run))))
-	run = s.project.model.budget.Watch(s.recorder.Run(limit.Turns(run, s.turns())))
-	if s.budget != nil {
-		run = s.budget.Watch(run)
-	}
-	run = s.keeper.Run(run)
+	run = s.checked().Wrap(s.hooks.Run(s.models.router.Run(s.engine, s.guard.Run(run))))
+	run = s.keeper.Run(s.models.watch(s.recorder.Run(limit.Turns(run, s.turns()))))
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			s.project.mcp.await(ctx, s.project.status.tell)
@@ -464,18 +393,4 @@ func (s *Session) sync() error {
 		return nil
 	}
 	return s.journal.Sync()
-}
-
-// useSchema has the generator ask for what the answer must hold.
-func (s *Session) useSchema() error {
-	d := s.Schema
-	if d == nil || d.Schema == nil {
-		return nil
-	}
-	structured, err := model.Structure(s.generator, d.Schema.JSON())
-	if err != nil {
-		return err
-	}
-	s.generator, d.Insist = structured, structured.Insist
-	return nil
 }

@@ -18,15 +18,15 @@ import (
 
 // newEngine makes the engine.
 func (s *Session) newEngine(past []*genai.Content) {
-	s.compressor = s.newCompressor()
+	s.compressor = newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep)
 	judge := s.hooks.Policy(s.rehearsal.Policy(s.rules))
 	asker := s.rules.asker
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
 	}
 	cfg := engine.Config{
-		Model:      s.router.Model(),
-		Generator:  s.generator,
+		Model:      s.models.router.Model(),
+		Generator:  s.models.generator,
 		Tools:      s.hooks.Tools(s.tools, judge),
 		Policy:     judge,
 		Approver:   asker,
@@ -48,7 +48,7 @@ func (s *Session) newEngine(past []*genai.Content) {
 	}
 	s.engine = engine.New(cfg, past...)
 	if !s.opts.Settings.NoLoopCheck {
-		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.asker, History: s.engine.History, Resume: s.goOn})
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.models.asker, History: s.engine.History, Resume: s.goOn})
 	}
 	s.families.Todos.Restore(past)
 	s.families.Plans.Restore(past)

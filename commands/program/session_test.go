@@ -161,7 +161,7 @@ func TestLateTools(t *testing.T) {
 			}
 			defer s.Close()
 			s.newHooks()
-			s.newGenerator()
+			s.newModels()
 			s.newTools()
 			s.tools = s.wrapped(late, s.sync)
 			s.newEngine(past)

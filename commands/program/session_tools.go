@@ -33,7 +33,7 @@ func (s *Session) newTools() {
 	s.Tally.Cost = s.project.model.cost
 	launcher := *s.project.launcher
 	cut := outputs.Limits{Secrets: s.opts.Secrets, Threshold: s.opts.Settings.Threshold,
-		Summaries: s.opts.Settings.Summaries(), Asker: s.asker}
+		Summaries: s.opts.Settings.Summaries(), Asker: s.models.asker}
 	if s.opts.Settings.ManageContext {
 		cut.Distill = outputs.Distillation{Most: s.opts.Settings.DistillTo, SumUp: s.opts.Settings.DistillSumUp}
 	}
@@ -42,14 +42,14 @@ func (s *Session) newTools() {
 	}
 	s.families = tools.Families{
 		Files: files.Tools{Workspace: s.project.workspace, Secrets: s.opts.Secrets, Ripgrep: s.opts.Settings.Ripgrep, Seen: &files.Sight{}},
-		Web:   web.Tools{Fetcher: s.project.web, Asker: s.asker, Direct: s.opts.Settings.DirectWeb},
+		Web:   web.Tools{Fetcher: s.project.web, Asker: s.models.asker, Direct: s.opts.Settings.DirectWeb},
 		Commands: command.Tools{Workspace: s.project.workspace, Launcher: &launcher, Kept: s.project.once.withheld,
 			Answered: s.Approver != nil, Outputs: cut, Tell: s.notify},
 		Model:  s.modelName,
 		Topics: s.opts.Settings.Topics,
 	}
 	if !s.opts.Settings.NoCorrection {
-		s.families.Files.Correct = &files.Correction{Asker: s.asker, Tell: s.beside.add}
+		s.families.Files.Correct = &files.Correction{Asker: s.models.asker, Tell: s.beside.add}
 	}
 	if s.opts.Settings.WriteTodos {
 		s.families.Todos = &plan.Todos{}
