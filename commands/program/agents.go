@@ -3,29 +3,29 @@ package program
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"iter"
-	"path/filepath"
+	"maps"
+	"net/http"
+	"net/url"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"google.golang.org/genai"
 
 	"gemline/commands/program/project"
 	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/auth/google"
 	"gemline/engine/journal"
-	"gemline/engine/model"
 	"gemline/engine/model/catalog"
-	"gemline/engine/policy"
-	"gemline/engine/prompt"
-	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
-	"gemline/repl/input"
+	"gemline/settings/consent"
 	"gemline/tools/agent"
-	"gemline/tools/files"
+	"gemline/tools/agent/remote"
+	"gemline/tools/launch"
 	"gemline/tools/mcp"
-	"gemline/tools/plan"
 )
 
 // What the model is told of agents.
@@ -34,200 +34,233 @@ const (
 	mostAgents   = 100 // that are named
 )
 
+// agents are those that one conversation may call. Those on other servers know what was said
+// to them.
+type agents struct {
+	project  *Project
+	record   func(map[string]journal.Place) error // stores the places; nil if nothing is recorded
+	describe func(*remote.Client) string          // reads a card
+	stop     context.CancelFunc                   // of that
+	looking  sync.WaitGroup
+
+	mu      sync.Mutex
+	clients map[string]*remoteAgent  // by name and contents of the definition
+	places  map[string]journal.Place // likewise: where conversations are
+	moved   bool                     // since that was recorded
+}
+
+type remoteAgent struct {
+	client *remote.Client
+	about  string // what its card says
+	asked  bool   // the card is read, or was
+}
+
+// newAgents returns the agents of a conversation. What was said to those on other servers is
+// at places.
+func newAgents(p *Project, places map[string]journal.Place, record func(map[string]journal.Place) error) *agents {
+	r := &agents{project: p, record: record, clients: map[string]*remoteAgent{}, places: map[string]journal.Place{}}
+	maps.Copy(r.places, places)
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop, r.describe = stop, func(c *remote.Client) string {
+		about, _ := c.Describe(ctx) // what is wrong is told when it is called
+		return about
+	}
+	return r
+}
+
+// Close ends what is still read.
+func (r *agents) Close() {
+	r.stop()
+	r.looking.Wait()
+}
+
 // callable returns the agents that the model is told of. What is wrong with others is
 // told with the next event, once.
-func (s *Session) callable() []agent.Definition {
-	list, _ := s.opts.Agents().List()
+func (r *agents) callable() []agent.Definition {
+	list, _ := r.project.opts.Agents().List()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
-	s.project.once.agents.Do(func() {
-		for _, line := range s.opts.Agents().Problems() {
-			s.project.status.turn.add(engine.Notice{Text: line})
+	r.project.once.agents.Do(func() {
+		for _, line := range r.project.opts.Agents().Problems() {
+			r.project.status.turn.add(engine.Notice{Text: line})
 		}
 		if n > len(list) {
-			s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+			r.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
 		}
 	})
 	for i, d := range list {
 		if d.Remote != nil && d.Description == "" {
-			list[i].Description = s.remote.about(d)
+			list[i].Description = r.about(d)
 		}
 	}
 	return list
 }
 
-// agentTool returns the tool that calls agents, whose tools are among ts.
-func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
-	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.remote.ask}
-	cfg.Agents = func() []agent.Definition { list, _ := s.opts.Agents().List(); return list }
-	cfg.Cut = func(report string) (string, engine.Cut) {
-		return s.families.Commands.Outputs.Cut(agent.ToolName, report)
-	}
-	return s.families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
-}
-
-// beginAgent begins the conversation of an agent. The policy, the checkpoints of files and
-// the user's grants are those of the calling conversation; the messages, the list of things
-// to do and the record are its own.
-func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
-	file := journal.New(journal.Config{Dir: s.project.store.Chats(), ID: t.ID, ProjectHash: s.project.store.Hash,
-		Parent: s.journal.ID()})
-	saver := s.saver.Agent(file)
-	sync := func() error {
-		if !s.opts.Settings.SyncSession {
-			return nil
-		}
-		return file.Sync()
-	}
-	var e *engine.Engine
-	judge := t.Policy(s.rules)
-	f := s.families
-	f.Files.Seen = nil // what the user showed to another model
-	f.Topics, f.Model = false, func() string { return e.Model() }
-	asker := s.models.asker.For(f.Model)
-	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
-	if f.Files.Correct != nil {
-		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Tell}
-	}
-	if f.Todos != nil {
-		f.Todos = &plan.Todos{}
-	}
-	if f.Commands.Gives != nil {
-		f.Commands.Gives = gives(judge)
-	}
-	servers := s.serversOf(t.Agent)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(f, judge, s.project.mcp.set), s.skills), sync)
-	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
-	ts = t.Tools(s.hooks.Tools(ts, judge))
-	approver := engine.Approver(t)
-	if s.Approver == nil { // nobody can be asked which model is to stand in for another
-		approver = nil
-	}
-	router := s.models.newRouter(s.agentModel(t), approver)
-	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
-	cfg := engine.Config{Model: router.Model(), Generator: asked{s.models.routed(router), t.Agent.Config},
-		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.project.model.presets.TokenLimit, Context: newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep),
-		System:  func() string { said, _ := prompt.System(told()); return said },
-		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
-	if s.recorded() {
-		cfg.Journal = wrap.Journal(saver, s.opts.Secrets.Text)
-	}
-	e = engine.New(cfg)
-	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		if servers != nil {
-			servers.Start()
-			if late := servers.Wait(ctx, time.Duration(s.opts.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
-				s.project.status.turn.add(engine.Notice{Text: t.Agent.Name +
-					" goes on without MCP servers of its own that are not connected: " +
-					text.EscapeLine(text.List(late))})
-			}
-		}
-		return journal.Synced(s.models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
-	}
-	return &agent.Conversation{Run: run, End: func(goal string) {
-		if goal != "" && cfg.Journal != nil {
-			file.SetSummary(s.opts.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
-		}
-		saver.Close()
-		servers.Close()
-	}}, nil
-}
-
-// serversOf returns the MCP servers of an agent's own, nil if it has none.
-func (s *Session) serversOf(d agent.Definition) *mcp.Set {
+// servers returns the MCP servers of an agent's own, nil if it has none.
+func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 	if len(d.Servers)+len(d.Given) == 0 {
 		return nil
 	}
-	return s.project.mcp.connector.OfAgent(d, s.notify)
+	return r.project.mcp.connector.OfAgent(d, notify)
 }
 
-// agentModel returns the model that an agent begins with: its own, unless that is one of
+// model returns the model that an agent begins with: its own, unless that is one of
 // another vendor and no alias of the user's.
-func (s *Session) agentModel(t *agent.Task) string {
+func (r *agents) model(t *agent.Task) string {
 	own := t.Agent.Model
 	if provider, _ := catalog.Provider(own); provider != "" {
 		if t.Agent.Source == project.AgentOfUser {
 			return own
 		}
-		s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
+		r.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
 			"the model of the conversation answers", t.Agent.Name, text.OneLine(own, project.LongestName))})
 		own = ""
 	}
-	if agent.OtherVendor(own) && agent.OtherVendor(s.project.model.presets.Purpose(own).Model) {
-		s.project.once.vendor.Do(func() {
-			s.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+	if agent.OtherVendor(own) && agent.OtherVendor(r.project.model.presets.Purpose(own).Model) {
+		r.project.once.vendor.Do(func() {
+			r.project.status.turn.add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
 				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
 		})
 		own = ""
 	}
-	return cmp.Or(own, s.project.model.presets.Kin(t.Agent.Class, t.Model))
+	return cmp.Or(own, r.project.model.presets.Kin(t.Agent.Class, t.Model))
 }
 
-// agentPrompt is what an agent is told before its task.
-func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
-	cfg := s.prompt()
-	cfg.Interactive, cfg.Agents, cfg.WriteSystemMD, cfg.Tools = false, nil, "", nil
-	for _, tool := range ts.Tools() {
-		if judge.Offers(tool) {
-			cfg.Tools = append(cfg.Tools, tool.Name())
+// ask is an [agent.Config.Remote].
+func (r *agents) ask(d agent.Definition) agent.Asker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agent(d).client
+}
+
+// about returns what an agent is for whose definition does not say it. Its card does, which
+// is read meanwhile.
+func (r *agents) about(d agent.Definition) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.agent(d)
+	if !a.asked {
+		a.asked = true
+		r.looking.Go(func() {
+			about := r.describe(a.client)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			a.about = about
+		})
+	}
+	if a.about == "" {
+		return "An agent on " + d.Remote.Host() + "."
+	}
+	return text.OneLine(a.about, longestAbout)
+}
+
+// agent returns who asks an agent. The caller holds mu.
+func (r *agents) agent(d agent.Definition) *remoteAgent {
+	key := d.Name + " " + d.Print
+	if a := r.clients[key]; a != nil {
+		return a
+	}
+	o := r.project.opts
+	a := &remoteAgent{client: remote.New(remote.Config{
+		Server: *d.Remote, Limit: d.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
+		From: remote.Place(r.places[key]), Moved: func(to remote.Place) { r.move(key, to) },
+		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
+		Value: func(ctx context.Context, said string) (string, error) { return r.project.agentValue(ctx, d, said) },
+		Know:  func(secret string) { o.Secrets.Know("credentials of an agent", secret) }})}
+	r.clients[key] = a
+	return a
+}
+
+// move notes where the conversation with an agent is.
+func (r *agents) move(key string, to remote.Place) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.places[key] != journal.Place(to) {
+		r.places[key], r.moved = journal.Place(to), true
+	}
+}
+
+// recordPlaces records where the conversations are, as soon as something has come of one.
+func (r *agents) recordPlaces(ev engine.Event) error {
+	if _, over := ev.(engine.Finished); !over {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.moved || r.record == nil {
+		return nil
+	}
+	r.moved = false
+	return r.record(r.places)
+}
+
+// agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
+// project's sees no secrets, and runs nothing unconfined, if the user has not said so.
+func (p *Project) agentValue(ctx context.Context, d agent.Definition, said string) (string, error) {
+	rights, own, rest := p.opts.Agents().Rights(d), p.opts.Agents().Own(d), said[1:]
+	if said[0] != '$' {
+		return p.agentOutput(ctx, rest, own || d.Source == project.AgentOfProject && rights == consent.All)
+	}
+	look := p.opts.Env.Lookup
+	if !own {
+		look = p.mcp.connector.SeenBy(rights)
+	}
+	if v, ok := look(rest); ok && v != "" {
+		return v, nil
+	}
+	return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
+}
+
+// agentOutput returns what a command of an agent's definition writes.
+func (p *Project) agentOutput(ctx context.Context, command string, free bool) (string, error) {
+	const patience = time.Minute
+	o := p.launcher.Run(ctx, launch.Command{Text: command, Dir: p.opts.Paths.Cwd, Apart: true, Alone: true, Timeout: patience, Free: free})
+	switch v := strings.TrimSpace(o.Output); {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !o.OK():
+		why := strings.TrimSuffix(o.Status(), ".")
+		if words := text.OneLine(strings.TrimSpace(o.Stderr), 200); words != "" {
+			why += ": " + words
 		}
+		return "", fmt.Errorf("the command that says them has failed: %s", why)
+	case v == "":
+		return "", errors.New("the command that says them has written nothing")
+	default:
+		return v, nil
 	}
-	cfg.Skills = s.offeredSkills(cfg.Tools)
-	if cfg.More = agent.Rules(); s.rules.policy.Mode() == policy.Plan {
-		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
-	}
-	if cfg.Plan != "" {
-		cfg.More += "\n- The user has approved of the plan in " + cfg.Plan +
-			", which your task is a part of. Read it before you begin."
-	}
-	if !t.Agent.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.Env.Process.Version, "activeModel": model,
-			"today": time.Now().Format("Monday, January 2, 2006")})
-	}
-	return cfg
 }
 
-// asked sends the requests of an agent, with the agent's own settings.
-type asked struct {
-	engine.Generator
-	config *genai.GenerateContentConfig
+// googleTokens returns tokens of the user's Google account for agents of Google's.
+func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
+	return func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
+		account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
+		src := google.Source{Scopes: scopes, Host: account.Host, Network: o.Network(), Know: o.Secrets.Know,
+			Client: &http.Client{Transport: o.Network().Transport()}}
+		if len(scopes) == 0 {
+			src.Scopes = []string{google.Platform}
+		}
+		host := strings.ToLower(at.Hostname())
+		switch {
+		case at.Scheme == "https" && strings.HasSuffix(host, ".googleapis.com"):
+		case at.Scheme == "https" && strings.HasSuffix(host, ".run.app"):
+			src.Audience = "https://" + host
+		default:
+			return "", time.Time{}, errors.New("google-credentials are shown to https://*.googleapis.com and https://*.run.app alone")
+		}
+		data, _, err := account.Read()
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		token, err := src.Token(ctx, data)
+		if err != nil {
+			return "", time.Time{}, err
+		}
+		o.Secrets.Know("access token", token.Secret)
+		if token.Until.IsZero() {
+			token.Until = time.Now().Add(time.Hour) // none is for ever
+		}
+		return token.Secret, token.Until, nil
+	}
 }
-
-// Generate implements [engine.Generator].
-func (a asked) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
-	own := *req
-	if own.Role = "subagent"; a.config != nil {
-		own.Config = model.Merge(a.config, req.Config)
-	}
-	return a.Generator.Generate(ctx, &own)
-}
-
-// called are the agents that a prompt may name by an @.
-type called struct{ session *Session }
-
-// Find implements [input.Source].
-func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
-	if r.Mail {
-		return input.Target{}, nil
-	}
-	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
-	list, _ := c.session.project.opts.Agents().List()
-	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
-	if i >= 0 && list[i].Off == "" {
-		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
-			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
-	}
-	if _, err := c.session.project.workspace.Lstat(filepath.Join(c.session.project.opts.Paths.Cwd, name)); err == nil {
-		return input.Target{}, nil // a file is meant
-	}
-	if i >= 0 {
-		c.session.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
-		return input.Target{Told: true}, nil
-	}
-	return input.Target{}, nil
-}
-
-// Read implements [input.Source].
-func (called) Read(context.Context, []string) ([]*genai.Part, error) { return nil, nil }

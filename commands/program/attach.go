@@ -26,7 +26,7 @@ func (i *interactive) share() (end func()) {
 	folder := i.opts.Paths.Cwd
 	i.front.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.front.run.store.Temp),
 		Info: func() attach.Info {
-			return attach.Info{ID: i.front.run.status.session.Load().journal.ID(), Folder: folder, PID: os.Getpid()}
+			return attach.Info{ID: i.front.run.status.session.Load().chat.file.ID(), Folder: folder, PID: os.Getpid()}
 		},
 		Interrupt: func() {
 			select {
@@ -51,7 +51,7 @@ func (i *interactive) detach() error {
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.front.session.journal.ID()))
+			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.front.session.chat.file.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})

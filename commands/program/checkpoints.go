@@ -16,7 +16,7 @@ import (
 // newKeeper makes what keeps the states of files.
 func (s *Session) newKeeper() *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.Ledger,
-		Except: s.opts.Unkept(), Session: s.journal.ID,
+		Except: s.opts.Unkept(), Session: s.chat.file.ID,
 		Hide: s.opts.Secrets.Text, Notify: s.notify, Strict: func() bool { return s.Policy.Mode() == policy.Auto }}
 	switch {
 	case !s.opts.Settings.Checkpoints:
@@ -27,7 +27,7 @@ func (s *Session) newKeeper() *checkpoint.Keeper {
 		cfg.Off = "nothing is changed by this run"
 	}
 	k := checkpoint.New(cfg)
-	if err := k.Copy(s.copyOf); err != nil {
+	if err := k.Copy(s.chat.copyOf); err != nil {
 		s.notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
 	}
 	return k
@@ -36,17 +36,17 @@ func (s *Session) newKeeper() *checkpoint.Keeper {
 // keepInterrupted keeps what commands have done that were running when the session ended
 // before its end, so that it can be taken back.
 func (s *Session) keepInterrupted(ctx context.Context) {
-	if s.past == nil || s.copyOf != "" || s.past.ID != s.journal.ID() {
+	if !s.chat.continues() {
 		return
 	}
-	said := journal.Turns(s.past.History)
-	for _, fc := range s.past.Interrupted {
+	said := journal.Turns(s.chat.past.History)
+	for _, fc := range s.chat.past.Interrupted {
 		if kind := engine.KindOf(s.tools, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
 			continue
 		}
 		last := said[len(said)-1]
 		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
-			Print: checkpoint.Print(s.past.History[last.From].Parts)}
+			Print: checkpoint.Print(s.chat.past.History[last.From].Parts)}
 		if err := s.keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.titleOf(ctx, fc)); err != nil {
 			s.notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}
@@ -74,7 +74,7 @@ func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(stri
 
 // Keeper implements [cli.Project].
 func (h sessionProject) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	if session == h.f.session.journal.ID() || session == "" {
+	if session == h.f.session.chat.file.ID() || session == "" {
 		return h.f.session.keeper, h.f.session.project.workspace.Rel, func() {}, nil
 	}
 	k = h.f.session.keeper.For(session)

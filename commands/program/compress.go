@@ -53,7 +53,7 @@ func (s *Session) compress(ctx context.Context, keep string, show func(engine.Ev
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}
 	}
-	return cmp.Or(stopped, err, by.Err, s.sync())
+	return cmp.Or(stopped, err, by.Err, s.chat.sync())
 }
 
 // noteSummary has the context files further down come with the next call there once more,

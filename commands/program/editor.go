@@ -227,11 +227,11 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 	if f.opts.Settings.Steering {
 		hints = &f.session.hints
 	}
-	return &acp.Conversation{ID: f.session.journal.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
+	return &acp.Conversation{ID: f.session.chat.file.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.session.engine.History,
-		Shown:     func() map[string]string { return journal.Displays(f.session.journal.Path()) },
+		Shown:     func() map[string]string { return journal.Displays(f.session.chat.file.Path()) },
 		Title:     f.session.titleOf,
 		Kind:      f.session.kindOf,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },

@@ -76,11 +76,7 @@ func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, appro
 		}
 		f.session.end(ctx, "exit")
 	})
-	source := "startup"
-	if s.past != nil {
-		source = "resume"
-	}
-	f.first = s.start(ctx, source)
+	f.first = s.start(ctx, s.chat.source())
 	return nil
 }
 
@@ -143,7 +139,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
-					_, err = fmt.Fprintln(out, f.session.past.Standing(time.Now()))
+					_, err = fmt.Fprintln(out, f.session.chat.past.Standing(time.Now()))
 				}
 				return f.session.conversation(), err
 			}},
@@ -180,7 +176,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
 		},
 	}
-	if f.session.recorded() {
+	if f.session.chat.recorded() {
 		app.Discard = func() { f.discard = true }
 	}
 	if f.session.project.model.setup.Fake == "" {
@@ -194,11 +190,11 @@ func (s *Session) conversation() *commands.Conversation {
 	models := commands.Models{Presets: s.project.model.presets, Chosen: s.models.router.Shown,
 		Choose: func(name string) { s.models.choose(s.engine, name) }, Think: s.models.think}
 	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.rules.policy, Tools: s.tools,
-		Workspace: s.project.workspace, Journal: s.journal, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
+		Workspace: s.project.workspace, Journal: s.chat.file, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
 			return append(s.families.Todos.Lines(),
 				tracker.Lines(s.families.Tasks)...)
-		}, Plan: func() (commands.Plan, error) { return readPlan(s.families.Plans) }, About: s.about, Mode: s.rules.mode, Directories: s.journal.SetDirectories}
+		}, Plan: func() (commands.Plan, error) { return readPlan(s.families.Plans) }, About: s.about, Mode: s.rules.mode, Directories: s.chat.file.SetDirectories}
 }
 
 // replace ends the conversation and begins or resumes another with the same model, approval
@@ -228,8 +224,8 @@ func (s *Session) about() []commands.Property {
 		{Name: "version", Value: s.opts.Env.Process.Version},
 		{Name: "model", Value: s.models.router.Shown()},
 		{Name: "approval mode", Value: string(s.rules.policy.Mode())},
-		{Name: "session", Value: text.ShortID(s.journal.ID())},
-		{Name: "session file", Value: s.journal.Path()},
+		{Name: "session", Value: text.ShortID(s.chat.file.ID())},
+		{Name: "session file", Value: s.chat.file.Path()},
 		{Name: "directory", Value: s.opts.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},

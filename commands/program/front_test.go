@@ -78,9 +78,9 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked()
 	say("/stats", "4 calls, 3 succeeded")
 
-	first := f.session.journal.ID()
+	first := f.session.chat.file.ID()
 	say("/clear", "A new session begins.")
-	if f.session.journal.ID() == first {
+	if f.session.chat.file.ID() == first {
 		t.Error("the conversation is the same")
 	}
 	say("/stats", "Models: none was asked yet.")

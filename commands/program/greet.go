@@ -91,20 +91,20 @@ func tail(path string, size int) string {
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if i.front.session.past == nil {
+	if i.front.session.chat.past == nil {
 		return
 	}
-	defer func() { i.front.session.past = nil }()
-	said := journal.Turns(i.front.session.past.History)
-	out.Line(output.Info, "%s", output.EscapeLine(i.front.session.past.Standing(time.Now())))
+	defer func() { i.front.session.chat.past = nil }()
+	said := journal.Turns(i.front.session.chat.past.History)
+	out.Line(output.Info, "%s", output.EscapeLine(i.front.session.chat.past.Standing(time.Now())))
 	if len(said) == 0 {
 		return
 	}
 	if plan, err := readPlan(i.front.session.families.Plans); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.past.Interrupted)
-	i.listCut(ctx, out, "not run", i.front.session.past.Unbegun)
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.chat.past.Interrupted)
+	i.listCut(ctx, out, "not run", i.front.session.chat.past.Unbegun)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -112,8 +112,8 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.front.session.past.Interrupted)+len(i.front.session.past.Unbegun) == 0:
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.front.session.past.History[last.From:last.To]))
+	case len(i.front.session.chat.past.Interrupted)+len(i.front.session.chat.past.Unbegun) == 0:
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.front.session.chat.past.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")

@@ -167,11 +167,11 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if left := leftRunning(i.front.session.project.launcher.Jobs); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
-	if missing := i.front.session.saver.Missing(); missing != "" && !i.front.discard {
+	if missing := i.front.session.chat.saver.Missing(); missing != "" && !i.front.discard {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
-	if len(journal.Turns(i.front.session.engine.History())) > 0 && i.front.session.journal.Kept() && !i.front.discard {
-		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.front.session.goOn()))
+	if len(journal.Turns(i.front.session.engine.History())) > 0 && i.front.session.chat.file.Kept() && !i.front.discard {
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.front.session.chat.resume()))
 	}
 	i.front.run.tellTree(i.front.run.status.tell)
 	return err

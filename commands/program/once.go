@@ -52,7 +52,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	}
 	ask = report.Waiting(ask, f.session.project.model.lastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.models.router.Shown(), Reporter: reporter, Tally: count,
-		Session: f.session.journal.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
+		Session: f.session.chat.file.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
 		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
 		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
@@ -98,7 +98,7 @@ func (r *run) serve(ctx context.Context) error {
 	t := &talk.Conversation{Config: talk.Config{In: r.opts.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.hints }, Always: r.opts.Settings.Steering},
-		FailOnDeny: r.opts.Flags.FailOnDeny, Session: func() string { return f.session.journal.ID() }}}
+		FailOnDeny: r.opts.Flags.FailOnDeny, Session: func() string { return f.session.chat.file.ID() }}}
 	if asker == nil {
 		t.Nobody = &question.Headless{FailOnAsk: r.opts.Flags.FailOnAsk,
 			Flags: func(q engine.Proposal) string { return f.session.rules.allowing(q) }}

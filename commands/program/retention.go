@@ -18,7 +18,7 @@ import (
 func (f *front) prune() {
 	shelf := cli.Shelf(f.run.store)
 	if f.discard {
-		switch err := shelf.Remove(f.session.journal.ID()); {
+		switch err := shelf.Remove(f.session.chat.file.ID()); {
 		case err == nil:
 			f.session.project.status.tell("the session is deleted")
 		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
@@ -36,7 +36,7 @@ func (f *front) prune() {
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
 		old := slices.DeleteFunc(r.Expired(sessions, time.Now()),
-			func(s journal.Session) bool { return s.ID == f.session.journal.ID() })
+			func(s journal.Session) bool { return s.ID == f.session.chat.file.ID() })
 		var strays []string
 		if strays, err = cli.Strays(f.run.store, sessions, r); err == nil {
 			err = cli.Forget(f.run.store, strays)

@@ -76,7 +76,7 @@ func (i *interactive) setUpScreen() {
 	}
 	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.front.session.project.launcher.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.journal.ID() }, Warn: func(text string) { i.front.notify(text) }}
+		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.chat.file.ID() }, Warn: func(text string) { i.front.notify(text) }}
 	if command := i.opts.Settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
@@ -117,7 +117,7 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
 		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
-			Session: func() string { return i.front.session.journal.ID() }, Now: time.Now, Warn: warn}
+			Session: func() string { return i.front.session.chat.file.ID() }, Now: time.Now, Warn: warn}
 		if i.front.run.store.Temp != "" {
 			c.Path = filepath.Join(i.front.run.store.Temp, name)
 		}

@@ -105,19 +105,15 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		}
 	}
 	begun := false
-	c := &serve.Conversation{ID: s.journal.ID(), Tally: count, Model: s.modelName, Tools: s.forClients, Offered: s.forModel}
+	c := &serve.Conversation{ID: s.chat.file.ID(), Tally: count, Model: s.modelName, Tools: s.forClients, Offered: s.forModel}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {
-			source := "startup"
-			if s.past != nil {
-				source = "resume"
-			}
-			begun, p.Context = true, s.start(ctx, source)
+			begun, p.Context = true, s.start(ctx, s.chat.source())
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.models.router.Shown(), Reporter: to, Tally: count,
-			Session: s.journal.ID(), Now: time.Now, FailOnDeny: r.opts.Flags.FailOnDeny,
+			Session: s.chat.file.ID(), Now: time.Now, FailOnDeny: r.opts.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
@@ -183,7 +179,7 @@ func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, ar
 			}
 		}
 	})
-	run = s.keeper.Run(s.project.model.budget.Watch(s.recorder.Run(journal.Synced(run, s.sync))))
+	run = s.keeper.Run(s.project.model.budget.Watch(s.recorder.Run(journal.Synced(run, s.chat.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err

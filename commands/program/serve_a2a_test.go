@@ -20,8 +20,8 @@ import (
 	et "gemline/engine/enginetest"
 )
 
-// An agents is a server of tasks, and a client of it that is built on a library.
-type agents struct {
+// An agentServer is a server of tasks, and a client of it that is built on a library.
+type agentServer struct {
 	*a2aclient.Client
 	url, token, dir string
 	script          *et.Script
@@ -38,12 +38,12 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // servedA2A serves a project to agents.
-func servedA2A(t *testing.T, replies ...et.Reply) *agents {
+func servedA2A(t *testing.T, replies ...et.Reply) *agentServer {
 	t.Helper()
 	return servedIn(t, t.TempDir(), t.TempDir(), replies...)
 }
 
-func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agents {
+func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agentServer {
 	t.Helper()
 	r := start(t, "--skip-trust", "--sandbox=off", "a2a", "serve")
 	lookup := r.opts.Env.Process.Lookup
@@ -53,7 +53,7 @@ func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agents {
 		}
 		return lookup(name)
 	}
-	a := &agents{dir: dir, script: et.NewScript(replies...)}
+	a := &agentServer{dir: dir, script: et.NewScript(replies...)}
 	p := openIn(t, r, a.dir, func(text string) { t.Log(text) })
 	p.model.generator = a.script
 	back, feed := pipe(t)
@@ -229,7 +229,7 @@ func TestA2A(t *testing.T) {
 }
 
 // post sends a body, and returns what is answered.
-func (a *agents) post(t *testing.T, method, path, body string, header ...string) (int, string) {
+func (a *agentServer) post(t *testing.T, method, path, body string, header ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, strings.TrimSuffix(a.url, "/")+path, strings.NewReader(body))
 	if err != nil {

@@ -3,7 +3,6 @@ package program
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -22,11 +21,9 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
-	"gemline/engine/redact/wrap"
 	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/telemetry"
-	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/report"
 	"gemline/tools"
@@ -59,10 +56,7 @@ type Session struct {
 	opts    *project.Options
 	project *Project
 	Choice
-	journal    *journal.File
-	saver      *journal.Saver        // writes it; nil if nothing is recorded
-	past       *journal.Conversation // the resumed conversation, nil for a new one
-	copyOf     string                // the session that was copied, "" for no copy
+	chat       *chat
 	memory     *memory.Memory
 	families   tools.Families
 	skills     *skill.Active    // nil if there are to be none
@@ -78,8 +72,8 @@ type Session struct {
 	guard      *loop.Guard         // against loops, nil if nobody looks for them
 	recorder   *telemetry.Recorder // nil if nothing is recorded
 	hints      steer.Hints         // the user's, not sent to the model yet
-	remote     *remoteAgents       // agents on other servers
-	beside     backlog             // of requests while a call was prepared
+	agents     *agents
+	beside     backlog // of requests while a call was prepared
 }
 
 // Begin returns a conversation that can be asked: a new or a resumed one.
@@ -88,10 +82,11 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		c.Policy = p.policy.As(c.Approver == nil)
 	}
 	s := &Session{opts: p.opts, project: p, Choice: c}
-	past, err := s.open()
-	if err != nil {
+	var err error
+	if s.chat, err = openChat(p, c, s.notify); err != nil {
 		return nil, err
 	}
+	s.newAgents()
 	s.recorder = s.newRecorder()
 	s.newHooks()
 	s.newModels()
@@ -103,7 +98,7 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 		err = cmp.Or(err, s.rules.checkMode())
 	}
 	if err = cmp.Or(err, s.models.structure(s.Schema)); err == nil {
-		s.newEngine(past)
+		s.newEngine()
 		err = cmp.Or(s.checkInstructions(), ctx.Err())
 	}
 	if err == nil {
@@ -119,11 +114,10 @@ func (p *Project) Begin(ctx context.Context, c Choice) (*Session, error) {
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
 	recordEnd(s.recorder, s.Policy.Mode())
-	s.remote.Close()
+	s.agents.Close()
 	s.skills.Close()
 	s.keeper.Close()
-	s.saver.Missing() // the last attempt
-	s.journal.Close()
+	s.chat.close()
 }
 
 // notify tells what is odd but no error.
@@ -136,59 +130,23 @@ func (s *Session) notify(text string) {
 	}
 }
 
-// open finds the conversation that is gone on with, or begins another. The
-// directories that it was about are worked in again.
-func (s *Session) open() ([]*genai.Content, error) {
-	o, err := journal.Open(journal.Config{Dir: s.project.store.Chats(), ProjectHash: s.project.store.Hash,
-		Directories: s.Directories}, s.Choice.Choice)
-	if err != nil {
-		return nil, &input.Error{Message: err.Error(), Err: err}
-	}
-	for _, c := range o.History {
-		wrap.Content(c, func(text string) string { s.opts.Secrets.Recall(text); return text })
-	}
-	if o.Fresh {
-		s.notify("there is no session to resume; this is a new one")
-	}
-	s.journal, s.past, s.copyOf = o.File, o.From, o.CopyOf
-	s.remote = s.newRemote()
-	for _, dir := range o.Directories {
-		s.project.add(dir)
-	}
-	s.project.once.complain()
-	if dirs := s.project.workspace.Roots()[1:]; len(dirs) > 0 {
-		if err := s.journal.SetDirectories(dirs); err != nil {
-			s.notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
-		}
-	}
-	if o.Copy && s.recorded() { // which the user has asked for
-		if err := s.journal.Keep(); err != nil {
-			s.notify(fmt.Sprintf("the copy is not saved yet: %v", err))
-		}
-	}
-	return o.History, nil
-}
-
-// recorded reports whether the conversation is written to a file.
-func (s *Session) recorded() bool { return s.project.store.Temp != "" && !s.Trial }
-
-// newRemote makes who asks agents on other servers.
-func (s *Session) newRemote() *remoteAgents {
+// newAgents makes who is called by the conversation's model.
+func (s *Session) newAgents() {
 	var places map[string]journal.Place
-	if s.past != nil && s.past.ID == s.journal.ID() { // a copy is another conversation
-		places = s.past.Elsewhere
+	if s.chat.continues() {
+		places = s.chat.past.Elsewhere
 	}
-	record := s.journal.SetElsewhere
-	if !s.recorded() {
+	record := s.chat.file.SetElsewhere
+	if !s.chat.recorded() {
 		record = nil
 	}
-	return newRemoteAgents(s.project, places, record)
+	s.agents = newAgents(s.project, places, record)
 }
 
 // newModels makes what answers.
 func (s *Session) newModels() {
 	planned := func() bool { return s.families.Plans.Approved() != "" }
-	s.models = newModels(s.project, s.Choice, s.recorder, s.hooks, s.modelName, planned, s.goOn)
+	s.models = newModels(s.project, s.Choice, s.recorder, s.hooks, s.modelName, planned, s.chat.resume)
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the
@@ -216,14 +174,6 @@ func (s *Session) collected() report.Collected {
 	return c
 }
 
-// goOn returns the command that goes on with the session, "" if there is none.
-func (s *Session) goOn() string {
-	if s.project.store.Temp == "" {
-		return ""
-	}
-	return s.opts.InTree() + "gemline --resume " + text.ShortID(s.journal.ID())
-}
-
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return s.prompted()(ctx, parts...)
@@ -233,7 +183,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) prompted() engine.Run {
-	run := s.hints.Run(s.engine, s.telling(s.journal.Begun(media.Keep(s.engine.Run, s.engine.History, s.outputs))))
+	run := s.hints.Run(s.engine, s.telling(s.chat.file.Begun(media.Keep(s.engine.Run, s.engine.History, s.chat.outputs))))
 	if !s.opts.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.models.asker, s.engine.History)
 	}
@@ -244,7 +194,7 @@ func (s *Session) prompted() engine.Run {
 			s.project.mcp.await(ctx, s.project.status.tell)
 			s.tellSkills()
 			defer s.rules.narrowed.Store(nil)
-			s.rereading(journal.Synced(s.saver.Run(run), s.sync))(ctx, parts...)(yield)
+			s.rereading(journal.Synced(s.chat.saver.Run(run), s.chat.sync))(ctx, parts...)(yield)
 		}
 	}
 }
@@ -268,7 +218,7 @@ func (s *Session) telling(run engine.Run) engine.Run {
 			defer s.project.status.turn.open()()
 			for ev, err := range run(ctx, parts...) {
 				s.noteSummary(ev)
-				if err := s.remote.recordPlaces(ev); err != nil {
+				if err := s.agents.recordPlaces(ev); err != nil {
 					s.project.status.turn.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 				}
 				failed = err != nil
@@ -385,12 +335,4 @@ func (s *Session) turns() int {
 		return 0
 	}
 	return most
-}
-
-// sync has the disk keep the session, unless the settings leave that to the system.
-func (s *Session) sync() error {
-	if !s.opts.Settings.SyncSession {
-		return nil
-	}
-	return s.journal.Sync()
 }

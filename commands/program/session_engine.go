@@ -9,7 +9,6 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
-	"gemline/engine/journal"
 	"gemline/engine/loop"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
@@ -17,7 +16,7 @@ import (
 )
 
 // newEngine makes the engine.
-func (s *Session) newEngine(past []*genai.Content) {
+func (s *Session) newEngine() {
 	s.compressor = newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep)
 	judge := s.hooks.Policy(s.rehearsal.Policy(s.rules))
 	asker := s.rules.asker
@@ -42,17 +41,17 @@ func (s *Session) newEngine(past []*genai.Content) {
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
-	if s.recorded() {
-		s.saver = journal.NewSaver(s.journal, func(n engine.Notice) { s.project.status.turn.add(n) })
-		cfg.Journal = wrap.Journal(s.saver, s.opts.Secrets.Text)
+	if s.chat.recorded() {
+		cfg.Journal = wrap.Journal(s.chat.saver, s.opts.Secrets.Text)
 	}
-	s.engine = engine.New(cfg, past...)
+	s.engine = engine.New(cfg, s.chat.said...)
 	if !s.opts.Settings.NoLoopCheck {
-		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.models.asker, History: s.engine.History, Resume: s.goOn})
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.models.asker, History: s.engine.History, Resume: s.chat.resume})
 	}
-	s.families.Todos.Restore(past)
-	s.families.Plans.Restore(past)
-	s.skills.Restore(past)
+	s.families.Todos.Restore(s.chat.said)
+	s.families.Plans.Restore(s.chat.said)
+	s.skills.Restore(s.chat.said)
+	s.chat.said = nil
 }
 
 // modelName returns the name of the model that is asked, "" before there is a conversation.
@@ -81,7 +80,7 @@ func (s *Session) prompt() prompt.Config {
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
 		Tree: s.opts.Settings.Tree, Ignored: s.project.workspace.Ignored,
 	}
-	for _, d := range s.callable() {
+	for _, d := range s.agents.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
 			Description: text.OneLine(d.Description, longestAbout)})
 	}

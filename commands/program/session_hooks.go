@@ -19,7 +19,7 @@ func (s *Session) newHooks() {
 		if s.families.Plans != nil { // which is made after the hooks
 			plans = s.families.Plans.Dir
 		}
-		return hook.Session{ID: s.journal.ID(), Transcript: s.journal.Path(), Cwd: s.opts.Paths.Cwd,
+		return hook.Session{ID: s.chat.file.ID(), Transcript: s.chat.file.Path(), Cwd: s.opts.Paths.Cwd,
 			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {

@@ -81,10 +81,10 @@ func TestSideBySide(t *testing.T) {
 			if name == "a.txt" { // the other one is asked, and there is nobody
 				s.Policy.SetMode(policy.AutoEdit)
 			}
-			if seen[s.journal.ID()] {
+			if seen[s.chat.file.ID()] {
 				t.Error("one journal for two conversations")
 			}
-			seen[s.journal.ID()] = true
+			seen[s.chat.file.ID()] = true
 			all.Go(func() {
 				defer s.Close()
 				for _, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
@@ -155,16 +155,17 @@ func TestLateTools(t *testing.T) {
 			p.model.generator = script
 
 			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}, Policy: p.policy}}
-			past, err := s.open()
-			if err != nil {
+			var err error
+			if s.chat, err = openChat(p, s.Choice, s.notify); err != nil {
 				t.Fatal(err)
 			}
+			s.newAgents()
 			defer s.Close()
 			s.newHooks()
 			s.newModels()
 			s.newTools()
-			s.tools = s.wrapped(late, s.sync)
-			s.newEngine(past)
+			s.tools = s.wrapped(late, s.chat.sync)
+			s.newEngine()
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
 				if err != nil {
@@ -264,7 +265,7 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 		}
 		if !resumed {
 			s.project.add(more)
-			if err := s.journal.SetDirectories([]string{more}); err != nil {
+			if err := s.chat.file.SetDirectories([]string{more}); err != nil {
 				t.Fatal(err)
 			}
 			for _, err := range s.Run(t.Context(), genai.NewPartFromText("hi")) {

@@ -20,14 +20,6 @@ import (
 	"gemline/tools/web"
 )
 
-// outputs returns the directory of files that belong to the session, "" if there is none.
-func (s *Session) outputs() string {
-	if s.project.store.Temp == "" {
-		return ""
-	}
-	return filepath.Join(s.project.store.Temp, "tool-outputs", "session-"+s.journal.ID())
-}
-
 // newTools makes the tools, the memory and who judges calls.
 func (s *Session) newTools() {
 	s.Tally.Cost = s.project.model.cost
@@ -38,7 +30,7 @@ func (s *Session) newTools() {
 		cut.Distill = outputs.Distillation{Most: s.opts.Settings.DistillTo, SumUp: s.opts.Settings.DistillSumUp}
 	}
 	if s.project.store.Temp != "" {
-		cut.Dir = s.outputs
+		cut.Dir = s.chat.outputs
 	}
 	s.families = tools.Families{
 		Files: files.Tools{Workspace: s.project.workspace, Secrets: s.opts.Secrets, Ripgrep: s.opts.Settings.Ripgrep, Seen: &files.Sight{}},
@@ -55,7 +47,7 @@ func (s *Session) newTools() {
 		s.families.Todos = &plan.Todos{}
 	}
 	if s.opts.Settings.Tracker && s.project.store.Temp != "" {
-		s.families.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.journal.ID(), "tracker") }
+		s.families.Tasks = func() string { return filepath.Join(s.project.store.Temp, s.chat.file.ID(), "tracker") }
 	}
 	s.newSkills()
 	s.memory = project.NewMemory(s.opts, s.project.workspace, s.project.store.Temp, s.notify)
@@ -63,7 +55,7 @@ func (s *Session) newTools() {
 	plain := func(text string) bool { return output.Visible(text) == text }
 	s.rehearsal = tools.Rehearse(s.project.workspace, s.project.overlay, s.opts.Flags.DryRun, plain)
 	s.rules = newRules(s, s.Approver)
-	if s.families.Plans = newPlans(s.project, s.rules, s.journal.ID(), s.recorded()); s.families.Plans != nil {
+	if s.families.Plans = newPlans(s.project, s.rules, s.chat.file.ID(), s.chat.recorded()); s.families.Plans != nil {
 		s.rules.policy.Plans = s.families.Plans.Is
 	}
 	if s.project.launcher.Sandbox != nil {
@@ -75,7 +67,7 @@ func (s *Session) newTools() {
 		run.Gives = gives(s.rules)
 	}
 	if s.tools = engine.Tools(nil); s.Generator == nil {
-		s.tools = s.wrapped(engine.Join(s.offered(s.families, s.rules, s.project.mcp.set), s.skills), s.sync)
+		s.tools = s.wrapped(engine.Join(s.offered(s.families, s.rules, s.project.mcp.set), s.skills), s.chat.sync)
 		s.tools = engine.Join(s.tools, s.agentTool(s.tools))
 	}
 }

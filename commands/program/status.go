@@ -82,15 +82,15 @@ func (s *status) mode() string {
 // none.
 func (s *status) resume() string {
 	if c := s.session.Load(); c != nil {
-		return c.goOn()
+		return c.chat.resume()
 	}
 	return ""
 }
 
 // kept is resume where something of the conversation is kept.
 func (s *status) kept() string {
-	if c := s.session.Load(); c != nil && c.journal.Kept() {
-		return c.goOn()
+	if c := s.session.Load(); c != nil && c.chat.file.Kept() {
+		return c.chat.resume()
 	}
 	return ""
 }

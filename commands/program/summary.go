@@ -44,11 +44,11 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
 	if !s.opts.User.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
-		s.journal.Titled() || len(turns) < summedUp {
+		s.chat.file.Titled() || len(turns) < summedUp {
 		return
 	}
 	if line := s.sumUp(ctx, turns); line != "" {
-		if err := s.journal.SetSummary(line); err != nil {
+		if err := s.chat.file.SetSummary(line); err != nil {
 			s.notify(fmt.Sprintf("the summary of the session is not kept: %v", err))
 		}
 	}
@@ -58,7 +58,7 @@ func (s *Session) summarize(ctx context.Context) {
 // killed perhaps.
 func (s *Session) summarizeListed(ctx context.Context, list []journal.Session) {
 	for _, other := range slices.Backward(list) {
-		if other.Summary != "" || other.Messages < 2*summedUp || other.ID == s.journal.ID() ||
+		if other.Summary != "" || other.Messages < 2*summedUp || other.ID == s.chat.file.ID() ||
 			strings.HasSuffix(other.Path, ".json") {
 			continue
 		}

@@ -188,7 +188,7 @@ func (s *Session) newRecorder() *telemetry.Recorder {
 	if s.project.telemetry == nil || s.Trial {
 		return nil
 	}
-	recorder := s.project.telemetry.Begin(telemetry.Session{ID: s.journal.ID(),
+	recorder := s.project.telemetry.Begin(telemetry.Session{ID: s.chat.file.ID(),
 		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
 			slog.Bool("interactive", s.opts.User.Interactive), slog.String("auth_type", s.project.model.method)},
 		Model: s.project.model.provider(),

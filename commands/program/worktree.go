@@ -58,8 +58,8 @@ func (r *run) tellTree(tell func(string)) {
 	if r.opts.Tree == "" {
 		return
 	}
-	if s := r.status.session.Load(); s != nil && !r.opts.User.Interactive && s.goOn() != "" {
-		tell("go on with " + s.goOn())
+	if s := r.status.session.Load(); s != nil && !r.opts.User.Interactive && s.chat.resume() != "" {
+		tell("go on with " + s.chat.resume())
 	}
 	tell("the worktree stays; gemline worktree remove " + r.opts.Tree + " removes it")
 }
