@@ -55,11 +55,15 @@ type remoteAgent struct {
 	asked  bool   // the card is read, or was
 }
 
-// newAgents returns the agents of a conversation. What was said to those on other servers is
-// at places.
-func newAgents(p *Project, places map[string]journal.Place, record func(map[string]journal.Place) error) *agents {
-	r := &agents{project: p, record: record, clients: map[string]*remoteAgent{}, places: map[string]journal.Place{}}
-	maps.Copy(r.places, places)
+// newAgents returns the agents of the conversation in a session file.
+func newAgents(p *Project, c *chat) *agents {
+	r := &agents{project: p, clients: map[string]*remoteAgent{}, places: map[string]journal.Place{}}
+	if c.continues() {
+		maps.Copy(r.places, c.past.Elsewhere)
+	}
+	if c.recorded() {
+		r.record = c.file.SetElsewhere
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop, r.describe = stop, func(c *remote.Client) string {
 		about, _ := c.Describe(ctx) // what is wrong is told when it is called

@@ -27,11 +27,11 @@ import (
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 	cfg := agent.Config{Tools: ts, Model: s.modelName, Begin: s.beginAgent, Remote: s.agents.ask}
-	cfg.Agents = func() []agent.Definition { list, _ := s.opts.Agents().List(); return list }
+	cfg.Agents = func() []agent.Definition { list, _ := s.project.opts.Agents().List(); return list }
 	cfg.Cut = func(report string) (string, engine.Cut) {
-		return s.families.Commands.Outputs.Cut(agent.ToolName, report)
+		return s.tools.families.Commands.Outputs.Cut(agent.ToolName, report)
 	}
-	return s.families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.opts.Secrets))
+	return s.tools.families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.project.opts.Secrets))
 }
 
 // beginAgent begins the conversation of an agent. The policy, the checkpoints of files and
@@ -43,7 +43,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	saver, sync := s.chat.saver.Agent(file), s.chat.syncing(file)
 	var e *engine.Engine
 	judge := t.Policy(s.rules)
-	f := s.families
+	f := s.tools.families
 	f.Files.Seen = nil // what the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
 	asker := s.models.asker.For(f.Model)
@@ -57,9 +57,9 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if f.Commands.Gives != nil {
 		f.Commands.Gives = gives(judge)
 	}
-	servers := s.agents.servers(t.Agent, s.notify)
-	ts := s.wrapped(engine.Join(s.served(servers, judge), s.offered(f, judge, s.project.mcp.set), s.skills), sync)
-	judge = s.hooks.Policy(s.rehearsal.Policy(judge))
+	servers := s.agents.servers(t.Agent, s.notices.notify)
+	ts := s.tools.wrapped(engine.Join(s.tools.served(servers, judge), s.tools.offered(f, judge, s.project.mcp.set), s.tools.skills), sync)
+	judge = s.hooks.Policy(s.tools.rehearsal.Policy(judge))
 	ts = t.Tools(s.hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
 	if s.Approver == nil { // nobody can be asked which model is to stand in for another
@@ -69,17 +69,17 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: asked{s.models.routed(router), t.Agent.Config},
 		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.project.model.presets.TokenLimit, Context: newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep),
+		TokenLimit: s.project.model.presets.TokenLimit, Context: newCompressor(s.project.opts.Settings, s.models.asker, s.hooks, s.tools.families.Commands.Outputs.Keep),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.chat.recorded() {
-		cfg.Journal = wrap.Journal(saver, s.opts.Secrets.Text)
+		cfg.Journal = wrap.Journal(saver, s.project.opts.Secrets.Text)
 	}
 	e = engine.New(cfg)
 	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		if servers != nil {
 			servers.Start()
-			if late := servers.Wait(ctx, time.Duration(s.opts.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
+			if late := servers.Wait(ctx, time.Duration(s.project.opts.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
 				s.project.status.turn.add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
 					text.EscapeLine(text.List(late))})
@@ -89,7 +89,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	return &agent.Conversation{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
-			file.SetSummary(s.opts.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
+			file.SetSummary(s.project.opts.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}
 		saver.Close()
 		servers.Close()
@@ -105,7 +105,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			cfg.Tools = append(cfg.Tools, tool.Name())
 		}
 	}
-	cfg.Skills = s.offeredSkills(cfg.Tools)
+	cfg.Skills = s.tools.offeredSkills(cfg.Tools)
 	if cfg.More = agent.Rules(); s.rules.policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}
@@ -114,7 +114,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.opts.Env.Process.Version, "activeModel": model,
+		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.project.opts.Env.Process.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}
 	return cfg
@@ -154,7 +154,7 @@ func (c called) Find(_ context.Context, r input.Ref) (input.Target, error) {
 		return input.Target{}, nil // a file is meant
 	}
 	if i >= 0 {
-		c.session.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
+		c.session.notices.notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
 		return input.Target{Told: true}, nil
 	}
 	return input.Target{}, nil

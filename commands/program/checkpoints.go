@@ -13,22 +13,22 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// newKeeper makes what keeps the states of files.
-func (s *Session) newKeeper() *checkpoint.Keeper {
-	cfg := checkpoint.Config{Dir: s.project.store.History(), Workspace: s.project.workspace, Ledger: s.opts.Ledger,
-		Except: s.opts.Unkept(), Session: s.chat.file.ID,
-		Hide: s.opts.Secrets.Text, Notify: s.notify, Strict: func() bool { return s.Policy.Mode() == policy.Auto }}
+// newKeeper returns what keeps the states of files for a conversation.
+func newKeeper(p *Project, c Choice, at *chat, notify func(string)) *checkpoint.Keeper {
+	cfg := checkpoint.Config{Dir: p.store.History(), Workspace: p.workspace, Ledger: p.opts.Ledger,
+		Except: p.opts.Unkept(), Session: at.file.ID,
+		Hide: p.opts.Secrets.Text, Notify: notify, Strict: func() bool { return c.Policy.Mode() == policy.Auto }}
 	switch {
-	case !s.opts.Settings.Checkpoints:
+	case !p.opts.Settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"
-	case s.Scratch != "":
-		cfg.Dir = s.Scratch
-	case s.Trial, s.project.overlay != nil, s.opts.Flags.DryRun:
+	case c.Scratch != "":
+		cfg.Dir = c.Scratch
+	case c.Trial, p.overlay != nil, p.opts.Flags.DryRun:
 		cfg.Off = "nothing is changed by this run"
 	}
 	k := checkpoint.New(cfg)
-	if err := k.Copy(s.chat.copyOf); err != nil {
-		s.notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
+	if err := k.Copy(at.copyOf); err != nil {
+		notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
 	}
 	return k
 }
@@ -41,14 +41,14 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 	}
 	said := journal.Turns(s.chat.past.History)
 	for _, fc := range s.chat.past.Interrupted {
-		if kind := engine.KindOf(s.tools, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
+		if kind := engine.KindOf(s.tools.all, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
 			continue
 		}
 		last := said[len(said)-1]
 		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
 			Print: checkpoint.Print(s.chat.past.History[last.From].Parts)}
-		if err := s.keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.titleOf(ctx, fc)); err != nil {
-			s.notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
+		if err := s.keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.tools.title(ctx, fc)); err != nil {
+			s.notices.notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}
 		return // what it was is one thing, whatever ran
 	}

@@ -43,24 +43,21 @@ func (s *Session) compress(ctx context.Context, keep string, show func(engine.Ev
 	var err error
 	stopped := s.project.status.wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
 		_, err = s.engine.Shorten(ctx, by, func(ev engine.Event) error {
-			s.recorder.Compression(ev)
-			s.noteSummary(ev)
+			s.models.recorder.Compression(ev)
+			s.note(ev)
 			do(func() { show(ev) })
 			return nil
 		})
 	})
-	s.tellNotices()
+	s.notices.hooks(s.hooks)
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}
 	}
 	return cmp.Or(stopped, err, by.Err, s.chat.sync())
 }
 
-// noteSummary has the context files further down come with the next call there once more,
-// if ev says that a summary stands for the answers that they came with.
-func (s *Session) noteSummary(ev engine.Event) {
-	n, _ := ev.(engine.Notice)
-	if by := (*engine.Shortened)(nil); errors.As(n.Cause, &by) && by.Summed {
-		s.memory.Reload()
-	}
+// summed reports whether a notice says that a summary stands for answers.
+func summed(n engine.Notice) bool {
+	by := (*engine.Shortened)(nil)
+	return errors.As(n.Cause, &by) && by.Summed
 }

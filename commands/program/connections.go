@@ -13,7 +13,6 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/tools/mcp"
 )
@@ -148,13 +147,4 @@ func keepErrors(temp, server, said string) (path string) {
 		return ""
 	}
 	return path
-}
-
-// served returns the tools of servers, as they are judged and answered in a conversation.
-func (s *Session) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
-	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return s.rules.policy.Mode() == policy.Yolo }, Cut: s.families.Commands.Outputs.Cut}
-	if s.models.asker != nil {
-		c.Answer = s.models.answer
-	}
-	return servers.Tools(c)
 }

@@ -232,8 +232,8 @@ func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.session.engine.History,
 		Shown:     func() map[string]string { return journal.Displays(f.session.chat.file.Path()) },
-		Title:     f.session.titleOf,
-		Kind:      f.session.kindOf,
+		Title:     f.session.tools.title,
+		Kind:      f.session.tools.kind,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
 		Permanent: permanent && !f.opts.Settings.NoAlways,
 		Mode: acp.Switch{Now: func() string { return string(f.session.rules.policy.Mode()) },
@@ -258,16 +258,6 @@ func (r *rules) positions() (all []acp.Position) {
 		}
 	}
 	return all
-}
-
-// kindOf returns the kind that a call of a tool has.
-func (s *Session) kindOf(name string, args map[string]any) engine.Kind {
-	for _, t := range s.tools.Tools() {
-		if t.Name() == name && t.KindOf != nil {
-			return t.KindOf(args)
-		}
-	}
-	return engine.KindOf(s.tools, name)
 }
 
 // terminalCommands are about a terminal, or about another session than the editor's.

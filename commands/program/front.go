@@ -49,7 +49,7 @@ func newFront(r *run) *front { return &front{opts: r.opts, run: r, notify: r.not
 
 // frontOf returns a front end that holds a conversation which another one owns.
 func frontOf(r *run, s *Session) *front {
-	return &front{opts: r.opts, run: r, session: s, notify: s.notify}
+	return &front{opts: r.opts, run: r, session: s, notify: s.notices.notify}
 }
 
 // begin opens the project and begins the conversation that the command line names.
@@ -128,11 +128,11 @@ func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.
 // commands returns what the slash commands may reach. They write to out, and tell by show
 // what happens in calls of theirs.
 func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
-	app := &commands.Deps{Conversation: f.session.conversation(), Out: out, Customs: f.customs(out, show),
+	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
 		Home: f.opts.Paths.Home, Elsewhere: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
-			return f.session.conversation(), err
+			return conversation(f.session), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
 			Auth: f.session.project.model.method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
@@ -141,7 +141,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				if err == nil {
 					_, err = fmt.Fprintln(out, f.session.chat.past.Standing(time.Now()))
 				}
-				return f.session.conversation(), err
+				return conversation(f.session), err
 			}},
 		Page: func(name string) bool { _, ok := docs.Find(name); return ok },
 		Manage: func(ctx context.Context, args ...string) error {
@@ -171,7 +171,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 		},
 		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
-		Ran:      func(path []string, err error) { recordCommand(f.session.recorder, path, err) },
+		Ran:      func(path []string, err error) { recordCommand(f.session.models.recorder, path, err) },
 		Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
 		},
@@ -186,15 +186,15 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 }
 
 // conversation returns what the slash commands reach of the conversation.
-func (s *Session) conversation() *commands.Conversation {
+func conversation(s *Session) *commands.Conversation {
 	models := commands.Models{Presets: s.project.model.presets, Chosen: s.models.router.Shown,
 		Choose: func(name string) { s.models.choose(s.engine, name) }, Think: s.models.think}
-	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.rules.policy, Tools: s.tools,
+	return &commands.Conversation{Engine: s.engine, Model: models, Policy: s.rules.policy, Tools: s.tools.all,
 		Workspace: s.project.workspace, Journal: s.chat.file, Keeper: s.keeper, Jobs: s.project.launcher.Jobs, Memory: s.memory, Tally: s.Tally,
 		Todos: func() []string {
-			return append(s.families.Todos.Lines(),
-				tracker.Lines(s.families.Tasks)...)
-		}, Plan: func() (commands.Plan, error) { return readPlan(s.families.Plans) }, About: s.about, Mode: s.rules.mode, Directories: s.chat.file.SetDirectories}
+			return append(s.tools.families.Todos.Lines(),
+				tracker.Lines(s.tools.families.Tasks)...)
+		}, Plan: func() (commands.Plan, error) { return readPlan(s.tools.families.Plans) }, About: func() []commands.Property { return about(s) }, Mode: s.rules.mode, Directories: s.chat.file.SetDirectories}
 }
 
 // replace ends the conversation and begins or resumes another with the same model, approval
@@ -219,16 +219,17 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 	return nil
 }
 
-func (s *Session) about() []commands.Property {
+// about says what a conversation is held with.
+func about(s *Session) []commands.Property {
 	return []commands.Property{
-		{Name: "version", Value: s.opts.Env.Process.Version},
+		{Name: "version", Value: s.project.opts.Env.Process.Version},
 		{Name: "model", Value: s.models.router.Shown()},
 		{Name: "approval mode", Value: string(s.rules.policy.Mode())},
 		{Name: "session", Value: text.ShortID(s.chat.file.ID())},
 		{Name: "session file", Value: s.chat.file.Path()},
-		{Name: "directory", Value: s.opts.Paths.Cwd},
+		{Name: "directory", Value: s.project.opts.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.opts.Env.Environ(), s.project.launcher.Shell), ", "), "none")},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.project.opts.Env.Environ(), s.project.launcher.Shell), ", "), "none")},
 	}
 }

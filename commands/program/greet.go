@@ -100,7 +100,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	if len(said) == 0 {
 		return
 	}
-	if plan, err := readPlan(i.front.session.families.Plans); err == nil && plan.Path != "" {
+	if plan, err := readPlan(i.front.session.tools.families.Plans); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
 	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.chat.past.Interrupted)
@@ -128,7 +128,7 @@ func (i *interactive) listCut(ctx context.Context, out *output.Writer, what stri
 			out.Line(output.Warning, "and %s more (%s)", text.Count(len(calls)-most, "call"), what)
 			return
 		}
-		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.front.session.titleOf(ctx, fc)))
+		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.front.session.tools.title(ctx, fc)))
 	}
 }
 
@@ -146,19 +146,6 @@ func after(turn []*genai.Content) string {
 		return " before there was an answer"
 	}
 	return " after " + text.Count(n, "call")
-}
-
-// titleOf says what a call was to do, in the words of its tool where it can tell.
-func (s *Session) titleOf(ctx context.Context, fc *genai.FunctionCall) string {
-	for _, t := range s.tools.Tools() {
-		if t.Name() != fc.Name || t.Prepare == nil {
-			continue
-		}
-		if call, err := t.Prepare(ctx, fc.Args); err == nil && call.Intent.Title != "" {
-			return call.Intent.Title
-		}
-	}
-	return fc.Name
 }
 
 // shortened returns the beginning of a text, and whether that is all.

@@ -90,8 +90,8 @@ func (r *run) interact(ctx context.Context) error {
 		Run: i.sayBeside,
 	}
 	if i.opts.Settings.Steering {
-		loop.Steering = &repl.Steering{Hint: func(text string) { i.front.session.hint(text) },
-			Late: func() []string { return i.front.session.late() }}
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.front.session.hints.Add(steer.Hint{Text: text}) },
+			Late: func() []string { return late(&i.front.session.hints) }}
 	}
 	return i.talk(ctx, loop)
 }
@@ -107,7 +107,7 @@ func (i *interactive) commands() *commands.Deps {
 		if err == nil {
 			i.welcome(ctx, i.screen.Console.Out, app.Screen)
 		}
-		return i.front.session.conversation(), err
+		return conversation(i.front.session), err
 	}
 	app.Detach = i.detach
 	app.Confirm, app.Prefill = i.screen.Console.Confirm, i.screen.Offer
@@ -204,13 +204,10 @@ func (i *interactive) offer() {
 	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
 }
 
-// hint has the model be told what the user says while it works.
-func (s *Session) hint(text string) { s.hints.Add(steer.Hint{Text: text}) }
-
-// late returns the hints that came too late for that.
-func (s *Session) late() (texts []string) {
-	for _, h := range s.hints.Take() {
-		texts = append(texts, h.Text)
+// late returns the hints that came too late for the model to be told while it works.
+func late(h *steer.Hints) (texts []string) {
+	for _, one := range h.Take() {
+		texts = append(texts, one.Text)
 	}
 	return texts
 }

@@ -182,7 +182,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		p.mcp.set.Start()
 		p.mcp.set.Wait(ctx, time.Duration(p.opts.Settings.ConnectSeconds)*time.Second)
 	}
-	return &cli.Trial{Tools: t.tools, Policy: t.Policy, Offers: t.rules.Offers, Explain: t.rules.explain,
+	return &cli.Trial{Tools: t.tools.all, Policy: t.Policy, Offers: t.rules.Offers, Explain: t.rules.explain,
 		Close: func() { t.Close(); p.Close() }}, nil
 }
 
@@ -198,7 +198,7 @@ func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.Pol
 // Trial implements [cli.Project] by the conversation itself.
 func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, error) {
 	s := h.f.session
-	t := &cli.Trial{Tools: s.tools, Policy: s.Policy, Offers: s.rules.Offers, Explain: s.rules.explain, Close: func() {}}
+	t := &cli.Trial{Tools: s.tools.all, Policy: s.Policy, Offers: s.rules.Offers, Explain: s.rules.explain, Close: func() {}}
 	if headless != s.Policy.Unattended {
 		t.Policy = s.Policy.As(headless)
 		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation {

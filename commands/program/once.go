@@ -58,7 +58,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
-	if dir := f.session.rehearsal.Elsewhere(); dir != "" {
+	if dir := f.session.tools.rehearsal.Elsewhere(); dir != "" {
 		f.notify(fmt.Sprintf("the patch edits files outside of this directory: apply it in %s", dir))
 	}
 	return nil

@@ -38,12 +38,11 @@ type rules struct {
 	narrowed atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
 }
 
-// newRules returns the rules of a conversation, whose calls approver is asked about, nil if
-// nobody can be.
-func newRules(s *Session, approver engine.Approver) *rules {
-	p := s.project
-	r := &rules{policy: s.Policy, attended: approver != nil, project: p, keeper: s.keeper, skills: s.skills,
-		model: s.modelName, recorder: s.recorder, notify: s.notify}
+// newRules returns the rules of a conversation with a memory and a keeper.
+func newRules(s *Session, skills *skill.Active) *rules {
+	p, approver := s.project, s.Approver
+	r := &rules{policy: s.Policy, attended: approver != nil, project: p, keeper: s.keeper, skills: skills,
+		model: s.modelName, recorder: s.models.recorder, notify: s.notices.notify}
 	r.files = func() policy.GuardedFiles {
 		return project.GuardedFiles(p.opts, p.workspace.Roots, p.store.Temp, s.memory.Names())
 	}

@@ -64,7 +64,7 @@ func (i *interactive) openScreen() error {
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
-		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools, name) },
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools.all, name) },
 		Heard: i.front.session.project.model.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
 		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
 	if i.opts.Settings.Layout != "plain" {

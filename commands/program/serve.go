@@ -16,6 +16,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/policy"
+	"gemline/engine/steer"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
@@ -101,11 +102,11 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 	}
 	if w.Unasked && w.Approver != nil {
 		if err := s.rules.setMode(policy.Yolo); err != nil {
-			s.notify(err.Error())
+			s.notices.notify(err.Error())
 		}
 	}
 	begun := false
-	c := &serve.Conversation{ID: s.chat.file.ID(), Tally: count, Model: s.modelName, Tools: s.forClients, Offered: s.forModel}
+	c := &serve.Conversation{ID: s.chat.file.ID(), Tally: count, Model: s.modelName, Tools: s.tools.forClients, Offered: s.tools.forModel}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {
@@ -121,7 +122,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		return s.callAside(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
 	}
 	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (bool, error) {
-		tools := s.tools.Tools()
+		tools := s.tools.all.Tools()
 		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
 		if i < 0 {
 			return false, nil
@@ -129,7 +130,8 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		return true, s.callAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
 	if r.opts.Settings.Steering {
-		c.Hint, c.Late = s.hint, func() string { return strings.Join(s.late(), "\n") }
+		c.Hint = func(text string) { s.hints.Add(steer.Hint{Text: text}) }
+		c.Late = func() string { return strings.Join(late(&s.hints), "\n") }
 	}
 	c.Close = func() {
 		if begun {
@@ -138,21 +140,6 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		s.Close()
 	}
 	return c, nil
-}
-
-// forClients returns the tools that another program may call: no tools of other servers,
-// which the program can reach itself, nor tools that belong to a conversation.
-func (s *Session) forClients() []engine.Tool {
-	return slices.DeleteFunc(s.forModel(), func(t engine.Tool) bool {
-		return t.Server != "" || t.Kind == engine.AskUser || t.Kind == engine.Planning || t.Kind == engine.Think
-	})
-}
-
-// forModel returns the tools that the model may call.
-func (s *Session) forModel() []engine.Tool {
-	return slices.DeleteFunc(slices.Clone(s.tools.Tools()), func(t engine.Tool) bool {
-		return t.When != nil && !t.When() || !s.Policy.Offers(t)
-	})
 }
 
 // callAside makes a call of another program's, as one prompt would be carried out. What it
@@ -166,7 +153,7 @@ func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, ar
 				f, ok := ev.(engine.Finished)
 				if ok && (known || !t.Kind.ReadOnly()) {
 					if err := s.engine.Add(ctx, genai.NewPartFromText(aside(title, f))); err != nil {
-						s.notify(err.Error())
+						s.notices.notify(err.Error())
 					}
 				}
 				if over = over || ok; !yield(ev, nil) {
@@ -179,7 +166,7 @@ func (s *Session) callAside(ctx context.Context, title string, t engine.Tool, ar
 			}
 		}
 	})
-	run = s.keeper.Run(s.project.model.budget.Watch(s.recorder.Run(journal.Synced(run, s.chat.sync))))
+	run = s.keeper.Run(s.models.watch(s.models.recorder.Run(journal.Synced(run, s.chat.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err

@@ -17,8 +17,8 @@ import (
 
 // newEngine makes the engine.
 func (s *Session) newEngine() {
-	s.compressor = newCompressor(s.opts.Settings, s.models.asker, s.hooks, s.families.Commands.Outputs.Keep)
-	judge := s.hooks.Policy(s.rehearsal.Policy(s.rules))
+	s.compressor = newCompressor(s.project.opts.Settings, s.models.asker, s.hooks, s.tools.families.Commands.Outputs.Keep)
+	judge := s.hooks.Policy(s.tools.rehearsal.Policy(s.rules))
 	asker := s.rules.asker
 	if s.Approver != nil { // else nobody is asked
 		asker = s.hooks.Approver(asker)
@@ -26,10 +26,10 @@ func (s *Session) newEngine() {
 	cfg := engine.Config{
 		Model:      s.models.router.Model(),
 		Generator:  s.models.generator,
-		Tools:      s.hooks.Tools(s.tools, judge),
+		Tools:      s.hooks.Tools(s.tools.all, judge),
 		Policy:     judge,
 		Approver:   asker,
-		MaxTurns:   cmp.Or(s.MaxTurns, s.opts.Settings.MaxTurns),
+		MaxTurns:   cmp.Or(s.MaxTurns, s.project.opts.Settings.MaxTurns),
 		TokenLimit: s.project.model.presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
@@ -42,15 +42,15 @@ func (s *Session) newEngine() {
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
 	if s.chat.recorded() {
-		cfg.Journal = wrap.Journal(s.chat.saver, s.opts.Secrets.Text)
+		cfg.Journal = wrap.Journal(s.chat.saver, s.project.opts.Secrets.Text)
 	}
 	s.engine = engine.New(cfg, s.chat.said...)
-	if !s.opts.Settings.NoLoopCheck {
+	if !s.project.opts.Settings.NoLoopCheck {
 		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.models.asker, History: s.engine.History, Resume: s.chat.resume})
 	}
-	s.families.Todos.Restore(s.chat.said)
-	s.families.Plans.Restore(s.chat.said)
-	s.skills.Restore(s.chat.said)
+	s.tools.families.Todos.Restore(s.chat.said)
+	s.tools.families.Plans.Restore(s.chat.said)
+	s.tools.skills.Restore(s.chat.said)
 	s.chat.said = nil
 }
 
@@ -69,16 +69,16 @@ func (s *Session) prompt() prompt.Config {
 	cfg := prompt.Config{
 		Interactive: s.Approver != nil,
 		Mode:        string(s.Policy.Mode()),
-		Git:         prompt.InRepository(s.opts.Paths.Cwd),
-		GlobalFile:  s.opts.GlobalContext(),
+		Git:         prompt.InRepository(s.project.opts.Paths.Cwd),
+		GlobalFile:  s.project.opts.GlobalContext(),
 		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.opts.Env.Getenv),
+		Disabled:    prompt.Disabled(s.project.opts.Env.Getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    s.opts.SystemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.opts.SystemMD("GEMINI_WRITE_SYSTEM_MD"),
-		Home:   s.opts.Paths.Home,
+		SystemMD:    s.project.opts.SystemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.project.opts.SystemMD("GEMINI_WRITE_SYSTEM_MD"),
+		Home:   s.project.opts.Paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
-		Tree: s.opts.Settings.Tree, Ignored: s.project.workspace.Ignored,
+		Tree: s.project.opts.Settings.Tree, Ignored: s.project.workspace.Ignored,
 	}
 	for _, d := range s.agents.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
@@ -87,7 +87,7 @@ func (s *Session) prompt() prompt.Config {
 	for _, i := range s.project.mcp.set.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
-	if p := s.families.Plans; p != nil {
+	if p := s.tools.families.Plans; p != nil {
 		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
 	}
 	if s.project.launcher.Sandbox != nil {
@@ -96,11 +96,11 @@ func (s *Session) prompt() prompt.Config {
 			cfg.Sandbox = s.project.launcher.State().Name
 		}
 	}
-	for _, t := range s.tools.Tools() {
-		if s.rehearsal.Policy(s.Policy).Offers(t) {
+	for _, t := range s.tools.all.Tools() {
+		if s.tools.rehearsal.Policy(s.Policy).Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
 	}
-	cfg.Skills = s.offeredSkills(cfg.Tools)
+	cfg.Skills = s.tools.offeredSkills(cfg.Tools)
 	return cfg
 }

@@ -9,17 +9,18 @@ import (
 	"gemline/engine"
 	"gemline/engine/check"
 	"gemline/engine/hook"
+	"gemline/engine/telemetry"
 	"gemline/repl"
 )
 
 // newHooks makes the hooks of the conversation.
-func (s *Session) newHooks() {
-	cfg := s.opts.Found.Hooks.Config(s.project.launcher, func() hook.Session {
+func (s *Session) newHooks(r *telemetry.Recorder) {
+	cfg := s.project.opts.Found.Hooks.Config(s.project.launcher, func() hook.Session {
 		plans := ""
-		if s.families.Plans != nil { // which is made after the hooks
-			plans = s.families.Plans.Dir
+		if s.tools != nil && s.tools.families.Plans != nil { // which are made after the hooks
+			plans = s.tools.families.Plans.Dir
 		}
-		return hook.Session{ID: s.chat.file.ID(), Transcript: s.chat.file.Path(), Cwd: s.opts.Paths.Cwd,
+		return hook.Session{ID: s.chat.file.ID(), Transcript: s.chat.file.Path(), Cwd: s.project.opts.Paths.Cwd,
 			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {
@@ -27,7 +28,7 @@ func (s *Session) newHooks() {
 	}
 	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.engine.Add(ctx, parts...) }
 	cfg.Clear = func() error { return s.engine.Rewrite(nil) }
-	cfg.Record = func(c hook.Call) { recordHook(s.recorder, c) }
+	cfg.Record = func(c hook.Call) { recordHook(r, c) }
 	s.hooks = hook.New(cfg)
 }
 
@@ -35,8 +36,7 @@ func (s *Session) newHooks() {
 // to know before the first prompt.
 func (s *Session) start(ctx context.Context, source string) string {
 	more := ""
-	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { more = s.hooks.Start(ctx, source) })
-	s.tellNotices()
+	s.forHooks(ctx, func(ctx context.Context) { more = s.hooks.Start(ctx, source) })
 	return more
 }
 
@@ -49,22 +49,14 @@ func (s *Session) end(ctx context.Context, reason string) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
 		defer cancel()
 	}
-	s.project.status.wait(ctx, s.forHook, func(ctx context.Context, _ func(func())) { s.hooks.End(ctx, reason) })
-	s.tellNotices()
+	s.forHooks(ctx, func(ctx context.Context) { s.hooks.End(ctx, reason) })
 }
 
-// forHook says which hook is waited for.
-func (s *Session) forHook() string { return repl.ForHook(s.hooks.Running()) }
-
-// tellNotices tells what hooks have said outside of a run.
-func (s *Session) tellNotices() {
-	for _, n := range s.hooks.Notices() {
-		if n.Info {
-			s.project.status.tell(n.Text)
-		} else {
-			s.notify(n.Text)
-		}
-	}
+// forHooks waits for hooks that run outside of a turn.
+func (s *Session) forHooks(ctx context.Context, run func(context.Context)) {
+	which := func() string { return repl.ForHook(s.hooks.Running()) }
+	s.project.status.wait(ctx, which, func(ctx context.Context, _ func(func())) { run(ctx) })
+	s.notices.hooks(s.hooks)
 }
 
 // addContext has the model know what the hooks of the beginning have said.
@@ -73,22 +65,22 @@ func (s *Session) addContext(ctx context.Context, more string) {
 		return
 	}
 	if err := s.engine.Add(ctx, genai.NewPartFromText(more)); err != nil {
-		s.notify(err.Error())
+		s.notices.notify(err.Error())
 	}
 }
 
 // checked returns the check of what is done in the conversation.
 func (s *Session) checked() check.Config {
-	if s.rehearsal != nil || s.Generator != nil {
+	if s.tools.rehearsal != nil || s.Generator != nil {
 		return check.Config{}
 	}
 	mends := 3
-	if n := s.opts.Flags.CheckRounds; n != nil {
+	if n := s.project.opts.Flags.CheckRounds; n != nil {
 		mends = *n
 	}
 	return check.Config{Command: s.project.brought.check, Mends: mends,
-		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools, name) },
+		Kind: func(name string) engine.Kind { return engine.KindOf(s.tools.all, name) },
 		Run: func(ctx context.Context) (engine.Result, int, error) {
-			return s.families.Commands.Check(ctx, s.project.brought.check)
+			return s.tools.families.Commands.Check(ctx, s.project.brought.check)
 		}}
 }

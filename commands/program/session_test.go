@@ -154,17 +154,17 @@ func TestLateTools(t *testing.T) {
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
 			p.model.generator = script
 
-			s := &Session{opts: p.opts, project: p, Choice: Choice{Tally: &tally.Tally{}, Policy: p.policy}}
+			s := &Session{project: p, notices: newNotices(p.status, nil), Choice: Choice{Tally: &tally.Tally{}, Policy: p.policy}}
 			var err error
-			if s.chat, err = openChat(p, s.Choice, s.notify); err != nil {
+			if s.chat, err = openChat(p, s.Choice, s.notices.notify); err != nil {
 				t.Fatal(err)
 			}
-			s.newAgents()
+			s.agents = newAgents(p, s.chat)
 			defer s.Close()
-			s.newHooks()
-			s.newModels()
-			s.newTools()
-			s.tools = s.wrapped(late, s.chat.sync)
+			s.newHooks(nil)
+			s.models = newModels(p, s.Choice, nil, s.hooks, s.modelName, func() bool { return false }, s.chat.resume)
+			s.newTools(nil)
+			s.tools.all = s.tools.wrapped(late, s.chat.sync)
 			s.newEngine()
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {

@@ -11,43 +11,31 @@ import (
 	"gemline/commands/cli"
 	"gemline/commands/custom"
 	"gemline/engine"
-	"gemline/engine/prompt"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/tools/skill"
 )
 
-// newSkills makes the skills of the conversation, nil if there are to be none.
-func (s *Session) newSkills() {
-	if s.opts.Settings.Skills && s.Generator == nil {
-		s.skills = &skill.Active{Library: s.project.brought.skills, Lend: s.project.workspace.Lend}
-	}
-}
-
-// offeredSkills returns the skills as the model is told about them, if it has the tool for
-// them.
-func (s *Session) offeredSkills(names []string) (list []prompt.Entry) {
-	if s.skills == nil || !slices.Contains(names, skill.ToolName) {
+// newSkills returns the skills of a conversation, nil if there are to be none.
+func newSkills(p *Project, c Choice) *skill.Active {
+	if !p.opts.Settings.Skills || c.Generator != nil {
 		return nil
 	}
-	for _, one := range s.skills.Library.Skills() {
-		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
-	}
-	return list
+	return &skill.Active{Library: p.brought.skills, Lend: p.workspace.Lend}
 }
 
 // skillCommands returns the skills, as commands. What happens when one is activated is told
 // by show.
 func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
-	if f.session.skills == nil {
+	if f.session.tools.skills == nil {
 		return nil
 	}
-	for _, one := range f.session.skills.Library.Skills() {
+	for _, one := range f.session.tools.skills.Library.Skills() {
 		name := skill.CommandName(one.Name)
 		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
-				defer f.session.skills.Call(one.Name)()
+				defer f.session.tools.skills.Call(one.Name)()
 				result, err := f.session.engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
 					return nil, input.Unsent(ctx, "/"+name, told(err))
@@ -88,15 +76,4 @@ func (p *Project) elsewhere(name string) string {
 		}
 	}
 	return ""
-}
-
-// tellSkills prints the problems of skills.
-func (s *Session) tellSkills() {
-	if s.skills == nil {
-		return
-	}
-	s.skills.Library.All()
-	for _, note := range s.skills.Library.Notes() {
-		s.notify(note)
-	}
 }

@@ -98,7 +98,7 @@ func (s *status) kept() string {
 // collected returns what the conversation would have done, if it changes nothing.
 func (s *status) collected() report.Collected {
 	if c := s.session.Load(); c != nil {
-		return c.collected()
+		return c.tools.collected()
 	}
 	return report.Collected{}
 }

@@ -33,7 +33,7 @@ func (f *front) references(next input.Processor) input.Processor {
 func (f *front) files() input.Files {
 	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
-			parts, skipped, err := f.session.families.Files.ReadMany(ctx, paths, f.session.memory.Discover)
+			parts, skipped, err := f.session.tools.families.Files.ReadMany(ctx, paths, f.session.memory.Discover)
 			for _, sk := range skipped {
 				if sk.Path == "" {
 					f.notify(sk.Reason)

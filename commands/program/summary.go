@@ -33,8 +33,8 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 		fmt.Fprintf(&b, "User: %s\n\nModel: %s\n\n", text.Shorten(t.Question, length), text.Shorten(t.Answer, length))
 	}
 	s.project.status.wait(ctx, func() string { return "summing up the session" }, func(ctx context.Context, _ func(func())) {
-		said := s.models.sumUp(ctx, s.opts.Secrets.Text(b.String()), func(ev engine.Event) { s.Tally.Observe(ev, time.Now()) })
-		line = s.opts.Secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
+		said := s.models.sumUp(ctx, s.project.opts.Secrets.Text(b.String()), func(ev engine.Event) { s.Tally.Observe(ev, time.Now()) })
+		line = s.project.opts.Secrets.Text(strings.Trim(strings.TrimSpace(said), `"'`))
 	})
 	return line
 }
@@ -43,13 +43,13 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 // nobody has said so.
 func (s *Session) summarize(ctx context.Context) {
 	turns := journal.Turns(s.engine.History())
-	if !s.opts.User.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
+	if !s.project.opts.User.Interactive || s.Trial || s.Generator != nil || s.project.store.Temp == "" || ctx.Err() != nil ||
 		s.chat.file.Titled() || len(turns) < summedUp {
 		return
 	}
 	if line := s.sumUp(ctx, turns); line != "" {
 		if err := s.chat.file.SetSummary(line); err != nil {
-			s.notify(fmt.Sprintf("the summary of the session is not kept: %v", err))
+			s.notices.notify(fmt.Sprintf("the summary of the session is not kept: %v", err))
 		}
 	}
 }

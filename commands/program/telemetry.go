@@ -183,40 +183,40 @@ func pairs(list string) func(yield func(key, value string) bool) {
 	}
 }
 
-// newRecorder begins the records of the session, nil if there are none.
-func (s *Session) newRecorder() *telemetry.Recorder {
-	if s.project.telemetry == nil || s.Trial {
+// newRecorder begins the records of a session, nil if there are none.
+func (p *Project) newRecorder(c Choice, session string) *telemetry.Recorder {
+	if p.telemetry == nil || c.Trial {
 		return nil
 	}
-	recorder := s.project.telemetry.Begin(telemetry.Session{ID: s.chat.file.ID(),
-		Attrs: []slog.Attr{slog.String("installation.id", installation(s.opts.Paths)),
-			slog.Bool("interactive", s.opts.User.Interactive), slog.String("auth_type", s.project.model.method)},
-		Model: s.project.model.provider(),
+	recorder := p.telemetry.Begin(telemetry.Session{ID: session,
+		Attrs: []slog.Attr{slog.String("installation.id", installation(p.opts.Paths)),
+			slog.Bool("interactive", p.opts.User.Interactive), slog.String("auth_type", p.model.method)},
+		Model: p.model.provider(),
 		Class: func(err error) (string, int) {
 			class := errorClass(err)
 			return class, outcome(err).HTTP
 		}})
-	servers := s.opts.Settings.Servers()
+	servers := p.opts.Settings.Servers()
 	names := make([]string, len(servers))
 	for i, server := range servers {
 		names[i] = server.Name
 	}
 	var extensions []string
-	for _, x := range s.opts.Active() {
+	for _, x := range p.opts.Active() {
 		extensions = append(extensions, x.Name)
 	}
 	recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
-		slog.String("model", s.project.model.resolve(s.Choice.Model, s.opts.Settings.Model)),
-		slog.Bool("sandbox_enabled", s.project.launcher.Sandbox != nil),
-		slog.String("core_tools_enabled", strings.Join(s.opts.Settings.CoreTools, ",")),
-		slog.String("approval_mode", string(s.Policy.Mode())),
-		slog.Bool("api_key_enabled", s.project.model.method == "gemini-api-key"),
-		slog.Bool("vertex_ai_enabled", s.project.model.method == "vertex-ai"),
-		slog.Bool("log_user_prompts_enabled", recordsPrompts(s.opts)),
-		slog.Bool("file_filtering_respect_git_ignore", s.opts.Settings.RespectGit),
-		slog.Bool("debug_mode", s.opts.Flags.Debug),
+		slog.String("model", p.model.resolve(c.Model, p.opts.Settings.Model)),
+		slog.Bool("sandbox_enabled", p.launcher.Sandbox != nil),
+		slog.String("core_tools_enabled", strings.Join(p.opts.Settings.CoreTools, ",")),
+		slog.String("approval_mode", string(c.Policy.Mode())),
+		slog.Bool("api_key_enabled", p.model.method == "gemini-api-key"),
+		slog.Bool("vertex_ai_enabled", p.model.method == "vertex-ai"),
+		slog.Bool("log_user_prompts_enabled", recordsPrompts(p.opts)),
+		slog.Bool("file_filtering_respect_git_ignore", p.opts.Settings.RespectGit),
+		slog.Bool("debug_mode", p.opts.Flags.Debug),
 		slog.String("mcp_servers", strings.Join(names, ",")), slog.Int("mcp_servers_count", len(names)),
-		slog.String("output_format", cmp.Or(s.opts.Flags.Format(), s.opts.Settings.Format)),
+		slog.String("output_format", cmp.Or(p.opts.Flags.Format(), p.opts.Settings.Format)),
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
 	return recorder

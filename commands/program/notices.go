@@ -1,0 +1,127 @@
+package program
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/hook"
+)
+
+// Notices are what is printed beside the answers of a conversation.
+type notices struct {
+	status *status
+	warn   func(string) // nil is the status's
+	beside backlog      // of requests while a call was prepared
+}
+
+// newNotices returns notices that warn prints, or the status if it is nil.
+func newNotices(s *status, warn func(string)) *notices { return &notices{status: s, warn: warn} }
+
+// notify tells what is odd but no error.
+func (n *notices) notify(text string) {
+	switch {
+	case n.warn == nil:
+		n.status.notify(text)
+	case !n.beside.offer(engine.Notice{Text: text}):
+		n.warn(text)
+	}
+}
+
+// hooks tells what hooks have said outside of a run.
+func (n *notices) hooks(h *hook.Hooks) {
+	for _, said := range h.Notices() {
+		if said.Info {
+			n.status.tell(said.Text)
+		} else {
+			n.notify(said.Text)
+		}
+	}
+}
+
+// telling returns a run that also tells what was asked of a model while a call was
+// prepared, and what is told of servers and agents, as soon as it yields the next event that
+// is no piece of an answer. Note is called with each of its events before.
+func (n *notices) telling(run engine.Run, note func(engine.Event)) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			told := func() bool {
+				for _, next := range append(n.beside.take(), n.status.turn.take()...) {
+					if !yield(next, nil) {
+						return false
+					}
+				}
+				return true
+			}
+			failed := false
+			defer n.beside.open()()
+			defer n.status.turn.open()()
+			for ev, err := range run(ctx, parts...) {
+				note(ev)
+				failed = err != nil
+				if !answering(ev) && !told() || !yield(ev, err) {
+					return
+				}
+			}
+			if !failed {
+				told()
+			}
+		}
+	}
+}
+
+// answering reports whether ev is a piece of an answer, which nothing may interrupt.
+func answering(ev engine.Event) bool {
+	switch ev.(type) {
+	case engine.Text, engine.Thought:
+		return true
+	}
+	return false
+}
+
+// A backlog is events that are not told yet. It is safe for concurrent use: tools run side by
+// side, and only the run that yields events may write to the terminal meanwhile.
+type backlog struct {
+	mu     sync.Mutex
+	events []engine.Event
+	turns  int // that run, and tell what is added
+}
+
+// open lets offer add events until the function that it returns is called.
+func (b *backlog) open() (end func()) {
+	count := func(n int) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.turns += n
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// offer adds an event if a turn runs, which will tell it.
+func (b *backlog) offer(ev engine.Event) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.turns == 0 {
+		return false
+	}
+	b.events = append(b.events, ev)
+	return true
+}
+
+func (b *backlog) add(ev engine.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.events = append(b.events, ev)
+}
+
+func (b *backlog) take() []engine.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	events := b.events
+	b.events = nil
+	return events
+}
