@@ -58,26 +58,26 @@ func (i *interactive) detach() error {
 }
 
 // attach shows a live session at the terminal of a sub-command.
-func (r *run) attach(ctx context.Context, c *attach.Conn) error {
-	mode := output.Decide(r.opts.Signs())
-	out := output.New(r.opts.Env.Process.Stdout, output.Options{Color: mode.Color, ASCII: r.opts.Settings.ASCII || output.OnlyASCII(r.opts.Env.Process.Lookup)})
+func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
+	mode := output.Decide(t.opts.Signs())
+	out := output.New(t.opts.Env.Process.Stdout, output.Options{Color: mode.Color, ASCII: t.opts.Settings.ASCII || output.OnlyASCII(t.opts.Env.Process.Lookup)})
 	if mode.Smart {
-		out.Wrap(terminal{r.opts}.columns)
+		out.Wrap(t.columns)
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	_, echoed := r.opts.Env.Process.Lookup("INSIDE_EMACS")
+	_, echoed := t.opts.Env.Process.Lookup("INSIDE_EMACS")
 	const stdin = "/proc/self/fd/0"
 	name := disk.Follow(stdin)
 	if name == stdin {
 		name = "its name is not known here"
 	}
-	keys, _ := readKeymap(r.opts.Paths) // what is wrong with it the session tells
-	t := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: r.opts.Env.Process.Stdin, Screen: r.opts.Env.Process.Stdout, Smart: mode.Smart,
-			Echoed: echoed, NoEcho: r.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
-	return t.Show(ctx, c)
+	keys, _ := readKeymap(t.opts.Paths) // what is wrong with it the session tells
+	shown := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
+		Lines: repl.LinesConfig{In: t.opts.Env.Process.Stdin, Screen: t.opts.Env.Process.Stdout, Smart: mode.Smart,
+			Echoed: echoed, NoEcho: t.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
+	return shown.Show(ctx, c)
 }
 
 // hungUp reports whether the session goes on although its terminal has gone away.

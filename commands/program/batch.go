@@ -16,6 +16,7 @@ import (
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/report"
+	"gemline/settings/flags"
 )
 
 // batch answers the prompts of a file.
@@ -45,12 +46,12 @@ func (r *run) batch(ctx context.Context) (err error) {
 	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.opts.Flags.BatchFormat), batch.FormatOf(r.opts.Flags.Batch)),
 		State: batch.Place{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
-		Key:   batch.Key(r.opts.Paths.Cwd, p.model.resolve(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, r.shape(), r.opts.Flags.BatchAPI),
+		Key:   batch.Key(r.opts.Paths.Cwd, p.model.resolve(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, shape(r.schema, r.opts.Flags), r.opts.Flags.BatchAPI),
 		Jobs:  r.opts.Flags.Jobs, Unordered: r.opts.Flags.Unordered,
 		Ask: func(ctx context.Context, t batch.Task) error {
 			return r.item(ctx, p,
 				t)
-		}, Schema: r.itemSchema, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
+		}, Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.opts.Flags, it) }, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Env.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
 	}
 	r.count.Cost = p.model.cost
@@ -97,11 +98,11 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 }
 
 // shape tells what answers must hold.
-func (r *run) shape() string {
-	if d := r.schema; d != nil && d.Schema != nil {
+func shape(d *report.OutputSchema, f *flags.Set) string {
+	if d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
 	}
-	return fmt.Sprint(r.opts.Flags.Extract)
+	return fmt.Sprint(f.Extract)
 }
 
 // spent reports whether a request was not made because nothing is left.
@@ -118,8 +119,8 @@ func refused(err error) bool {
 }
 
 // itemSchema returns what the answer to an item of a batch must hold.
-func (r *run) itemSchema(it batch.Item) (d *report.OutputSchema, err error) {
-	f := *r.opts.Flags
+func itemSchema(all *flags.Set, it batch.Item) (d *report.OutputSchema, err error) {
+	f := *all
 	if len(it.Schema) > 0 {
 		f.JSONSchema = string(it.Schema)
 		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
@@ -127,7 +128,7 @@ func (r *run) itemSchema(it batch.Item) (d *report.OutputSchema, err error) {
 	if d, err = outputSchema(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
 	}
-	if r.opts.Flags.BatchAPI && d != nil {
+	if all.BatchAPI && d != nil {
 		d.Repairs = 0 // each item has one request
 	}
 	return d, nil

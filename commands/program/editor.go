@@ -57,18 +57,18 @@ func (r *run) serveEditor(ctx context.Context) error {
 		r.status.tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
 	acp.Serve(ctx, acp.Config{Version: r.opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
-		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, r.lines())
+		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.opts.Env.Process))
 	return context.Cause(ctx)
 }
 
 // lines returns what a client says and is told at the standard streams.
-func (r *run) lines() rpc.Stream {
+func lines(p project.Process) rpc.Stream {
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
-		_, err := io.Copy(feed, r.opts.Env.Process.Stdin)
+		_, err := io.Copy(feed, p.Stdin)
 		feed.CloseWithError(err)
 	}()
-	return rpc.Lines(in, r.opts.Env.Process.Stdout, in.Close)
+	return rpc.Lines(in, p.Stdout, in.Close)
 }
 
 // methods are the ways to sign in that an editor offers its user.

@@ -84,7 +84,7 @@ func (r *run) finish(ctx context.Context, reporter report.Reporter, err error) i
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = r.redactedOutcome(o)
+	o = redacted(o, r.opts.Secrets)
 	o.Hurry = r.abandoned.Load()
 	werr := reporter.Finish(o)
 	switch {

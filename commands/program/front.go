@@ -158,7 +158,7 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 				if ask.Confirm = screen.Console.Confirm; !screen.Console.Left() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
-				ask.Browse, ask.Line = f.run.browse, func(ctx context.Context, question string) (string, error) {
+				ask.Browse, ask.Line = terminal{f.opts}.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
 						screen.Console.Out.Fresh() // what follows is no answer
@@ -166,8 +166,8 @@ func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps 
 					return line, err
 				}
 			}
-			return cli.Run(ctx, f.run.printer(to), ask, args,
-				append(f.run.things(sessionProject{f}), servers, f.session.project.brought.skills, cli.Attach(nil))...)
+			return cli.Run(ctx, printer(f.opts, to, f.run.notify), ask, args,
+				append(things(f.opts, sessionProject{f}, f.run.notify), servers, f.session.project.brought.skills, cli.Attach(nil))...)
 		},
 		Confirm:  f.confirm,
 		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },

@@ -173,7 +173,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if len(journal.Turns(i.front.session.engine.History())) > 0 && i.front.session.chat.file.Kept() && !i.front.discard {
 		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.front.session.chat.resume()))
 	}
-	i.front.run.tellTree(i.front.run.status.tell)
+	tellTree(i.opts, i.front.run.status, i.front.run.status.tell)
 	return err
 }
 

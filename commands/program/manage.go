@@ -32,9 +32,9 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 	s := newInspection(r)
 	defer s.Close()
 	at := terminal{r.opts}
-	out := r.printer(r.opts.Env.Process.Stdout)
+	out := printer(r.opts, r.opts.Env.Process.Stdout, r.notify)
 	out.Page, out.Err, out.JSON = at.pager(), r.opts.Env.Process.Stderr, r.opts.Flags.Format() == "json"
-	ask := &cli.Asker{In: r.opts.Env.Process.Stdin, Err: r.opts.Env.Process.Stderr, Browse: r.browse}
+	ask := &cli.Asker{In: r.opts.Env.Process.Stdin, Err: r.opts.Env.Process.Stderr, Browse: at.browse}
 	var show cli.Attach
 	servers := project.ManagedServers{Opts: r.opts, Notify: r.notify,
 		Open: func() (*launch.Launcher, *workspace.Workspace, error) {
@@ -56,28 +56,28 @@ func (r *run) manage(ctx context.Context, reporter report.Reporter, args []strin
 		ask.In = strings.NewReader("")
 	default:
 		ask.Secret = at.password
-		show = r.attach
+		show = at.attach
 	}
-	return cli.Run(ctx, out, ask, args, append(r.things(s), servers, show)...)
+	return cli.Run(ctx, out, ask, args, append(things(r.opts, s, r.notify), servers, show)...)
 }
 
 // printer returns where sub-commands print.
-func (r *run) printer(out io.Writer) *cli.Output {
-	return &cli.Output{Out: out, Notify: r.notify, Terminal: isTerminal(r.opts.Env.Process.Stdout), Width: terminal{r.opts}.columns()}
+func printer(o *project.Options, out io.Writer, notify func(string)) *cli.Output {
+	return &cli.Output{Out: out, Notify: notify, Terminal: isTerminal(o.Env.Process.Stdout), Width: terminal{o}.columns()}
 }
 
 // things returns what sub-commands take, wherever they are called.
-func (r *run) things(p cli.Project) []any {
-	return []any{p, r.opts.Folder(), project.ManagedHooks{Opts: r.opts, Launcher: p.Launcher}, r.opts.SkillLibrary(), r.opts.Agents(),
-		cli.Extensions(r.opts.Installed), cli.Network(r.opts.Network), cli.Builtin(builtinTools),
-		cli.Clean(r.opts.Secrets.Text), cli.ReadBuild(r.opts.Env.Process.Version, r.opts.Env.Process.Commit, r.opts.Env.Process.Date),
-		&cli.Host{Environ: shell.Own(r.opts.Env.Process.Environ()), Editor: terminal{r.opts}.editor(),
-			Clipboard: func() string { return commands.ClipboardProgram(r.opts.Env.Process.Getenv) }},
+func things(o *project.Options, p cli.Project, notify func(string)) []any {
+	return []any{p, o.Folder(), project.ManagedHooks{Opts: o, Launcher: p.Launcher}, o.SkillLibrary(), o.Agents(),
+		cli.Extensions(o.Installed), cli.Network(o.Network), cli.Builtin(builtinTools),
+		cli.Clean(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
+		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
+			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
 		cli.API(func() (model.Options, error) {
-			a, err := findAccount(r.opts, r.notify)
+			a, err := findAccount(o, notify)
 			return a.API, err
 		}),
-		cli.Providers(func() *provider.Set { return findProviders(r.opts) })}
+		cli.Providers(func() *provider.Set { return findProviders(o) })}
 }
 
 // builtinTools returns the tools that come with the program. They can't be called.

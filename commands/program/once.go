@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/commands"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/steer"
 	"gemline/engine/tally"
@@ -30,7 +31,7 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 	if err := f.begin(ctx, approver); err != nil {
 		return err
 	}
-	p, err := r.piped(ctx)
+	p, err := piped(ctx, r.opts, r.notify)
 	if err != nil {
 		return err
 	}
@@ -128,11 +129,11 @@ func (r *run) serve(ctx context.Context) error {
 }
 
 // piped returns the prompt of the command line and of standard input.
-func (r *run) piped(ctx context.Context) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(r.opts.Flags.Text(), r.opts.Charsets(), r.notify)}
-	in := input.Stdin{Terminal: isTerminal(r.opts.Env.Process.Stdin), Force: r.opts.Flags.Stdin || r.opts.Flags.Dash(),
-		Forbid: r.opts.Flags.NoStdin, Prompt: p.Text != ""}
-	info, err := r.opts.Env.Process.Stdin.Stat()
+func piped(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
+	p := report.Prompt{Text: input.Words(o.Flags.Text(), o.Charsets(), notify)}
+	in := input.Stdin{Terminal: isTerminal(o.Env.Process.Stdin), Force: o.Flags.Stdin || o.Flags.Dash(),
+		Forbid: o.Flags.NoStdin, Prompt: p.Text != ""}
+	info, err := o.Env.Process.Stdin.Stat()
 	if err != nil {
 		in.Closed = true
 	} else {
@@ -141,11 +142,11 @@ func (r *run) piped(ctx context.Context) (report.Prompt, error) {
 	if !in.Wanted() {
 		return p, nil
 	}
-	b, err := input.ReadAll(ctx, r.opts.Env.Process.Stdin, input.MaxStdin, r.notify)
+	b, err := input.ReadAll(ctx, o.Env.Process.Stdin, input.MaxStdin, notify)
 	if err != nil {
 		return p, err
 	}
-	d, err := input.Decode(b, r.opts.Charsets(), r.notify)
+	d, err := input.Decode(b, o.Charsets(), notify)
 	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }

@@ -122,7 +122,7 @@ func Run(p project.Process) (code int) {
 	switch {
 	case err != nil:
 	case r.opts.Flags.Version || r.opts.Flags.Help || r.opts.Flags.ListSessions || r.opts.Flags.ListExtensions:
-		if err = r.printInfo(); err == nil {
+		if err = printInfo(r.opts); err == nil {
 			return 0
 		}
 	case managed:
@@ -203,7 +203,7 @@ func (r *run) prepareOutput(managed bool) (err error) {
 			return err
 		}
 	}
-	if name := r.opts.Flags.Output; name != "" && name != "-" && r.runs(managed) {
+	if name := r.opts.Flags.Output; name != "" && name != "-" && runs(r.opts.Flags, managed) {
 		if r.output, err = report.NewDestination(name, r.opts.Env.Process.Stdout, r.opts.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
@@ -254,8 +254,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 
 // runs reports whether the program answers a prompt, rather than telling
 // something about itself.
-func (r *run) runs(managed bool) bool {
-	f := r.opts.Flags
+func runs(f *flags.Set, managed bool) bool {
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
@@ -282,26 +281,26 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 }
 
 // printInfo prints what needs no run.
-func (r *run) printInfo() error {
+func printInfo(o *project.Options) error {
 	switch {
-	case r.opts.Flags.Version:
-		return cli.ReadBuild(r.opts.Env.Process.Version, r.opts.Env.Process.Commit, r.opts.Env.Process.Date).Print(r.opts.Env.Process.Stdout, r.opts.Flags.Format() == "json")
-	case r.opts.Flags.Help:
-		return flags.Help(r.opts.Env.Process.Stdout, cli.Commands())
+	case o.Flags.Version:
+		return cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date).Print(o.Env.Process.Stdout, o.Flags.Format() == "json")
+	case o.Flags.Help:
+		return flags.Help(o.Env.Process.Stdout, cli.Commands())
 	}
-	asJSON := r.opts.Settings.Format == "json" || r.opts.Settings.Format == "stream-json"
+	asJSON := o.Settings.Format == "json" || o.Settings.Format == "stream-json"
 	var list bytes.Buffer
 	var err error
-	if r.opts.Flags.ListExtensions {
-		err = r.listExtensions(&list, asJSON)
+	if o.Flags.ListExtensions {
+		err = listExtensions(o, &list, asJSON)
 	} else {
-		store, _ := r.opts.Paths.Register(context.Background())
+		store, _ := o.Paths.Register(context.Background())
 		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.opts.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
 }
 
@@ -341,7 +340,7 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 			return err
 		}
 	}
-	defer r.tellTree(func(text string) { r.status.tell(text) })
+	defer tellTree(r.opts, r.status, func(text string) { r.status.tell(text) })
 	switch {
 	case r.opts.User.Serving != nil:
 		return r.served(ctx)
@@ -359,11 +358,11 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 func (r *run) notify(text string) { r.status.warn(text) }
 
 // listExtensions prints which extensions there are.
-func (r *run) listExtensions(w io.Writer, asJSON bool) error {
-	list, warnings := r.opts.Installed()
+func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
+	list, warnings := o.Installed()
 	for _, w := range warnings {
-		if !r.opts.Flags.Quiet {
-			fmt.Fprintln(r.opts.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
+		if !o.Flags.Quiet {
+			fmt.Fprintln(o.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
 	if asJSON {

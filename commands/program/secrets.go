@@ -12,15 +12,15 @@ import (
 )
 
 // outcome classifies what went wrong, and tells no secret.
-func (r *run) outcome(err error) report.Outcome { return r.redactedOutcome(outcome(err)) }
+func (r *run) outcome(err error) report.Outcome { return redacted(outcome(err), r.opts.Secrets) }
 
-// redactedOutcome returns out without secrets.
-func (r *run) redactedOutcome(out report.Outcome) report.Outcome {
-	out.Hint = r.opts.Secrets.Text(out.Hint)
+// redacted returns out without secrets.
+func redacted(out report.Outcome, secrets *redact.Redactor) report.Outcome {
+	out.Hint = secrets.Text(out.Hint)
 	if out.Message == "" && out.Err != nil {
 		out.Message = out.Err.Error()
 	}
-	out.Message = r.opts.Secrets.Text(out.Message)
+	out.Message = secrets.Text(out.Message)
 	return out
 }
 

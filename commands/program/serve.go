@@ -84,7 +84,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 	if isTerminal(r.opts.Env.Process.Stdin) {
 		r.status.tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
-	mcp.Serve(ctx, cfg, r.lines())
+	mcp.Serve(ctx, cfg, lines(r.opts.Env.Process))
 	return context.Cause(ctx)
 }
 

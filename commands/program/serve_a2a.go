@@ -11,6 +11,7 @@ import (
 
 	"gemline/commands"
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/repl/a2a"
 	"gemline/repl/input"
@@ -37,7 +38,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 				},
 				Commands: clientCommands(),
 				Execute: func(ctx context.Context, name, args string) (any, string, error) {
-					return r.clientCommand(ctx, p, name, args)
+					return clientCommand(ctx, r, p, name, args)
 				},
 				Servers: p.servedBy}
 			if p.store.Temp != "" {
@@ -73,24 +74,24 @@ const restoreList = "restore list" // as the Gemini CLI calls it
 
 // clientCommand carries out a command of a client's, and returns what comes of it in the form
 // that the Gemini CLI's server has, or else what is to be said to the model.
-func (r *run) clientCommand(ctx context.Context, p *Project, name, args string) (data any, prompt string, err error) {
+func clientCommand(ctx context.Context, r *run, p *Project, name, args string) (data any, prompt string, err error) {
 	switch name {
 	case "extensions", "extensions list":
-		return r.extensionData(), "", nil
+		return extensionData(p.opts), "", nil
 	case restoreList:
-		data, err = r.restorable(ctx, p)
+		data, err = restorables(ctx, p)
 		return data, "", err
 	case "restore":
-		data, err = r.restoreTo(ctx, p, args)
+		data, err = restoreTo(ctx, p, args)
 		return data, "", err
 	}
-	return r.command(ctx, p, strings.TrimSpace("/"+name+" "+args))
+	return outside(ctx, r, p, strings.TrimSpace("/"+name+" "+args))
 }
 
 // extensionData returns the extensions.
-func (r *run) extensionData() []map[string]any {
+func extensionData(o *project.Options) []map[string]any {
 	all := []map[string]any{}
-	list, _ := r.opts.Installed()
+	list, _ := o.Installed()
 	for _, x := range list {
 		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
 			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.ContextFiles...)})
@@ -98,9 +99,9 @@ func (r *run) extensionData() []map[string]any {
 	return all
 }
 
-// command carries out a slash command outside of any conversation, and returns what it
+// outside carries out a slash command outside of any conversation, and returns what it
 // prints, or else what it has to say to the model.
-func (r *run) command(ctx context.Context, p *Project, line string) (printed, prompt string, err error) {
+func outside(ctx context.Context, r *run, p *Project, line string) (printed, prompt string, err error) {
 	s, err := p.Begin(ctx, Choice{Tally: newTally()})
 	if err != nil {
 		return "", "", err

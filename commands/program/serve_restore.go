@@ -37,7 +37,7 @@ func checkpointName(c checkpoint.State) string {
 
 // eachRestorable calls do for each session of the project's that has changed something, the
 // last one first, with the calls that did. These are what gemline undo finds.
-func (r *run) eachRestorable(ctx context.Context, p *Project,
+func eachRestorable(ctx context.Context, p *Project,
 	do func(k *checkpoint.Keeper, calls []checkpoint.State) (more bool, err error)) error {
 	s, err := p.Begin(ctx, Choice{Tally: newTally()})
 	if err != nil {
@@ -66,10 +66,10 @@ func (r *run) eachRestorable(ctx context.Context, p *Project,
 	return nil
 }
 
-// restorable lists the calls that can be gone back to, the last one first.
-func (r *run) restorable(ctx context.Context, p *Project) (restoreReply, error) {
+// restorables lists the calls that can be gone back to, the last one first.
+func restorables(ctx context.Context, p *Project) (restoreReply, error) {
 	all := []restorable{}
-	err := r.eachRestorable(ctx, p, func(_ *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
+	err := eachRestorable(ctx, p, func(_ *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
 		for _, c := range calls {
 			all = append(all, restorable{c.Turn, checkpointName(c)})
 		}
@@ -80,13 +80,13 @@ func (r *run) restorable(ctx context.Context, p *Project) (restoreReply, error) 
 }
 
 // restoreTo goes back to before a call, as far as nobody else has changed its files since.
-func (r *run) restoreTo(ctx context.Context, p *Project, name string) ([]restoreReply, error) {
+func restoreTo(ctx context.Context, p *Project, name string) ([]restoreReply, error) {
 	name = strings.TrimSuffix(name, ".json")
 	if name == "" {
 		return []restoreReply{restoreSaid("error", "Please provide a checkpoint name to restore.")}, nil
 	}
 	said := []restoreReply{restoreSaid("error", "File not found: "+name+".json")}
-	err := r.eachRestorable(ctx, p, func(k *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
+	err := eachRestorable(ctx, p, func(k *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
 		i := slices.IndexFunc(calls, func(c checkpoint.State) bool { return checkpointName(c) == name })
 		if i < 0 {
 			return true, nil

@@ -85,9 +85,9 @@ func (t terminal) pager() func(context.Context, string) error {
 }
 
 // browse opens an address for the user who sits at a terminal.
-func (r *run) browse(address string, wanted bool) string {
-	if r.opts.Settings.Offline || !wanted && (!isTerminal(r.opts.Env.Process.Stdin) || r.opts.Flags.NoInput) {
+func (t terminal) browse(address string, wanted bool) string {
+	if t.opts.Settings.Offline || !wanted && (!isTerminal(t.opts.Env.Process.Stdin) || t.opts.Flags.NoInput) {
 		return ""
 	}
-	return commands.Browse(r.opts.Env.Process.Getenv, shell.Own(r.opts.Env.Process.Environ()), address, wanted)
+	return commands.Browse(t.opts.Env.Process.Getenv, shell.Own(t.opts.Env.Process.Environ()), address, wanted)
 }

@@ -31,7 +31,7 @@ func (u *updates) begin(ctx context.Context, i *interactive) {
 		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
 			i.screen.Show(func() { i.front.run.status.tell(text) })
 		}}
-		things := i.front.run.things(sessionProject{i.front})
+		things := things(i.opts, sessionProject{i.front}, i.front.run.notify)
 		u.done.Go(func() {
 			defer u.panic.Catch()
 			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, things...)

@@ -54,14 +54,14 @@ func (r *run) checkOut(ctx context.Context) error {
 }
 
 // tellTree prints how to continue in, and remove, the run's worktree.
-func (r *run) tellTree(tell func(string)) {
-	if r.opts.Tree == "" {
+func tellTree(o *project.Options, st *status, tell func(string)) {
+	if o.Tree == "" {
 		return
 	}
-	if s := r.status.session.Load(); s != nil && !r.opts.User.Interactive && s.chat.resume() != "" {
+	if s := st.session.Load(); s != nil && !o.User.Interactive && s.chat.resume() != "" {
 		tell("go on with " + s.chat.resume())
 	}
-	tell("the worktree stays; gemline worktree remove " + r.opts.Tree + " removes it")
+	tell("the worktree stays; gemline worktree remove " + o.Tree + " removes it")
 }
 
 // enter asks about a folder that nobody has decided about, before anything of
