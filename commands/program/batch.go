@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/limit"
@@ -79,7 +80,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 			err = &crash{value: v}
 		}
 	}()
-	s, err := p.Begin(ctx, Choice{Choice: r.opts.Chosen(), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+	s, err := p.Begin(ctx, Choice{Choice: project.Chosen(r.opts), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
 		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
 			Calls: cmp.Or(t.Item.MaxToolCalls, r.opts.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,

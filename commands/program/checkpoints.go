@@ -16,7 +16,7 @@ import (
 // newKeeper returns what keeps the states of files for a conversation.
 func newKeeper(p *Project, c Choice, at *chat, notify func(string)) *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: p.store.History(), Workspace: p.workspace, Ledger: p.opts.Ledger,
-		Except: p.opts.Unkept(), Session: at.file.ID,
+		Except: project.Unkept(p.opts), Session: at.file.ID,
 		Hide: p.opts.Secrets.Text, Notify: notify, Strict: func() bool { return c.Policy.Mode() == policy.Auto }}
 	switch {
 	case !p.opts.Settings.Checkpoints:
@@ -56,7 +56,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
-	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: s.opts.Unkept(),
+	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.Unkept(s.opts),
 		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	temp := ""
 	if known, ok := s.opts.Paths.Known(); ok {

@@ -59,7 +59,7 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.beginIn(ctx, p, f.opts.Chosen(), approver)
+	return f.beginIn(ctx, p, project.Chosen(f.opts), approver)
 }
 
 // beginIn begins a conversation in p.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gemline/commands"
+	"gemline/commands/program/project"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/journal"
@@ -20,7 +21,7 @@ import (
 func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front, *front) {
 	t.Helper()
 	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFront(r)
-	if err := f.beginIn(t.Context(), p, f.opts.Chosen(), m); err != nil {
+	if err := f.beginIn(t.Context(), p, project.Chosen(f.opts), m); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)

@@ -99,7 +99,7 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
 	app := i.front.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = i.opts.Permit(i.screen.Console, i.front.run.notify), screenCommands(i.screen)
+	app.Permit, app.Screen = project.Permit(i.opts, i.screen.Console, i.front.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Choose = i.screen.Console.Confirm, i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
@@ -145,7 +145,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 		i.greet()
 		i.startServers()
 		i.startCompanion()
-		early = append(early, custom.Broken(i.opts.CommandDirs())...)
+		early = append(early, custom.Broken(project.CommandDirs(i.opts))...)
 	}
 	for _, text := range early {
 		i.front.notify(text)
@@ -155,7 +155,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.opts.Flags.Text(), i.opts.Charsets(), i.front.notify); text != "" {
+	if text := input.Words(i.opts.Flags.Text(), project.Charsets(i.opts), i.front.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}

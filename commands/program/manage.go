@@ -68,7 +68,7 @@ func printer(o *project.Options, out io.Writer, notify func(string)) *cli.Output
 
 // things returns what sub-commands take, wherever they are called.
 func things(o *project.Options, p cli.Project, notify func(string)) []any {
-	return []any{p, o.Folder(), project.ManagedHooks{Opts: o, Launcher: p.Launcher}, o.SkillLibrary(), o.Agents(),
+	return []any{p, o.Folder(), project.ManagedHooks{Opts: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
 		cli.Extensions(o.Installed), cli.Network(o.Network), cli.Builtin(builtinTools),
 		cli.Clean(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
 		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
@@ -143,7 +143,7 @@ func (s *inspection) look() (v findings, err error) {
 	if s.listed.Load() {
 		warn = func(string) {}
 	}
-	v.policy, err = s.opts.Policy(l, !s.opts.User.Interactive, warn, s.run.notify)
+	v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify)
 	return v, err
 }
 

@@ -121,7 +121,7 @@ func (r *run) serve(ctx context.Context) error {
 	f.session.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
 	if r.opts.Flags.AskTrust {
-		app.Permit = r.opts.Permit(t, r.notify)
+		app.Permit = project.Permit(r.opts, t, r.notify)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
@@ -130,7 +130,7 @@ func (r *run) serve(ctx context.Context) error {
 
 // piped returns the prompt of the command line and of standard input.
 func piped(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(o.Flags.Text(), o.Charsets(), notify)}
+	p := report.Prompt{Text: input.Words(o.Flags.Text(), project.Charsets(o), notify)}
 	in := input.Stdin{Terminal: isTerminal(o.Env.Process.Stdin), Force: o.Flags.Stdin || o.Flags.Dash(),
 		Forbid: o.Flags.NoStdin, Prompt: p.Text != ""}
 	info, err := o.Env.Process.Stdin.Stat()
@@ -146,7 +146,7 @@ func piped(ctx context.Context, o *project.Options, notify func(string)) (report
 	if err != nil {
 		return p, err
 	}
-	d, err := input.Decode(b, o.Charsets(), notify)
+	d, err := input.Decode(b, project.Charsets(o), notify)
 	p.Piped, p.Media, p.Bytes, p.Encoding = d.Text, d.Media, d.Bytes, d.Encoding
 	return p, err
 }

@@ -42,9 +42,9 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	if l.Instead != nil {
 		note("sandbox")(l.Instead.Message)
 	}
-	_, err := o.Policy(l, !o.User.Interactive, note("rules"), func(string) {})
+	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)
-	for _, w := range o.FindHooks().Wrong {
+	for _, w := range project.FindHooks(o).Wrong {
 		said := w.Text
 		if w.Unguarded() {
 			said += "; a run that nobody watches ends with 52"
@@ -69,7 +69,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	if err := telemetryRefused(o); o.Settings.Telemetry && err != nil {
 		note("telemetry")("telemetry is not recorded: " + err.Error())
 	}
-	for _, w := range custom.Broken(o.CommandDirs()) {
+	for _, w := range custom.Broken(project.CommandDirs(o)) {
 		note("commands")(w)
 	}
 	_, wrong := o.Agents().List()
@@ -77,7 +77,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		note("agents")(err.Error())
 	}
 	if o.Settings.Skills {
-		skills := o.SkillLibrary()
+		skills := project.Skills(o)
 		skills.All()
 		for _, w := range skills.Notes() {
 			note("skills")(w)

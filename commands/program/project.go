@@ -76,7 +76,8 @@ func newProject(o *project.Options, told *status, store dirs.Store) *Project {
 	p := &Project{opts: o, status: told, store: store}
 	p.model.opts, p.model.notify = o, told.notify
 	p.opts.Agents() // which conversations share
-	p.brought.customs.Dirs, p.brought.skills = o.CommandDirs, o.SkillLibrary()
+	p.brought.customs.Dirs = func() []custom.Dir { return project.CommandDirs(o) }
+	p.brought.skills = project.Skills(o)
 	return p
 }
 
@@ -147,7 +148,7 @@ func (p *Project) loadRules() error {
 		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.policy, err = p.opts.Policy(l, !p.opts.User.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
+	p.policy, err = project.NewPolicy(p.opts, l, !p.opts.User.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"gemline/commands"
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/model/catalog"
@@ -15,6 +16,7 @@ import (
 	"gemline/engine/telemetry"
 	"gemline/repl/question"
 	"gemline/settings"
+	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
 	"gemline/tools/command"
 	"gemline/tools/skill"
@@ -92,10 +94,30 @@ func (r *rules) explain(ctx context.Context, q engine.Proposal) policy.Explanati
 	return e
 }
 
+// allowed returns why the settings and the folder do not allow an approval mode, nil if they do.
+func allowed(o *project.Options, m policy.Mode) error {
+	untrusted := o.Trust.State < trust.Unneeded
+	switch {
+	case !slices.Contains(policy.Modes[:], m):
+		return &commands.Error{Misused: true,
+			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
+	case m == policy.Plan && !o.Settings.PlanMode:
+		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
+	case m == policy.Yolo && o.Settings.NoYolo:
+		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
+	case m == policy.Auto && o.Wide() != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.Wide())
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
+			"gemline trust add lets the next session use %s", m)
+	}
+	return nil
+}
+
 // mayUse returns why an approval mode can't be used here, nil if it can. In auto nothing
 // is asked about that is held and can be taken back, so both have to be so.
 func (r *rules) mayUse(m policy.Mode) error {
-	err := r.project.opts.MayUse(m)
+	err := allowed(r.project.opts, m)
 	if err != nil || m != policy.Auto {
 		return err
 	}

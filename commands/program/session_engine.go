@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/loop"
 	"gemline/engine/prompt"
@@ -70,11 +71,11 @@ func (s *Session) prompt() prompt.Config {
 		Interactive: s.Approver != nil,
 		Mode:        string(s.Policy.Mode()),
 		Git:         prompt.InRepository(s.project.opts.Paths.Cwd),
-		GlobalFile:  s.project.opts.GlobalContext(),
+		GlobalFile:  project.GlobalContext(s.project.opts),
 		Notes:       s.memory.Notes(),
 		Disabled:    prompt.Disabled(s.project.opts.Env.Getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    s.project.opts.SystemMD("GEMINI_SYSTEM_MD"), WriteSystemMD: s.project.opts.SystemMD("GEMINI_WRITE_SYSTEM_MD"),
+		SystemMD:    project.SystemMD(s.project.opts, "GEMINI_SYSTEM_MD"), WriteSystemMD: project.SystemMD(s.project.opts, "GEMINI_WRITE_SYSTEM_MD"),
 		Home:   s.project.opts.Paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),

@@ -38,8 +38,8 @@ type agentSet struct {
 	Tell func(string) // prints what could not be stored
 }
 
-// findAgents returns the agents. No file is read yet.
-func (o *Options) findAgents() *agentSet {
+// newAgentSet returns the agents. No file is read yet.
+func newAgentSet(o *Options) *agentSet {
 	a := &agentSet{opts: o, switched: map[string]bool{}}
 	a.library.Sources = a.sources
 	return a
@@ -48,7 +48,7 @@ func (o *Options) findAgents() *agentSet {
 // Agents returns the agents of the directory, during a session the session's.
 func (o *Options) Agents() *agentSet {
 	if o.Found.agents == nil {
-		o.Found.agents = o.findAgents()
+		o.Found.agents = newAgentSet(o)
 	}
 	return o.Found.agents
 }
@@ -183,7 +183,7 @@ func (a *agentSet) item(d agent.Definition) item {
 			Agent: true, Idle: len(d.Servers) == 0},
 		starts: func() (all consent.Started, print string) {
 			for _, m := range settings.ServersIn(d.Servers, nil) {
-				s := a.opts.startedBy(m)
+				s := startedBy(a.opts, m)
 				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
 				all.Unsure = cmp.Or(all.Unsure, s.Unsure)
 			}
@@ -195,7 +195,7 @@ func (a *agentSet) item(d agent.Definition) item {
 func (a *agentSet) unagreed(d agent.Definition) string {
 	i := a.item(d)
 	switch said := a.opts.agreed.said(i); {
-	case said == "" && !a.opts.agreedByFlag(i):
+	case said == "" && !agreedByFlag(a.opts, i):
 		return notAgreed
 	case said == consent.None:
 		return "you do not want this project's agent"
@@ -262,7 +262,7 @@ func (a *agentSet) Turn(name string, on bool) {
 // rights, servers of the user's settings with the user's rights.
 func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	o := c.Opts
-	set := &serverSet{start: o.startedBy}
+	set := &serverSet{opts: o}
 	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
@@ -271,9 +271,9 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 		if d.Given[m.Name] != nil {
 			continue
 		}
-		switch x, brings := o.bringing(d); {
+		switch x, brings := bringerOf(o, d); {
 		case brings:
-			m = o.brought(x, m)
+			m = broughtBy(o, x, m)
 		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
 			m.Scope = settings.Workspace
 		default:
@@ -283,7 +283,7 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	o.blockServers(set)
+	set.block()
 	for _, m := range set.list {
 		m.tell(notify)
 	}
@@ -296,8 +296,8 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	})
 }
 
-// bringing returns the extension that brings an agent.
-func (o *Options) bringing(d agent.Definition) (extension.Extension, bool) {
+// bringerOf returns the extension that brings an agent.
+func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 	list := o.Active()
 	i := slices.IndexFunc(list, func(x extension.Extension) bool {
 		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")

@@ -6,14 +6,14 @@ import (
 	"gemline/settings/consent"
 )
 
-// check returns the settings' command that checks the work, in the form that the user agrees
+// checkItem returns the settings' command that checks the work, in the form that the user agrees
 // to.
-func (o *Options) check() item {
+func checkItem(o *Options) item {
 	command := o.Settings.Check
 	return item{projects: command != "" && command != o.userSettings.Check, confined: true,
 		wish: question.Wish{Title: "check of the model's work, confined in any case", Command: command},
 		starts: func() (consent.Started, string) {
-			s := o.started(o.Paths.Cwd, nil, nil, command)
+			s := startedFiles(o, o.Paths.Cwd, nil, nil, command)
 			return s, s.Fingerprint("check", command)
 		}}
 }
@@ -22,7 +22,7 @@ func (o *Options) check() item {
 // project's command, it prints so and returns the user's own.
 func (o *Options) LoadCheck(notify func(string)) (check string) {
 	check = o.Settings.Check
-	i := o.check()
+	i := checkItem(o)
 	if check == "" && o.Flags.CheckRounds != nil {
 		notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
@@ -34,7 +34,7 @@ func (o *Options) LoadCheck(notify func(string)) (check string) {
 	}
 	switch said := o.agreed.said(i); {
 	case said == consent.Confined || said == consent.All:
-	case said == "" && o.agreedByFlag(i):
+	case said == "" && agreedByFlag(o, i):
 	case said == "":
 		notify("the check of this project does not run, since nobody has agreed to it: " +
 			text.OneLine(i.wish.Command, LongestName) + howAgreed)

@@ -31,9 +31,9 @@ type agreements struct {
 }
 
 // newAgreements returns the agreements about the folder, which are read at first use.
-func (o *Options) newAgreements() *agreements {
+func newAgreements(o *Options) *agreements {
 	a := &agreements{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
-		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(o.obeyed)}
+		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(func() []string { return otherNames(o) })}
 	a.kept = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
@@ -128,11 +128,11 @@ func (a *agreements) running() []string {
 	return slices.Sorted(maps.Keys(a.free))
 }
 
-// obeyed returns other paths in the workspace of gemline's and git's configuration: the
+// otherNames returns other paths in the workspace of gemline's and git's configuration: the
 // targets of links in the user's, and hard links.
-func (o *Options) obeyed() (paths []string) {
+func otherNames(o *Options) (paths []string) {
 	var roots []string
-	for _, root := range o.worked() {
+	for _, root := range workedIn(o) {
 		roots = append(roots, disk.Follow(root))
 	}
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
@@ -155,8 +155,8 @@ func (o *Options) obeyed() (paths []string) {
 	return append(paths, disk.Twins(append(files, paths...), roots)...)
 }
 
-// worked returns the directories of the workspace at the start of the run.
-func (o *Options) worked() []string {
+// workedIn returns the directories of the workspace at the start of the run.
+func workedIn(o *Options) []string {
 	roots := []string{o.Paths.Cwd}
 	for _, more := range o.Settings.IncludeDirs {
 		roots = append(roots, o.Paths.Folder(more))
@@ -164,10 +164,10 @@ func (o *Options) worked() []string {
 	return roots
 }
 
-// started finds the project's files that start in a directory with the variables of env, by
+// startedFiles finds the project's files that start in a directory with the variables of env, by
 // command lines (texts) or by a program and its arguments.
-func (o *Options) started(dir string, env map[string]string, argv []string, texts ...string) consent.Started {
-	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: o.worked()}
+func startedFiles(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Started {
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workedIn(o)}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
@@ -197,8 +197,8 @@ func (a *agreements) give(given map[string]consent.Rights) {
 
 // agreedByFlag reports whether the command line stands for an agreement to an item, as it
 // does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
-func (o *Options) agreedByFlag(i item) bool {
-	by := o.trustedByFlag() && !o.User.Consulted()
+func agreedByFlag(o *Options, i item) bool {
+	by := trustedByFlag(o) && !o.User.Consulted()
 	if by {
 		_, print := i.starts()
 		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
@@ -219,20 +219,20 @@ type wish struct {
 // Agree asks about the project's wishes that are new or have changed, and stores the answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.agreed.given // together with the folder
-	o.agreed = o.newAgreements()
+	o.agreed = newAgreements(o)
 	o.agreed.give(said)
-	return o.agreed.ask(ctx, user.Consent, o.wanted(notify), notify)
+	return o.agreed.ask(ctx, user.Consent, wanted(o, notify), notify)
 }
 
 // wanted returns the project's wishes.
-func (o *Options) wanted(notify func(string)) (all []wish) {
+func wanted(o *Options, notify func(string)) (all []wish) {
 	var err error
-	o.Found.Hooks, o.Found.agents = o.FindHooks(), o.findAgents()
-	if o.Found.discovery, err = o.findDiscovery(); err != nil {
+	o.Found.Hooks, o.Found.agents = FindHooks(o), newAgentSet(o)
+	if o.Found.discovery, err = newDiscovery(o); err != nil {
 		notify(err.Error())
 	}
-	o.Found.servers = o.findServers(notify)
-	items := slices.Concat(o.Found.Hooks.items(), o.Found.discovery.items(), o.Found.servers.items(), o.Found.agents.items(), []item{o.check()})
+	o.Found.servers = newServerSet(o, notify)
+	items := slices.Concat(o.Found.Hooks.items(), o.Found.discovery.items(), o.Found.servers.items(), o.Found.agents.items(), []item{checkItem(o)})
 	return o.agreed.open(items...)
 }
 

@@ -12,13 +12,13 @@ import (
 	"gemline/tools/skill"
 )
 
-// SkillLibrary returns the skills of the directory, which are read when they are asked for.
-func (o *Options) SkillLibrary() *skill.Library {
-	return &skill.Library{Dirs: o.skillDirs, Off: func() []string { return o.Settings.DisabledSkills }}
+// Skills returns the skills of the directory, which are read when they are asked for.
+func Skills(o *Options) *skill.Library {
+	return &skill.Library{Dirs: func() []skill.Dir { return skillDirs(o) }, Off: func() []string { return o.Settings.DisabledSkills }}
 }
 
 // skillDirs returns where skills are looked for, the strongest last.
-func (o *Options) skillDirs() (dirs []skill.Dir) {
+func skillDirs(o *Options) (dirs []skill.Dir) {
 	for _, x := range o.Active() {
 		dirs = append(dirs, cli.SkillsOf(x))
 	}
@@ -34,7 +34,7 @@ func (o *Options) skillDirs() (dirs []skill.Dir) {
 }
 
 // CommandDirs returns where commands are looked for, the strongest last.
-func (o *Options) CommandDirs() (dirs []custom.Dir) {
+func CommandDirs(o *Options) (dirs []custom.Dir) {
 	for _, x := range o.Active() {
 		dirs = append(dirs, cli.CommandsOf(x))
 	}

@@ -26,13 +26,13 @@ type discovery struct {
 	found engine.Tools
 }
 
-// findDiscovery returns the discovery of the settings. Nothing runs yet.
-func (o *Options) findDiscovery() (d *discovery, err error) {
+// newDiscovery returns the discovery of the settings. Nothing runs yet.
+func newDiscovery(o *Options) (d *discovery, err error) {
 	d = &discovery{agreed: o.agreed}
 	said, user := o.Settings, o.userSettings
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
 	d.Dir, d.Rights = o.Paths.Cwd, d.free
-	d.start = func() consent.Started { return o.started(d.Dir, nil, nil, d.Command, d.Call) }
+	d.start = func() consent.Started { return startedFiles(o, d.Dir, nil, nil, d.Command, d.Call) }
 	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
 	if d.project {
 		d.Env = o.Env.projectEnviron()
@@ -49,7 +49,7 @@ func (o *Options) LoadDiscovery(notify func(string)) {
 		return
 	}
 	var err error
-	if o.Found.discovery, err = o.findDiscovery(); err != nil {
+	if o.Found.discovery, err = newDiscovery(o); err != nil {
 		notify(err.Error())
 	}
 }
@@ -99,7 +99,7 @@ func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify fun
 		return d.found, nil
 	}
 	if d.rights() == "" {
-		o.agreedByFlag(d.item())
+		agreedByFlag(o, d.item())
 	}
 	switch d.rights() {
 	case "":

@@ -16,7 +16,7 @@ func (o *Options) Installed() ([]extension.Extension, []string) {
 	if !o.Settings.Extensions {
 		return nil, nil
 	}
-	return extension.Installed(o.extensions(o.Settings))
+	return extension.Installed(extensionConfig(o, o.Settings))
 }
 
 // Active returns the extensions that are switched on. Problems of others are printed by the
@@ -26,15 +26,15 @@ func (o *Options) Active() []extension.Extension {
 	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
 }
 
-// extensions returns the configuration of extensions by the given settings.
-func (o *Options) extensions(by *settings.Settings) extension.Config {
+// extensionConfig returns the configuration of extensions by the given settings.
+func extensionConfig(o *Options, by *settings.Settings) extension.Config {
 	return extension.Config{Dir: o.Paths.User("extensions"), Cwd: o.Paths.Cwd,
 		Only: o.Flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
-// values returns the values of an extension's settings, by variable. Secret values are
+// extensionValues returns the values of an extension's settings, by variable. Secret values are
 // redacted from then on.
-func (o *Options) values(x extension.Extension) map[string]string {
+func extensionValues(o *Options, x extension.Extension) map[string]string {
 	if len(x.Settings) == 0 {
 		return nil
 	}
@@ -54,13 +54,4 @@ func (o *Options) values(x extension.Extension) map[string]string {
 	}
 	o.kept.Store(x.Home, values)
 	return values
-}
-
-// excluded are the tools that the extensions keep from running.
-func (o *Options) excluded(add func(from string, tools []string)) {
-	for _, x := range o.Active() {
-		if len(x.ExcludeTools) > 0 {
-			add(x.Manifest(), x.ExcludeTools)
-		}
-	}
 }

@@ -32,7 +32,7 @@ type hookSet struct {
 
 // FindHooks returns the hooks that the files of settings and the extensions set. Those of
 // the project come last: no other hook is left out for being the same as one of them.
-func (o *Options) FindHooks() *hookSet {
+func FindHooks(o *Options) *hookSet {
 	h := &hookSet{opts: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
@@ -50,7 +50,7 @@ func (o *Options) FindHooks() *hookSet {
 		before := len(h.list)
 		add(x.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
-			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(o.values(x), h.list[i].Env))
+			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(extensionValues(o, x), h.list[i].Env))
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
@@ -86,7 +86,7 @@ func (h *hookSet) item(k hook.Hook) item {
 	}
 	return item{projects: k.Source == hook.Project, wish: question.Wish{Title: title, Command: k.Command},
 		starts: func() (consent.Started, string) {
-			s := h.opts.started(h.opts.Paths.Cwd, k.Env, nil, k.Command)
+			s := startedFiles(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
 		}}
@@ -147,7 +147,7 @@ func (h *hookSet) open() []hook.Hook {
 
 // trustedByFlag reports whether the run was told to trust the folder, which stands for an
 // agreement where nobody is asked.
-func (o *Options) trustedByFlag() bool {
+func trustedByFlag(o *Options) bool {
 	why := o.Trust.Why
 	return o.Trust.State == trust.Trusted &&
 		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
@@ -157,7 +157,7 @@ func (o *Options) trustedByFlag() bool {
 // unattended run ends with an [UnusableHookError] if one of them could block an action.
 func (o *Options) LoadHooks(notify func(string)) error {
 	if o.Found.Hooks == nil { // else they were found when the user was asked about them
-		o.Found.Hooks = o.FindHooks()
+		o.Found.Hooks = FindHooks(o)
 	}
 	h := o.Found.Hooks
 	watched := o.User.Attended() && o.Settings.ApprovalMode != "yolo"
@@ -176,7 +176,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 	}
 	var left []string
 	for _, k := range h.open() {
-		if !o.agreedByFlag(h.item(k)) {
+		if !agreedByFlag(o, h.item(k)) {
 			left = append(left, text.OneLine(k.ID(), LongestName))
 		}
 	}
@@ -264,7 +264,7 @@ type ManagedHooks struct {
 // set returns the hooks, during a session the session's.
 func (m ManagedHooks) set() *hookSet {
 	if m.Opts.Found.Hooks == nil {
-		m.Opts.Found.Hooks = m.Opts.FindHooks()
+		m.Opts.Found.Hooks = FindHooks(m.Opts)
 	}
 	return m.Opts.Found.Hooks
 }

@@ -21,8 +21,8 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := o.Places()
-	cfg := launch.Config{Shell: o.shellSettings(), Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
+	at := NewPlaces(o)
+	cfg := launch.Config{Shell: shellSettings(o), Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
@@ -49,12 +49,12 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 }
 
 // shellSettings returns how commands run.
-func (o *Options) shellSettings() shell.Settings {
+func shellSettings(o *Options) shell.Settings {
 	return shell.Settings{
 		Environ:    o.Env.Environ(),
 		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
 		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
-		Charsets:   o.Charsets(),
+		Charsets:   Charsets(o),
 		Pager:      o.Settings.Pager,
 		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,
 	}

@@ -13,7 +13,7 @@ import (
 // are learned where they are found.
 func learnSecrets(o *Options) {
 	vars := append(o.Env.Environ(), o.Env.projectEnviron()...)
-	for name, value := range shell.Secrets(vars, o.shellSettings()) {
+	for name, value := range shell.Secrets(vars, shellSettings(o)) {
 		o.Secrets.Know(name, value)
 	}
 }
@@ -56,7 +56,7 @@ func learnSettings(o *Options) {
 				}
 				for name, value := range given {
 					name = strings.ReplaceAll(name, "-", "_")
-					if text := fmt.Sprint(value); len(shell.Withheld([]string{name + "=" + text}, o.shellSettings())) > 0 {
+					if text := fmt.Sprint(value); len(shell.Withheld([]string{name + "=" + text}, shellSettings(o))) > 0 {
 						learn(name, text)
 					}
 				}

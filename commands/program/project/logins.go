@@ -14,8 +14,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// logins returns what all log-ins to servers share.
-func (o *Options) logins() oauth.Config {
+// newLogins returns what all log-ins to servers share.
+func newLogins(o *Options) oauth.Config {
 	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
 	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
 		Store: oauth.NewStore(o.Paths.User(), o.Env.Getenv),
@@ -86,7 +86,7 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil
 		}
-		return oauth.NewClient(m.Opts.logins(), o)
+		return oauth.NewClient(newLogins(m.Opts), o)
 	}
 	return nil, nil
 }

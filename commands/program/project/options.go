@@ -13,7 +13,7 @@
 // # What the options make
 //
 // [NewLauncher] makes the launcher that confines commands, [NewWorkspace] the workspace,
-// [Options.Policy] the policy that judges calls, and a [Connector] connects to servers.
+// [NewPolicy] the policy that judges calls, and a [Connector] connects to servers.
 package project
 
 import (
@@ -27,12 +27,10 @@ import (
 	"strings"
 	"sync"
 
-	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
-	"gemline/engine/policy"
 	"gemline/engine/redact"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -106,7 +104,7 @@ func (o *Options) For(session bool) *Options {
 func (o *Options) Read(dir string, managed bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
-	o.kept, o.agreed = &sync.Map{}, o.newAgreements()
+	o.kept, o.agreed = &sync.Map{}, newAgreements(o)
 	err := o.load(false)
 	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
@@ -152,7 +150,7 @@ func (o *Options) load(project bool) (err error) {
 		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Env.Getenv(name))
 	}
 	if project {
-		for _, path := range o.projectPlaces() {
+		for _, path := range projectPlaces(o) {
 			if why := settings.Astray(path, o.Paths.Cwd); why != "" {
 				o.Warnings = append(o.Warnings, text.EscapeLine(path+" is passed over: "+why))
 			}
@@ -162,7 +160,7 @@ func (o *Options) load(project bool) (err error) {
 }
 
 // projectPlaces returns the places in a project that are read beside its settings and .env.
-func (o *Options) projectPlaces() (list []string) {
+func projectPlaces(o *Options) (list []string) {
 	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
 		list = append(list, o.Paths.Workspace(name))
 	}
@@ -176,7 +174,7 @@ func (o *Options) brings(path string) bool {
 }
 
 // Charsets returns what decodes texts: by the settings and the user's language.
-func (o *Options) Charsets() charset.Decoder {
+func Charsets(o *Options) charset.Decoder {
 	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG")))
 }
 
@@ -189,7 +187,7 @@ func envList(vars map[string]settings.EnvValue) (list []string) {
 }
 
 // Chosen returns which conversation is resumed.
-func (o *Options) Chosen() journal.Choice {
+func Chosen(o *Options) journal.Choice {
 	return journal.Choice{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
@@ -217,7 +215,7 @@ func (o *Options) InTree() string {
 
 // SystemMD returns the value of a variable that names a file with the system prompt. A value
 // without a path means the project's file, which may be no link out of the project.
-func (o *Options) SystemMD(name string) string {
+func SystemMD(o *Options, name string) string {
 	v := o.Env.Getenv(name)
 	reads := name == "GEMINI_SYSTEM_MD"
 	if on := strings.ToLower(v); (on == "1" || on == "true") &&
@@ -236,26 +234,6 @@ func (o *Options) Wide() string {
 		return "the root directory"
 	}
 	return ""
-}
-
-// MayUse returns why an approval mode can't be used here, nil if it can.
-func (o *Options) MayUse(m policy.Mode) error {
-	untrusted := o.Trust.State < trust.Unneeded
-	switch {
-	case !slices.Contains(policy.Modes[:], m):
-		return &commands.Error{Misused: true,
-			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
-	case m == policy.Plan && !o.Settings.PlanMode:
-		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
-	case m == policy.Yolo && o.Settings.NoYolo:
-		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
-	case m == policy.Auto && o.Wide() != "":
-		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.Wide())
-	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
-		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
-			"gemline trust add lets the next session use %s", m)
-	}
-	return nil
 }
 
 // Unused lists what is set up and not in use yet.

@@ -19,8 +19,8 @@ type places struct {
 	keyFile string              // of the command line
 }
 
-// Places returns where things are in this directory.
-func (o *Options) Places() places {
+// NewPlaces returns where things are in this directory.
+func NewPlaces(o *Options) places {
 	return places{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
 }
 
@@ -106,12 +106,12 @@ func below(dir, name string) string {
 
 // Unkept returns the directories of gemline's own files that change with every run, and the
 // worktrees of others.
-func (o *Options) Unkept() []string {
+func Unkept(o *Options) []string {
 	list := []string{o.Paths.Workspace("worktrees")}
 	if o.Paths.Home != "" {
 		list = append(list, o.Paths.User("tmp"), o.Paths.User("history"), o.Paths.User("gemline"))
 	}
-	if dir := o.Places().cache(); dir != "" {
+	if dir := NewPlaces(o).cache(); dir != "" {
 		list = append(list, dir)
 	}
 	return list

@@ -22,10 +22,10 @@ type rulebook struct {
 	tell     func(string) // prints a note that is no warning
 }
 
-// Policy returns the policy that judges calls by the rules, for commands that l starts. Warn
+// NewPolicy returns the policy that judges calls by the rules, for commands that l starts. Warn
 // prints the problems of rules, and tell which rules were stored. A file that can't be read as
 // rules is an error, since nobody knows what it would deny.
-func (o *Options) Policy(l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
+func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
 	return rulebook{o, l, warn, tell}.policy(unattended)
 }
 
@@ -110,7 +110,11 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 		say(policy.Project, key, slices.DeleteFunc(b.opts.Settings.Said(key),
 			func(one settings.Said) bool { return one.Scope != settings.Workspace }))
 	}
-	b.opts.excluded(func(from string, tools []string) { add(policy.Extension, from, policy.Lists{Exclude: tools}) })
+	for _, x := range b.opts.Active() {
+		if len(x.ExcludeTools) > 0 {
+			add(policy.Extension, x.Manifest(), policy.Lists{Exclude: x.ExcludeTools})
+		}
+	}
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
 	return all
 }
@@ -152,14 +156,14 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: b.opts.Places().place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: NewPlaces(b.opts).place(path), Tier: policy.Admin, Must: true})
 	}
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: b.opts.Places().place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: NewPlaces(b.opts).place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},
@@ -177,7 +181,7 @@ func (b rulebook) extensionRules() (list []policy.Source) {
 	if !b.opts.userSettings.Extensions {
 		return nil
 	}
-	for _, dir := range extension.Policies(b.opts.extensions(b.opts.userSettings)) {
+	for _, dir := range extension.Policies(extensionConfig(b.opts, b.opts.userSettings)) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 	}
 	return list

@@ -26,9 +26,8 @@ import (
 
 // A serverSet is the MCP servers that are set up for a directory, and which of them run.
 type serverSet struct {
-	list   []mcpServer
-	start  func(settings.Server) consent.Started // finds the files that start
-	agreed *agreements
+	opts *Options
+	list []mcpServer
 }
 
 // An mcpServer is a configured server with its origin.
@@ -41,10 +40,10 @@ type mcpServer struct {
 // projects reports whether the project defines the server.
 func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
 
-// findServers returns the servers of the files of settings, of a trusted project's
+// newServerSet returns the servers of the files of settings, of a trusted project's
 // .mcp.json and of the extensions, the strongest for each name.
-func (o *Options) findServers(notify func(string)) *serverSet {
-	set := &serverSet{start: o.startedBy, agreed: o.agreed}
+func newServerSet(o *Options, notify func(string)) *serverSet {
+	set := &serverSet{opts: o}
 	add := func(s settings.Server, from string) {
 		i := slices.IndexFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		switch {
@@ -71,7 +70,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 	}
 	for _, x := range o.Active() {
 		for _, s := range settings.ServersIn(x.Servers, nil) {
-			s = o.brought(x, s)
+			s = broughtBy(o, x, s)
 			s.File = x.Manifest()
 			add(s, x.Name)
 		}
@@ -80,7 +79,7 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
-	o.blockServers(set)
+	set.block()
 	for _, m := range set.list {
 		m.tell(notify)
 	}
@@ -95,9 +94,9 @@ func (o *Options) findServers(notify func(string)) *serverSet {
 	return set
 }
 
-// brought returns a server that an extension brings, with the values of its settings.
-func (o *Options) brought(x extension.Extension, s settings.Server) settings.Server {
-	values, variables := o.values(x), x.Variables(o.Paths.Cwd)
+// broughtBy returns a server that an extension brings, with the values of its settings.
+func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Server {
+	values, variables := extensionValues(o, x), x.Variables(o.Paths.Cwd)
 	s = s.Filled(func(name string) (string, bool) {
 		for _, known := range []map[string]string{variables, values} {
 			if v, ok := known[name]; ok {
@@ -170,8 +169,9 @@ func merged(a, b map[string]string) map[string]string {
 	return out
 }
 
-// blockServers notes for each unused server the reason.
-func (o *Options) blockServers(set *serverSet) {
+// block notes for each unused server the reason.
+func (set *serverSet) block() {
+	o := set.opts
 	if len(set.list) == 0 {
 		return
 	}
@@ -244,7 +244,7 @@ func (set *serverSet) item(m mcpServer) item {
 	}
 	return item{projects: m.projects(), wish: w, starts: func() (consent.Started, string) {
 		b, _ := json.Marshal(m.Said)
-		s := set.start(m.Server)
+		s := startedBy(set.opts, m.Server)
 		return s, s.Fingerprint("mcp", m.Name, string(b))
 	}}
 }
@@ -260,12 +260,12 @@ func (set *serverSet) items() (list []item) {
 }
 
 // startedBy finds what a server of the project starts.
-func (o *Options) startedBy(m settings.Server) (s consent.Started) {
+func startedBy(o *Options, m settings.Server) (s consent.Started) {
 	if m.Command == "" {
 		return s
 	}
 	argv := append([]string{m.Command}, m.Args...)
-	s = o.started(o.Paths.Folder(m.Dir), m.Env, argv)
+	s = startedFiles(o, o.Paths.Folder(m.Dir), m.Env, argv)
 	if s.Unsure == "" && strings.Contains(strings.Join(append(argv, m.Dir), " "), "$") {
 		s.Unsure = "a variable is filled in in what starts"
 	}
@@ -273,7 +273,7 @@ func (o *Options) startedBy(m settings.Server) (s consent.Started) {
 }
 
 // rights returns a server's rights, "" if the user has not decided about its present form.
-func (set *serverSet) rights(m mcpServer) consent.Rights { return set.agreed.rights(set.item(m)) }
+func (set *serverSet) rights(m mcpServer) consent.Rights { return set.opts.agreed.rights(set.item(m)) }
 
 // address returns the address of a remote server, "" for a local one.
 func (m mcpServer) address() string {
@@ -391,7 +391,7 @@ func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
 // Servers returns the MCP servers of the directory.
 func (o *Options) Servers(notify func(string)) *serverSet {
 	if o.Found.servers == nil { // else they were found when the user was asked about them
-		o.Found.servers = o.findServers(notify)
+		o.Found.servers = newServerSet(o, notify)
 	}
 	return o.Found.servers
 }
@@ -417,7 +417,7 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !c.Opts.agreedByFlag(set.item(m)) {
+		if !agreedByFlag(c.Opts, set.item(m)) {
 			names = append(names, text.EscapeLine(m.Name))
 		}
 	}
@@ -432,8 +432,8 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
 		Log: c.Log, Keep: c.Keep}
-	logins := sync.OnceValue(c.Opts.logins) // when the first remote server is connected to
-	var remote map[string]oauth.Server      // by name
+	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Opts) }) // when the first remote server is connected to
+	var remote map[string]oauth.Server                                         // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
 	cfg.Seen = &mcp.Seen{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
 		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}

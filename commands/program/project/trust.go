@@ -23,8 +23,8 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	if o.Trust.State != trust.Unknown {
 		return nil
 	}
-	wishes := o.foreseen()
-	state, said, err := o.decide(ctx, user, notify, o.Trust, wishes)
+	wishes := foreseen(o)
+	state, said, err := decide(o, ctx, user, notify, o.Trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
 		return o.Trust.Refuse()
 	}
@@ -39,18 +39,19 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 }
 
 // foreseen returns the wishes that the folder would have if it was trusted.
-func (o *Options) foreseen() []wish {
-	in := *o
+func foreseen(o *Options) []wish {
+	copied := *o
+	in := &copied
 	in.Trust.State = trust.Trusted
-	in.agreed = in.newAgreements()
+	in.agreed = newAgreements(in)
 	if in.load(true) != nil { // printed when the settings are read for use
 		return nil
 	}
-	return in.wanted(func(string) {})
+	return wanted(in, func(string) {})
 }
 
 // decide asks about a folder, and stores the answer.
-func (o *Options) decide(ctx context.Context, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
+func decide(o *Options, ctx context.Context, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
 	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
@@ -78,7 +79,7 @@ func (o *Options) decide(ctx context.Context, user Consenter, notify func(string
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
 // Permit returns a function that asks about a folder in the middle of a session.
-func (o *Options) Permit(user Consenter, notify func(string)) func(context.Context, string) (string, error) {
+func Permit(o *Options, user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
 		paths := project.Paths{Home: o.Paths.Home, Cwd: o.Paths.Folder(folder)}
 		if info, err := os.Stat(paths.Cwd); err != nil || !info.IsDir() {
@@ -88,7 +89,7 @@ func (o *Options) Permit(user Consenter, notify func(string)) func(context.Conte
 		if err != nil {
 			return "", err
 		}
-		state, _, err := o.decide(ctx, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
+		state, _, err := decide(o, ctx, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
 			Brings: trust.Survey(paths, o.Settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err

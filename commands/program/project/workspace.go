@@ -16,14 +16,14 @@ import (
 )
 
 // GlobalContext returns the user's context file for all projects, "" without a home directory.
-func (o *Options) GlobalContext() string { return o.Paths.User(memory.DefaultName) }
+func GlobalContext(o *Options) string { return o.Paths.User(memory.DefaultName) }
 
 // NewWorkspace makes the workspace: the directory, and those that the settings add. Its stored
 // state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
-	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: o.GlobalContext(),
-		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: o.Places().keptSecret,
-		Charsets: o.Charsets(), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: GlobalContext(o),
+		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: NewPlaces(o).keptSecret,
+		Charsets: Charsets(o), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func imposed(o *Options, dir string) error {
 		return nil
 	}
 	path := o.Paths.Folder(dir)
-	secret := append(o.Places().hidden(), o.Paths.Home, o.Paths.User())
+	secret := append(NewPlaces(o).hidden(), o.Paths.Home, o.Paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
 		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || at != o.Paths.Home &&
 			disk.Inside(o.Paths.Folder(at), path))
@@ -93,7 +93,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 		Undecided: func() bool { return o.Trust.State == trust.Unneeded },
 		Markers:   append([]string{}, o.Settings.Markers...), // none is not the default
 		Flat:      o.Settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.Ledger,
-		Charsets: o.Charsets(), Warn: warn}
+		Charsets: Charsets(o), Warn: warn}
 	if temp != "" {
 		cfg.Private = filepath.Join(temp, "memory")
 	}
@@ -122,7 +122,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Agreed = func() []string { return append(o.agreed.running(), obeyed...) }
 	}
 	if o.Paths.Home != "" {
-		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(o.GlobalContext())), []string{o.Paths.User("tmp")}
+		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(GlobalContext(o))), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
 	for _, dir := range filepath.SplitList(o.Env.Getenv("PATH")) {
