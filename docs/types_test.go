@@ -29,7 +29,7 @@ var inheriting = map[string]string{
 // How many types are still over a limit. Each number may only fall; whoever brings it to five
 // names the types in the place of the number, with a reason each.
 const (
-	stillFields    = 35 // have more than 15 fields
+	stillFields    = 34 // have more than 15 fields
 	stillMethodful = 24 // have more than 25 methods, inherited ones included
 )
 
