@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type extensionsValidate struct {
 	Path string `arg:"" complete:"dirs" help:"The extension's folder."`
 }
 
-var semver = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
+var semver = text.Pattern(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 
 // Run checks an extension.
 func (c *extensionsValidate) Run(set *extensionSet) error {
@@ -37,7 +36,7 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 	if err := source.Check(path); err != nil {
 		problems = append(problems, err.Error())
 	}
-	if !semver.MatchString(x.Version) {
+	if !semver().MatchString(x.Version) {
 		notes = append(notes, fmt.Sprintf("the version %q is not like 1.2.3", x.Version))
 	}
 	if filepath.Base(path) != x.Name {

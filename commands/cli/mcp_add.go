@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -123,11 +122,11 @@ func flagsFirst(args []string) ([]string, error) {
 	return slices.Concat(own, words, rest), nil
 }
 
-var serverName = regexp.MustCompile(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
+var serverName = text.Pattern(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
 
 // entry returns what is written.
 func (a *mcpAdd) entry() (e mcpEntry, err error) {
-	if !serverName.MatchString(a.Name) {
+	if !serverName().MatchString(a.Name) {
 		return e, &flags.UsageError{Message: fmt.Sprintf("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)}
 	}
 	if a.Timeout < 0 {

@@ -39,17 +39,17 @@ const (
 const warningMark = "Warning: "
 
 // words finds how hooks spell a block, a question and an agreement.
-var words = map[string]*regexp.Regexp{
-	block: regexp.MustCompile(`^(?:den(?:y|ied|ies)|(?:block|reject)(?:ed|s)?|refused?|disallow(?:ed)?|forbid(?:den)?)$`),
-	ask:   regexp.MustCompile(`^ask$`),
-	allow: regexp.MustCompile(`^(?:allow(?:ed|s)?|approve[ds]?)$`),
+var words = map[string]func() *regexp.Regexp{
+	block: text.Pattern(`^(?:den(?:y|ied|ies)|(?:block|reject)(?:ed|s)?|refused?|disallow(?:ed)?|forbid(?:den)?)$`),
+	ask:   text.Pattern(`^ask$`),
+	allow: text.Pattern(`^(?:allow(?:ed|s)?|approve[ds]?)$`),
 }
 
 // decision returns which decision a word of JSON is, in capitals or not, "" if it is none.
 func decision(word string) string {
 	word = strings.ToLower(strings.Trim(word, " \t\r\n.!"))
 	for decision, spelled := range words {
-		if spelled.MatchString(word) {
+		if spelled().MatchString(word) {
 			return decision
 		}
 	}
@@ -116,7 +116,7 @@ func (o Outcome) answer() (a Answer, ok bool) {
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()
-	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing.MatchString(c.Outcome.said()) {
+	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing().MatchString(c.Outcome.said()) {
 		return a, ok
 	}
 	switch c.Hook.Event {
@@ -131,7 +131,7 @@ func (c Call) answer() (a Answer, ok bool) {
 }
 
 // refusing finds words of an answer that may be meant to keep something from happening.
-var refusing = regexp.MustCompile(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
+var refusing = text.Pattern(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
 
 // said returns the part of the hook's output that counts.
 func (o Outcome) said() string {
@@ -152,7 +152,7 @@ func (o Outcome) misread() string {
 	switch {
 	case said == "" || said == "null":
 		return ""
-	case !isJSON && o.Code < 2 && opening.MatchString(said):
+	case !isJSON && o.Code < 2 && opening().MatchString(said):
 		return "it printed JSON that is broken: " + text.OneLine(said, most)
 	case !isJSON:
 		return ""
@@ -190,7 +190,7 @@ func (o Outcome) misread() string {
 func parseJSON(text string) (object map[string]any, ok bool) {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
-		object = lastObject(lastComma.ReplaceAllString(text, "$1$2"))
+		object = lastObject(lastComma().ReplaceAllString(text, "$1$2"))
 		return object, object != nil
 	}
 	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
@@ -204,7 +204,7 @@ func parseJSON(text string) (object map[string]any, ok bool) {
 }
 
 // lastComma finds texts, which stay, and commas behind which a list or an object ends.
-var lastComma = regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")|,(\s*[}\]])`)
+var lastComma = text.Pattern(`("(?:[^"\\\n]|\\.)*")|,(\s*[}\]])`)
 
 // spelled returns an object in which the fields of an answer have their usual names, where
 // they are in other capitals or have a line between their words.
@@ -238,7 +238,7 @@ func decided(o map[string]any) (all []any) {
 }
 
 // opening finds where an object of JSON is meant to begin.
-var opening = regexp.MustCompile(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
+var opening = text.Pattern(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 
 // answerKeys are the keys of which an object among other output has at least one.
 var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason",

@@ -397,7 +397,7 @@ func worded(command string) string {
 	}
 	var b strings.Builder
 	at := 0
-	for _, piece := range append(quoted.FindAllStringIndex(command, -1), []int{len(command), len(command)}) {
+	for _, piece := range append(quoted().FindAllStringIndex(command, -1), []int{len(command), len(command)}) {
 		b.WriteString(ours.ReplaceAllString(command[at:piece[0]], `"${0}"`))
 		b.WriteString(command[piece[0]:piece[1]])
 		at = piece[1]
@@ -406,7 +406,7 @@ func worded(command string) string {
 }
 
 // quoted finds what stands in quotes, and characters that a backslash quotes.
-var quoted = regexp.MustCompile(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
+var quoted = text.Pattern(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
 
 // ours finds the variables that gemline sets: of a session, and of an extension.
 var ours = func() *regexp.Regexp {

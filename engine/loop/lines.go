@@ -1,9 +1,10 @@
 package loop
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"gemline/engine/text"
 )
 
 const (
@@ -12,9 +13,9 @@ const (
 )
 
 var (
-	fence     = regexp.MustCompile("^\\s*(```+|~~~+)")
-	structure = regexp.MustCompile(`^\s*([|>]|#+\s|\d{1,9}[.)]\s|[-*+]\s)`) // a row of a table, a quote, a heading, an item
-	divider   = regexp.MustCompile(`^[-+_=*\s\x{2500}-\x{257f}]*$`)
+	fence     = text.Pattern("^\\s*(```+|~~~+)")
+	structure = text.Pattern(`^\s*([|>]|#+\s|\d{1,9}[.)]\s|[-*+]\s)`) // a row of a table, a quote, a heading, an item
+	divider   = text.Pattern(`^[-+_=*\s\x{2500}-\x{257f}]*$`)
 )
 
 // lines says which characters of a Markdown text count: characters in code and in lines that
@@ -59,17 +60,17 @@ func (l *lines) begin(r rune) (fresh bool, ripe []rune) {
 	l.lead = append(l.lead, r)
 	line, ends := string(l.lead), r == '\n'
 	mark := strings.TrimLeftFunc(line, unicode.IsSpace)
-	divides := divider.MatchString(line)
+	divides := divider().MatchString(line)
 	if !ends && len(l.lead) <= longestDivider && (divides || len([]rune(mark)) < longestMark) {
 		return false, nil
 	}
 	l.known = true
-	if m := fence.FindStringSubmatch(line); m != nil {
+	if m := fence().FindStringSubmatch(line); m != nil {
 		l.code, l.skip = m[1], true
 		return true, nil
 	}
 	if divides && mark != "" && len(l.lead) <= longestDivider {
 		return true, nil
 	}
-	return structure.MatchString(line), l.lead
+	return structure().MatchString(line), l.lead
 }

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -38,7 +37,7 @@ func QuoteFrontMatter(head string) string {
 		key, value, ok := strings.Cut(lines[i], ":")
 		value = strings.TrimSpace(value)
 		if !ok || key == "" || value == "" || !isWord(key) || !strings.HasPrefix(lines[i], key+": ") ||
-			structured.MatchString(value) {
+			structured().MatchString(value) {
 			out = append(out, lines[i])
 			continue
 		}
@@ -61,7 +60,7 @@ func QuoteFrontMatter(head string) string {
 }
 
 // structured matches a value that is more than words: the head of a block, a list, an object.
-var structured = regexp.MustCompile(`^(?:[|>][-+0-9]*(?:\s+#.*)?|\[.*\]|\{.*\}|[\[{][^\]}]*)$`)
+var structured = Pattern(`^(?:[|>][-+0-9]*(?:\s+#.*)?|\[.*\]|\{.*\}|[\[{][^\]}]*)$`)
 
 // isWord reports whether s is the name of a key.
 func isWord(s string) bool {
@@ -76,7 +75,7 @@ func wantsQuotes(value string) bool {
 	if quoted {
 		inner := unquoted(value)
 		return inner == value || value[0] == '\'' && strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") ||
-			value[0] == '"' && strings.Contains(escapes.ReplaceAllString(inner, ""), `"`)
+			value[0] == '"' && strings.Contains(escapes().ReplaceAllString(inner, ""), `"`)
 	}
 	return strings.HasPrefix(value, "- ") || strings.Contains(value+"\n", ": ") ||
 		strings.Contains(value+"\n", ":\n") || strings.Contains(value, " #") ||
@@ -84,7 +83,7 @@ func wantsQuotes(value string) bool {
 }
 
 // escapes are the characters behind a backslash.
-var escapes = regexp.MustCompile(`\\.`)
+var escapes = Pattern(`\\.`)
 
 // unquoted returns what stands between the quotes around s, or s.
 func unquoted(s string) string {

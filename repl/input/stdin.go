@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -173,7 +174,7 @@ func Block(text string, size int, encoding string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s bytes=\"%d\" encoding=%q>\n", stdinTag, size, encoding)
 	last := 0
-	for _, at := range stdinEnd.FindAllStringIndex(text, -1) {
+	for _, at := range stdinEnd().FindAllStringIndex(text, -1) {
 		b.WriteString(text[last:at[0]])
 		b.WriteString("&lt;")
 		last = at[0] + 1
@@ -187,7 +188,9 @@ func Block(text string, size int, encoding string) string {
 }
 
 // stdinEnd matches text that a reader might take for the end of the block.
-var stdinEnd = regexp.MustCompile(`(?i)<[\s\pC]*/[\s\pC]*` + stdinTag)
+var stdinEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<[\s\pC]*/[\s\pC]*` + stdinTag)
+})
 
 // packed lists compressed formats: their first bytes, and the command that unpacks them.
 var packed = []struct{ begins, name, by string }{

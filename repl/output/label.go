@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // A Label is the word that a message of the program begins with.
@@ -76,7 +78,7 @@ func (ws Words) word(l Label) string {
 }
 
 // A label's word is short, of ASCII, and needs no quotation marks.
-var labelWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)
+var labelWord = text.Pattern(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)
 
 // Rename returns the Words of a user who has named labels, or says why they
 // won't do. No two labels may be called the same.
@@ -86,7 +88,7 @@ func Rename(names map[string]string) (Words, error) {
 		switch word := names[name]; {
 		case !slices.Contains(Labels(), Label(name)):
 			return nil, fmt.Errorf("%.40q is not a label; there are: %s", name, listed(Labels()))
-		case !labelWord.MatchString(word):
+		case !labelWord().MatchString(word):
 			return nil, fmt.Errorf("%s can't be called %.40q: a letter, then letters, digits, - and _, 20 at most", name, word)
 		default:
 			words[Label(name)] = word

@@ -2,7 +2,6 @@ package question
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +33,7 @@ type changedLine struct {
 }
 
 // hunkHead is the line that opens a hunk.
-var hunkHead = regexp.MustCompile(`^@@ -(\d*)(?:,(\d+))? \+(\d*)(?:,(\d+))? @@(?: (.*))?$`)
+var hunkHead = text.Pattern(`^@@ -(\d*)(?:,(\d+))? \+(\d*)(?:,(\d+))? @@(?: (.*))?$`)
 
 // ParseChange takes a unified diff of one file apart. It reports false of any
 // other text.
@@ -87,7 +86,7 @@ func ParseChange(diff string) (c Change, ok bool) {
 // ParseHunk reads the line that opens a hunk: where it begins and how long it
 // is, before and after the change, and the function it is in.
 func ParseHunk(l string) (n [4]int, where string, ok bool) {
-	m := hunkHead.FindStringSubmatch(strings.TrimSuffix(l, "\r"))
+	m := hunkHead().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 	if m == nil {
 		return n, "", false
 	}
@@ -123,7 +122,7 @@ func CountLines(added, removed int) string {
 
 // definition is a line that opens a function or a type, with its name. What may
 // stand before the word that says so is not looked at.
-var definition = regexp.MustCompile(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
+var definition = text.Pattern(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
 
 // Function names the function or the type that all of c is in, such as
 // "function Put"; it returns "" if that is not known.
@@ -134,11 +133,11 @@ func (c Change) Function() (name string) {
 			if l.mark != ' ' {
 				break
 			}
-			if definition.MatchString(l.text) || l.text != "" && strings.ContainsRune("})", rune(l.text[0])) {
+			if definition().MatchString(l.text) || l.text != "" && strings.ContainsRune("})", rune(l.text[0])) {
 				where = l.text
 			}
 		}
-		m := definition.FindStringSubmatch(where)
+		m := definition().FindStringSubmatch(where)
 		if m == nil {
 			return ""
 		}

@@ -441,9 +441,9 @@ func (r *reader) shell(name string, args []string, unknown func(int) bool) {
 
 // What the scripts of other languages hold, if they load or run something else.
 var (
-	pythonLoads = regexp.MustCompile(`\b(sys\.path|importlib|runpy|exec|eval|compile|__import__|subprocess|multiprocessing|pty|ctypes|imp|site|pickle|marshal|execv\w*|spawn\w*|posix_spawn\w*|popen|system)\b`)
-	nodeLoads   = regexp.MustCompile(`\b(require|import|eval|Function|createRequire|process\.(binding|dlopen)|getBuiltinModule)\b`)
-	nodeOwn     = regexp.MustCompile(`(?:require\(\s*|import\(\s*|\bimport\s[\w\s{},*$]*from\s*|\bimport\s*)['"](?:node:)?(?:fs|fs/promises|path|os|util|url|crypto|http|https|net|readline|events|stream|buffer|timers|process|assert)['"]`)
+	pythonLoads = text.Pattern(`\b(sys\.path|importlib|runpy|exec|eval|compile|__import__|subprocess|multiprocessing|pty|ctypes|imp|site|pickle|marshal|execv\w*|spawn\w*|posix_spawn\w*|popen|system)\b`)
+	nodeLoads   = text.Pattern(`\b(require|import|eval|Function|createRequire|process\.(binding|dlopen)|getBuiltinModule)\b`)
+	nodeOwn     = text.Pattern(`(?:require\(\s*|import\(\s*|\bimport\s[\w\s{},*$]*from\s*|\bimport\s*)['"](?:node:)?(?:fs|fs/promises|path|os|util|url|crypto|http|https|net|readline|events|stream|buffer|timers|process|assert)['"]`)
 )
 
 // python tells what Python runs.
@@ -460,7 +460,7 @@ func (r *reader) python(name string, args []string, unknown func(int) bool) {
 		if strings.HasPrefix(arg, "-") {
 			break
 		}
-		path := r.other(arg, pythonLoads, func(s string) string { return s })
+		path := r.other(arg, pythonLoads(), func(s string) string { return s })
 		if path != "" && !alone {
 			r.unsure("%s also loads modules from beside %s; with -I it does not", name, r.short(path))
 			r.directory(filepath.Dir(path), "")
@@ -476,7 +476,7 @@ func (r *reader) node(args []string, unknown func(int) bool) {
 		r.unsure("what node loads can't be told")
 		return
 	}
-	r.other(args[0], nodeLoads, func(s string) string { return nodeOwn.ReplaceAllString(s, "") })
+	r.other(args[0], nodeLoads(), func(s string) string { return nodeOwn().ReplaceAllString(s, "") })
 }
 
 // other reads a script of another language, and returns where it is.

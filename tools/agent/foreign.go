@@ -67,7 +67,7 @@ func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
 		return nil
 	case ours != "":
 		return []string{ours}
-	case !toolPattern.MatchString(name):
+	case !toolPattern().MatchString(name):
 		r.note(n, d, "%.100q is no name of a tool, and left out; a * stands for any ending", entry)
 		return nil
 	case name != strings.ToLower(name) && !strings.HasPrefix(name, "mcp_"):

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -203,7 +202,7 @@ func slugOf(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(name)), "-")
 }
 
-var slug = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
+var slug = text.Pattern(`^[a-z0-9_-]{1,64}$`)
 
 // fact reads the value of a key.
 func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
@@ -217,7 +216,7 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 		if d.Name = slugOf(said); d.Name != said {
 			r.note(n, d, "it is called %s: a name is made of small letters, digits, - and _", d.Name)
 		}
-		if !slug.MatchString(d.Name) {
+		if !slug().MatchString(d.Name) {
 			r.fail(n, "name is made of small letters, digits, - and _, at most 64")
 		}
 	case "description":
@@ -296,7 +295,7 @@ func (r *reader) whole(key string, n *yaml.Node, most int) int {
 	return int(v)
 }
 
-var toolPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_.:-]+\*?)$`)
+var toolPattern = text.Pattern(`^(\*|[A-Za-z0-9_.:-]+\*?)$`)
 
 // server reads an MCP server, as settings have it.
 func (r *reader) server(n *yaml.Node) map[string]any {

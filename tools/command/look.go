@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -134,11 +133,11 @@ func (l *looker) opens(c engine.Command) bool {
 		return true
 	}
 	return name != "echo" && name != "printf" && !strings.HasSuffix(name, "grep") &&
-		slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool { return !counting.MatchString(w.Text) })
+		slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool { return !counting().MatchString(w.Text) })
 }
 
 // counting finds short options and numbers, as of head -n 3.
-var counting = regexp.MustCompile(`^(-[a-zA-Z0-9]*|[0-9]+)$`)
+var counting = text.Pattern(`^(-[a-zA-Z0-9]*|[0-9]+)$`)
 
 // imports says what keeps an interpreter from running only what comes with it: it
 // looks for modules in its directory first.
@@ -146,7 +145,7 @@ func (l *looker) imports() string {
 	for _, dir := range l.dirs {
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
-			if e.IsDir() && !exists(filepath.Join(dir, e.Name(), "__init__.py")) || !e.IsDir() && !module.MatchString(e.Name()) {
+			if e.IsDir() && !exists(filepath.Join(dir, e.Name(), "__init__.py")) || !e.IsDir() && !module().MatchString(e.Name()) {
 				continue
 			}
 			return "it may run " + brief(e.Name())
@@ -159,7 +158,7 @@ func (l *looker) imports() string {
 }
 
 // module finds the files that Python takes for modules.
-var module = regexp.MustCompile(`(?i)\.(py.*|so)$`)
+var module = text.Pattern(`(?i)\.(py.*|so)$`)
 
 // once returns find(key), and calls find once for each key.
 func once(known map[string]string, key string, find func(string) string) string {
@@ -178,9 +177,9 @@ var versions = []string{"--version", "-version", "-V", "-v"}
 func (l *looker) ends(name string, args []engine.Word) string {
 	for _, w := range args {
 		switch {
-		case name == "tail" && following.MatchString(w.Text):
+		case name == "tail" && following().MatchString(w.Text):
 			l.c.follows = true
-		case name == "sleep" && !short.MatchString(w.Text):
+		case name == "sleep" && !short().MatchString(w.Text):
 			return "for longer than a minute"
 		}
 	}
@@ -188,8 +187,8 @@ func (l *looker) ends(name string, args []engine.Word) string {
 }
 
 var (
-	following = regexp.MustCompile(`^(-[a-zA-Z]*[fF]|--f|--retry)`)
-	short     = regexp.MustCompile(`^[0-5]?[0-9](\.[0-9]+)?s?$`)
+	following = text.Pattern(`^(-[a-zA-Z]*[fF]|--f|--retry)`)
+	short     = text.Pattern(`^[0-5]?[0-9](\.[0-9]+)?s?$`)
 )
 
 // beside reports whether a command of a plain script looks also where it is not
@@ -209,17 +208,17 @@ func (l *looker) beside(c engine.Command) bool {
 	}
 	return !slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool {
 		_, value, _ := strings.Cut(w.Text, "=")
-		if value == "" && glued.MatchString(w.Text) {
+		if value == "" && glued().MatchString(w.Text) {
 			value = w.Text[2:]
 		}
 		return l.names(engine.Word{Text: value, Known: true}, false) != "" ||
-			strings.HasSuffix(name, "grep") && recursive.MatchString(w.Text)
+			strings.HasSuffix(name, "grep") && recursive().MatchString(w.Text)
 	})
 }
 
 var (
-	recursive = regexp.MustCompile(`^(-[^-]*[rRd]|--(r|d))`)
-	glued     = regexp.MustCompile(`^-[a-zA-Z].`) // -f.env
+	recursive = text.Pattern(`^(-[^-]*[rRd]|--(r|d))`)
+	glued     = text.Pattern(`^-[a-zA-Z].`) // -f.env
 )
 
 // cd notes where the commands behind it may run: there, or where they did if it

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/engine/text"
 	"gemline/tools/gitconfig"
 	"gemline/tools/launch"
 	"gemline/tools/shell/program"
@@ -29,23 +29,23 @@ type gitUse struct {
 
 var (
 	// quiet are the words with which a list of commits shows no contents.
-	quiet = regexp.MustCompile(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
+	quiet = text.Pattern(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
 	// unlisted finds options with which git shows what else is not asked about:
 	// another repository, or what its input or a name stands for.
-	unlisted = regexp.MustCompile(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
+	unlisted = text.Pattern(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
 	// steady finds words whose first letters no shell replaces, so that they are no options.
-	steady = regexp.MustCompile("^[A-Za-z0-9_./][^$`]*$")
+	steady = text.Pattern("^[A-Za-z0-9_./][^$`]*$")
 	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
-	plainKey = regexp.MustCompile(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
+	plainKey = text.Pattern(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
 		`rebase|remote|status|submodule|tag|user)\.[^=]*$`)
 	// object finds what may be the name of an object.
-	object = regexp.MustCompile(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
+	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
-	filePattern = regexp.MustCompile(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
+	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
 	// header finds what may be a token for a server.
-	header = regexp.MustCompile(`(?i)extraheader`)
+	header = text.Pattern(`(?i)extraheader`)
 	// password finds an address with a password, or with what may be a token.
-	password = regexp.MustCompile(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
+	password = text.Pattern(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
 )
 
 // command says what keeps a command of git from looking only.
@@ -70,14 +70,14 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 	for _, w := range rest {
 		words = append(words, w.Text)
 	}
-	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	speaks := func(word string) bool { return !quiet().MatchString(word) }
 	p, _ := program.Find("git").Command(sub)
 	shows, lists := p.LooksAt(words), p.ListsAt(words)
 	if !shows && !lists {
 		return brief(strings.Join(append([]string{sub}, words[:min(1, len(words))]...), " ")) + " is not on the list"
 	}
 	if sub == "config" && strings.HasPrefix(slices.Concat(words, []string{""})[0], "-") &&
-		(len(words) != 2 || !rest[1].Known || !plainKey.MatchString(words[1])) {
+		(len(words) != 2 || !rest[1].Known || !plainKey().MatchString(words[1])) {
 		return "which settings it shows is not on the list"
 	}
 	if p.RecordsAt(words) {
@@ -86,11 +86,11 @@ func (g *gitUse) command(l *looker, args []engine.Word) string {
 	shows = shows && !(lists && !slices.ContainsFunc(words, speaks))
 	for _, w := range rest {
 		switch {
-		case unlisted.MatchString(w.Text), shows && w.Text == "--stdin":
+		case unlisted().MatchString(w.Text), shows && w.Text == "--stdin":
 			return brief(w.Text) + " is not on the list"
-		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern.MatchString(w.Text)):
+		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern().MatchString(w.Text)):
 			return "what it shows is known only when it runs"
-		case lists && !shows && !w.Known && !steady.MatchString(w.Text):
+		case lists && !shows && !w.Known && !steady().MatchString(w.Text):
 			return "what it lists is known only when it runs"
 		case shows:
 			g.names = append(g.names, objects(w.Text)...)
@@ -144,7 +144,7 @@ func harmless(words []string) bool {
 	}
 	p, _ := program.Find("git").Command(words[0])
 	words = words[1:]
-	speaks := func(word string) bool { return !quiet.MatchString(word) }
+	speaks := func(word string) bool { return !quiet().MatchString(word) }
 	switch {
 	case p.LooksAt(words):
 		return p.ListsAt(words) && !slices.ContainsFunc(words, speaks)
@@ -158,7 +158,7 @@ func harmless(words []string) bool {
 
 // objects returns what in a text may be names of objects.
 func objects(text string) (names []string) {
-	for _, name := range object.FindAllString(text, -1) {
+	for _, name := range object().FindAllString(text, -1) {
 		names = append(names, strings.Split(name, "..")...)
 	}
 	return names
@@ -184,9 +184,9 @@ func (l *looker) repository(dir string) string {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return "the repository's configuration can't be read"
-		case password.Match(text):
+		case password().Match(text):
 			return "an address in the repository's configuration holds a password"
-		case header.Match(text) && (l.c.args.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
+		case header().Match(text) && (l.c.args.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
 			return "the repository's configuration may hold a token"
 		}
 	}

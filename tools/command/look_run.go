@@ -87,7 +87,7 @@ func (env Tools) toolchains() (list []string) {
 	}
 	for _, name := range []string{".gitconfig", ".config/git/config", ".config/git/ignore", ".gitignore_global"} {
 		path := filepath.Join(home, name)
-		if text, err := disk.Read(path, mostConfig); err == nil && !password.Match(text) {
+		if text, err := disk.Read(path, mostConfig); err == nil && !password().Match(text) {
 			list = append(list, path)
 		}
 	}

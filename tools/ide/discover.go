@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +41,7 @@ const (
 
 // infoFile is how a companion's file is called: the number of the editor's process, and
 // the port, which older ones leave out.
-var infoFile = regexp.MustCompile(`^gemini-ide-server-(\d{1,9})(?:-(\d{1,5}))?\.json$`)
+var infoFile = text.Pattern(`^gemini-ide-server-(\d{1,9})(?:-(\d{1,5}))?\.json$`)
 
 func (p Place) get(name string) string {
 	value, _ := p.Lookup(name)
@@ -198,7 +197,7 @@ func (p Place) files(editor string) (found []companion, said []error) {
 	preferred := p.get("GEMINI_CLI_IDE_SERVER_PORT")
 	for _, pid := range p.processes() {
 		for _, name := range names {
-			m := infoFile.FindStringSubmatch(name)
+			m := infoFile().FindStringSubmatch(name)
 			if m == nil || m[1] != strconv.Itoa(pid) {
 				continue
 			}

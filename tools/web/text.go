@@ -7,10 +7,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/text"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
@@ -124,7 +125,7 @@ var unread = map[atom.Atom]bool{
 
 // unseen matches styles of what a browser does not show. What people don't see
 // is not given to a model, either.
-var unseen = regexp.MustCompile(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
+var unseen = text.Pattern(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
 
 // prune removes unread elements from a tree, and table spans, which the library would
 // expand enormously.
@@ -146,7 +147,7 @@ func prune(n *html.Node) {
 
 func hidden(n *html.Node) bool {
 	for _, a := range n.Attr {
-		if a.Key == "hidden" || a.Key == "style" && unseen.MatchString(a.Val) {
+		if a.Key == "hidden" || a.Key == "style" && unseen().MatchString(a.Val) {
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -45,21 +44,21 @@ func (it *item) markdown(b *strings.Builder) {
 // literal returns a line as text of a Markdown document: of what may be markup each
 // character has a backslash before it.
 func literal(line string) string {
-	return punctuation.ReplaceAllString(text.EscapeLine(line), `\$0`)
+	return punctuation().ReplaceAllString(text.EscapeLine(line), `\$0`)
 }
 
 // literalFact is literal for an id, a number or a time, which hold nothing that is markup
 // where they stand.
 func literalFact(value string) string {
-	if plainFact.MatchString(value) {
+	if plainFact().MatchString(value) {
 		return value
 	}
 	return literal(value)
 }
 
-var plainFact = regexp.MustCompile(`^[0-9A-Za-z]+([-: ][0-9A-Za-z]+)*$`)
+var plainFact = text.Pattern(`^[0-9A-Za-z]+([-: ][0-9A-Za-z]+)*$`)
 
-var punctuation = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
+var punctuation = text.Pattern("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
 
 // fenced returns text between fences that are in none of its lines.
 func fenced(language, s string) string {
@@ -114,7 +113,7 @@ func harmless(answer string) bool {
 }
 
 // heads finds the signs of a heading.
-var heads = regexp.MustCompile(`(?m)^((?:[ \t>]|[-*+][ \t]|[0-9]+[.)][ \t])*)(#{1,6})([ \t]|$)`)
+var heads = text.Pattern(`(?m)^((?:[ \t>]|[-*+][ \t]|[0-9]+[.)][ \t])*)(#{1,6})([ \t]|$)`)
 
 // escaped returns an answer with its headings lowered, and what begins HTML, images and, if
 // links are to go, these as text, but in code.
@@ -141,7 +140,7 @@ func escaped(answer string, links bool) string {
 		case *ast.Heading:
 			if k := n.Lines().Len(); k > 0 {
 				seg := n.Lines().At(k - 1)
-				if i := bytes.IndexByte(src[seg.Stop-1:], '\n'); i >= 0 && !heads.Match(lineAt(src, seg.Start)) {
+				if i := bytes.IndexByte(src[seg.Stop-1:], '\n'); i >= 0 && !heads().Match(lineAt(src, seg.Start)) {
 					lines[seg.Stop+i] = true
 				}
 			}
@@ -151,7 +150,7 @@ func escaped(answer string, links bool) string {
 	var b strings.Builder
 	at := 0
 	for _, line := range bytes.SplitAfter(src, []byte("\n")) {
-		if m := heads.FindSubmatchIndex(line); m != nil && !code[at+m[4]] {
+		if m := heads().FindSubmatchIndex(line); m != nil && !code[at+m[4]] {
 			level := min(m[5]-m[4]+deepest, 6)
 			b.Write(line[:m[4]])
 			b.WriteString(strings.Repeat("#", level))
