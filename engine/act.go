@@ -374,6 +374,9 @@ func (h host) Approve(ctx context.Context, p Proposal) (answer Answer, err error
 	if p.ID == "" {
 		p.ID = h.id
 	}
+	if p.Agent != "" { // an agent that calls an agent is asked for in the outer call's name
+		p.AgentCall = h.id
+	}
 	done := make(chan struct{})
 	h.notes <- func() {
 		defer close(done)

@@ -7,11 +7,12 @@ import (
 
 // A Proposal is a prepared call that waits for a verdict.
 type Proposal struct {
-	ID     string // the call's, as in its events
-	Tool   Tool
-	Agent  string // whose call it is; empty for the model that the user talks to
-	Args   map[string]any
-	Intent Intent
+	ID        string // the call's, as in its events
+	Tool      Tool
+	Agent     string // whose call it is; empty for the model that the user talks to
+	AgentCall string // the id of the call that runs the agent
+	Args      map[string]any
+	Intent    Intent
 }
 
 // A Verdict is what the policy makes of a Proposal. The zero Verdict asks.

@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,10 +9,7 @@ import (
 )
 
 // agents holds the running calls of agents. Several of one kind are numbered.
-type agents struct {
-	list   []agentCall
-	asking map[string]string // the asking agent, by the id of its call
-}
+type agents struct{ list []agentCall }
 
 type agentCall struct {
 	id, agent string
@@ -60,15 +56,11 @@ func (as *agents) titled(id, title string) string {
 	return title
 }
 
-// asks notes which agent asks about a call of its own.
-func (as *agents) asks(id, name string) {
-	if as.asking == nil {
-		as.asking = map[string]string{}
-	}
-	as.asking[id] = name
-}
-
 // Asking returns the name of the agent that makes a call, as it is printed.
 func (p *Printer) Asking(q engine.Proposal) string {
-	return cmp.Or(p.turn.agents.asking[q.ID], q.Agent)
+	as := &p.turn.agents
+	if i := slices.IndexFunc(as.list, func(c agentCall) bool { return c.id == q.AgentCall }); i >= 0 {
+		return as.name(q.AgentCall, as.list[i].agent)
+	}
+	return q.Agent
 }

@@ -65,7 +65,6 @@ func (p *Printer) nested(ev engine.Nested) {
 	case engine.State:
 		if said.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
-			p.turn.agents.asks(said.ID, name)
 		}
 	case engine.Started:
 		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it

@@ -89,7 +89,7 @@ func (h *held) choices(p engine.Proposal) (list []option) {
 // refuses.
 func (h *held) request(ctx context.Context, p engine.Proposal, title string,
 	more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
-	if _, known := h.view.calls[p.ID]; !known { // it is about no call, and over when it is answered
+	if _, known := h.view.calls[p.ID]; !known || p.AgentCall != "" { // it is about no call, and over when it is answered
 		h.view.beside++
 		p.ID = fmt.Sprintf("%s__asked_%d", p.ID, h.view.beside)
 		defer func() {
