@@ -97,7 +97,7 @@ var silent = slog.New(slog.DiscardHandler)
 // HTTP returns the Stream of a server that speaks streamable HTTP.
 func HTTP(r Remote) Stream {
 	s, client := newRemote(r)
-	//lint:ignore SA1019 revision 2025-11-25, which we speak, has servers ask on this stream
+	//lint:ignore SA1019 in the revisions that are asked for, servers ask on this stream
 	listening := transport.WithContinuousListening()
 	by, err := transport.NewStreamableHTTP(r.URL, transport.WithHTTPBasicClient(client), listening, transport.WithHTTPLogger(silent))
 	if err != nil {
