@@ -38,6 +38,8 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 
 	"google.golang.org/genai"
@@ -127,24 +129,25 @@ type stream struct {
 
 // A chunk is a piece of an answer, or all of it.
 type chunk struct {
-	Model   string
+	Object  words
+	Model   words
 	Choices []struct {
-		Index        int
+		Index        count
 		Delta        delta
 		Message      *delta
-		FinishReason *string `json:"finish_reason"`
+		FinishReason words `json:"finish_reason"`
 	}
 	Usage *struct {
-		PromptTokens     int `json:"prompt_tokens"`
-		CompletionTokens int `json:"completion_tokens"`
-		TotalTokens      int `json:"total_tokens"`
+		PromptTokens     count `json:"prompt_tokens"`
+		CompletionTokens count `json:"completion_tokens"`
+		TotalTokens      count `json:"total_tokens"`
 		PromptDetails    struct {
-			Cached int `json:"cached_tokens"`
+			Cached count `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionDetails struct {
-			Reasoning int `json:"reasoning_tokens"`
+			Reasoning count `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
-		CacheHits int `json:"prompt_cache_hit_tokens"` // of DeepSeek
+		CacheHits count `json:"prompt_cache_hit_tokens"` // of DeepSeek
 	}
 	Error json.RawMessage
 }
@@ -152,18 +155,42 @@ type chunk struct {
 // A delta is what a chunk adds to the message.
 type delta struct {
 	Content          content
-	ReasoningContent string `json:"reasoning_content"`
-	Reasoning        string
+	ReasoningContent words `json:"reasoning_content"`
+	Reasoning        words
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
-	Refusal          string
+	Refusal          words
 	ToolCalls        []struct {
-		Index    *int
-		ID       string
+		Index    *count
+		ID       words
 		Function struct {
-			Name      string
+			Name      words
 			Arguments arguments
 		}
 	} `json:"tool_calls"`
+}
+
+// Words are a text; a number, which some servers have for an id, is one; anything else is none.
+type words string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *words) UnmarshalJSON(b []byte) error {
+	switch {
+	case b[0] == '"':
+		return json.Unmarshal(b, (*string)(w))
+	case b[0] == '-' || '0' <= b[0] && b[0] <= '9':
+		*w = words(b)
+	}
+	return nil
+}
+
+// A count is a whole number; 0 where a server says anything else. Some write 10.0 or "10".
+type count int
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *count) UnmarshalJSON(b []byte) error {
+	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	*c = count(max(0, min(f, 1<<30)))
+	return nil
 }
 
 // A content is a text, or a list of parts of which some are thoughts.
@@ -225,25 +252,26 @@ func (s *stream) event(data []byte) error {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return s.from.Unreadable(err, data)
 	}
+	if c.Object == "error" { // of vLLM
+		c.Error = data
+	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return s.from.Fault(c.Error)
 	}
-	s.answer.Model(c.Model)
+	s.answer.Model(string(c.Model))
 	s.named = s.named || c.Model != ""
 	if u := c.Usage; u != nil {
 		output := u.CompletionTokens
 		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart
 			output += r
 		}
-		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
+		s.answer.Usage(int(u.PromptTokens), int(cmp.Or(u.PromptDetails.Cached, u.CacheHits)), int(output), int(u.CompletionDetails.Reasoning))
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 { // which was not asked for
 			continue
 		}
-		if choice.FinishReason != nil && *choice.FinishReason != "" {
-			s.finish = *choice.FinishReason
-		}
+		s.finish = cmp.Or(string(choice.FinishReason), s.finish)
 		d := choice.Delta
 		if choice.Message != nil {
 			d, s.whole = *choice.Message, true
@@ -257,8 +285,8 @@ func (s *stream) event(data []byte) error {
 
 func (s *stream) delta(d delta) error {
 	s.details = append(s.details, d.ReasoningDetails...)
-	s.refusal += d.Refusal
-	if err := s.answer.Thought(cmp.Or(d.ReasoningContent, d.Reasoning, d.Content.thought)); err != nil {
+	s.refusal += string(d.Refusal)
+	if err := s.answer.Thought(cmp.Or(string(d.ReasoningContent), string(d.Reasoning), d.Content.thought)); err != nil {
 		return err
 	}
 	if d.Content.said != "" || len(d.ToolCalls) > 0 {
@@ -272,11 +300,11 @@ func (s *stream) delta(d delta) error {
 	for i, c := range d.ToolCalls {
 		index := -1
 		if c.Index != nil {
-			index = *c.Index
+			index = int(*c.Index)
 		} else if s.whole {
 			index = i
 		}
-		s.answer.Call(index, c.ID, c.Function.Name, string(c.Function.Arguments))
+		s.answer.Call(index, string(c.ID), string(c.Function.Name), string(c.Function.Arguments))
 	}
 	return nil
 }
