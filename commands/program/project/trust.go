@@ -24,7 +24,7 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 		return nil
 	}
 	wishes := foreseen(o)
-	state, said, err := decide(o, ctx, user, notify, o.Trust, wishes)
+	state, said, err := decide(ctx, o, user, notify, o.Trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
 		return o.Trust.Refuse()
 	}
@@ -51,7 +51,7 @@ func foreseen(o *Options) []wish {
 }
 
 // decide asks about a folder, and stores the answer.
-func decide(o *Options, ctx context.Context, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
+func decide(ctx context.Context, o *Options, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
 	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
@@ -89,7 +89,7 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 		if err != nil {
 			return "", err
 		}
-		state, _, err := decide(o, ctx, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
+		state, _, err := decide(ctx, o, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
 			Brings: trust.Survey(paths, o.Settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
