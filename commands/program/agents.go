@@ -40,13 +40,13 @@ type agents struct {
 	project  *Project
 	record   func(map[string]journal.Place) error // stores the places; nil if nothing is recorded
 	describe func(*remote.Client) string          // reads a card
-	stop     context.CancelFunc                   // of that
-	looking  sync.WaitGroup
+	stop     context.CancelFunc                   // ends describe
+	looking  sync.WaitGroup                       // for cards that are read
 
 	mu      sync.Mutex
 	clients map[string]*remoteAgent  // by name and contents of the definition
 	places  map[string]journal.Place // likewise: where conversations are
-	moved   bool                     // since that was recorded
+	moved   bool                     // since the places were recorded
 }
 
 type remoteAgent struct {

@@ -15,15 +15,15 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// A chat is where a conversation is stored: the file of its session, and what that is the
-// continuation of.
+// A chat is where a conversation is stored: the file of its session, and the conversation that
+// the session continues.
 type chat struct {
 	opts   *project.Options
 	store  dirs.Store
 	file   *journal.File
 	saver  *journal.Saver        // writes it; nil if nothing is recorded
 	past   *journal.Conversation // the resumed conversation, nil for a new one
-	said   []*genai.Content      // in it
+	said   []*genai.Content      // in the resumed conversation, nil once the engine has it
 	copyOf string                // the session that was copied, "" for no copy
 }
 

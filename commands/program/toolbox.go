@@ -41,8 +41,8 @@ type toolbox struct {
 	all       engine.Toolset // as they work in the conversation
 }
 
-// newTools makes the tools, the memory and the rules. A command has declared those that were
-// found.
+// newTools makes the memory, the keeper, the rules and the tools. A command has declared the
+// tools that were found.
 func (s *Session) newTools(found engine.Tools) {
 	s.Tally.Cost = s.project.model.cost
 	s.memory = project.NewMemory(s.project.opts, s.project.workspace, s.project.store.Temp, s.notices.notify)

@@ -6,8 +6,8 @@ import (
 	"gemline/settings/consent"
 )
 
-// checkItem returns the settings' command that checks the work, in the form that the user agrees
-// to.
+// checkItem returns the settings' command that checks the work, in the form that the user
+// agrees to.
 func checkItem(o *Options) item {
 	command := o.Settings.Check
 	return item{projects: command != "" && command != o.userSettings.Check, confined: true,

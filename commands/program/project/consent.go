@@ -164,8 +164,8 @@ func workedIn(o *Options) []string {
 	return roots
 }
 
-// startedFiles finds the project's files that start in a directory with the variables of env, by
-// command lines (texts) or by a program and its arguments.
+// startedFiles finds the project's files that start in a directory with the variables of env,
+// by command lines (texts) or by a program and its arguments.
 func startedFiles(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Started {
 	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workedIn(o)}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {

@@ -32,8 +32,8 @@ func extensionConfig(o *Options, by *settings.Settings) extension.Config {
 		Only: o.Flags.Extensions, Disabled: by.DisabledExtensions}
 }
 
-// extensionValues returns the values of an extension's settings, by variable. Secret values are
-// redacted from then on.
+// extensionValues returns the values of an extension's settings, by variable. Secret values
+// are redacted from then on.
 func extensionValues(o *Options, x extension.Extension) map[string]string {
 	if len(x.Settings) == 0 {
 		return nil
