@@ -258,6 +258,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	case kind == eventStream, x != nil:
 		from, stream := *res, kind == eventStream
 		r, w := io.Pipe()
+		res.StatusCode = http.StatusOK // other successes the library takes for failures
 		if res.Body = r; !stream {
 			res.Header.Set("Content-Type", "application/json")
 		}
@@ -321,6 +322,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		_, err = fmt.Fprintf(w, answered, x.id)
 		return err
 	}
+	first := s.older
 	for es, pace := NewEvents(from.Body), (pace{}); ; pace.wait(s.ctx) {
 		ev, err := es.Next()
 		if err != nil && err != ErrTooLong {
@@ -332,6 +334,10 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		reads := "id: " + ev.ID + "\n"
 		var m Message
 		switch at := from.Request.URL; {
+		case first && (ev.Name != "endpoint" || len(ev.Data) == 0):
+			err := errors.New("the server does not say where it takes messages")
+			s.cancel(err)
+			return err
 		case s.older && ev.Name == "endpoint":
 			if to, err := at.Parse(string(ev.Data)); err != nil || to.Scheme != at.Scheme || to.Host != at.Host {
 				err = fmt.Errorf("the server wants messages sent to another one, %.100q", ev.Data)
@@ -348,6 +354,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		if _, err := io.WriteString(w, reads+"\n"); err != nil {
 			return err
 		}
+		first = false
 	}
 }
 

@@ -65,6 +65,49 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A server of the older transport that does not begin with where it takes messages is not
+// waited for.
+func TestNoEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, says := range []string{"event: ping\ndata: 1\n\n", "event: endpoint\ndata:\n\n"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, says)
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}))
+		defer s.Close()
+		if _, err := rpc.SSE(t.Context(), rpc.Remote{URL: s.URL, Client: s.Client()}); err == nil || !strings.Contains(err.Error(), "does not say where it takes messages") {
+			t.Errorf("%q: %v", says, err)
+		}
+	}
+}
+
+// A session begins whichever status of success its server answers.
+func TestCreated(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Mcp-Session-Id", "s")
+		w.WriteHeader(http.StatusCreated)
+		body, _ := io.ReadAll(r.Body)
+		var m rpc.Message
+		json.Unmarshal(body, &m)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%q}`, m.ID, r.Header.Get("Mcp-Session-Id"))
+	}))
+	defer s.Close()
+	conn := rpc.New(rpc.HTTP(rpc.Remote{URL: s.URL, Client: s.Client()}), rpc.Handler{})
+	defer conn.Close()
+	var session string
+	for _, method := range []protocol.MCPMethod{protocol.MethodInitialize, protocol.MethodToolsList} {
+		if err := conn.Call(t.Context(), method, struct{}{}, &session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if session != "s" {
+		t.Errorf("the session is %q", session)
+	}
+}
+
 // A server of the older transport may not have messages sent to another server.
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
