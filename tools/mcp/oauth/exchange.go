@@ -245,6 +245,9 @@ func (c *Client) refreshed(ctx context.Context, old *Credential, _ challenge) (*
 	login := *held
 	login.ClientID = cmp.Or(held.ClientID, c.server.ClientID)
 	p := &plan{metadata: metadata{Token: cmp.Or(c.server.TokenURL, held.TokenURL)}, resource: cmp.Or(held.Resource, resourceOf(c.url))}
+	if _, err := c.reach.parse("its token endpoint", p.Token, nil); err != nil { // the handler would take the server's /token
+		return nil, err
+	}
 	if held.Basic {
 		p.Methods = []string{basic}
 	}

@@ -154,6 +154,27 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
+// A refresh token goes nowhere if the settings name no address for it: not to the usual address at the
+// server, which is not the log-in server.
+func TestRefreshNowhere(t *testing.T) {
+	l := newLab(t)
+	l.Lifetime = time.Minute // within the five before its end
+	cfg, s := named(t, l, func(req *http.Request, _ string, _ *http.Response) {
+		if req.URL.Path == "/token" && "http://"+req.URL.Host != l.Issuer.URL {
+			t.Errorf("sent to %s", req.URL)
+		}
+	})
+	if err := client(t, cfg, s).Login(t.Context(), browser(t)); err != nil {
+		t.Fatal(err)
+	}
+	l.Revoke(false)
+	s.TokenURL = "issuer.example/token"
+	_, err := get(t, client(t, cfg, s), l.URL())
+	if err == nil || !strings.Contains(err.Error(), `its token endpoint is "issuer.example/token"`) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A refresh token goes to where the log-in was, whatever the server says by now.
 func TestRefreshStays(t *testing.T) {
 	l := newLab(t)
