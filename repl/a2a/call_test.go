@@ -114,6 +114,7 @@ func TestCallData(t *testing.T) {
 		"a new file":       {call{id: "1", name: "write_file", state: engine.Success, tool: tool}, &engine.Finished{Intent: edit("", "b", true)}, `{"fileDiff":"-\n+b","fileName":"a","filePath":"/p/a","isNewFile":true,"newContent":"b","originalContent":null}`},
 		"a failed edit":    {call{id: "1", name: "replace", state: engine.Failed, tool: tool}, &engine.Finished{Intent: edit("a", "b", false), Err: errors.New("no"), Result: engine.Result{Display: "no"}}, `"no"`},
 		"a long edit":      {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(long, long+"y", false)}},
+		"a page":           {call: call{id: "1", name: "replace", args: map[string]any{"a": strings.Repeat("<p>Hello</p>\n", 5000)}, state: engine.Executing, tool: tool}},
 		"quotes that grow": {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(strings.Repeat("\"\n", 5000), "", false)}},
 	} {
 		d := c.call.data()
