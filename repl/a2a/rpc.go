@@ -143,14 +143,14 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 		*protocol.TaskQueryParams
 	}
 	err := json.Unmarshal(b, &q)
-	number, _ := q.ID.(float64)
+	number, counted := q.ID.(float64)
 	words, named := q.ID.(string)
 	switch {
 	case err != nil && !json.Valid(b):
 		err = faultf(parseError, "a request is one JSON object: %v", err)
 	case err != nil:
 		err = faultf(invalidRequest, "a request is one JSON object: %v", err)
-	case q.ID != nil && number == 0 && !named, math.Abs(number) > 1<<53, len(words) > 1000:
+	case q.ID != nil && !counted && !named, math.Abs(number) > 1<<53, len(words) > 1000:
 		q.ID, err = nil, faultf(invalidRequest, "id is a short text or a number")
 	case q.Version != "2.0" || q.Method == "":
 		err = faultf(invalidRequest, `a request has "jsonrpc": "2.0" and a method`)
@@ -250,16 +250,20 @@ func (q requests) OnSendMessage(ctx context.Context, p *protocol.MessageSendPara
 }
 
 func (q requests) OnSendMessageStream(ctx context.Context, p *protocol.MessageSendParams) iter.Seq2[protocol.Event, error] {
-	_, st, err := q.say(ctx, p, true)
-	return q.events(ctx, st, err)
+	return q.events(ctx, func() (*stream, error) {
+		_, st, err := q.say(ctx, p, true)
+		return st, err
+	})
 }
 
 func (q requests) OnResubscribeToTask(ctx context.Context, p *protocol.TaskIDParams) iter.Seq2[protocol.Event, error] {
-	t, err := q.server.find(p.ID)
-	if err != nil {
-		return q.events(ctx, nil, err)
-	}
-	return q.events(ctx, t.follow(), nil)
+	return q.events(ctx, func() (*stream, error) {
+		t, err := q.server.find(p.ID)
+		if err != nil {
+			return nil, err
+		}
+		return t.follow(), nil
+	})
 }
 
 func (q requests) OnGetTask(_ context.Context, p *protocol.TaskQueryParams) (*protocol.Task, error) {
@@ -281,9 +285,21 @@ func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*
 	return t.shown(nil), nil
 }
 
+// begun begins a stream. The library calls it on a goroutine of its own, where a panic would
+// end the program.
+func begun(from func() (*stream, error)) (st *stream, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("gemline has a fault: %v", v)
+		}
+	}()
+	return from()
+}
+
 // events yields what a stream tells, until it ends or its reader is gone.
-func (q requests) events(ctx context.Context, st *stream, err error) iter.Seq2[protocol.Event, error] {
+func (q requests) events(ctx context.Context, from func() (*stream, error)) iter.Seq2[protocol.Event, error] {
 	return func(yield func(protocol.Event, error) bool) {
+		st, err := begun(from)
 		if err != nil {
 			yield(nil, q.server.faultOf(err))
 			return
