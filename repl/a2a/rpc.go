@@ -13,6 +13,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,10 +139,6 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 		Method  string
 		Params  json.RawMessage
 	}
-	var params struct {
-		*protocol.MessageSendParams
-		*protocol.TaskQueryParams
-	}
 	err := json.Unmarshal(b, &q)
 	number, counted := q.ID.(float64)
 	words, named := q.ID.(string)
@@ -155,7 +152,11 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 	case q.Version != "2.0" || q.Method == "":
 		err = faultf(invalidRequest, `a request has "jsonrpc": "2.0" and a method`)
 	case slices.Contains(methods, q.Method):
-		if err = json.Unmarshal(q.Params, &params); err != nil {
+		params := any(&protocol.TaskQueryParams{})
+		if strings.HasPrefix(q.Method, "message/") {
+			params = &protocol.MessageSendParams{}
+		}
+		if err = json.Unmarshal(q.Params, params); err != nil {
 			err = faultf(invalidParams, "the parameters can't be used: %v", err)
 		}
 	}

@@ -474,6 +474,8 @@ func TestFaults(t *testing.T) {
 		{`12345678901234567890`, "tasks/get", `{"id": "x"}`, -32600, "id is"},
 		{`"a"`, "tasks/list", `{}`, -32601, ""},
 		{`1`, "tasks/get", `{"id": 1}`, -32602, "the parameters"},
+		{`1`, "tasks/get", `{"id": "x", "metadata": 1}`, -32602, "the parameters"},
+		{`1`, "message/send", `{"metadata": 1}`, -32602, "the parameters"},
 		{`1`, "tasks/resubscribe", `[]`, -32602, "the parameters"},
 		{`1`, "message/send", `{"message": {"parts": [{"kind": "poem"}]}}`, -32602, "the parameters"},
 		{`1`, "message/stream", `{}`, -32602, "a message has"},
