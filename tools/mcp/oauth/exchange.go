@@ -168,6 +168,9 @@ func (e *exchange) register(ctx context.Context) error {
 		}
 	}
 	method := h.GetTokenEndpointAuthMethod()
+	if method == "none" {
+		l.ClientSecret = "" // the handler does not send it now, and would with a refresh token
+	}
 	l.Basic = h.GetClientSecret() != "" && (method == basic || method == "" &&
 		slices.Contains(methods, basic) && !slices.Contains(methods, post))
 	return nil

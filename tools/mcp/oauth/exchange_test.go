@@ -186,6 +186,11 @@ func TestRefreshStays(t *testing.T) {
 			forms = append(forms, form)
 		}
 	})
+	l.Mutate = func(document string, fields map[string]any) {
+		if document == "register" {
+			fields["client_secret"], fields["token_endpoint_auth_method"] = "unused", "none"
+		}
+	}
 	c := client(t, cfg, s)
 	s.Audiences = []string{"a&b", "c"}
 	if err := c.Login(t.Context(), browser(t)); err != nil {
@@ -193,7 +198,7 @@ func TestRefreshStays(t *testing.T) {
 	}
 	l.Mutate = func(document string, _ map[string]any) { t.Errorf("asked for %s", document) }
 	welcome(t, client(t, cfg, s), l)
-	if len(forms) != 2 || forms[1].Get("grant_type") != "refresh_token" || forms[1].Get("resource") != l.URL() || forms[1].Get("audience") != "a&b c" {
+	if len(forms) != 2 || forms[1].Get("grant_type") != "refresh_token" || forms[1].Get("resource") != l.URL() || forms[1].Get("audience") != "a&b c" || forms[1].Has("client_secret") {
 		t.Errorf("%q", forms)
 	}
 }
