@@ -52,7 +52,8 @@ func (e *StatusError) Error() string {
 
 const (
 	eventStream = "text/event-stream"
-	farewell    = 2 * time.Second // for ending a session
+	farewell    = 2 * time.Second  // for ending a session
+	behind      = 10 * time.Second // for ending a stream whose answer has come
 )
 
 // A remote is a [Stream] over a transport of the library, which makes requests, resumes
@@ -84,6 +85,11 @@ type came struct {
 type exchange struct {
 	id    json.RawMessage
 	begin func(error) // is called with nil when the response begins
+
+	// cancel ends the request, which stop keeps from ending with its context: the library
+	// ends that with the answer, and what follows is read so that the connection can stay.
+	cancel context.CancelFunc
+	stop   func() bool
 }
 
 func newRemote(r Remote) (*remote, *http.Client) {
@@ -160,7 +166,7 @@ func (s *remote) Send(ctx context.Context, m *Message) error {
 		}
 	}
 	go func() {
-		_, err := s.by.SendRequest(context.WithValue(ctx, s, &exchange{m.ID, begin}),
+		_, err := s.by.SendRequest(context.WithValue(ctx, s, &exchange{id: m.ID, begin: begin}),
 			transport.JSONRPCRequest{JSONRPC: m.Version, ID: protocol.NewRequestId(m.ID), Method: string(m.Method), Params: m.Params})
 		if begin(err); err != nil { // the other side should have said so
 			why := errUnanswered
@@ -219,8 +225,13 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		ctx, cancel = context.WithTimeout(ctx, farewell)
 		defer cancel()
 	}
-	req = req.Clone(ctx)
 	x, _ := ctx.Value(s).(*exchange)
+	if x != nil {
+		outer := ctx
+		ctx, x.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		x.stop = context.AfterFunc(outer, x.cancel)
+	}
+	req = req.Clone(ctx)
 	listens := !s.older && req.Method == http.MethodGet && x == nil
 	if listens {
 		if err := s.pause(req); err != nil {
@@ -301,6 +312,10 @@ func (s *remote) pause(req *http.Request) error {
 // the library reads, since it knows the session then.
 func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange) error {
 	defer from.Body.Close()
+	if x != nil {
+		defer x.cancel()
+		defer context.AfterFunc(s.ctx, x.cancel)()
+	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
@@ -322,7 +337,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		_, err = fmt.Fprintf(w, answered, x.id)
 		return err
 	}
-	first := s.older
+	first, over := s.older, false
 	for es, pace := NewEvents(from.Body), (pace{}); ; pace.wait(s.ctx) {
 		ev, err := es.Next()
 		if err != nil && err != ErrTooLong {
@@ -347,11 +362,14 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 			reads += "event: endpoint\ndata: " + string(ev.Data) + "\n"
 		case len(ev.Data) > 0:
 			s.push(ev.Data, err)
-			if x != nil && json.Unmarshal(ev.Data, &m) == nil && m.Method == "" && bytes.Equal(m.ID, x.id) {
+			if x != nil && !over && json.Unmarshal(ev.Data, &m) == nil && m.Method == "" && bytes.Equal(m.ID, x.id) {
 				reads += fmt.Sprintf("data: "+answered+"\n", x.id)
+				over = true
+				x.stop()
+				defer time.AfterFunc(behind, x.cancel).Stop()
 			}
 		}
-		if _, err := io.WriteString(w, reads+"\n"); err != nil {
+		if _, err := io.WriteString(w, reads+"\n"); err != nil && !over {
 			return err
 		}
 		first = false

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,6 +63,60 @@ func TestEvents(t *testing.T) {
 				t.Errorf("%+v, %v; want %q", got, err, c.err)
 			}
 		})
+	}
+}
+
+// A body tells when it is closed whether it was read to its end.
+type body struct {
+	io.ReadCloser
+	read bool
+	told chan bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read = b.read || err == io.EOF
+	return n, err
+}
+
+func (b *body) Close() error {
+	b.told <- b.read
+	return b.ReadCloser.Close()
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// A stream is read to its end behind the answer, so that its connection can be used again.
+func TestBehindAnswer(t *testing.T) {
+	t.Parallel()
+	next := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if said, _ := io.ReadAll(r.Body); strings.Contains(string(said), `"method":"y"`) {
+			io.WriteString(w, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
+		w.(http.Flusher).Flush()
+		<-next
+	}))
+	defer s.Close()
+	told := make(chan bool, 1)
+	client := &http.Client{Transport: tripper(func(req *http.Request) (*http.Response, error) {
+		res, err := s.Client().Transport.RoundTrip(req)
+		if err == nil && res.Header.Get("Content-Type") == "text/event-stream" {
+			res.Body = &body{res.Body, false, told}
+		}
+		return res, err
+	})}
+	conn := rpc.New(rpc.HTTP(rpc.Remote{URL: s.URL, Client: client}), rpc.Handler{})
+	defer conn.Close()
+	err := errors.Join(conn.Call(t.Context(), "x", struct{}{}, nil), conn.Call(t.Context(), "y", struct{}{}, nil))
+	close(next)
+	if err != nil || !<-told {
+		t.Errorf("the stream was left behind, %v", err)
 	}
 }
 
