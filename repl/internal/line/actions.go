@@ -42,7 +42,7 @@ func (e *editor) draw() {
 func (e *editor) press(op rune) {
 	switch {
 	case op == opShow:
-		if !e.asking && e.prompt != More && len(e.buf.text) == 0 && !e.recall.searching {
+		if !e.asking && e.prompt != More && len(e.buf.text) == 0 && !e.recall.searching && e.terminal.deferred.waits() {
 			e.aside(e.terminal.deferred.show)
 		}
 		return

@@ -141,6 +141,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	})
 	e.in.activate(true)
 	e.terminal.reading.Store(true)
+	if e.terminal.deferred.waits() { // Show woke nobody since Read has begun
+		e.terminal.wake()
+	}
 	s, err := e.rl.Readline()
 	e.terminal.reading.Store(false)
 	e.in.activate(false)

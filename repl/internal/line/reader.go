@@ -225,6 +225,13 @@ func (d *deferred) add(show func()) {
 	d.todo = append(d.todo, show)
 }
 
+// waits reports whether something waits.
+func (d *deferred) waits() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.todo) > 0
+}
+
 // show shows it, on the goroutine that owns the output.
 func (d *deferred) show() {
 	d.mu.Lock()
