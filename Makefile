@@ -5,7 +5,7 @@ DATE    := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO      := CGO_ENABLED=0 go
 
-LONG    := ./commands/program/acceptance/... ./tools/sandbox ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
+LONG    := ./tools/sandbox ./commands/program/acceptance/... ./tools/shell/script ./commands/program/attack # tested first, lest they are waited for alone
 UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/evals testdata/proof testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
