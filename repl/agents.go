@@ -37,30 +37,44 @@ func (as *agents) over(id string) {
 	as.list = slices.DeleteFunc(as.list, func(c agentCall) bool { return c.id == id })
 }
 
-// name returns the agent of a call as it is told: with its number, if there are several.
-func (as *agents) name(id, agent string) string {
-	i := slices.IndexFunc(as.list, func(c agentCall) bool { return c.id == id && c.agent == agent && c.number > 0 })
-	if i < 0 {
-		return agent
+// find returns the running call with an id, nil if it runs no agent.
+func (as *agents) find(id string) *agentCall {
+	for i := range as.list {
+		if as.list[i].id == id {
+			return &as.list[i]
+		}
 	}
-	return fmt.Sprintf("%s %d", agent, as.list[i].number)
+	return nil
+}
+
+// name returns the agent of the call as it is told: with its number, if there are several.
+func (c *agentCall) name() string {
+	if c.number == 0 {
+		return c.agent
+	}
+	return fmt.Sprintf("%s %d", c.agent, c.number)
+}
+
+// name returns an agent as it is told, which runs in a call.
+func (as *agents) name(id, agent string) string {
+	if c := as.find(id); c != nil && c.agent == agent {
+		return c.name()
+	}
+	return agent
 }
 
 // titled returns the title of a call with its agent as it is told.
 func (as *agents) titled(id, title string) string {
-	for _, c := range as.list {
-		if c.id == id {
-			return strings.Replace(title, c.agent, as.name(id, c.agent), 1)
-		}
+	if c := as.find(id); c != nil {
+		return strings.Replace(title, c.agent, c.name(), 1)
 	}
 	return title
 }
 
 // Asking returns the name of the agent that makes a call, as it is printed.
 func (p *Printer) Asking(q engine.Proposal) string {
-	as := &p.turn.agents
-	if i := slices.IndexFunc(as.list, func(c agentCall) bool { return c.id == q.AgentCall }); i >= 0 {
-		return as.name(q.AgentCall, as.list[i].agent)
+	if c := p.turn.agents.find(q.AgentCall); c != nil {
+		return c.name()
 	}
 	return q.Agent
 }

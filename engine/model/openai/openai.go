@@ -129,25 +129,25 @@ type stream struct {
 
 // A chunk is a piece of an answer, or all of it.
 type chunk struct {
-	Object  words
-	Model   words
+	Object  looseText
+	Model   looseText
 	Choices []struct {
-		Index        count
+		Index        looseCount
 		Delta        delta
 		Message      *delta
-		FinishReason words `json:"finish_reason"`
+		FinishReason looseText `json:"finish_reason"`
 	}
 	Usage *struct {
-		PromptTokens     count `json:"prompt_tokens"`
-		CompletionTokens count `json:"completion_tokens"`
-		TotalTokens      count `json:"total_tokens"`
+		PromptTokens     looseCount `json:"prompt_tokens"`
+		CompletionTokens looseCount `json:"completion_tokens"`
+		TotalTokens      looseCount `json:"total_tokens"`
 		PromptDetails    struct {
-			Cached count `json:"cached_tokens"`
+			Cached looseCount `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionDetails struct {
-			Reasoning count `json:"reasoning_tokens"`
+			Reasoning looseCount `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
-		CacheHits count `json:"prompt_cache_hit_tokens"` // of DeepSeek
+		CacheHits looseCount `json:"prompt_cache_hit_tokens"` // of DeepSeek
 	}
 	Error json.RawMessage
 }
@@ -155,41 +155,41 @@ type chunk struct {
 // A delta is what a chunk adds to the message.
 type delta struct {
 	Content          content
-	ReasoningContent words `json:"reasoning_content"`
-	Reasoning        words
+	ReasoningContent looseText `json:"reasoning_content"`
+	Reasoning        looseText
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
-	Refusal          words
+	Refusal          looseText
 	ToolCalls        []struct {
-		Index    *count
-		ID       words
+		Index    *looseCount
+		ID       looseText
 		Function struct {
-			Name      words
+			Name      looseText
 			Arguments arguments
 		}
 	} `json:"tool_calls"`
 }
 
-// Words are a text; a number, which some servers have for an id, is one; anything else is none.
-type words string
+// A looseText is a text; a number, which some servers have for an id, is one; anything else is none.
+type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (w *words) UnmarshalJSON(b []byte) error {
+func (w *looseText) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
 		return json.Unmarshal(b, (*string)(w))
 	case b[0] == '-' || '0' <= b[0] && b[0] <= '9':
-		*w = words(b)
+		*w = looseText(b)
 	}
 	return nil
 }
 
-// A count is a whole number; 0 where a server says anything else. Some write 10.0 or "10".
-type count int
+// A looseCount is a whole number; 0 where a server says anything else. Some write 10.0 or "10".
+type looseCount int
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (c *count) UnmarshalJSON(b []byte) error {
+func (c *looseCount) UnmarshalJSON(b []byte) error {
 	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	*c = count(max(0, min(f, 1<<30)))
+	*c = looseCount(max(0, min(f, 1<<30)))
 	return nil
 }
 

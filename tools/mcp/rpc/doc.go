@@ -34,9 +34,9 @@
 // writes, and six seconds after a limit of one it still waited. A line has no limit.
 //
 // The library's server is not used. Of 1,000 notifications that a call sent at once, it
-// dropped 660 over lines and 857 over HTTP, and wrote 33 after the answer. Of two calls of
-// one session over HTTP, each got half of the progress of the other. Its server over lines
-// has one session for the process, and nothing limits the sessions over HTTP.
+// dropped 660 over lines and 857 over HTTP, and wrote 33 after the answer. Two calls in one
+// session over HTTP got half of each other's progress messages. Its server over lines has one
+// session for the process, and nothing limits the sessions over HTTP.
 //
 // Two types are our own since the library's lose data: the tool, whose schema the library
 // rewrites, and the result, which fails for one content of unknown type. In the tests,

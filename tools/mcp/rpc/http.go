@@ -58,7 +58,7 @@ const (
 
 // A remote is a [Stream] over a transport of the library, which makes requests, resumes
 // their responses, listens, and keeps the session. Below the transport the remote is its
-// [http.RoundTripper]: it takes what the server says before the library reads it.
+// [http.RoundTripper] and reads the server's messages before the library does.
 type remote struct {
 	Remote
 	ctx    context.Context
