@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -156,7 +157,7 @@ func environ(home, term string, more []string) []string {
 // writes until it is quiet.
 func started(path, term string, args, env []string) (cost, screen string) {
 	home, project := place()
-	defer os.RemoveAll(home)
+	defer leave(home)
 	return at(path, project, args, environ(home, term, env), func() bool { return true })
 }
 
@@ -171,6 +172,23 @@ func place() (home, project string) {
 		panic(err)
 	}
 	return home, project
+}
+
+// leave ends the servers that an agent has started and left behind (Codex does), which would
+// write to their home once more, and removes the home.
+func leave(home string) {
+	list, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range list {
+		env, _ := os.ReadFile(file)
+		if slices.Contains(strings.Split(string(env), "\x00"), "HOME="+home) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+	if err := os.RemoveAll(home); err != nil {
+		fmt.Fprintln(os.Stderr, "proof:", err)
+	}
 }
 
 // at runs a program at a terminal until something has happened and it is quiet, and returns what

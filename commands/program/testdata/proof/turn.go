@@ -46,7 +46,7 @@ func (a agent) begin(v *vendor, answer, command string) turn {
 	return t
 }
 
-func (t turn) end() { os.RemoveAll(t.home) }
+func (t turn) end() { leave(t.home) }
 
 // has reports whether an attack has had its effect.
 func (t turn) has(shows string) bool {
