@@ -101,7 +101,7 @@ func listed(d agent.Definition) listedAgent {
 // Run lists the agents.
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
-	all := []listedAgent{}
+	var all []listedAgent
 	var problems, lines []string
 	for _, d := range list {
 		all = append(all, listed(d))
@@ -116,7 +116,7 @@ func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 		lines = append(lines, "not used: "+err.Error())
 	}
 	here.agentsLeftOut(out)
-	return out.listing("agents", all, problems, lines,
+	return out.listing(map[string]any{"agents": all, "problems": problems}, lines,
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
 
@@ -147,11 +147,7 @@ func (a agentName) find(agents Agents) (agent.Definition, error) {
 			return agent.Definition{}, fmt.Errorf("no agent is called %.100q, since its file is none: %w", a.Name, err)
 		}
 	}
-	if i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == a.Name }); i >= 0 {
-		return list[i], nil
-	}
-	return agent.Definition{}, notCalled("agent", a.Name, "gemline agents",
-		each(list, func(d agent.Definition) string { return d.Name }))
+	return member("agent", "gemline agents", a.Name, list, func(d agent.Definition) string { return d.Name })
 }
 
 // Run says what an agent is.
@@ -299,10 +295,9 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 		if err != nil {
 			return err
 		}
-		all, _ := s.Merged["agents"].(map[string]any)
-		over, _ := all["overrides"].(map[string]any)
-		if set, ok := over[d.Name].(map[string]any); ok {
-			b, err := text.JSON(settings.MaskWritten([]string{"agents", "overrides", d.Name}, set), "")
+		path := []string{"agents", "overrides", d.Name}
+		if set, ok := valueAt(s.Merged, path...).(map[string]any); ok {
+			b, err := text.JSON(settings.MaskWritten(path, set), "")
 			if err != nil {
 				return err
 			}

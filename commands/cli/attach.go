@@ -34,15 +34,13 @@ func (here *Folder) live(ctx context.Context) []attach.Session {
 
 // showLive prints them.
 func (out *Output) showLive(all []attach.Session) error {
-	list, lines := []attach.Info{}, []string{}
+	var list []attach.Info
+	var lines []string
 	for i, s := range all {
 		list = append(list, s.Info)
 		lines = append(lines, fmt.Sprintf("%d. %s%s", i+1, titleOf(s), s.Describe()))
 	}
-	if len(all) == 0 {
-		lines = []string{"no session is live"}
-	}
-	return out.show(map[string]any{"live": list}, lines...)
+	return out.listing(map[string]any{"live": list}, lines, "no session is live")
 }
 
 // titleOf returns what the list calls a live session, and a comma, "" if its file does not say.

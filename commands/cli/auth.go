@@ -18,7 +18,6 @@ import (
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/provider"
 	"gemline/settings"
-	"gemline/settings/flags"
 )
 
 // selectedType is the key of the setting that chooses.
@@ -243,17 +242,14 @@ type authUse struct {
 func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	m, known := auth.Known(u.Type)
 	if !known {
-		return &flags.UsageError{Message: fmt.Sprintf("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)}
+		return misused("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)
 	}
 	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
 		return err
 	}
-	c, err := here.userFile().SetKey(ctx, selectedType, string(m))
-	if err != nil {
-		return err
-	}
-	if err := out.changed(ask, c, string(m)); err != nil {
+	set := configSet{Key: selectedType, Value: []string{string(m)}, where: where{settings.User}}
+	if err := set.Run(ctx, out, here, ask); err != nil {
 		return err
 	}
 	now, err := here.choose(out)
@@ -265,19 +261,10 @@ func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		return err
 	case now.Instead != "":
 		out.Notify(now.Instead)
-	case now.Method != m:
-		out.Notify(fmt.Sprintf("%s says %s, and beats it", cmp.Or(here.definedIn(selectedType), now.From), now.Method))
+	case now.Method != m && now.From != selectedType: // else the change says it
+		out.Notify(fmt.Sprintf("%s says %s, and beats it", now.From, now.Method))
 	}
 	return nil
-}
-
-// changed says what was done to the choice.
-func (out *Output) changed(ask *Asker, c settings.Change, value string) error {
-	text := fmt.Sprintf("%s = %q in %s", selectedType, value, c.Path)
-	if ask.In == nil && !c.Same {
-		text += ", from the next start"
-	}
-	return out.show(map[string]any{"key": selectedType, "value": value, "path": c.Path, "changed": !c.Same}, text)
 }
 
 type authSetKey struct {
@@ -329,7 +316,7 @@ func (here *Folder) keysOf(name string) (*auth.Store, model.Provider, error) {
 	}
 	p, err := named(all, name)
 	if err == nil && p.KeyVariable == "" {
-		err = &flags.UsageError{Message: name + " wants no key"}
+		err = misused("%s wants no key", name)
 	}
 	return here.keysFor(name), p, err
 }
@@ -339,7 +326,7 @@ func named(all model.Providers, name string) (model.Provider, error) {
 	p, err := all.Named(name)
 	var wrong *model.Error
 	if errors.As(err, &wrong) && !slices.ContainsFunc(all, func(p model.Provider) bool { return p.Name == name }) {
-		err = &flags.UsageError{Message: "what follows is the name of a provider, and the key is read from standard input; " + wrong.Advice}
+		err = misused("what follows is the name of a provider, and the key is read from standard input; %s", wrong.Advice)
 	}
 	return p, err
 }
@@ -367,7 +354,7 @@ func (ask *Asker) readKey(ctx context.Context) (string, error) {
 		return strings.TrimSpace(key), err
 	}
 	if ask.In == nil {
-		return "", &flags.UsageError{Message: "a key typed here would be seen: run gemline auth set-key outside of the session"}
+		return "", misused("a key typed here would be seen: run gemline auth set-key outside of the session")
 	}
 	const most = 64 << 10
 	line, err := bufio.NewReader(io.LimitReader(ask.In, most)).ReadString('\n')

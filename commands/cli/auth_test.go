@@ -242,7 +242,7 @@ func TestAuthUse(t *testing.T) {
 	}
 	d.check(d.run("use oauth-personal"), "another program")
 	d.check(d.run("use cloud-shell"), "")
-	if want := `security.auth.selectedType = "compute-default-credentials" in ` + path + "\n"; d.out.String() != want ||
+	if want := `security.auth.selectedType = "compute-default-credentials" in ` + path + " (was \"gateway\")\n"; d.out.String() != want ||
 		len(d.told) != 1 || !strings.HasSuffix(d.told[0], "there are no Google credentials here; GOOGLE_API_KEY is used") {
 		t.Errorf("%s%q, want %s", &d.out, d.told, want)
 	}

@@ -285,7 +285,7 @@ func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...
 	}
 	kctx, err := k.Parse(words)
 	if pe := (*kong.ParseError)(nil); errors.As(err, &pe) {
-		return &flags.UsageError{Message: missingWords(flags.Reword(pe.Error()), args) + ask.promptHint(args)}
+		return misused("%s", missingWords(flags.Reword(pe.Error()), args)+ask.promptHint(args))
 	} else if err != nil {
 		return err
 	}
@@ -302,6 +302,11 @@ func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...
 		}
 	}
 	return kctx.Run()
+}
+
+// misused is the error about a command line that asks for something that there is not.
+func misused(format string, args ...any) error {
+	return &flags.UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
 // missingWords turns a parser's word about what it expected into what to do.

@@ -51,8 +51,8 @@ func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) e
 	text, err := shells.ReadFile("shells/" + c.Shell)
 	if err != nil || len(c.Words) > 0 {
 		name := strings.Join(append([]string{c.Shell}, c.Words...), " ")
-		return &flags.UsageError{Message: fmt.Sprintf("no completion for the shell %q; "+
-			"there are bash, zsh, fish and powershell", shorten(name))}
+		return misused("no completion for the shell %q; "+
+			"there are bash, zsh, fish and powershell", shorten(name))
 	}
 	_, err = out.Out.Write(text)
 	return err

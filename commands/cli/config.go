@@ -12,7 +12,6 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -57,16 +56,12 @@ func (c *configList) Run(out *Output, here *Folder) error {
 	if !c.Origin {
 		entries = effective(entries)
 	}
-	lines := entryLines(entries)
-	if len(entries) == 0 {
-		lines = []string{"nothing is set"}
-	}
-	return out.show(map[string]any{"settings": entries}, lines...)
+	return out.listing(map[string]any{"settings": entries}, entryLines(entries), "nothing is set")
 }
 
 // effective leaves the origins out, and what counts for nothing.
 func effective(entries []settings.Entry) []settings.Entry {
-	out := []settings.Entry{}
+	var out []settings.Entry
 	for _, e := range entries {
 		if e.From != nil {
 			e.From, e.Over, e.Status = nil, nil, ""
@@ -137,7 +132,7 @@ type configGet struct {
 func (c *configGet) Run(out *Output, here *Folder) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
-		return &flags.UsageError{Message: err.Error()}
+		return misused("%v", err)
 	}
 	name := settings.JoinKey(path)
 	in, err := here.inputs(out)
@@ -154,10 +149,7 @@ func (c *configGet) Run(out *Output, here *Folder) error {
 		return out.show(doc, text.Compact(value))
 	}
 	doc["settings"] = entries
-	if len(entries) == 0 {
-		return out.show(doc, name+" = (not set)")
-	}
-	return out.show(doc, entryLines(entries)...)
+	return out.listing(doc, entryLines(entries), name+" = (not set)")
 }
 
 // unknownKey is the error about a key that there is not.
@@ -168,7 +160,7 @@ func unknownKey(name string) error {
 	} else if near := settings.Nearest(name); near != "" {
 		message += "; did you mean " + near + "?"
 	}
-	return &flags.UsageError{Message: message}
+	return misused("%s", message)
 }
 
 type configPath struct{}
@@ -186,7 +178,7 @@ type file struct {
 
 // Run says of each file, the weakest first, where it is and whether it counts.
 func (*configPath) Run(out *Output, here *Folder) error {
-	files := []file{}
+	var files []file
 	for _, src := range settings.Sources(here.Paths, here.environment, true) {
 		f, err := here.examine(src)
 		switch f.Problems, f.Unused = nil, nil; {
@@ -252,7 +244,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 		sources = []settings.Source{{Path: c.File}}
 	}
 	var broken error
-	files := []file{}
+	var files []file
 	for _, src := range sources {
 		f, err := here.examine(src)
 		if broken == nil {
@@ -266,7 +258,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 			broken = wrong
 		}
 	}
-	problems := []Problem{}
+	var problems []Problem
 	if c.File == "" && broken == nil {
 		problems = append(problems, here.problems(ctx, out, project)...)
 	}
@@ -292,7 +284,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	for _, text := range settings.Places(rest) {
 		lines = append(lines, string(settings.Later)+": "+text)
 	}
-	doc := map[string]any{"files": files, "problems": problems, "unused": append([]settings.Unused{}, rest...), "ok": broken == nil}
+	doc := map[string]any{"files": files, "problems": problems, "unused": rest, "ok": broken == nil}
 	return errors.Join(out.show(doc, lines...), broken)
 }
 

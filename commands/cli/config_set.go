@@ -11,7 +11,6 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 )
 
 // configSet is gemline config set.
@@ -38,8 +37,8 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	if len(c.Value) > 1 && c.Value[0] == "--" {
 		c.Value = c.Value[1:]
 	}
-	if err := c.flags(out, c.Value[1:]); err != nil {
-		return err
+	if len(c.Value) > 1 {
+		return misused("unexpected argument %.100q; a value of several words stands in quotation marks", c.Value[1])
 	}
 	value, err := parse(c.Key, c.Value[0])
 	if err != nil {
@@ -54,14 +53,12 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 		return withHint(c.Key, err)
 	}
 	path, _ := settings.SplitKey(c.Key)
-	shown := settings.MaskWritten(path, decoded(value))
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Value: shown,
-		Changed: !done.Same, holds: c.Holds}
-	r.setBefore(path, done)
+	r := changeOf(src, path, done, value)
+	r.holds = c.Holds
 	if done.Same {
-		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(shown), r.Path)
+		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(r.Value), r.Path)
 	} else {
-		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, text.Compact(shown), r.Path, r.before())
+		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, text.Compact(r.Value), r.Path, r.before())
 	}
 	if len(done.Older) > 0 {
 		r.note("%s, an older name, is left in the file; %s is what counts", strings.Join(done.Older, ", "), r.Key)
@@ -69,41 +66,15 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	if k, _ := settings.FindKey(c.Key); k.Status != settings.Used && k.Status != "" {
 		r.note("%s is %s", r.Key, k.Status)
 	}
-	if leaks(decoded(value), shown) {
-		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
-	}
 	r.noteEffect(out, here, ask, src, done, path)
 	return r.tell(out)
-}
-
-// flags takes the flags that stand behind the value, where the grammar looks
-// for none so that the value may look like one.
-func (c *configSet) flags(out *Output, words []string) error {
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		scope, is := strings.CutPrefix(word, "--scope=")
-		switch {
-		case word == "--json":
-			out.JSON = true
-		case word == "--scope" && len(words) > 0:
-			c.Scope, words = settings.Scope(words[0]), words[1:]
-		case is:
-			c.Scope = settings.Scope(scope)
-		case word == "--scope":
-			return &flags.UsageError{Message: "--scope needs user, workspace or system"}
-		default:
-			return &flags.UsageError{Message: fmt.Sprintf("unexpected argument %.100q; a value of several words stands in quotation marks", word)}
-		}
-	}
-	return nil
 }
 
 // Run removes the key from the file.
 func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
-		return &flags.UsageError{Message: err.Error()}
+		return misused("%v", err)
 	}
 	src, err := c.source(here)
 	if err != nil {
@@ -113,8 +84,7 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	if err != nil {
 		return withHint(c.Key, err)
 	}
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
-	r.setBefore(path, done)
+	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("%s is unset in %s%s", r.Key, r.Path, r.before())
 	if !done.Set {
 		if _, known := settings.FindKey(c.Key); !known && len(done.Older) == 0 {
@@ -131,11 +101,8 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 
 // source returns the file that is meant.
 func (c where) source(here *Folder) (settings.Source, error) {
-	if !slices.Contains([]settings.Scope{settings.User, settings.Workspace, settings.System}, c.Scope) {
-		return settings.Source{}, &flags.UsageError{Message: fmt.Sprintf("--scope must be user, workspace or system, not %.100q", c.Scope)}
-	}
 	if c.Scope == settings.Workspace && here.Paths.AtHome() {
-		return settings.Source{}, &flags.UsageError{Message: "this is your home directory: its .gemini/settings.json is the user's, --scope user"}
+		return settings.Source{}, misused("this is your home directory: its .gemini/settings.json is the user's, --scope user")
 	}
 	for _, src := range settings.Sources(here.Paths, here.environment, true) {
 		if src.Scope == c.Scope {
@@ -148,14 +115,14 @@ func (c where) source(here *Folder) (settings.Source, error) {
 // parse returns the value that a text spells for a key.
 func parse(key, text string) (any, error) {
 	if _, err := settings.SplitKey(key); err != nil {
-		return nil, &flags.UsageError{Message: err.Error()}
+		return nil, misused("%v", err)
 	}
 	k, ok := settings.FindKey(key)
 	if !ok {
 		return nil, unknown(key)
 	}
 	if strings.ContainsRune(text, utf8.RuneError) { // which the grammar puts in the place of other bytes
-		return nil, &flags.UsageError{Message: k.Name + ": the value is not UTF-8"}
+		return nil, misused("%s: the value is not UTF-8", k.Name)
 	}
 	v, err := k.Parse(text)
 	if err == nil {
@@ -169,7 +136,7 @@ func parse(key, text string) (any, error) {
 		if today, older := settings.Today(key); older && today != key {
 			said += "; did you mean " + today + "?"
 		}
-		return nil, &flags.UsageError{Message: said}
+		return nil, misused("%s", said)
 	}
 	if _, is := v.(string); !is && json.Valid([]byte(text)) {
 		return json.RawMessage(text), nil // with its keys in their order
@@ -190,7 +157,7 @@ func checkAuthMethod(key string, v any) error {
 // unknown is the error about a key that there is not.
 func unknown(key string) error {
 	if today, older := settings.Today(key); older {
-		return &flags.UsageError{Message: fmt.Sprintf("%s is called %s today", text.EscapeLine(key), today)}
+		return misused("%s is called %s today", text.EscapeLine(key), today)
 	}
 	return unknownKey(key)
 }
@@ -234,17 +201,26 @@ type change struct {
 
 	text  string
 	holds bool // the session goes by it already
+	leaks bool // the value has a secret
 }
 
 func (r *change) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// setBefore keeps the value before.
-func (r *change) setBefore(path []string, done settings.Change) {
+// changeOf returns what was done to a key in a file of settings. The value is nil if the key
+// was taken out.
+func changeOf(src settings.Source, path []string, done settings.Change, value any) *change {
+	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
+	if value != nil {
+		value = decoded(value)
+		r.Value = settings.MaskWritten(path, value)
+		r.leaks = leaks(value, r.Value)
+	}
 	if done.Set {
 		r.Was = settings.MaskWritten(path, done.Was)
 	}
+	return r
 }
 
 // before says what the value was.
@@ -262,6 +238,9 @@ func (r *change) before() string {
 
 // noteEffect notes why what the file says does not count, if it does not.
 func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.Source, done settings.Change, path []string) {
+	if r.leaks {
+		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
+	}
 	switch {
 	case done.Exposed != "":
 		r.note("the file is passed over: %s", done.Exposed)

@@ -17,7 +17,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings/extension"
-	"gemline/settings/flags"
 	"gemline/tools/skill"
 )
 
@@ -77,13 +76,12 @@ type extensionsList struct{}
 // Run lists the extensions.
 func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	list, problems := set.installed()
-	all := []listedExtension{}
+	var all []listedExtension
 	var lines []string
 	for _, x := range list {
-		skills, _ := SkillsOf(x).Skills()
+		b := broughtBy(x)
 		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install,
-			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, skills, nil, nil, nil, x.Settings, set.unset(ctx, x)}
-		one.Commands, one.Agents, one.Rules = broughtBy(x)
+			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
 	}
@@ -93,7 +91,7 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	for _, p := range problems {
 		lines = append(lines, "warning: "+p)
 	}
-	return set.out.listing("extensions", all, problems, lines, "")
+	return set.out.show(map[string]any{"extensions": all, "problems": problems}, lines...)
 }
 
 func (x listedExtension) lines() []string {
@@ -181,28 +179,20 @@ func (set *extensionSet) named(name string) ([]extension.Extension, error) {
 // name; with broken also one that can't be used.
 func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {
 	list, _ := set.installed()
-	var names []string
-	for _, x := range list {
-		if strings.EqualFold(x.Name, name) || x.Install.Source != "" && x.Install.Source == name {
-			return x, nil
-		}
-		names = append(names, x.Name)
+	x, err := member("extension", "gemline extensions list", name, list, func(x extension.Extension) string { return x.Name })
+	if err == nil {
+		return x, nil
 	}
-	for _, x := range list {
-		if strings.EqualFold(filepath.Base(x.Home), name) {
-			return x, nil
-		}
+	other := func(x extension.Extension) bool {
+		return name != "" && x.Install.Source == name || strings.EqualFold(filepath.Base(x.Home), name)
+	}
+	if i := slices.IndexFunc(list, other); i >= 0 {
+		return list[i], nil
 	}
 	if x, ok := extension.Broken(set.here.Paths.User("extensions"), name); ok && broken {
 		return x, nil
 	}
-	message := fmt.Sprintf("Extension %.80q not found.", name)
-	if near := text.Nearest(name, names); near != "" {
-		message += fmt.Sprintf(" Did you mean %s?", near)
-	} else if len(names) > 0 {
-		message += " Installed extensions: " + strings.Join(names, ", ")
-	}
-	return extension.Extension{}, &flags.UsageError{Message: message}
+	return x, err
 }
 
 type extensionsTurn struct {
@@ -263,7 +253,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, set *extensionSet) error 
 		}
 	}
 	if len(c.Names) == 0 {
-		return &flags.UsageError{Message: "which extension? gemline extensions uninstall NAME, or --all"}
+		return misused("which extension? gemline extensions uninstall NAME, or --all")
 	}
 	var done, lines []string
 	var failed []error
@@ -344,7 +334,7 @@ func (c *extensionsNew) Run(set *extensionSet) error {
 	said := ""
 	if c.Template != "" {
 		if _, err := fs.Stat(templates, "templates/"+c.Template); err != nil || strings.ContainsAny(c.Template, "/.") {
-			return &flags.UsageError{Message: fmt.Sprintf("there is no template %.60q, but custom-commands, exclude-tools, hooks, mcp-server, policies and skills", c.Template)}
+			return misused("there is no template %.60q, but custom-commands, exclude-tools, hooks, mcp-server, policies and skills", c.Template)
 		}
 		said = fmt.Sprintf(" from template %q", c.Template)
 	}

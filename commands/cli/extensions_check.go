@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"gemline/settings"
 	"gemline/settings/extension"
 	"gemline/tools/agent"
+	"gemline/tools/skill"
 	"gemline/tools/source"
 )
 
@@ -49,7 +51,7 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
 	}
 	return set.out.show(map[string]any{"path": path, "name": x.Name, "valid": true,
-		"warnings": append([]string{}, notes...)}, fmt.Sprintf("Extension %s has been successfully validated.", path))
+		"warnings": notes}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 
 // checkExtension returns the errors of an extension, and its oddities.
@@ -90,12 +92,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
 		problem("%s holds no hooks that can be read", x.HooksFile())
 	}
-	_, wrong := SkillsOf(x).Skills()
-	problems = append(problems, wrong...)
-	_, bad := AgentsOf(x).Load()
-	problems = append(problems, each(bad, error.Error)...)
-	_, wrong, _ = custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
-	problems = append(problems, wrong...)
+	problems = append(problems, broughtBy(x).wrong...)
 	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})
 	if problems = append(problems, wrong...); err != nil {
 		problems = append(problems, err.Error())
@@ -113,21 +110,28 @@ func CommandsOf(x extension.Extension) custom.Dir {
 	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
 }
 
-// broughtBy returns the names of what an extension brings: commands, agents, files of rules.
-func broughtBy(x extension.Extension) (commands, agents, rules []string) {
-	list, _, _ := custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
-	for _, c := range list {
-		commands = append(commands, "/"+c.Name)
-	}
-	found, _ := AgentsOf(x).Load()
-	for _, d := range found {
-		agents = append(agents, d.Name)
-	}
-	entries, _ := os.ReadDir(filepath.Join(x.Dir, "policies"))
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".toml") {
-			rules = append(rules, e.Name())
-		}
-	}
-	return commands, agents, rules
+// What an extension brings in files of its own, and what is wrong with others.
+type brought struct {
+	skills   []skill.Skill
+	agents   []agent.Definition
+	commands []string // their names, with the slash
+	rules    []string // names of files
+	wrong    []string
+}
+
+// broughtBy returns what an extension brings.
+func broughtBy(x extension.Extension) (b brought) {
+	b.skills, b.wrong = SkillsOf(x).Skills()
+	var bad []error
+	b.agents, bad = AgentsOf(x).Load()
+	list, wrong, _ := custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
+	b.wrong = slices.Concat(b.wrong, each(bad, error.Error), wrong)
+	b.commands = each(list, func(c custom.Command) string { return "/" + c.Name })
+	b.rules, _ = fs.Glob(os.DirFS(filepath.Join(x.Dir, "policies")), "*.toml")
+	return b
+}
+
+// agentNames returns the names of its agents.
+func (b brought) agentNames() []string {
+	return each(b.agents, func(d agent.Definition) string { return d.Name })
 }

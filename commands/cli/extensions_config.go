@@ -13,7 +13,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings/extension"
-	"gemline/settings/flags"
 )
 
 // vault returns where secrets are kept.
@@ -57,10 +56,10 @@ func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
 			}
 		}
 		if c.Setting != "" && !found {
-			return &flags.UsageError{Message: fmt.Sprintf("Setting %.60q not found in extension %q.", c.Setting, x.Name)}
+			return misused("Setting %.60q not found in extension %q.", c.Setting, x.Name)
 		}
 	}
-	return set.out.show(map[string]any{"done": append([]string{}, said...)}, said...)
+	return set.out.show(map[string]any{"done": said}, said...)
 }
 
 // askSettings asks for the missing settings of an extension, as long as somebody answers.

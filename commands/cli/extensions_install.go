@@ -18,7 +18,6 @@ import (
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/extension"
-	"gemline/settings/flags"
 	"gemline/tools/source"
 )
 
@@ -43,7 +42,7 @@ func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
 		return err
 	}
 	if note.Type == "local" && (c.Ref != "" || c.AutoUpdate) {
-		return &flags.UsageError{Message: "--ref and --auto-update are for repositories, not for folders"}
+		return misused("--ref and --auto-update are for repositories, not for folders")
 	}
 	note.Ref, note.AutoUpdate, note.PreRelease = c.Ref, c.AutoUpdate, c.PreRelease
 	return set.install(ctx, note, nil, c.Consent, c.Skip)
@@ -56,9 +55,8 @@ func (here *Folder) origin(said string) (extension.Install, error) {
 	}
 	path := here.Paths.Folder(said)
 	if _, err := os.Stat(path); err != nil {
-		return extension.Install{}, &flags.UsageError{Message: "Install source not found. " +
-			text.EscapeLine(path) + " is no folder, and " + fmt.Sprintf("%.80q", said) +
-			" is no address of a repository"}
+		return extension.Install{}, misused("Install source not found. %s is no folder, and %.80q is no address of a repository",
+			text.EscapeLine(path), said)
 	}
 	return extension.Install{Source: path, Type: "local"}, nil
 }
@@ -386,17 +384,16 @@ func consentText(x extension.Extension) (lines []string) {
 	if len(x.ExcludeTools) > 0 {
 		add("It excludes the tools %s", strings.Join(x.ExcludeTools, ", "))
 	}
-	commands, agents, rules := broughtBy(x)
+	b := broughtBy(x)
 	for _, part := range []struct {
 		says  string
 		names []string
-	}{{"It has commands", commands}, {"It has agents", agents}, {"It has rules, which can ask and deny", rules}} {
+	}{{"It has commands", b.commands}, {"It has agents", b.agentNames()}, {"It has rules, which can ask and deny", b.rules}} {
 		if len(part.names) > 0 {
 			add("%s: %s", part.says, strings.Join(part.names, ", "))
 		}
 	}
-	found, _ := AgentsOf(x).Load()
-	for _, d := range found {
+	for _, d := range b.agents {
 		servers("Its agent "+d.Name, d.Servers)
 		if d.Remote != nil {
 			add("Its agent %s is on %s", d.Name, d.Remote.Host())
@@ -405,11 +402,10 @@ func consentText(x extension.Extension) (lines []string) {
 			add("  * what it is shown is what this writes: %s", command)
 		}
 	}
-	skills, _ := SkillsOf(x).Skills()
-	if len(skills) > 0 {
+	if len(b.skills) > 0 {
 		add("Agent Skills:")
 	}
-	for _, s := range skills {
+	for _, s := range b.skills {
 		_, n := s.Tree()
 		add("  * %s: %s", s.Name, s.Description)
 		add("    (Source: %s) (%d items in directory)", s.File, n)

@@ -9,7 +9,6 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings/extension"
-	"gemline/settings/flags"
 	"gemline/tools/source"
 )
 
@@ -34,13 +33,13 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 	case c.Unasked:
 		return set.updateUnasked(ctx)
 	case c.Name == "" && !c.All && !c.Check:
-		return &flags.UsageError{Message: "which extension? gemline extensions update NAME, --all or --check"}
+		return misused("which extension? gemline extensions update NAME, --all or --check")
 	}
 	list, err := set.named(c.Name)
 	if err != nil {
 		return err
 	}
-	all := []updated{}
+	var all []updated
 	var failed []error
 	each := *set
 	if set.out.JSON { // one document tells of all
@@ -69,9 +68,6 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 		}
 		all = append(all, u)
 	}
-	if set.out.JSON {
-		return errors.Join(set.out.document(map[string]any{"extensions": all}), errors.Join(failed...))
-	}
 	var lines []string
 	for _, u := range all {
 		switch {
@@ -85,7 +81,7 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 	if len(all) == 0 {
 		lines = []string{"No extensions to update."}
 	}
-	return errors.Join(set.out.lines(lines), errors.Join(failed...))
+	return errors.Join(set.out.show(map[string]any{"extensions": all}, lines...), errors.Join(failed...))
 }
 
 const updateAvailable = "update available"

@@ -2,11 +2,17 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"gemline/engine/disk"
+	"gemline/engine/text"
+	"gemline/settings"
 	"gemline/settings/extension"
+	"gemline/settings/jsonc"
 	"gemline/tools/agent"
 	"gemline/tools/mcp"
 	"gemline/tools/skill"
@@ -26,13 +32,78 @@ func (on toggle) String() string { return map[toggle]string{true: "on", false: "
 // done says in a word what was done.
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
-// listing shows the members of a family and the problems with others, as a document or as
-// lines. None is the line if there are no others.
-func (out *Output) listing(family string, members any, problems, lines []string, none string) error {
-	if len(lines) == 0 {
-		lines = []string{none}
+// member returns the member of a family that goes by a name: in its own spelling, or else in
+// another case of letters. Lists is the command that lists the family.
+func member[T any](kind, lists, name string, family []T, nameOf func(T) string) (m T, err error) {
+	exactly := func(a, b string) bool { return a == b }
+	for _, same := range []func(a, b string) bool{exactly, strings.EqualFold} {
+		if i := slices.IndexFunc(family, func(m T) bool { return same(nameOf(m), name) }); i >= 0 {
+			return family[i], nil
+		}
 	}
-	return out.show(map[string]any{family: members, "problems": append([]string{}, problems...)}, lines...)
+	if near := text.Nearest(name, each(family, nameOf)); near != "" {
+		return m, misused("no %s is called %.100q; did you mean %s?", kind, name, text.EscapeLine(near))
+	}
+	return m, misused("no %s is called %.100q; %s lists them", kind, name, lists)
+}
+
+// switchIn switches names on or off in a file of settings, by the key that lists what is off.
+// What a variable stands for there is never put in its place.
+func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key string, names []string,
+	same func(a, b string) bool, on toggle) (settings.Change, error) {
+	src, err := where{scope}.source(here)
+	if err != nil {
+		return settings.Change{}, err
+	}
+	list, err := written[[]any](src, strings.Split(key, ".")...)
+	if list == nil && err == nil {
+		list, err = written[[]any](src, strings.Split(olderLists[key], ".")...)
+	}
+	if err != nil {
+		return settings.Change{}, err
+	}
+	tree := settings.Merge(settings.Read([]settings.Source{src}, here.environment))
+	meant, _ := valueAt(tree, strings.Split(key, ".")...).([]any)
+	off := []any{}
+	for i, v := range list {
+		if len(meant) == len(list) {
+			v = meant[i]
+		}
+		if !slices.ContainsFunc(names, func(name string) bool { return same(name, fmt.Sprint(v)) }) {
+			off = append(off, list[i])
+		}
+	}
+	if bool(on) && len(off) == len(list) {
+		return settings.Change{Path: disk.Follow(src.Path), Same: true}, nil
+	}
+	if !on {
+		for _, name := range names {
+			off = append(off, name)
+		}
+	}
+	return src.SetKey(ctx, key, off)
+}
+
+// olderLists are the older names of such keys.
+var olderLists = map[string]string{"hooksConfig.disabled": "hooks.disabled"}
+
+// written returns a value of a file of settings as it is written there: what a variable
+// stands for is never put in its place.
+func written[V any](src settings.Source, path ...string) (v V, err error) {
+	doc, err := jsonc.Read(src.Path)
+	if doc != nil {
+		v, _ = doc.Written(path).(V)
+	}
+	return v, err
+}
+
+// valueAt returns what stands at a path in a tree of settings, nil if nothing does.
+func valueAt(tree any, path ...string) any {
+	for _, name := range path {
+		below, _ := tree.(map[string]any)
+		tree = below[name]
+	}
+	return tree
 }
 
 // A family is one kind of addition to gemline: hooks, extensions, skills, agents or servers.

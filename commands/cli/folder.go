@@ -70,11 +70,7 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 // definedIn returns the strongest file that sets a key.
 func (here *Folder) definedIn(key string) string {
 	for _, layer := range slices.Backward(settings.Read(settings.Sources(here.Paths, here.Lookup, here.Trusted), here.Lookup)) {
-		var v any = settings.Merge([]settings.Layer{layer})
-		for name := range strings.SplitSeq(key, ".") {
-			tree, _ := v.(map[string]any)
-			v = tree[name]
-		}
+		v := valueAt(settings.Merge([]settings.Layer{layer}), strings.Split(key, ".")...)
 		if v != nil {
 			return layer.Path
 		}

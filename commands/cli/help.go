@@ -10,7 +10,6 @@ import (
 
 	"gemline/docs"
 	"gemline/engine/text"
-	"gemline/settings/flags"
 )
 
 // helpCommand is gemline help.
@@ -80,7 +79,7 @@ func (ask *Asker) noTopic(name string) error {
 	if hint == "" {
 		hint = "; there are: " + strings.Join(pages, ", ")
 	}
-	return &flags.UsageError{Message: fmt.Sprintf("no topic %q%s%s", name, hint, aside)}
+	return misused("no topic %q%s%s", name, hint, aside)
 }
 
 // shorten returns what an error repeats of a text.
@@ -93,16 +92,6 @@ func didYouMean(name string, names []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// notCalled refuses a name that nothing of the kind has. Lists is the command that lists the
-// names.
-func notCalled(kind, name, lists string, names []string) error {
-	message := fmt.Sprintf("no %s is called %.100q; %s lists them", kind, name, lists)
-	if near := text.Nearest(name, names); near != "" {
-		message = fmt.Sprintf("no %s is called %.100q; did you mean %s?", kind, name, text.EscapeLine(near))
-	}
-	return &flags.UsageError{Message: message}
 }
 
 // find returns the command that words name, nil if there is none.

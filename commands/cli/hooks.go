@@ -13,7 +13,6 @@ import (
 	"gemline/engine/hook"
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/settings/jsonc"
 )
 
@@ -92,7 +91,7 @@ func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	if why := here.unread(); why != "" {
 		lines, problems = append(lines, "not used: "+why), append(problems, why)
 	}
-	return out.listing("hooks", append([]ListedHook{}, list...), problems, lines,
+	return out.listing(map[string]any{"hooks": list, "problems": problems}, lines,
 		"no hooks are set; gemline help hooks says how")
 }
 
@@ -141,18 +140,18 @@ func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 	e := hook.Event(c.Event)
 	if !slices.Contains(hook.Events, e) {
 		names := each(hook.Events, func(e hook.Event) string { return string(e) })
-		return &flags.UsageError{Message: fmt.Sprintf("%.100q is no event; there are %s", c.Event,
-			strings.Join(names, ", "))}
+		return misused("%.100q is no event; there are %s", c.Event,
+			strings.Join(names, ", "))
 	}
 	var input map[string]any
 	if c.Input != "" && json.Unmarshal([]byte(c.Input), &input) != nil {
-		return &flags.UsageError{Message: "--input needs an object of JSON"}
+		return misused("--input needs an object of JSON")
 	}
 	calls, err := hooks.Try(ctx, e, c.Subject, input)
 	if err != nil {
 		return err
 	}
-	tried := []triedHook{}
+	var tried []triedHook
 	var lines []string
 	for _, call := range calls {
 		a, o := call.Answer, call.Outcome
@@ -215,104 +214,36 @@ func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks H
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
 func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id string, on toggle) error {
-	set := hookScopes(hooks)
-	ids := slices.Sorted(maps.Keys(set))
-	if id != "" && set[id] == nil {
-		return notCalled("hook", id, "gemline hooks list", ids)
-	}
+	list, _ := hooks.List()
 	if id != "" {
-		ids = []string{id}
+		h, err := member("hook", "gemline hooks list", id, list, ListedHook.ID)
+		if err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(o ListedHook) bool { return o.ID() != h.ID() })
 	}
+	slices.SortFunc(list, func(a, b ListedHook) int { return strings.Compare(a.ID(), b.ID()) })
 	var lines []string
 	for _, scope := range []settings.Scope{settings.User, settings.Workspace} {
-		elsewhere := func(id string) bool { return !slices.Contains(set[id], scope) }
-		names := slices.DeleteFunc(slices.Clone(ids), elsewhere)
+		elsewhere := func(h ListedHook) bool {
+			return (h.Source == hook.Project.String()) != (scope == settings.Workspace)
+		}
+		names := slices.Compact(each(slices.DeleteFunc(slices.Clone(list), elsewhere), ListedHook.ID))
 		if len(names) == 0 {
 			continue
 		}
-		path, err := here.turnIn(ctx, hooks, scope, names, on)
+		exactly := func(a, b string) bool { return a == b }
+		done, err := here.switchIn(ctx, scope, "hooksConfig.disabled", names, exactly, on)
 		if err != nil {
 			return err
 		}
 		for _, name := range names {
-			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, on, path))
+			hooks.Turn(name, bool(on))
+			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, on, done.Path))
 		}
 	}
-	if lines == nil {
-		lines = []string{"no hooks are set"}
-	}
-	return out.show(map[string]any{"hooks": append([]string{}, ids...), "enabled": on}, lines...)
-}
-
-// hookScopes returns, by the names of hooks, in whose settings they are switched on and off.
-func hookScopes(hooks Hooks) map[string][]settings.Scope {
-	list, _ := hooks.List()
-	scopes := map[string][]settings.Scope{}
-	for _, h := range list {
-		scope := settings.User
-		if h.Source == hook.Project.String() {
-			scope = settings.Workspace
-		}
-		scopes[h.ID()] = append(scopes[h.ID()], scope)
-	}
-	return scopes
-}
-
-// turnIn switches hooks on or off in the settings of a scope, and returns their file.
-func (here *Folder) turnIn(ctx context.Context, hooks Hooks, scope settings.Scope, names []string,
-	on toggle) (path string, err error) {
-	src, err := where{scope}.source(here)
-	if err != nil {
-		return "", err
-	}
-	off, err := here.switchedOff(src, names)
-	if err != nil {
-		return "", err
-	}
-	if !on {
-		for _, name := range names {
-			off = append(off, name)
-		}
-	}
-	done, err := src.SetKey(ctx, "hooksConfig.disabled", off)
-	if err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		hooks.Turn(name, bool(on))
-	}
-	return done.Path, nil
-}
-
-// switchedOff returns the hooks that a file of settings switches off, as they are written
-// there, without those of the names.
-func (here *Folder) switchedOff(src settings.Source, names []string) ([]any, error) {
-	list, err := written[[]any](src, "hooksConfig", "disabled")
-	if list == nil && err == nil {
-		list, err = written[[]any](src, "hooks", "disabled") // its older name
-	}
-	config, _ := settings.Merge(settings.Read([]settings.Source{src}, here.environment))["hooksConfig"].(map[string]any)
-	meant, _ := config["disabled"].([]any)
-	off := []any{}
-	for i, v := range list {
-		if len(meant) == len(list) {
-			v = meant[i]
-		}
-		if !slices.Contains(names, fmt.Sprint(v)) {
-			off = append(off, list[i])
-		}
-	}
-	return off, err
-}
-
-// written returns a value of a file of settings as it is written there: what a variable
-// stands for is never put in its place.
-func written[V any](src settings.Source, path ...string) (v V, err error) {
-	doc, err := jsonc.Read(src.Path)
-	if doc != nil {
-		v, _ = doc.Written(path).(V)
-	}
-	return v, err
+	ids := slices.Compact(each(list, ListedHook.ID))
+	return out.listing(map[string]any{"hooks": ids, "enabled": on}, lines, "no hooks are set")
 }
 
 // Run writes the hooks of Claude Code's settings into the project's.
@@ -368,13 +299,10 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 		}
 		lines = append(lines, line)
 	}
-	if lines == nil {
-		lines = []string{from + " has no hooks"}
-	}
 	for _, n := range notes {
 		out.Notify(n)
 	}
-	return out.show(map[string]any{"from": from, "hooks": hooks, "notes": append([]string{}, notes...)}, lines...)
+	return out.listing(map[string]any{"from": from, "hooks": hooks, "notes": notes}, lines, from+" has no hooks")
 }
 
 // fromClaude returns the hooks of a file of Claude Code's, by event, and what is to be

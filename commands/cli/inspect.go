@@ -11,7 +11,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/telemetry/outfile"
 	"gemline/engine/text"
-	"gemline/settings/flags"
 )
 
 // inspectCommand is gemline inspect.
@@ -31,8 +30,8 @@ func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) err
 		name = s.TelemetryOutfile
 	}
 	if name == "" {
-		return &flags.UsageError{Message: "gemline inspect needs a file: " +
-			"a log of activity (gemline help telemetry), or a telemetry file"}
+		return misused("gemline inspect needs a file: " +
+			"a log of activity (gemline help telemetry), or a telemetry file")
 	}
 	name = here.Paths.Folder(name)
 	if c.Port != nil {
@@ -51,10 +50,7 @@ func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) err
 		}
 		lines = append(lines, fmt.Sprintf("%s  %-8s %s", a.Clock(), a.Kind, a.Text))
 	}
-	if len(all) == 0 {
-		lines = []string{"there are no events in it"}
-	}
-	return out.show(map[string]any{"events": all}, lines...)
+	return out.listing(map[string]any{"events": all}, lines, "there are no events in it")
 }
 
 // An activity is an event that is shown.
@@ -73,7 +69,7 @@ func readActivity(name string) ([]activity, error) {
 		return nil, fmt.Errorf("%s can't be read: %w", name, disk.Cause(err))
 	}
 	defer f.Close()
-	all := []activity{}
+	var all []activity
 	for said, err := range outfile.Read(f) {
 		if err != nil {
 			return nil, fmt.Errorf("%s is no log of activity and no telemetry file: %w", name, err)

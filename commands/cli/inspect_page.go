@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"gemline/settings/flags"
 )
 
 // serve shows the file at an address of this machine that nobody can guess, until
@@ -26,7 +24,7 @@ func (c *inspectCommand) serve(ctx context.Context, out *Output, name string) er
 		return err
 	}
 	if *c.Port < 0 || *c.Port > math.MaxUint16 {
-		return &flags.UsageError{Message: "--port must be a number from 0 to 65535"}
+		return misused("--port must be a number from 0 to 65535")
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(*c.Port)))
 	if err != nil {

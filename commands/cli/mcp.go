@@ -17,7 +17,6 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
 )
@@ -55,17 +54,14 @@ type mcpCommand struct {
 
 // mcpWhere names a file of settings, as the Gemini CLI does for servers.
 type mcpWhere struct {
-	Scope string `short:"s" placeholder:"WHOSE" default:"project" help:"Whose file: project or user."`
+	Scope string `short:"s" placeholder:"WHOSE" default:"project" enum:"project,user,workspace" help:"Whose file: project or user."`
 }
 
 func (m mcpWhere) source(here *Folder) (settings.Source, error) {
-	switch m.Scope {
-	case "user":
+	if m.Scope == "user" {
 		return where{settings.User}.source(here)
-	case "project", "workspace":
-		return where{settings.Workspace}.source(here)
 	}
-	return settings.Source{}, &flags.UsageError{Message: fmt.Sprintf("--scope must be user or project, not %.100q", m.Scope)}
+	return where{settings.Workspace}.source(here)
 }
 
 type mcpRemove struct {
@@ -84,8 +80,7 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	if err != nil {
 		return err
 	}
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
-	r.setBefore(path, done)
+	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.Set {
 		return here.notRemoved(installed, c.Name, c.Scope)
@@ -112,9 +107,8 @@ func (here *Folder) notRemoved(installed Extensions, name, scope string) error {
 func (here *Folder) elsewhere(installed Extensions, name string) string {
 	for _, src := range settings.Sources(here.Paths, here.environment, here.Trusted) {
 		for _, layer := range settings.Read([]settings.Source{src}, here.environment) {
-			servers, _ := settings.Merge([]settings.Layer{layer})["mcpServers"].(map[string]any)
 			switch {
-			case servers[name] == nil:
+			case valueAt(settings.Merge([]settings.Layer{layer}), "mcpServers", name) == nil:
 			case src.Scope == settings.User:
 				return "it stands in your settings: gemline mcp remove --scope user " + name
 			case src.Scope == settings.Workspace:
@@ -155,7 +149,7 @@ type mcpTurn struct {
 // Run switches a server on or off: for this session, or for good.
 func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers, on toggle) error {
 	if c.Session && ask.In != nil {
-		return &flags.UsageError{Message: "--session is for a session: /mcp disable NAME --session"}
+		return misused("--session is for a session: /mcp disable NAME --session")
 	}
 	found, err := findServer(ctx, servers, 0, c.Name)
 	if err != nil {
@@ -206,25 +200,13 @@ func turnInFile(ctx context.Context, path, name string, on bool) error {
 	return disk.Replace(path, append(b, '\n'), 0o600)
 }
 
-// findServer returns the server of a name, in whatever case of letters, and waits for it at
-// most so long.
+// findServer returns the server of a name, and waits for it at most so long.
 func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
 	list, err := servers.Status(ctx, most, name)
 	if err != nil {
 		return mcp.Status{}, err
 	}
-	if i := slices.IndexFunc(list, func(s mcp.Status) bool { return s.Name == name }); i >= 0 {
-		return list[i], nil
-	}
-	if i := slices.IndexFunc(list, func(s mcp.Status) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
-		return list[i], nil
-	}
-	message := fmt.Sprintf("Server '%s' not found. Use gemline mcp list to see available servers.",
-		text.EscapeLine(name))
-	if near := text.Nearest(name, each(list, func(s mcp.Status) string { return s.Name })); near != "" {
-		message = fmt.Sprintf("Server '%s' not found; did you mean %s?", text.EscapeLine(name), text.EscapeLine(near))
-	}
-	return mcp.Status{}, &flags.UsageError{Message: message}
+	return member("MCP server", "gemline mcp list", name, list, func(s mcp.Status) string { return s.Name })
 }
 
 type mcpReload struct{}
@@ -232,7 +214,7 @@ type mcpReload struct{}
 // Run connects to the servers of a session anew.
 func (*mcpReload) Run(ctx context.Context, out *Output, ask *Asker, servers Servers) error {
 	if ask.In != nil {
-		return &flags.UsageError{Message: "only a session has servers that it is connected to: /mcp reload"}
+		return misused("only a session has servers that it is connected to: /mcp reload")
 	}
 	servers.Reload()
 	return out.lines([]string{"Reloading MCP servers..."})
@@ -260,7 +242,7 @@ func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Serv
 	}
 	shown := text.EscapeLine(found.Name)
 	if client == nil {
-		return &flags.UsageError{Message: fmt.Sprintf("%s takes no log-in: it is a program, or has Google's credentials", shown)}
+		return misused("%s takes no log-in: it is a program, or has Google's credentials", shown)
 	}
 	if c.Forget {
 		had, err := client.Logout(ctx)

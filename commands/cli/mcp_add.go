@@ -13,7 +13,6 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 )
 
 type mcpAdd struct {
@@ -51,7 +50,7 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 		a.Command = slices.Delete(a.Command, i, i+1)
 	}
 	if len(a.Command) == 0 {
-		return &flags.UsageError{Message: "gemline mcp add needs a name, and a command or an address"}
+		return misused("gemline mcp add needs a name, and a command or an address")
 	}
 	entry, err := a.entry()
 	if err != nil {
@@ -70,10 +69,7 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 	if err != nil {
 		return err
 	}
-	value := decoded(json.RawMessage(raw))
-	r := change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path,
-		Value: settings.MaskWritten(path, value), Changed: !done.Same}
-	r.setBefore(path, done)
+	r := changeOf(src, path, done, json.RawMessage(raw))
 	verb := "added to"
 	if done.Set {
 		verb = "updated in"
@@ -83,21 +79,26 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 		kind = "http, or else sse"
 	}
 	r.text = fmt.Sprintf("MCP server %q %s %s settings. (%s)", a.Name, verb, a.Scope, kind)
-	if leaks(value, r.Value) {
-		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
-	}
 	r.noteEffect(out, here, ask, src, done, path)
 	return r.tell(out)
 }
 
-// flagsFirst returns the words of gemline mcp add with gemline's own flags in front, where
-// the grammar looks for them: as the Gemini CLI does, they may stand behind the command, too.
-// Other flags are the command's, and so is all behind --.
+// flagsFirst returns the words of gemline mcp add and gemline config set with gemline's own
+// flags in front, where the grammar looks for them: they may stand behind the command or the
+// value, too. Other flags are part of it, and so is all behind --.
 func flagsFirst(args []string) ([]string, error) {
-	if len(args) < 2 || args[0] != "mcp" || args[1] != "add" {
+	if len(args) < 2 {
 		return args, nil
 	}
-	known := find(args[:2]).Flags
+	var known []*kong.Flag
+	switch args[0] + " " + args[1] {
+	case "mcp add":
+		known = find(args[:2]).Flags
+	case "config set":
+		known = slices.Concat(find(args[:2]).Flags, table().Flags) // --json, too
+	default:
+		return args, nil
+	}
 	own, rest, words := args[:2:2], args[2:], []string{}
 	for len(rest) > 0 && rest[0] != "--" {
 		name, _, given := strings.Cut(rest[0], "=")
@@ -110,7 +111,7 @@ func flagsFirst(args []string) ([]string, error) {
 		case i < 0, given && known[i].IsBool():
 			words = append(words, rest[0])
 		case !given && !known[i].IsBool() && len(rest) == 1:
-			return nil, &flags.UsageError{Message: name + " needs a value"}
+			return nil, misused("%s needs a value", name)
 		case !given && !known[i].IsBool():
 			n = 2
 			fallthrough
@@ -127,32 +128,32 @@ var serverName = text.Pattern(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
 // entry returns what is written.
 func (a *mcpAdd) entry() (e mcpEntry, err error) {
 	if !serverName().MatchString(a.Name) {
-		return e, &flags.UsageError{Message: fmt.Sprintf("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)}
+		return e, misused("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)
 	}
 	if a.Timeout < 0 {
-		return e, &flags.UsageError{Message: fmt.Sprintf("--timeout needs milliseconds, not %d", a.Timeout)}
+		return e, misused("--timeout needs milliseconds, not %d", a.Timeout)
 	}
 	if scheme, _, ok := strings.Cut(a.Command[0], "://"); ok && scheme != "http" &&
 		scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
-		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])}
+		return e, misused("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])
 	}
 	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description,
 		IncludeTools: a.Include, ExcludeTools: a.Exclude}
 	address := strings.HasPrefix(a.Command[0], "https://") || strings.HasPrefix(a.Command[0], "http://")
 	switch kind := cmp.Or(a.Transport, map[bool]string{true: "http", false: "stdio"}[address]); {
 	case kind == "stdio" && len(a.Header) > 0:
-		return e, &flags.UsageError{Message: "--header is for an address, and this is a command"}
+		return e, misused("--header is for an address, and this is a command")
 	case kind == "stdio":
 		e.Command, e.Args = a.Command[0], a.Command[1:]
 	case kind != "http" && kind != "sse":
-		return e, &flags.UsageError{Message: fmt.Sprintf("--transport must be stdio, sse or http, not %.100q", kind)}
+		return e, misused("--transport must be stdio, sse or http, not %.100q", kind)
 	case !address:
-		return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address, which begins with https:// or http://", a.Command[0])}
+		return e, misused("%.200q is no address, which begins with https:// or http://", a.Command[0])
 	case len(a.Command) > 1 || len(a.Env) > 0:
-		return e, &flags.UsageError{Message: "arguments and --env are for a command, and this is an address"}
+		return e, misused("arguments and --env are for a command, and this is an address")
 	default:
 		if u, err := url.Parse(a.Command[0]); err != nil || u.Hostname() == "" {
-			return e, &flags.UsageError{Message: fmt.Sprintf("%.200q is no address", a.Command[0])}
+			return e, misused("%.200q is no address", a.Command[0])
 		}
 		e.URL, e.Type = a.Command[0], a.Transport // of no kind, SSE is tried behind http
 	}
@@ -168,7 +169,7 @@ func pairs(list []string, sep, flag string) (json.RawMessage, error) {
 	for _, pair := range list {
 		name, value, ok := strings.Cut(pair, sep)
 		if name = strings.TrimSpace(name); !ok || name == "" { // the value may be a secret
-			return nil, &flags.UsageError{Message: fmt.Sprintf("%s needs NAME%sVALUE", flag, sep)}
+			return nil, misused("%s needs NAME%sVALUE", flag, sep)
 		}
 		if sep == ":" {
 			value = strings.TrimSpace(value)

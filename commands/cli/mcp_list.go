@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
 )
@@ -35,38 +33,20 @@ type mcpList struct {
 
 // A listedServer is one as gemline mcp list --json has it.
 type listedServer struct {
-	Name        string           `json:"name"`
-	Description string           `json:"description,omitempty"`
-	Extension   string           `json:"extension,omitempty"`
-	Transport   string           `json:"transport"`
-	Command     []string         `json:"command,omitempty"`
-	URL         string           `json:"url,omitempty"`
-	State       mcp.State        `json:"state"`
-	Why         string           `json:"why,omitempty"` // why it is off or failed
-	Login       string           `json:"login,omitempty"`
-	Title       string           `json:"title,omitempty"`
-	Tools       []listedTool     `json:"tools"`
-	Prompts     []listedItem     `json:"prompts"`
-	Resources   []listedResource `json:"resources"`
-	Templates   []listedResource `json:"resource_templates"` // with variables in braces
-}
-
-type listedTool struct {
-	Name        string          `json:"name"`
-	Declared    string          `json:"declared"`
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"`
-}
-
-type listedItem struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-}
-
-type listedResource struct {
-	URI  string `json:"uri"`
-	Name string `json:"name,omitempty"`
-	Mime string `json:"mime_type,omitempty"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Extension   string         `json:"extension,omitempty"`
+	Transport   string         `json:"transport"`
+	Command     []string       `json:"command,omitempty"`
+	URL         string         `json:"url,omitempty"`
+	State       mcp.State      `json:"state"`
+	Why         string         `json:"why,omitempty"` // why it is off or failed
+	Login       string         `json:"login,omitempty"`
+	Title       string         `json:"title,omitempty"`
+	Tools       []mcp.ToolInfo `json:"tools"`
+	Prompts     []mcp.Prompt   `json:"prompts"`
+	Resources   []mcp.Resource `json:"resources"`
+	Templates   []mcp.Resource `json:"resource_templates"` // with variables in braces
 }
 
 // The words for how it stands with a log-in.
@@ -78,11 +58,8 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
 		State: s.State, Why: s.Off, Title: s.Title,
-		Tools: each(s.Tools, func(t mcp.ToolInfo) listedTool {
-			return listedTool{t.Name, t.Declared, t.Description, t.Schema}
-		}),
-		Prompts:   each(s.Prompts, func(p mcp.Prompt) listedItem { return listedItem{p.Name, p.Description} }),
-		Resources: each(s.Resources, asResource), Templates: each(s.Templates, asResource)}
+		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
+		Resources: append([]mcp.Resource{}, s.Resources...), Templates: append([]mcp.Resource{}, s.Templates...)}
 	switch {
 	case s.Transport == "" && s.URL == "":
 		l.Transport = "stdio"
@@ -99,8 +76,6 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 	}
 	return l
 }
-
-func asResource(r mcp.Resource) listedResource { return listedResource{r.URI, r.Name, r.MIMEType} }
 
 // head returns the line of a server.
 func (l listedServer) head() string {
@@ -192,12 +167,12 @@ func (l listedServer) lines(desc, schema bool) []string {
 			lines = append(lines, indented(p.Description, "    ")...)
 		}
 	}
-	resources := func(name string, list []listedResource) {
+	resources := func(name string, list []mcp.Resource) {
 		title(name, len(list))
 		for _, r := range list[:min(len(list), mostResources)] {
 			line := "  - " + r.Name + " (" + r.URI + ")"
-			if r.Mime != "" {
-				line += " [" + r.Mime + "]"
+			if r.MIMEType != "" {
+				line += " [" + r.MIMEType + "]"
 			}
 			lines = append(lines, line)
 		}
@@ -265,7 +240,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 			"test", "auth", "serve", "reload"}); near != "" && ask.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
-		return &flags.UsageError{Message: message}
+		return misused("%s", message)
 	case len(all) == 0:
 		lines = []string{"No MCP servers configured."}
 	case ask.In == nil && waiting > 0:
@@ -331,7 +306,8 @@ func (out *Output) listLogins(ctx context.Context, servers Servers) error {
 		Name  string `json:"name"`
 		State string `json:"state"`
 	}
-	all, lines := []login{}, []string{"MCP servers with OAuth authentication:"}
+	var all []login
+	lines := []string{"MCP servers with OAuth authentication:"}
 	for _, s := range list {
 		client, err := servers.Login(s.Name)
 		if err != nil || client == nil {

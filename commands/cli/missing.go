@@ -54,8 +54,8 @@ func Missing(args []string) error {
 			return nil
 		}
 	}
-	return &flags.UsageError{Message: "gemline " + text.EscapeLine(shorten(strings.Join(said, " "))) +
-		" is no command: " + why(words[0]) + "; behind -- the words would be a prompt"}
+	return misused("gemline %s is no command: %s; behind -- the words would be a prompt",
+		text.EscapeLine(shorten(strings.Join(said, " "))), why(words[0]))
 }
 
 // why says what to do instead of using a word as a sub-command, "" if it is not like one.

@@ -109,8 +109,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 		return err
 	}
 	return out.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online,
-		"models": append([]listedModel{}, list...)},
-		columns(list)...)
+		"models": list}, columns(list)...)
 }
 
 // asListed returns what is known of a model without asking the server.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -39,6 +40,13 @@ func (out Output) beside() *Output {
 // document writes v, an object, as a JSON document that begins with the version
 // of its schema.
 func (out *Output) document(v any) error {
+	if doc, is := v.(map[string]any); is {
+		for key, list := range doc {
+			if of := reflect.ValueOf(list); of.Kind() == reflect.Slice && of.IsNil() {
+				doc[key] = []any{} // a list is never null
+			}
+		}
+	}
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -66,6 +74,15 @@ func (out *Output) show(v any, lines ...string) error {
 		return out.document(v)
 	}
 	return out.lines(lines)
+}
+
+// listing shows lists: as a document with --json, and else as lines. None is the line if
+// there are no others.
+func (out *Output) listing(doc map[string]any, lines []string, none string) error {
+	if len(lines) == 0 {
+		lines = []string{none}
+	}
+	return out.show(doc, lines...)
 }
 
 // line writes a line.

@@ -9,7 +9,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/policy"
-	"gemline/settings/flags"
 )
 
 // policyCommand is gemline policy.
@@ -93,7 +92,7 @@ func (c *policyExplain) Run(ctx context.Context, out *Output, project Project) e
 	var args map[string]any
 	if c.Args != "" {
 		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
-			return &flags.UsageError{Message: "the arguments must be an object of JSON: " + err.Error()}
+			return misused("the arguments must be an object of JSON: %v", err)
 		}
 	}
 	return out.judge(ctx, project, c.Tool, args, c.Headless, true)
@@ -124,12 +123,12 @@ func (out *Output) judge(ctx context.Context, project Project, name string, args
 	}
 	defer trial.Close()
 	p := trial.Policy
-	tools := trial.Tools.Tools()
-	i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
-	if i < 0 || tools[i].Prepare == nil {
-		return noTool(name, each(tools, engine.Tool.Name))
+	callable := slices.DeleteFunc(slices.Clone(trial.Tools.Tools()), func(t engine.Tool) bool { return t.Prepare == nil })
+	t, err := member("tool", "gemline tools", name, callable, engine.Tool.Name)
+	if err != nil {
+		return err
 	}
-	q := unspecified(tools[i])
+	q := unspecified(t)
 	q.Args = args
 	if args != nil {
 		args, _ = q.Tool.Fitted(args)
@@ -260,15 +259,11 @@ func (c *policyRevoke) Run(out *Output, project Project) error {
 	}
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Line == 0 })
 	if c.Place == "" {
-		lines := ruleLines(kept)
-		if len(kept) == 0 {
-			lines = []string{"you have kept nothing with always"}
-		}
-		return out.show(map[string]any{"rules": shownRules(kept)}, lines...)
+		return out.listing(map[string]any{"rules": shownRules(kept)}, ruleLines(kept), "you have kept nothing with always")
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
-		return &flags.UsageError{Message: fmt.Sprintf("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))}
+		return misused("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))
 	}
 	was, err := policy.Revoke(kept[i].File, kept[i].Line)
 	if err != nil {

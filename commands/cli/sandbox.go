@@ -14,7 +14,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/policy"
 	"gemline/engine/text"
-	"gemline/settings/flags"
 	"gemline/tools/launch"
 	"gemline/tools/sandbox"
 )
@@ -82,18 +81,12 @@ func (e *StatusError) Error() string {
 
 // A shownState is what --json has of the sandbox.
 type shownState struct {
-	Name     string       `json:"name"`
-	Step     string       `json:"step"`
-	Confined bool         `json:"confined"`
-	Files    bool         `json:"files"`
-	Network  bool         `json:"network"`
-	Layers   []shownLayer `json:"layers"`
-}
-
-type shownLayer struct {
-	Name string `json:"name"`
-	On   bool   `json:"on"`
-	Why  string `json:"why"`
+	Name     string          `json:"name"`
+	Step     string          `json:"step"`
+	Confined bool            `json:"confined"`
+	Files    bool            `json:"files"`
+	Network  bool            `json:"network"`
+	Layers   []sandbox.Layer `json:"layers"`
 }
 
 type shownProfile struct {
@@ -106,7 +99,7 @@ type shownProfile struct {
 
 func shownSandbox(st sandbox.State) shownState {
 	return shownState{Name: st.Name, Step: st.Step, Confined: st.Confined(), Files: st.Files, Network: st.Network,
-		Layers: each(st.Layers, func(l sandbox.Layer) shownLayer { return shownLayer(l) })}
+		Layers: append([]sandbox.Layer{}, st.Layers...)}
 }
 
 // launcher returns what confines commands, and says if that is not what was asked for.
@@ -173,11 +166,11 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
 	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
-		return &flags.UsageError{Message: fmt.Sprintf("unknown flag %s; a command stands behind --",
-			text.EscapeLine(shorten(c.Command[0])))}
+		return misused("unknown flag %s; a command stands behind --",
+			text.EscapeLine(shorten(c.Command[0])))
 	}
 	if len(c.Command) == 0 {
-		return &flags.UsageError{Message: "no command; gemline sandbox run -- CMD"}
+		return misused("no command; gemline sandbox run -- CMD")
 	}
 	l, err := launcher(out, project)
 	if err != nil {
@@ -194,7 +187,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	for _, dir := range c.Write {
 		place := disk.Absolute(dir, here.Paths.Cwd, here.Paths.Home)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
-			return &flags.UsageError{Message: fmt.Sprintf("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))}
+			return misused("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))
 		}
 		cmd.Rights.Write = append(cmd.Rights.Write, place)
 	}

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"gemline/repl/schema"
-	"gemline/settings/flags"
 )
 
 // schemaCommand is gemline schema.
@@ -31,8 +29,8 @@ func (c *schemaCommand) Run(out *Output) error {
 	}
 	text, ok := schema.Text(c.Name)
 	if !ok {
-		return &flags.UsageError{Message: fmt.Sprintf("there is no schema %.100q; there are %s",
-			c.Name, strings.Join(names, ", "))}
+		return misused("there is no schema %.100q; there are %s",
+			c.Name, strings.Join(names, ", "))
 	}
 	_, err := out.Out.Write(text)
 	return err

@@ -3,8 +3,6 @@ package cli
 import (
 	"strconv"
 	"strings"
-
-	"gemline/settings/flags"
 )
 
 // Serving says how gemline mcp serve serves.
@@ -46,14 +44,14 @@ func ServeArgs(words []string) (s *Serving, own []string, err error) {
 				value = rest[0]
 			}
 			if s.Port, err = ParsePort(value); err != nil {
-				return s, own, &flags.UsageError{Message: "--port needs a number up to 65535"}
+				return s, own, misused("--port needs a number up to 65535")
 			}
 		default:
 			own = append(own, rest[0])
 		}
 	}
 	if s.Port > 0 && !s.HTTP && !s.A2A {
-		err = &flags.UsageError{Message: "--port goes with --http"}
+		err = misused("--port goes with --http")
 	}
 	return s, own, err
 }
@@ -89,6 +87,5 @@ func (s *Serving) Run() error { return s.elsewhere() }
 func (*a2aServing) Run() error { return (&Serving{A2A: true}).elsewhere() }
 
 func (s *Serving) elsewhere() error {
-	return &flags.UsageError{Message: "gemline " + s.Name() +
-		" is started by other programs, or by a shell, and not in a session"}
+	return misused("gemline %s is started by other programs, or by a shell, and not in a session", s.Name())
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,11 +51,7 @@ func (here *Folder) session(which string) (s journal.Session, number int, store 
 	if err != nil {
 		return s, 0, store, &NoSessionError{err}
 	}
-	for i := range list {
-		if list[i].ID == s.ID {
-			number = i + 1
-		}
-	}
+	number = 1 + slices.IndexFunc(list, func(o journal.Session) bool { return o.ID == s.ID })
 	return s, number, store, nil
 }
 
@@ -81,10 +78,7 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	for i, s := range list {
 		lines = append(lines, s.Line(i+1, "", time.Now()))
 	}
-	if len(list) == 0 {
-		lines = []string{"no session of this directory is kept"}
-	}
-	return out.show(map[string]any{"sessions": journal.JSON(list, "")}, lines...)
+	return out.listing(map[string]any{"sessions": journal.JSON(list, "")}, lines, "no session of this directory is kept")
 }
 
 type sessionsShow struct {

@@ -11,7 +11,6 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/settings/project"
 	"gemline/tools/checkpoint"
 )
@@ -65,21 +64,15 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 		old, err = Shelf(store).Prune(old)
 		err = cmp.Or(err, Forget(store, strays))
 	}
-	lines := []string{}
+	var lines []string
 	for _, s := range old {
 		lines = append(lines, fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID)))
 	}
 	if n := len(strays); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))
 	}
-	if len(old)+len(strays) == 0 {
-		lines = append(lines, "no session of this directory is old enough")
-	}
-	if werr := out.show(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""),
-		"forgotten": append([]string{}, strays...)}, lines...); werr != nil {
-		return werr
-	}
-	return err
+	return cmp.Or(out.listing(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""), "forgotten": strays},
+		lines, "no session of this directory is old enough"), err)
 }
 
 // Strays returns the sessions whose changes could still be taken back and that are not
@@ -114,12 +107,12 @@ func (c *sessionsPrune) retention(here *Folder) (r journal.Retention, err error)
 	}
 	if c.OlderThan != "" {
 		if r.MaxAge, err = journal.ParseAge(c.OlderThan); err != nil {
-			return r, &flags.UsageError{Message: "--older-than: " + err.Error()}
+			return r, misused("--older-than: %v", err)
 		}
 	}
 	if c.Keep != nil {
 		if r.MaxCount = *c.Keep; r.MaxCount < 1 {
-			return r, &flags.UsageError{Message: "--keep takes a number above 0"}
+			return r, misused("--keep takes a number above 0")
 		}
 	}
 	return r, nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gemline/engine/journal"
-	"gemline/settings/flags"
 	"gemline/settings/project"
 )
 
@@ -34,7 +33,7 @@ type foundHit struct {
 func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 	words := strings.Join(c.Words, " ")
 	if strings.TrimSpace(words) == "" {
-		return &flags.UsageError{Message: "gemline sessions search needs a word to look for"}
+		return misused("gemline sessions search needs a word to look for")
 	}
 	at := here.Paths.All()
 	if here, known := here.Paths.Known(); !c.All && known {
@@ -42,7 +41,8 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 	} else if !c.All {
 		at = nil
 	}
-	found, lines := []foundSession{}, []string{}
+	var found []foundSession
+	var lines []string
 	for _, store := range at {
 		list, err := journal.Search(store.Chats(), words)
 		if err != nil {
@@ -62,9 +62,6 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 			found = append(found, one)
 		}
 	}
-	if len(found) == 0 {
-		where := cmp.Or(map[bool]string{true: "any directory"}[c.All], "this directory")
-		lines = []string{fmt.Sprintf("no session of %s holds %q", where, words)}
-	}
-	return out.show(map[string]any{"sessions": found}, lines...)
+	where := cmp.Or(map[bool]string{true: "any directory"}[c.All], "this directory")
+	return out.listing(map[string]any{"sessions": found}, lines, fmt.Sprintf("no session of %s holds %q", where, words))
 }

@@ -13,7 +13,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/tools/skill"
 	"gemline/tools/source"
 )
@@ -45,7 +44,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 			c.NoDesc = true
 		case "desc":
 		default:
-			return &flags.UsageError{Message: fmt.Sprintf("skills list takes all and nodesc, not %.60q", word)}
+			return misused("skills list takes all and nodesc, not %.60q", word)
 		}
 	}
 	list := slices.DeleteFunc(slices.Clone(skills.All()),
@@ -73,7 +72,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 	for _, p := range problems {
 		lines = append(lines, "not used: "+p)
 	}
-	return out.listing("skills", append([]skill.Skill{}, list...), problems, lines, "")
+	return out.show(map[string]any{"skills": list, "problems": problems}, lines...)
 }
 
 type skillsReload struct{}
@@ -81,20 +80,18 @@ type skillsReload struct{}
 // Run reads the skills again.
 func (*skillsReload) Run(out *Output, ask *Asker, skills *skill.Library) error {
 	if ask.In != nil {
-		return &flags.UsageError{Message: "only a session keeps what it has read: /skills reload"}
+		return misused("only a session keeps what it has read: /skills reload")
 	}
-	before := names(skills.All())
+	before := each(skills.All(), nameOf)
 	skills.Forget()
-	after := names(skills.All())
+	after := each(skills.All(), nameOf)
 	added, gone := without(after, before), without(before, after)
 	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
 	return out.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
 		append(lines, skills.Notes()...)...)
 }
 
-func names(list []skill.Skill) []string {
-	return each(list, func(s skill.Skill) string { return s.Name })
-}
+func nameOf(s skill.Skill) string { return s.Name }
 
 func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
@@ -132,7 +129,7 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 		return err
 	}
 	if !filepath.IsLocal(cmp.Or(c.Path, ".")) {
-		return &flags.UsageError{Message: "--path must stay in the source"}
+		return misused("--path must stay in the source")
 	}
 	note, err := here.origin(c.Source)
 	if err != nil {
@@ -231,7 +228,7 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 		said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, done, at))
 	}
 	skills.Forget()
-	return out.show(map[string]any{"skills": names(list), "scope": scope, "done": done, "path": to}, said...)
+	return out.show(map[string]any{"skills": each(list, nameOf), "scope": scope, "done": done, "path": to}, said...)
 }
 
 type skillsUninstall struct {
@@ -249,11 +246,11 @@ func (c *skillsUninstall) Run(out *Output, here *Folder, skills *skill.Library) 
 	i := slices.IndexFunc(list, func(s skill.Skill) bool { return strings.EqualFold(s.Name, c.Name) })
 	if i < 0 || list[i].Folder() == dir {
 		near := ""
-		if name := text.Nearest(c.Name, names(skills.All())); name != "" {
+		if name := text.Nearest(c.Name, each(skills.All(), nameOf)); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
-		return &flags.UsageError{Message: fmt.Sprintf("no skill %.60q is installed in %s%s", c.Name,
-			text.EscapeLine(dir), near)}
+		return misused("no skill %.60q is installed in %s%s", c.Name,
+			text.EscapeLine(dir), near)
 	}
 	if err := os.RemoveAll(list[i].Folder()); err != nil {
 		return err
@@ -275,73 +272,44 @@ type (
 
 // Run switches a skill on in all files of settings.
 func (c *skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
-	name, err := skillName(skills, c.Name)
-	if err != nil {
-		return err
-	}
 	scopes := []settings.Scope{settings.User}
 	if here.Trusted && !here.Paths.AtHome() {
 		scopes = append(scopes, settings.Workspace)
 	}
-	var said []string
-	for _, scope := range scopes {
-		path, changed, err := here.turnSkill(ctx, skills, scope, name, true)
-		if err != nil {
-			return err
-		}
-		if changed {
-			said = append(said, fmt.Sprintf("skill %s enabled, in %s", name, path))
-		}
+	name, said, err := here.turnSkill(ctx, skills, c.Name, true, scopes...)
+	if err != nil {
+		return err
 	}
-	if said == nil {
-		said = []string{fmt.Sprintf("skill %s is enabled already", name)}
-	}
-	return out.show(map[string]any{"name": name, "enabled": true}, said...)
+	return out.listing(map[string]any{"name": name, "enabled": true}, said, fmt.Sprintf("skill %s is enabled already", name))
 }
 
 // Run switches a skill off.
 func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
-	name, err := skillName(skills, c.Name)
+	name, said, err := here.turnSkill(ctx, skills, c.Name, false, settings.Scope(c.Scope))
 	if err != nil {
 		return err
 	}
-	path, _, err := here.turnSkill(ctx, skills, settings.Scope(c.Scope), name, false)
-	if err != nil {
-		return err
-	}
-	return out.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope},
-		fmt.Sprintf("skill %s disabled, in %s", name, path))
+	return out.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope}, said...)
 }
 
-// skillName returns the name of a skill in the skill's own spelling.
-func skillName(skills *skill.Library, name string) (string, error) {
-	all := names(skills.All())
-	i := slices.IndexFunc(all, func(s string) bool { return strings.EqualFold(s, name) })
-	if i >= 0 {
-		return all[i], nil
-	}
-	return "", notCalled("skill", name, "gemline skills list --all", all)
-}
-
-// turnSkill switches a skill on or off in a file of settings.
-func (here *Folder) turnSkill(ctx context.Context, skills *skill.Library, scope settings.Scope, name string,
-	on bool) (path string, changed bool, err error) {
-	src, err := where{scope}.source(here)
+// turnSkill switches a skill on or off in files of settings. It returns the skill's own
+// spelling of its name, and what was done.
+func (here *Folder) turnSkill(ctx context.Context, skills *skill.Library, name string, on toggle,
+	scopes ...settings.Scope) (string, []string, error) {
+	s, err := member("skill", "gemline skills list --all", name, skills.All(), nameOf)
 	if err != nil {
-		return "", false, err
+		return "", nil, err
 	}
-	list, err := written[[]any](src, "skills", "disabled")
-	if err != nil {
-		return "", false, err
+	var said []string
+	for _, scope := range scopes {
+		done, err := here.switchIn(ctx, scope, "skills.disabled", []string{s.Name}, strings.EqualFold, on)
+		if err != nil {
+			return "", nil, err
+		}
+		if !bool(on) || !done.Same {
+			skills.Switch(s.Name, bool(on))
+			said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, on.done(), done.Path))
+		}
 	}
-	off := slices.DeleteFunc(slices.Clone(list), func(v any) bool { return strings.EqualFold(fmt.Sprint(v), name) })
-	if on && len(off) == len(list) {
-		return "", false, nil
-	}
-	if off = append([]any{}, off...); !on {
-		off = append(off, name)
-	}
-	done, err := src.SetKey(ctx, "skills.disabled", off)
-	skills.Switch(name, on)
-	return done.Path, !done.Same, err
+	return s.Name, said, nil
 }

@@ -9,7 +9,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/policy"
 	"gemline/repl/output"
-	"gemline/settings/flags"
 )
 
 // toolsCommand is gemline tools.
@@ -96,29 +95,20 @@ func (c *toolsShow) Run(ctx context.Context, out *Output, project Project) error
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, t := range list {
-		names = append(names, t.Name)
-		if t.Name != c.Name {
-			continue
-		}
-		if out.JSON {
-			return out.document(t)
-		}
-		schema, err := json.MarshalIndent(t.Parameters, "", "  ")
-		if err != nil {
-			return err
-		}
-		whose := t.Kind
-		if t.Server != "" {
-			whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)
-		}
-		return out.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
+	t, err := member("tool", "gemline tools", c.Name, list, func(t tool) string { return t.Name })
+	if err != nil {
+		return err
 	}
-	return noTool(c.Name, names)
-}
-
-func noTool(name string, names []string) error {
-	return &flags.UsageError{Message: fmt.Sprintf("no tool %q%s; there are: %s", shorten(name),
-		didYouMean(name, names), strings.Join(names, ", "))}
+	if out.JSON {
+		return out.document(t)
+	}
+	schema, err := json.MarshalIndent(t.Parameters, "", "  ")
+	if err != nil {
+		return err
+	}
+	whose := t.Kind
+	if t.Server != "" {
+		whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)
+	}
+	return out.line("%s", output.Escape(fmt.Sprintf("%s (%s)\n\n%s\n\n%s", t.Name, whose, t.Description, schema)))
 }

@@ -27,11 +27,8 @@ func (*trustList) Run(out *Output, here *Folder) error {
 		return err
 	}
 	lines := each(rules, func(d trust.Decision) string { return fmt.Sprintf("%-12s  %s", d.Rule, d.Path) })
-	if len(rules) == 0 {
-		lines = []string{"nothing was decided about any folder"}
-	}
-	return out.show(map[string]any{"file": trust.Folders(here.Paths, here.Lookup).Path,
-		"folders": append([]trust.Decision{}, rules...)}, lines...)
+	return out.listing(map[string]any{"file": trust.Folders(here.Paths, here.Lookup).Path, "folders": rules}, lines,
+		"nothing was decided about any folder")
 }
 
 type trustAdd struct {

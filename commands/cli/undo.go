@@ -170,10 +170,7 @@ func (*trashList) Run(ctx context.Context, out *Output, project Project) error {
 		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What,
 			d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
 	}
-	if len(list) == 0 {
-		ls = []string{"nothing was deleted or overwritten by calls here"}
-	}
-	return out.show(map[string]any{"files": append([]checkpoint.Discarded{}, list...)}, ls...)
+	return out.listing(map[string]any{"files": list}, ls, "nothing was deleted or overwritten by calls here")
 }
 
 type trashRestore struct {

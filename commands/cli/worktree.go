@@ -83,7 +83,7 @@ func (*worktreeList) Run(ctx context.Context, out *Output, here *Folder, project
 	if err != nil {
 		return err
 	}
-	all := []listedTree{}
+	var all []listedTree
 	var lines []string
 	for _, t := range list {
 		work, err := r.Work(ctx, t)
@@ -93,10 +93,8 @@ func (*worktreeList) Run(ctx context.Context, out *Output, here *Folder, project
 		all = append(all, listedTree{Tree: t, Work: work})
 		lines = append(lines, all[len(all)-1].lines()...)
 	}
-	if len(all) == 0 {
-		lines = []string{"there is no worktree; gemline -w NAME makes one"}
-	}
-	return out.show(map[string]any{"repository": r.Root, "worktrees": all}, lines...)
+	return out.listing(map[string]any{"repository": r.Root, "worktrees": all}, lines,
+		"there is no worktree; gemline -w NAME makes one")
 }
 
 type worktreeRemove struct {
@@ -133,7 +131,8 @@ func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, proj
 	if err != nil {
 		return err
 	}
-	removed, kept := []worktree.Tree{}, []keptTree{}
+	var removed []worktree.Tree
+	var kept []keptTree
 	var lines []string
 	for _, t := range list {
 		why := here.inUse(t)
@@ -155,8 +154,6 @@ func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, proj
 		}
 		removed, lines = append(removed, t), append(lines, said+t.Path)
 	}
-	if len(list) == 0 {
-		lines = []string{"there is no worktree"}
-	}
-	return out.show(map[string]any{"removed": removed, "kept": kept, "dry_run": c.DryRun}, lines...)
+	return out.listing(map[string]any{"removed": removed, "kept": kept, "dry_run": c.DryRun}, lines,
+		"there is no worktree")
 }

@@ -16,10 +16,10 @@ import (
 
 // A Prompt is a text that a server has ready, with places to fill in.
 type Prompt struct {
-	Server      string
-	Name        string // the server's
-	Description string
-	Arguments   []protocol.PromptArgument
+	Server      string                    `json:"-"`
+	Name        string                    `json:"name"` // the server's
+	Description string                    `json:"description,omitempty"`
+	Arguments   []protocol.PromptArgument `json:"-"`
 }
 
 const mostArguments = 32

@@ -18,7 +18,10 @@ import (
 
 // A Resource is a resource of a server.
 type Resource struct {
-	URI, Name, Description, MIMEType string
+	URI         string `json:"uri"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"-"`
+	MIMEType    string `json:"mime_type,omitempty"`
 }
 
 // resource returns a resource of the server as it may be shown. It reports false if its

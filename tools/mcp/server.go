@@ -95,9 +95,9 @@ type Status struct {
 
 // A ToolInfo is a server's description of a tool.
 type ToolInfo struct {
-	Name        string // the server's
-	Declared    string // as the model calls it
-	Description string
-	Schema      json.RawMessage
-	Annotations map[string]any
+	Name        string          `json:"name"`     // the server's
+	Declared    string          `json:"declared"` // as the model calls it
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+	Annotations map[string]any  `json:"-"`
 }

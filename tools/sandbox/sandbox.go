@@ -62,9 +62,9 @@ type State struct {
 
 // A Layer is a part of a Sandbox that the kernel enforces.
 type Layer struct {
-	Name string // such as "Landlock"
-	On   bool
-	Why  string // what it is, or why it is not on
+	Name string `json:"name"` // such as "Landlock"
+	On   bool   `json:"on"`
+	Why  string `json:"why"` // what it is, or why it is not on
 }
 
 // Image reports whether commands see the programs of a container's image.
