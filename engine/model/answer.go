@@ -17,9 +17,9 @@ const (
 	noText       = "NO_RESPONSE_TEXT"
 )
 
-// errWordless is the error of an empty answer that ends normally and follows successful
+// errEmptyAnswer is the error of an empty answer that ends normally and follows successful
 // calls: the model's way of being done.
-var errWordless = errors.New("the model ended without an answer after its calls")
+var errEmptyAnswer = errors.New("the model ended without an answer after its calls")
 
 // An answer holds the properties of an incoming answer that decide whether the answer is
 // valid.
@@ -35,8 +35,8 @@ type answer struct {
 	text    strings.Builder // all that was said, while nothing is visible
 }
 
-// hear takes in a chunk. An error means that the model will not answer.
-func (a *answer) hear(chunk *genai.GenerateContentResponse) error {
+// observe takes in a chunk. An error means that the model will not answer.
+func (a *answer) observe(chunk *genai.GenerateContentResponse) error {
 	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
 		e := &Error{Kind: Refused, Code: string(f.BlockReason), Final: true, Answering: true, Advice: hintRephrase,
 			Message: "the model's server refuses to answer: " + string(f.BlockReason)}
@@ -143,7 +143,7 @@ func (a *answer) check() error {
 		e.Code, e.Advice = thinkingOnly, hintTooLong
 		e.Message = "the model thought, but did not answer"
 	case a.afterSuccess && reason == genai.FinishReasonStop:
-		return errWordless
+		return errEmptyAnswer
 	default:
 		e.Code, e.Message = noText, "the model's answer is empty"
 	}
@@ -184,20 +184,20 @@ func succeeded(cs []*genai.Content) bool {
 // closingNote is for a model that has done its work and says nothing.
 const closingNote = "[System: Your last turn was empty. If you are done, say in one sentence what you did; if not, go on.]"
 
-// nudged returns cs with a word to a model that has said nothing. Other codes
+// withHint returns cs with a word to a model that has said nothing. Other codes
 // leave cs as it is.
-func nudged(cs []*genai.Content, code string) []*genai.Content {
+func withHint(cs []*genai.Content, code string) []*genai.Content {
 	switch code {
 	case thinkingOnly:
-		return noted(cs, "[System: Your last turn held thoughts only and no answer for the user. Give your final answer or call a tool now.]")
+		return appendNote(cs, "[System: Your last turn held thoughts only and no answer for the user. Give your final answer or call a tool now.]")
 	case noText:
-		return noted(cs, "[System: Your last turn was empty. Give your final answer or call a tool now.]")
+		return appendNote(cs, "[System: Your last turn was empty. Give your final answer or call a tool now.]")
 	}
 	return cs
 }
 
-// noted returns cs with a note to the model.
-func noted(cs []*genai.Content, note string) []*genai.Content {
+// appendNote returns cs with a note to the model.
+func appendNote(cs []*genai.Content, note string) []*genai.Content {
 	last := len(cs) - 1
 	switch {
 	case answers(cs):

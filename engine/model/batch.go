@@ -67,7 +67,7 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 		return "", err
 	}
 	j, err := g.job(ctx, question{model: model, method: http.MethodPost,
-		url: g.modelURL(model, "batchGenerateContent"), body: pieces{body}})
+		url: g.modelURL(model, "batchGenerateContent"), body: buffers{body}})
 	return j.Name, err
 }
 

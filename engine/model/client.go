@@ -35,9 +35,9 @@ type Client struct {
 
 // A dialect is what servers of one protocol have differently from others.
 type dialect struct {
-	address string                            // what the user sets to say where the server is
-	pay     func(x *exchange) (pieces, error) // finds what pays for x, and returns its body
-	forget  func(x *exchange) bool            // forgets what the server refused to be paid by; false if there is no other
+	address string                             // what the user sets to say where the server is
+	pay     func(x *exchange) (buffers, error) // finds what pays for x, and returns its body
+	forget  func(x *exchange) bool             // forgets what the server refused to be paid by; false if there is no other
 	header  func(h http.Header, x *exchange)
 	advise  func(e *Error) // has an error speak of what the user can set
 }
@@ -118,7 +118,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 	tokens := newTokenSource(func(ctx context.Context, x *exchange) (credential, error) { return c.findKey(ctx, v) })
 	c, err = newClient(o, base, dialect{
 		address: v.Address,
-		pay: func(x *exchange) (body pieces, err error) {
+		pay: func(x *exchange) (body buffers, err error) {
 			x.credential, err = tokens.take(x.ctx, x)
 			return x.body, err
 		},
@@ -184,7 +184,7 @@ func (c *Client) Ask(ctx context.Context, req *engine.Request, method, path stri
 	q := question{model: req.Model, method: method, url: c.base.JoinPath(path), notify: req.Notify}
 	q.url.RawQuery = query
 	if body != nil {
-		q.body = pieces{body}
+		q.body = buffers{body}
 	}
 	return c.ask(ctx, q, func(x *exchange) error { return read(&Answer{c, x}) })
 }

@@ -245,7 +245,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 			return err
 		}
 	}
-	resp, err := g.client.do(x, method, g.url(path), pieces{body})
+	resp, err := g.client.do(x, method, g.url(path), buffers{body})
 	if err != nil {
 		return err
 	}
@@ -269,19 +269,19 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 }
 
 // enveloped returns the body of x in the envelope that Code Assist wants.
-func enveloped(x *exchange) (pieces, error) {
+func enveloped(x *exchange) (buffers, error) {
 	model := strings.TrimPrefix(x.model, "models/")
 	if strings.HasSuffix(x.url.Path, ":countTokens") {
 		name, err := text.JSON("models/"+model, "")
 		rest := slices.Clone(x.body)
 		rest[0] = rest[0][len("{"):]
-		return slices.Concat(pieces{[]byte(`{"request":{"model":`), name, []byte(",")}, rest, pieces{[]byte("}")}), err
+		return slices.Concat(buffers{[]byte(`{"request":{"model":`), name, []byte(",")}, rest, buffers{[]byte("}")}), err
 	}
 	outer, err := text.JSON(map[string]string{"model": model, "project": x.project, "user_prompt_id": rand.Text()}, "")
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(pieces{outer[:len(outer)-1], []byte(`,"request":`)}, x.body, pieces{[]byte("}")}), nil
+	return slices.Concat(buffers{outer[:len(outer)-1], []byte(`,"request":`)}, x.body, buffers{[]byte("}")}), nil
 }
 
 // unwrapped takes what Code Assist sends out of its envelope, whose name it

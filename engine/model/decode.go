@@ -9,9 +9,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// plain is a response without methods: the library's own decoder goes over the
+// wireResponse is a response without methods: the library's own decoder goes over the
 // text of a chunk twice.
-type plain genai.GenerateContentResponse
+type wireResponse genai.GenerateContentResponse
 
 // endOfStream ends the streams of other APIs; some gateways send it here too.
 const endOfStream = "[DONE]"
@@ -38,7 +38,7 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 		return chunk, nil, nil
 	}
 	var wire struct {
-		plain
+		wireResponse
 		Error json.RawMessage
 	}
 	if err := json.Unmarshal(b, &wire); err != nil {
@@ -47,7 +47,7 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 	if len(wire.Error) > 0 && string(wire.Error) != "null" {
 		return nil, wire.Error, nil
 	}
-	chunk = (*genai.GenerateContentResponse)(&wire.plain)
+	chunk = (*genai.GenerateContentResponse)(&wire.wireResponse)
 	if bytes.Contains(b, []byte(`"citationSources"`)) {
 		addCitations(chunk, b)
 	}

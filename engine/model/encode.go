@@ -26,9 +26,9 @@ type body struct {
 }
 
 // encode returns the JSON of b. Messages that c knows are not encoded again.
-func (b body) encode(c *cache) (pieces, error) {
+func (b body) encode(c *cache) (buffers, error) {
 	w := newWriter(c)
-	w.pieces = make(pieces, 0, len(b.contents)+4)
+	w.buffers = make(buffers, 0, len(b.contents)+4)
 	w.redact, w.known = b.redact, b.redact.Count()
 	c.begin(w.known)
 	w.write(`{"contents":[`)
@@ -50,24 +50,24 @@ func (b body) encode(c *cache) (pieces, error) {
 	}
 	w.write("}")
 	w.cut()
-	return w.pieces, nil
+	return w.buffers, nil
 }
 
-// Pieces are a text in pieces that nobody changes, so that what requests have in
+// The buffers are a text in parts that nobody changes, so that what requests have in
 // common is copied for none of them.
-type pieces [][]byte
+type buffers [][]byte
 
-func (p pieces) size() (n int) {
+func (p buffers) size() (n int) {
 	for _, b := range p {
 		n += len(b)
 	}
 	return n
 }
 
-func (p pieces) text() []byte { return bytes.Join(p, nil) }
+func (p buffers) text() []byte { return bytes.Join(p, nil) }
 
 // reader returns a reader of p from the beginning.
-func (p pieces) reader() io.ReadCloser {
+func (p buffers) reader() io.ReadCloser {
 	rest := net.Buffers(slices.Clone(p))
 	return io.NopCloser(&rest)
 }
@@ -114,12 +114,12 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 
 // A writer writes JSON.
 type writer struct {
-	pieces pieces
-	buf    []byte // the next piece
-	enc    *json.Encoder
-	cache  *cache
-	redact *redact.Redactor
-	known  int // secrets, when it began
+	buffers buffers
+	buf     []byte // the next piece
+	enc     *json.Encoder
+	cache   *cache
+	redact  *redact.Redactor
+	known   int // secrets, when it began
 }
 
 func newWriter(c *cache) *writer {
@@ -139,7 +139,7 @@ func (w *writer) write(s string) { w.buf = append(w.buf, s...) }
 // cut ends a piece. What comes is written behind it, in the same memory.
 func (w *writer) cut() {
 	if n := len(w.buf); n > 0 {
-		w.pieces = append(w.pieces, w.buf[:n:n])
+		w.buffers = append(w.buffers, w.buf[:n:n])
 		w.buf = w.buf[n:]
 	}
 }
@@ -158,7 +158,7 @@ func (w *writer) message(c *genai.Content, first bool) error {
 		if first {
 			known = known[len(","):]
 		}
-		w.pieces = append(w.pieces, known)
+		w.buffers = append(w.buffers, known)
 		return nil
 	}
 	if !first {
@@ -207,7 +207,7 @@ func (w *writer) part(p *genai.Part) error {
 	p = wrap.Part(p, w.redact.Known)
 	switch {
 	case p.Text == "" && !engine.HasData(p):
-		return w.value(barePart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
+		return w.value(emptyTextPart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})
 	case silent(p):
 		return w.value(silentPart{silentResponse{ID: p.FunctionResponse.ID,
 			Name: p.FunctionResponse.Name, Parts: p.FunctionResponse.Parts}})
@@ -215,8 +215,8 @@ func (w *writer) part(p *genai.Part) error {
 	return w.value(p)
 }
 
-// A barePart has an empty text and says so.
-type barePart struct {
+// An emptyTextPart has an empty text and says so.
+type emptyTextPart struct {
 	Text             string         `json:"text"`
 	Thought          bool           `json:"thought,omitempty"`
 	ThoughtSignature []byte         `json:"thoughtSignature,omitempty"`

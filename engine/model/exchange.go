@@ -21,7 +21,7 @@ type question struct {
 	model  string // which it is about, or something else: for the User-Agent, and for errors
 	method string // of HTTP
 	url    *url.URL
-	body   pieces
+	body   buffers
 	notify func(engine.Event)
 }
 
@@ -113,7 +113,7 @@ func (x *exchange) unauthorized(err error) bool {
 }
 
 // do makes an HTTP request on behalf of x.
-func (c *Client) do(x *exchange, method string, u *url.URL, body pieces) (*http.Response, error) {
+func (c *Client) do(x *exchange, method string, u *url.URL, body buffers) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(x.ctx, method, u.String(), nil)
 	if err != nil {
 		return nil, err

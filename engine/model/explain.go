@@ -75,7 +75,7 @@ func (b *malformed) Error() string {
 	if !errors.As(b.err, &te) {
 		return b.err.Error()
 	}
-	_, field, _ := strings.Cut("."+te.Field, ".plain.")
+	_, field, _ := strings.Cut("."+te.Field, ".wireResponse.")
 	if field == "" {
 		return "unexpected " + te.Value
 	}

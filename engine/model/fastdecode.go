@@ -21,8 +21,8 @@ type decoder struct {
 	id      string
 }
 
-// A small is a chunk with what most chunks consist of, in one piece.
-type small struct {
+// A textChunk is a chunk with what most chunks consist of, in one piece.
+type textChunk struct {
 	response   genai.GenerateContentResponse
 	candidate  genai.Candidate
 	content    genai.Content
@@ -33,7 +33,7 @@ type small struct {
 // fastDecode returns the chunk that b is, or nil if it holds anything unusual.
 func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 	d.b, d.i = b, 0
-	s := &small{}
+	s := &textChunk{}
 	r := &s.response
 	ok := d.object(func(key []byte) bool {
 		switch string(key) {
@@ -59,7 +59,7 @@ func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 	return r
 }
 
-func (d *decoder) candidate(s *small) bool {
+func (d *decoder) candidate(s *textChunk) bool {
 	s.candidates[0] = &s.candidate
 	s.response.Candidates = s.candidates[:]
 	c := &s.candidate
@@ -83,7 +83,7 @@ func (d *decoder) candidate(s *small) bool {
 	})
 }
 
-func (d *decoder) content(s *small) bool {
+func (d *decoder) content(s *textChunk) bool {
 	c := &s.content
 	return d.object(func(key []byte) bool {
 		switch string(key) {

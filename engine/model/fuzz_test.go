@@ -38,7 +38,7 @@ func FuzzCommon(f *testing.F) {
 		if got == nil {
 			return
 		}
-		var want plain
+		var want wireResponse
 		if err := json.Unmarshal(b, &want); err != nil {
 			t.Fatalf("%q: decoded, but %v", b, err)
 		}

@@ -134,7 +134,7 @@ func NewGenai(o Options) (*Genai, error) {
 }
 
 // pay finds what pays for x, and returns its body.
-func (g *Genai) pay(x *exchange) (body pieces, err error) {
+func (g *Genai) pay(x *exchange) (body buffers, err error) {
 	if !modelName(x.model) {
 		return nil, &Error{Kind: BadRequest, Final: true,
 			Message: fmt.Sprintf("%q is not the name of a model", x.model), Advice: hintModel}

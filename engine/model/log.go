@@ -45,7 +45,7 @@ func (t logging) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 				yield(nil, err)
 				return
 			}
-			h.hear(chunk)
+			h.observe(chunk)
 			if !yield(chunk, nil) {
 				h.err = errLeft
 				return
@@ -126,7 +126,7 @@ type loggedAnswer struct {
 	err    error
 }
 
-func (h *loggedAnswer) hear(chunk *genai.GenerateContentResponse) {
+func (h *loggedAnswer) observe(chunk *genai.GenerateContentResponse) {
 	h.chunks++
 	if chunk.UsageMetadata != nil {
 		h.tokens = chunk.UsageMetadata.TotalTokenCount

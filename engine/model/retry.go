@@ -81,7 +81,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request,
 		switch {
 		case err == nil, err == errLeft, ctx.Err() != nil:
 			return err
-		case err == errWordless:
+		case err == errEmptyAnswer:
 			return r.close(ctx, req, yield)
 		case err == errContinues:
 			plan.begin()
@@ -124,9 +124,9 @@ type try struct {
 // shown reports whether something of the answer has been yielded.
 func (t *try) shown() bool { return len(t.said.kept)+len(t.said.loose) > 0 }
 
-// hear takes in a chunk and yields it.
-func (t *try) hear(chunk *genai.GenerateContentResponse) error {
-	if err := t.answer.hear(chunk); err != nil {
+// observe takes in a chunk and yields it.
+func (t *try) observe(chunk *genai.GenerateContentResponse) error {
+	if err := t.answer.observe(chunk); err != nil {
 		return err
 	}
 	t.said.take(chunk)
@@ -168,7 +168,7 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 	anew := answer{afterSuccess: t.answer.afterSuccess}
 	if t.said.token == nil {
 		if e.Answering || t.answer.chunks > 0 {
-			t.asked.Contents, t.asked.Again = nudged(req.Contents, e.Code), true
+			t.asked.Contents, t.asked.Again = withHint(req.Contents, e.Code), true
 		}
 		t.asked.Config, t.answer, t.said = req.Config, anew, continued{}
 		return nil
@@ -176,7 +176,7 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 	if restart {
 		t.answer = anew
 		err := t.said.replay(func(chunk *genai.GenerateContentResponse) error {
-			t.answer.hear(chunk)
+			t.answer.observe(chunk)
 			if !t.yield(chunk, nil) {
 				return errLeft
 			}
@@ -199,12 +199,12 @@ func (r retry) close(ctx context.Context, req *engine.Request,
 	if notify == nil {
 		notify = func(engine.Event) {}
 	}
-	err := error(errWordless)
+	err := error(errEmptyAnswer)
 	if r.opts.Attempts > 1 {
 		notify(engine.Retry{Attempt: 1, Of: 2, Err: err, Restart: true})
 		var said []*genai.GenerateContentResponse
 		asked := *req
-		asked.Contents = noted(req.Contents, closingNote)
+		asked.Contents = appendNote(req.Contents, closingNote)
 		err = r.attempt(ctx, &try{asked: asked, answer: answer{afterSuccess: true},
 			yield: func(chunk *genai.GenerateContentResponse, _ error) bool {
 				said = append(said, chunk)
@@ -220,10 +220,10 @@ func (r retry) close(ctx context.Context, req *engine.Request,
 		}
 	}
 	switch {
-	case err == errWordless:
-		notify(engine.Notice{Text: errWordless.Error() + ", which were carried out"})
+	case err == errEmptyAnswer:
+		notify(engine.Notice{Text: errEmptyAnswer.Error() + ", which were carried out"})
 	case err != nil:
-		notify(engine.Notice{Text: fmt.Sprintf("%v, which were carried out; asking for a closing sentence failed: %v", errWordless, err)})
+		notify(engine.Notice{Text: fmt.Sprintf("%v, which were carried out; asking for a closing sentence failed: %v", errEmptyAnswer, err)})
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (r retry) attempt(ctx context.Context, t *try) error {
 		if err != nil {
 			return err
 		}
-		if err := t.hear(chunk); err != nil {
+		if err := t.observe(chunk); err != nil {
 			return err
 		}
 	}
