@@ -81,12 +81,12 @@ func (g *Genai) Look(ctx context.Context, name string) (Job, error) {
 
 // job asks a question that is answered with a job.
 func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
-	err = g.client.ask(ctx, q, func(x *exchange) error {
+	err = g.client.ask(ctx, q, func(a *Answer) error {
 		var o jobOperation
-		if err := g.client.document(x, &o); err != nil {
+		if err := a.Document(&o); err != nil {
 			return err
 		}
-		j, err = g.read(x, o)
+		j, err = g.read(a.x, o)
 		return err
 	})
 	return j, err
@@ -104,13 +104,13 @@ func (g *Genai) Find(ctx context.Context, title string) (name string, err error)
 		}
 		q := question{model: "batches", method: http.MethodGet, url: g.url("/batches")}
 		q.url.RawQuery = pageQuery(size, token)
-		err := g.client.ask(ctx, q, func(x *exchange) error {
-			if err := g.client.document(x, &list); err != nil {
+		err := g.client.ask(ctx, q, func(a *Answer) error {
+			if err := a.Document(&list); err != nil {
 				return err
 			}
 			for _, o := range list.Operations {
 				if o.Metadata.DisplayName == title {
-					j, err := g.read(x, o)
+					j, err := g.read(a.x, o)
 					name, list.Next = j.Name, ""
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"log/slog"
 	"math"
 	"net/http"
@@ -173,8 +174,9 @@ func (v Vendor) advise(e *Error) {
 
 // An Answer is what a server says to a request of a [Client].
 type Answer struct {
-	c *Client
-	x *exchange
+	c     *Client
+	x     *exchange
+	whole bool // it is no stream
 }
 
 // Ask makes a request about a model, which is only named in errors, and has read read what
@@ -186,7 +188,7 @@ func (c *Client) Ask(ctx context.Context, req *engine.Request, method, path stri
 	if body != nil {
 		q.body = buffers{body}
 	}
-	return c.ask(ctx, q, func(x *exchange) error { return read(&Answer{c, x}) })
+	return c.ask(ctx, q, read)
 }
 
 // Get reads the document at a path, which may end in a query, into v.
@@ -194,11 +196,11 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 	return c.Ask(ctx, &engine.Request{Model: path}, http.MethodGet, path, nil, func(a *Answer) error { return a.Document(v) })
 }
 
-// Chunks turns what hear emits into the sequence of a Generator: hear stops at the error of
-// its emit, and returns it.
-func Chunks(ctx context.Context, hear func(emit func(*genai.GenerateContentResponse) error) error) func(func(*genai.GenerateContentResponse, error) bool) {
+// Chunks turns what generate emits into the sequence of a Generator: generate stops at the
+// error of its emit, and returns it.
+func Chunks(ctx context.Context, generate func(emit func(*genai.GenerateContentResponse) error) error) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		err := hear(func(chunk *genai.GenerateContentResponse) error {
+		err := generate(func(chunk *genai.GenerateContentResponse) error {
 			if !yield(chunk, nil) {
 				return errLeft
 			}
@@ -211,8 +213,8 @@ func Chunks(ctx context.Context, hear func(emit func(*genai.GenerateContentRespo
 }
 
 // Stream reads server-sent events and calls each with the data of every one, until the end
-// or the mark [DONE], which is told. An answer that is one JSON document is one event; a web
-// page is an error.
+// or the mark [DONE], which is told. A JSON document in the place of a stream is one event, and
+// a list of documents as many; a web page is an error.
 func (a *Answer) Stream(each func(data []byte) error) (done bool, err error) {
 	return a.read((*eventReader).next, true, each)
 }
@@ -233,8 +235,8 @@ func (a *Answer) Lines(each func(data []byte) error) error {
 	return err
 }
 
-// read reads a stream of what next finds, or one document in its place where that may be.
-func (a *Answer) read(next func(*eventReader) ([]byte, error), whole bool, each func([]byte) error) (done bool, err error) {
+// read reads a stream of what next finds, or documents in its place where that may be.
+func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, each func([]byte) error) (done bool, err error) {
 	events, n := newEventReader(a.x), 0
 	trace := a.c.log.Enabled(a.x.ctx, Trace)
 	defer func() { a.c.log.DebugContext(a.x.ctx, "answer over", "events", n, "took", time.Since(a.x.start)) }()
@@ -249,12 +251,24 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), whole bool, each 
 			return false, err
 		}
 		return false, a.c.failure(a.x.resp, page)
-	case first == '{' && whole:
-		document, err := events.all()
+	case documents && (first == '{' || first == '['):
+		b, err := events.all()
 		if err != nil {
 			return false, err
 		}
-		return false, each(document)
+		all := []json.RawMessage{b}
+		if first == '[' {
+			err = json.Unmarshal(b, &all)
+		}
+		if a.whole = true; err != nil {
+			return false, a.Unreadable(err, b)
+		}
+		for _, document := range all {
+			if err := each(document); err != nil {
+				return false, err
+			}
+		}
+		return false, nil
 	}
 	for {
 		data, err := next(events)
@@ -275,14 +289,21 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), whole bool, each 
 	}
 }
 
-// Document reads an answer that is a document into v.
-func (a *Answer) Document(v any) error { return a.c.document(a.x, v) }
+// Document reads an answer that is a document into v. A web page is a failure, and so is a
+// document that is nothing but an error.
+func (a *Answer) Document(v any) error {
+	b, err := newEventReader(a.x).all()
+	if err != nil {
+		return err
+	}
+	return a.c.parse(a.x.resp, b, v)
+}
 
 // Header returns a field of the answer's header.
 func (a *Answer) Header(name string) string { return a.x.resp.Header.Get(name) }
 
 // Fault returns the error of an answer that turned into one, which is a text or an object.
-func (a *Answer) Fault(said json.RawMessage) error { return a.c.fault(a.x, said) }
+func (a *Answer) Fault(said json.RawMessage) error { return a.c.fault(a.x.resp, said) }
 
 // Unreadable returns the error of an answer that makes no sense.
 func (a *Answer) Unreadable(err error, data []byte) error { return &malformed{err, data} }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"google.golang.org/genai"
 )
@@ -70,29 +69,4 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 			chunk.Candidates[i].CitationMetadata = &genai.CitationMetadata{Citations: s}
 		}
 	}
-}
-
-// decodeDocument returns the chunks of an answer that did not come as a stream:
-// one response or a list of them, wrapped or not.
-func decodeDocument(b []byte, wrapped bool) (chunks []*genai.GenerateContentResponse,
-	fault json.RawMessage, err error) {
-	docs := []json.RawMessage{b}
-	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
-		docs = nil
-		if err := json.Unmarshal(b, &docs); err != nil {
-			return nil, nil, err
-		}
-	}
-	d := decoder{wrapped: wrapped}
-	for _, doc := range docs {
-		chunk, fault, err := d.decode(doc)
-		if fault != nil || err != nil {
-			return chunks, fault, err
-		}
-		if chunk.Candidates == nil && chunk.PromptFeedback == nil && chunk.UsageMetadata == nil {
-			return chunks, nil, fmt.Errorf("%s is not part of an answer", oneLine(string(doc[:min(len(doc), 100)])))
-		}
-		chunks = append(chunks, chunk)
-	}
-	return chunks, nil, nil
 }

@@ -40,16 +40,16 @@ type exchange struct {
 	resp       *http.Response
 }
 
-// ask asks q, and has read read what is answered. All that goes wrong becomes an
+// ask asks q, and has read read the answer. All that goes wrong becomes an
 // [Error] here.
-func (c *Client) ask(ctx context.Context, q question, read func(*exchange) error) error {
+func (c *Client) ask(ctx context.Context, q question, read func(*Answer) error) error {
 	x := &exchange{question: q, caller: ctx, idle: c.idle(q.model), heard: c.opts.Heard, start: time.Now()}
 	x.ctx, x.stop = context.WithCancelCause(ctx)
 	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
 	defer x.end()
 	err := c.send(x)
 	if err == nil {
-		err = read(x)
+		err = read(&Answer{c: c, x: x})
 	}
 	return c.explain(x, err)
 }
@@ -146,22 +146,16 @@ func (x *exchange) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// document reads an answer that is a document into v. A web page is a failure,
-// and so is a document that is nothing but an error.
-func (c *Client) document(x *exchange, v any) error {
-	answer, err := newEventReader(x).all()
-	if err != nil {
-		return err
-	}
-	return c.parse(x.resp, answer, v)
-}
-
-func (c *Client) parse(resp *http.Response, answer []byte, v any) error {
-	if bytes.HasPrefix(answer, []byte("<")) {
-		return c.failure(resp, answer)
-	}
-	if err := json.Unmarshal(answer, v); err != nil {
-		return &malformed{err, answer}
+// parse reads a document into v.
+func (c *Client) parse(resp *http.Response, document []byte, v any) error {
+	var fields map[string]json.RawMessage
+	switch err := json.Unmarshal(document, v); {
+	case bytes.HasPrefix(document, []byte("<")):
+		return c.failure(resp, document)
+	case json.Unmarshal(document, &fields) == nil && len(fields) == 1 && given(fields["error"]):
+		return c.fault(resp, fields["error"])
+	case err != nil:
+		return &malformed{err, document}
 	}
 	return nil
 }

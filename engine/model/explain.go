@@ -57,8 +57,8 @@ func (c *Client) failure(resp *http.Response, body []byte) *failure {
 }
 
 // fault reads an answer that turned into an error.
-func (c *Client) fault(x *exchange, said []byte) *failure {
-	f := &failure{http: x.resp.StatusCode, code: http.StatusInternalServerError, answering: true}
+func (c *Client) fault(resp *http.Response, said []byte) *failure {
+	f := &failure{http: resp.StatusCode, code: http.StatusInternalServerError, answering: true}
 	f.read([]byte(c.redact.Known(string(said))))
 	return f
 }

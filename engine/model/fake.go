@@ -171,67 +171,37 @@ func exhausted(method string, req *engine.Request) error {
 
 // Generate implements [engine.Generator].
 func (f *Fake) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
-	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		if err := f.generate(ctx, req, yield); err != nil && err != errLeft {
-			yield(nil, err)
-		}
-	}
+	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return f.generate(ctx, req, emit) })
 }
 
-func (f *Fake) generate(ctx context.Context, req *engine.Request,
-	yield func(*genai.GenerateContentResponse, error) bool) error {
+func (f *Fake) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	method := methodStream
 	if req.OneShot {
-		return f.oneShot(req, yield)
+		method = methodWhole
 	}
-	r, err := f.take(methodStream, req)
+	r, err := f.take(method, req)
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(r.Response))
-	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return f.at(r.line, fmt.Errorf("the response of %s is no list", methodStream))
+	responses := []json.RawMessage{r.Response}
+	if method == methodStream && (json.Unmarshal(r.Response, &responses) != nil || responses == nil) {
+		return f.at(r.line, fmt.Errorf("the response of %s is no list", method))
 	}
 	var d decoder
-	for dec.More() {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return f.at(r.line, err)
+	for _, response := range responses {
+		chunk, _, err := d.decode(response)
+		if err == nil && chunk == nil {
+			err = fmt.Errorf("an error stands where a response should")
 		}
-		chunk, _, err := d.decode(raw)
 		if err != nil {
 			return f.at(r.line, err)
 		}
-		if chunk == nil {
-			return f.at(r.line, fmt.Errorf("an error stands where a response should"))
-		}
-		if !yield(chunk, nil) {
-			return errLeft
-		}
-		if err := ctx.Err(); err != nil {
+		if err := emit(chunk); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// oneShot gives the answer of a line that holds a single one.
-func (f *Fake) oneShot(req *engine.Request, yield func(*genai.GenerateContentResponse, error) bool) error {
-	r, err := f.take(methodWhole, req)
-	if err != nil {
-		return err
-	}
-	var d decoder
-	chunk, _, err := d.decode(r.Response)
-	switch {
-	case err != nil:
-		return f.at(r.line, err)
-	case chunk == nil:
-		return f.at(r.line, fmt.Errorf("an error stands where a response should"))
-	case !yield(chunk, nil):
-		return errLeft
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
@@ -16,10 +17,54 @@ import (
 type decoder struct {
 	b       []byte
 	i       int
-	wrapped bool   // chunks come in the envelope of Code Assist
-	version string // what most chunks repeat
-	id      string
+	wrapped bool          // chunks come in the envelope of Code Assist
+	found   int           // a bit for each rule
+	objects int           // that were read
+	texts   [rules]string // those of the last chunk, which the next one may repeat
+	numbers [rules]int32
 }
+
+// A Shape is what the usual piece of a stream looks like: by the keys of an object the value of
+// each, which is a Shape, a Shape in a list of one, a [Rule], or a string that is the JSON of
+// the value.
+type Shape map[string]any
+
+// A Rule says what a value in a [Shape] is.
+type Rule int
+
+// The rules.
+const (
+	Scalar  Rule = iota // a simple value that says nothing
+	Content             // the text
+
+	ruleRole // texts
+	ruleFinish
+	ruleVersion
+	ruleID
+	ruleModality
+
+	rulePrompt // numbers
+	ruleCached
+	ruleOutput
+	ruleThoughts
+	ruleTotal
+	ruleDetails
+	ruleIndex
+
+	ruleThought // true
+	rules
+)
+
+// usageRules has the bits of the rules of usageMetadata: those from rulePrompt up to ruleIndex, and one.
+const usageRules = 1<<ruleIndex - 1<<rulePrompt | 1<<ruleModality
+
+// usualChunk is what most of Gemini's chunks look like.
+var usualChunk = Shape{"modelVersion": ruleVersion, "responseId": ruleID,
+	"candidates": []Shape{{"index": ruleIndex, "finishReason": ruleFinish, "content": Shape{"role": ruleRole,
+		"parts": []Shape{{"text": Content, "thought": ruleThought}}}}},
+	"usageMetadata": Shape{"promptTokenCount": rulePrompt, "cachedContentTokenCount": ruleCached, "candidatesTokenCount": ruleOutput,
+		"thoughtsTokenCount": ruleThoughts, "totalTokenCount": ruleTotal,
+		"promptTokensDetails": []Shape{{"modality": ruleModality, "tokenCount": ruleDetails}}}}
 
 // A textChunk is a chunk with what most chunks consist of, in one piece.
 type textChunk struct {
@@ -32,158 +77,130 @@ type textChunk struct {
 
 // fastDecode returns the chunk that b is, or nil if it holds anything unusual.
 func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
-	d.b, d.i = b, 0
-	s := &textChunk{}
-	r := &s.response
-	ok := d.object(func(key []byte) bool {
-		switch string(key) {
-		case "candidates":
-			return r.Candidates == nil && d.one(func() bool { return d.candidate(s) })
-		case "usageMetadata":
-			if r.UsageMetadata != nil {
-				return false
-			}
-			r.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{}
-			return d.usage(r.UsageMetadata)
-		case "modelVersion":
-			return d.repeated(&d.version, &r.ModelVersion)
-		case "responseId":
-			return d.repeated(&d.id, &r.ResponseID)
-		}
-		return false
-	})
-	d.space()
-	if !ok || d.i != len(b) {
+	if !d.read(usualChunk, b) {
 		return nil
 	}
-	return r
-}
-
-func (d *decoder) candidate(s *textChunk) bool {
+	s := &textChunk{}
+	s.parts[0] = &genai.Part{Text: d.text(Content), Thought: d.has(ruleThought)}
+	s.content = genai.Content{Role: d.text(ruleRole), Parts: s.parts[:]}
+	s.candidate = genai.Candidate{Content: &s.content, FinishReason: genai.FinishReason(d.text(ruleFinish)), Index: d.number(ruleIndex)}
 	s.candidates[0] = &s.candidate
-	s.response.Candidates = s.candidates[:]
-	c := &s.candidate
-	return d.object(func(key []byte) bool {
-		switch string(key) {
-		case "content":
-			if c.Content != nil {
-				return false
-			}
-			c.Content = &s.content
-			return d.content(s)
-		case "finishReason":
-			var reason string
-			ok := d.text(&reason)
-			c.FinishReason = genai.FinishReason(reason)
-			return ok
-		case "index":
-			return d.number(&c.Index)
+	s.response = genai.GenerateContentResponse{Candidates: s.candidates[:], ModelVersion: d.text(ruleVersion), ResponseID: d.text(ruleID)}
+	objects := 4
+	if d.found&usageRules != 0 {
+		objects++
+		u := &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: d.number(rulePrompt), CachedContentTokenCount: d.number(ruleCached),
+			CandidatesTokenCount: d.number(ruleOutput), ThoughtsTokenCount: d.number(ruleThoughts), TotalTokenCount: d.number(ruleTotal)}
+		s.response.UsageMetadata = u
+		if d.has(ruleDetails) || d.has(ruleModality) {
+			objects++
+			u.PromptTokensDetails = []*genai.ModalityTokenCount{{Modality: genai.MediaModality(d.text(ruleModality)), TokenCount: d.number(ruleDetails)}}
 		}
-		return false
-	})
-}
-
-func (d *decoder) content(s *textChunk) bool {
-	c := &s.content
-	return d.object(func(key []byte) bool {
-		switch string(key) {
-		case "role":
-			if d.literal(`"model"`) {
-				c.Role = genai.RoleModel
-				return true
-			}
-			return d.text(&c.Role)
-		case "parts":
-			return c.Parts == nil && d.one(func() bool {
-				s.parts[0] = &genai.Part{}
-				c.Parts = s.parts[:]
-				return d.part(s.parts[0])
-			})
-		}
-		return false
-	})
-}
-
-func (d *decoder) part(p *genai.Part) bool {
-	return d.object(func(key []byte) bool {
-		switch string(key) {
-		case "text":
-			return d.text(&p.Text)
-		case "thought":
-			p.Thought = d.literal("true")
-			return p.Thought
-		}
-		return false
-	})
-}
-
-func (d *decoder) usage(u *genai.GenerateContentResponseUsageMetadata) bool {
-	return d.object(func(key []byte) bool {
-		switch string(key) {
-		case "promptTokenCount":
-			return d.number(&u.PromptTokenCount)
-		case "candidatesTokenCount":
-			return d.number(&u.CandidatesTokenCount)
-		case "totalTokenCount":
-			return d.number(&u.TotalTokenCount)
-		case "thoughtsTokenCount":
-			return d.number(&u.ThoughtsTokenCount)
-		case "cachedContentTokenCount":
-			return d.number(&u.CachedContentTokenCount)
-		case "promptTokensDetails":
-			if u.PromptTokensDetails != nil {
-				return false
-			}
-			m := &genai.ModalityTokenCount{}
-			u.PromptTokensDetails = []*genai.ModalityTokenCount{m}
-			return d.one(func() bool { return d.modality(m) })
-		}
-		return false
-	})
-}
-
-func (d *decoder) modality(m *genai.ModalityTokenCount) bool {
-	return d.object(func(key []byte) bool {
-		switch string(key) {
-		case "modality":
-			m.Modality = genai.MediaModalityText
-			return d.literal(`"TEXT"`)
-		case "tokenCount":
-			return d.number(&m.TokenCount)
-		}
-		return false
-	})
-}
-
-// object reads an object, and has field read the value of each key. It
-// reports whether all is as expected.
-func (d *decoder) object(field func(key []byte) bool) bool {
-	if !d.take('{') {
-		return false
 	}
-	if d.take('}') {
-		return true
+	if d.objects != objects { // some key is there twice
+		return nil
 	}
-	for {
+	return &s.response
+}
+
+// Text returns the text of a piece of a stream that has no other keys than s has, several
+// times as fast as encoding/json. It reports whether b is such a piece.
+func (s Shape) Text(b []byte) (said string, ok bool) {
+	var d decoder
+	ok = d.read(s, b)
+	return d.text(Content), ok
+}
+
+// read reads b, and reports whether it has the shape s and a text.
+func (d *decoder) read(s Shape, b []byte) bool {
+	d.b, d.i, d.found, d.objects = b, 0, 0, 0
+	ok := d.object(s)
+	d.space()
+	return ok && d.i == len(b) && d.has(Content)
+}
+
+// has reports whether a value of the rule was read.
+func (d *decoder) has(r Rule) bool { return d.found&(1<<r) != 0 }
+
+// text returns the text of a rule, number its number: nothing if there was none.
+func (d *decoder) text(r Rule) string {
+	if !d.has(r) {
+		return ""
+	}
+	return d.texts[r]
+}
+
+func (d *decoder) number(r Rule) int32 {
+	if !d.has(r) {
+		return 0
+	}
+	return d.numbers[r]
+}
+
+// object reads an object that is not empty and has no other keys than s.
+func (d *decoder) object(s Shape) bool {
+	d.objects++
+	for more := d.take('{'); more; more = d.take(',') {
 		key, plain := d.quoted()
 		if !plain || !d.take(':') {
 			return false
 		}
 		d.space()
-		if !field(key) {
+		if !d.value(s[string(key)]) {
 			return false
 		}
 		if d.take('}') {
 			return true
 		}
-		if !d.take(',') {
-			return false
-		}
 	}
+	return false
 }
 
-// one reads a list with exactly one element by the function element.
-func (d *decoder) one(element func() bool) bool { return d.take('[') && element() && d.take(']') }
+func (d *decoder) value(shape any) bool {
+	switch is := shape.(type) {
+	case Rule:
+		return d.rule(is)
+	case string:
+		return d.literal(is)
+	case Shape:
+		return d.object(is)
+	case []Shape:
+		return d.take('[') && d.object(is[0]) && d.take(']')
+	}
+	return false
+}
+
+// rule reads the value of a rule, which is there once.
+func (d *decoder) rule(r Rule) bool {
+	if r == Scalar {
+		return d.scalar()
+	}
+	if d.has(r) {
+		return false
+	}
+	d.found |= 1 << r
+	switch {
+	case r == Content:
+		n := text.Quoted(d.b[d.i:])
+		if n < 0 {
+			return false
+		}
+		said, ok := text.Unquote(d.b[d.i : d.i+n])
+		d.texts[r], d.i = said, d.i+n
+		return ok
+	case r < rulePrompt:
+		b, plain := d.quoted()
+		if string(b) != d.texts[r] {
+			d.texts[r] = string(b)
+		}
+		return plain && utf8.Valid(b)
+	case r < ruleThought:
+		n, err := strconv.ParseUint(string(d.digits()), 10, 31)
+		d.numbers[r] = int32(n)
+		return err == nil
+	}
+	return d.literal("true")
+}
 
 func (d *decoder) space() {
 	for d.i < len(d.b) {
@@ -214,25 +231,6 @@ func (d *decoder) literal(s string) bool {
 	return false
 }
 
-// number reads a whole number that is not negative.
-func (d *decoder) number(n *int32) bool {
-	start := d.i
-	v := int32(0)
-	for d.i < len(d.b) && '0' <= d.b[d.i] && d.b[d.i] <= '9' {
-		v = 10*v + int32(d.b[d.i]-'0')
-		d.i++
-	}
-	digits := d.i - start
-	if digits == 0 || digits > 9 || digits > 1 && d.b[start] == '0' {
-		return false
-	}
-	if d.i < len(d.b) && (d.b[d.i] == '.' || d.b[d.i] == 'e' || d.b[d.i] == 'E') {
-		return false
-	}
-	*n = v
-	return true
-}
-
 // quoted reads a string and returns what is between the quotes, and whether
 // it stands for itself.
 func (d *decoder) quoted() (s []byte, plain bool) {
@@ -252,73 +250,16 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 	return nil, false
 }
 
-// repeated reads a string that is likely to be the last one again.
-func (d *decoder) repeated(last, s *string) bool {
-	b, plain := d.quoted()
-	if !plain || !utf8.Valid(b) {
-		return false
+// digits reads a whole number that is not negative.
+func (d *decoder) digits() []byte {
+	start := d.i
+	for d.i < len(d.b) && '0' <= d.b[d.i] && d.b[d.i] <= '9' {
+		d.i++
 	}
-	if string(b) != *last {
-		*last = string(b)
+	if d.i > start+1 && d.b[start] == '0' {
+		return nil
 	}
-	*s = *last
-	return true
-}
-
-// text reads a string.
-func (d *decoder) text(s *string) (ok bool) {
-	d.space()
-	n := text.Quoted(d.b[d.i:])
-	if n < 0 {
-		return false
-	}
-	*s, ok = text.Unquote(d.b[d.i : d.i+n])
-	d.i += n
-	return ok
-}
-
-// A Shape is what the usual piece of a stream looks like: by the keys of an object the value of
-// each, which is a Shape, a Shape in a list of one, a [Rule], or a string that is the JSON of
-// the value.
-type Shape map[string]any
-
-// A Rule says what a value in a [Shape] is.
-type Rule int
-
-// The rules.
-const (
-	Scalar  Rule = iota // a simple value that says nothing
-	Content             // the text
-)
-
-// Text returns the text of a piece of a stream that has no other keys than s has, several
-// times as fast as encoding/json. It reports whether b is such a piece.
-func (s Shape) Text(b []byte) (said string, ok bool) {
-	d, found := decoder{b: b}, false
-	ok = d.shaped(s, &said, &found)
-	d.space()
-	return said, ok && found && d.i == len(b)
-}
-
-func (d *decoder) shaped(s Shape, said *string, found *bool) bool {
-	return d.object(func(key []byte) bool {
-		switch is := s[string(key)].(type) {
-		case Rule:
-			if is == Scalar {
-				return d.scalar()
-			}
-			twice := *found
-			*found = true
-			return !twice && d.text(said)
-		case string:
-			return d.literal(is)
-		case Shape:
-			return d.shaped(is, said, found)
-		case []Shape:
-			return d.one(func() bool { return d.shaped(is[0], said, found) })
-		}
-		return false
-	})
+	return d.b[start:d.i] // what follows is looked at by object
 }
 
 // scalar reads a text that stands for itself, a whole number, or a name.
@@ -327,12 +268,5 @@ func (d *decoder) scalar() bool {
 		s, plain := d.quoted()
 		return plain && utf8.Valid(s)
 	}
-	start := d.i
-	for d.i < len(d.b) && '0' <= d.b[d.i] && d.b[d.i] <= '9' {
-		d.i++
-	}
-	if d.i > start {
-		return d.b[start] != '0' || d.i == start+1 // what follows is looked at by object
-	}
-	return d.literal("null") || d.literal("true") || d.literal("false")
+	return len(d.digits()) > 0 || d.literal("null") || d.literal("true") || d.literal("false")
 }

@@ -32,8 +32,9 @@ func FuzzCommon(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		d := decoder{version: "m"}
-		decodeDocument(b, false) // must not panic
+		var d decoder
+		d.texts[ruleVersion] = "m"
+		(&decoder{}).decode(b) // must not panic
 		got := d.fastDecode(b)
 		if got == nil {
 			return
@@ -59,7 +60,7 @@ func FuzzUnwrapped(f *testing.F) {
 		if inner, _ := unwrapped(b); !bytes.Contains(b, inner) {
 			t.Errorf("%q: %q", b, inner)
 		}
-		decodeDocument(b, true) // must not panic
+		(&decoder{wrapped: true}).decode(b) // must not panic
 		if b = bytes.TrimSpace(b); !json.Valid(b) || b[0] != '{' {
 			return
 		}

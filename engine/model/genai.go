@@ -3,10 +3,8 @@ package model
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -274,7 +272,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request,
 		q.url = g.modelURL(name, "streamGenerateContent")
 		q.url.RawQuery = "alt=sse"
 	}
-	return g.client.ask(ctx, q, func(x *exchange) error { return g.receive(x, emit) })
+	return g.client.ask(ctx, q, func(a *Answer) error { return g.receive(a, emit) })
 }
 
 // body returns the model that is asked, and what req says, without the secrets that
@@ -290,69 +288,23 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 	return model, body{req.Contents, config, g.client.redact}
 }
 
-// receive reads the stream of x.
-func (g *Genai) receive(x *exchange, emit func(*genai.GenerateContentResponse) error) error {
-	events := newEventReader(x)
+// receive reads an answer.
+func (g *Genai) receive(a *Answer, emit func(*genai.GenerateContentResponse) error) error {
 	d := decoder{wrapped: g.opts.CodeAssist}
-	n := 0
-	trace := g.client.log.Enabled(x.ctx, Trace)
-	defer func() { g.client.log.DebugContext(x.ctx, "answer over", "chunks", n, "took", time.Since(x.start)) }()
-	switch first, err := events.peek(); {
-	case err == io.EOF:
-		return nil
-	case err != nil:
-		return err
-	case first == '{', first == '[', first == '<':
-		return g.receiveDocument(x, events, emit)
-	}
-	for {
-		data, err := events.next()
-		if err == io.EOF || string(data) == endOfStream {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if trace {
-			g.client.log.Log(x.ctx, Trace, "event", "data", cut(g.client.redact.Text(string(data))))
-		}
+	_, err := a.Stream(func(data []byte) error {
 		chunk, fault, err := d.decode(data)
-		if err != nil {
-			return &malformed{err, data}
+		if a.whole && chunk != nil && chunk.Candidates == nil && chunk.PromptFeedback == nil && chunk.UsageMetadata == nil {
+			err = fmt.Errorf("%s is not part of an answer", oneLine(string(data[:min(len(data), 100)])))
 		}
-		if fault != nil {
-			return g.client.fault(x, fault)
+		switch {
+		case err != nil:
+			return a.Unreadable(err, data)
+		case fault != nil:
+			return a.Fault(fault)
 		}
-		n++
-		if err := emit(chunk); err != nil {
-			return err
-		}
-	}
-}
-
-// receiveDocument reads an answer that is no stream.
-func (g *Genai) receiveDocument(x *exchange, events *eventReader,
-	emit func(*genai.GenerateContentResponse) error) error {
-	doc, err := events.all()
-	if err != nil {
-		return err
-	}
-	if doc[0] == '<' {
-		return g.client.failure(x.resp, doc)
-	}
-	chunks, fault, err := decodeDocument(doc, g.opts.CodeAssist)
-	if err != nil {
-		return &malformed{err, doc}
-	}
-	if fault != nil {
-		return g.client.fault(x, fault)
-	}
-	for _, chunk := range chunks {
-		if err := emit(chunk); err != nil {
-			return err
-		}
-	}
-	return nil
+		return emit(chunk)
+	})
+	return err
 }
 
 // Count implements [engine.Generator]. The API counts contents only.
@@ -362,27 +314,16 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
 	name := g.opts.Presets.Chat(req.Model, false).Model
-	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"),
-		body: body, notify: req.Notify}
-	var count struct {
-		TotalTokens *int
-		Error       json.RawMessage
-	}
-	err = g.client.ask(ctx, q, func(x *exchange) error {
-		switch err := g.client.document(x, &count); {
-		case err != nil:
-			return err
-		case count.Error != nil:
-			return g.client.fault(x, count.Error)
-		case count.TotalTokens == nil || *count.TotalTokens < 0:
-			return &malformed{errors.New("no totalTokens"), nil}
+	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"), body: body, notify: req.Notify}
+	count := struct{ TotalTokens int }{-1}
+	err = g.client.ask(ctx, q, func(a *Answer) error {
+		err := a.Document(&count)
+		if err == nil && count.TotalTokens < 0 {
+			return a.Unreadable(errors.New("no totalTokens"), nil)
 		}
-		return nil
+		return err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return *count.TotalTokens, nil
+	return max(0, count.TotalTokens), err
 }
 
 // Merge returns a copy of over that takes from base what over leaves open. Either may be nil.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,10 +56,9 @@ func (g *Genai) List(ctx context.Context) ([]Listed, error) {
 
 // A listPage is a part of the list, as the server writes it.
 type listPage struct {
-	Models        []listItem      `json:"models"`
-	Publishers    []listItem      `json:"publisherModels"` // of Vertex AI
-	NextPageToken string          `json:"nextPageToken"`
-	Error         json.RawMessage `json:"error"`
+	Models        []listItem `json:"models"`
+	Publishers    []listItem `json:"publisherModels"` // of Vertex AI
+	NextPageToken string     `json:"nextPageToken"`
 }
 
 type listItem struct {
@@ -79,15 +77,7 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	}
 	q.url.RawQuery = pageQuery(1000, token)
 	page := &listPage{}
-	return page, g.client.ask(ctx, q, func(x *exchange) error {
-		if err := g.client.document(x, page); err != nil {
-			return err
-		}
-		if page.Error != nil {
-			return g.client.fault(x, page.Error)
-		}
-		return nil
-	})
+	return page, g.client.ask(ctx, q, func(a *Answer) error { return a.Document(page) })
 }
 
 // pageQuery asks for a part of a list.

@@ -65,16 +65,11 @@ var errLeft = errors.New("the consumer has left")
 
 // Generate implements [engine.Generator].
 func (r retry) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
-	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		if err := r.generate(ctx, req, yield); err != nil && err != errLeft {
-			yield(nil, err)
-		}
-	}
+	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return r.generate(ctx, req, emit) })
 }
 
-func (r retry) generate(ctx context.Context, req *engine.Request,
-	yield func(*genai.GenerateContentResponse, error) bool) error {
-	t := try{asked: *req, answer: answer{afterSuccess: succeeded(req.Contents)}, yield: yield}
+func (r retry) generate(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
+	t := try{asked: *req, answer: answer{afterSuccess: succeeded(req.Contents)}, emit: emit}
 	plan := plan{opts: r.opts, attempts: 1, answers: 1}
 	for {
 		err := r.attempt(ctx, &t)
@@ -82,7 +77,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request,
 		case err == nil, err == errLeft, ctx.Err() != nil:
 			return err
 		case err == errEmptyAnswer:
-			return r.close(ctx, req, yield)
+			return r.close(ctx, req, emit)
 		case err == errContinues:
 			plan.begin()
 			t.goOn()
@@ -118,22 +113,19 @@ type try struct {
 	asked  engine.Request
 	answer answer
 	said   continued
-	yield  func(*genai.GenerateContentResponse, error) bool
+	emit   func(*genai.GenerateContentResponse) error
 }
 
 // shown reports whether something of the answer has been yielded.
 func (t *try) shown() bool { return len(t.said.kept)+len(t.said.loose) > 0 }
 
-// observe takes in a chunk and yields it.
+// observe takes in a chunk and emits it.
 func (t *try) observe(chunk *genai.GenerateContentResponse) error {
 	if err := t.answer.observe(chunk); err != nil {
 		return err
 	}
 	t.said.take(chunk)
-	if !t.yield(chunk, nil) {
-		return errLeft
-	}
-	return nil
+	return t.emit(chunk)
 }
 
 // refused returns e, which asking anew may help against if it was the token of the answer
@@ -177,10 +169,7 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 		t.answer = anew
 		err := t.said.replay(func(chunk *genai.GenerateContentResponse) error {
 			t.answer.observe(chunk)
-			if !t.yield(chunk, nil) {
-				return errLeft
-			}
-			return nil
+			return t.emit(chunk)
 		}, t.border)
 		if err != nil {
 			return err
@@ -193,8 +182,7 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 // close asks a model for a closing sentence that has ended without a word after
 // calls that succeeded. Its work is done, so that no more comes of a failure
 // than a warning. What is said counts only as a whole.
-func (r retry) close(ctx context.Context, req *engine.Request,
-	yield func(*genai.GenerateContentResponse, error) bool) error {
+func (r retry) close(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	notify := req.Notify
 	if notify == nil {
 		notify = func(engine.Event) {}
@@ -206,16 +194,19 @@ func (r retry) close(ctx context.Context, req *engine.Request,
 		asked := *req
 		asked.Contents = appendNote(req.Contents, closingNote)
 		err = r.attempt(ctx, &try{asked: asked, answer: answer{afterSuccess: true},
-			yield: func(chunk *genai.GenerateContentResponse, _ error) bool {
+			emit: func(chunk *genai.GenerateContentResponse) error {
 				said = append(said, chunk)
-				return true
+				return nil
 			}})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		for _, chunk := range said {
-			if err == nil && !yield(chunk, nil) {
-				return errLeft
+			if err != nil {
+				break
+			}
+			if left := emit(chunk); left != nil {
+				return left
 			}
 		}
 	}
