@@ -29,8 +29,8 @@ var inheriting = map[string]string{
 // How many types are still over a limit. Each number may only fall; whoever brings it to five
 // names the types in the place of the number, with a reason each.
 const (
-	stillFields    = 34 // have more than 15 fields
-	stillMethodful = 24 // have more than 25 methods, inherited ones included
+	stillFields    = 33 // have more than 15 fields
+	stillMethodful = 23 // have more than 25 methods, inherited ones included
 )
 
 // TestTypes holds the structs of the program to what can be overseen: none inherits by

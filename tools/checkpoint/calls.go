@@ -28,7 +28,7 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(said(parts), 200), Print: Print(parts)}
 			k.mu.Lock()
-			k.turn, k.changed, k.unsure = turn, nil, false
+			k.turn = turnWork{Turn: turn}
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}
@@ -40,25 +40,36 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 func (k *Keeper) Files() (n int, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, c := range k.changed {
+	return k.turn.files()
+}
+
+// A turnWork is what calls of a turn have done.
+type turnWork struct {
+	Turn
+	changed map[string]Change // from what was there before the turn
+	unsure  bool              // they may have changed more
+}
+
+func (w *turnWork) files() (n int, known bool) {
+	for _, c := range w.changed {
 		file := c.Before.There() && !c.Before.dir() || c.After.There() && !c.After.dir()
 		if c.Before != c.After && file {
 			n++
 		}
 	}
-	return n, k.changed != nil && !k.unsure
+	return n, w.changed != nil && !w.unsure
 }
 
 // count notes what a call has changed.
-func (k *Keeper) count(list []Change) {
-	if k.changed == nil {
-		k.changed = map[string]Change{}
+func (w *turnWork) count(list []Change) {
+	if w.changed == nil {
+		w.changed = map[string]Change{}
 	}
 	for _, c := range list {
-		if first, ok := k.changed[c.Path]; ok {
+		if first, ok := w.changed[c.Path]; ok {
 			c.Before = first.Before
 		}
-		k.changed[c.Path] = c
+		w.changed[c.Path] = c
 	}
 }
 
@@ -185,9 +196,9 @@ func (c *change) begin(ctx context.Context) error {
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()
 	if c.k.failed = err; err != nil {
-		c.k.unsure = true
-		c.k.drop()
-		c.k.tell("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
+		c.k.turn.unsure = true
+		c.k.states.drop()
+		c.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
 		return err
 	}
 	c.begun = true
@@ -197,45 +208,33 @@ func (c *change) begin(ctx context.Context) error {
 func (k *Keeper) before(ctx context.Context, c *change) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	done, err := k.use(ctx)
+	done, err := k.states.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	plan := c.call.Intent.Plan
 	for _, path := range append(slices.Clone(c.call.Intent.Paths), plan.Writes...) {
-		if path = k.absolute(path, plan.Dir); !k.cfg.Workspace.Contains(path) {
+		if path = k.tree.absolute(path, plan.Dir); !k.cfg.Workspace.Contains(path) {
 			c.outside = append(c.outside, path+": outside of what is worked in")
 			continue
 		}
-		c.paths = append(c.paths, k.name(path))
+		c.paths = append(c.paths, k.tree.name(path))
 		if real := disk.Follow(path); real != path { // what the link leads to is written
-			c.paths = append(c.paths, k.name(real))
+			c.paths = append(c.paths, k.tree.name(real))
 		}
 	}
 	for _, path := range plan.Rights.Write {
 		c.outside = append(c.outside, path+": outside of what is worked in")
 	}
 	if !c.edits() {
-		c.git = k.seeGit(ctx)
+		c.git = k.git.see(ctx)
 	}
-	err = k.found(ctx, !c.edits(), c.paths)
+	err = k.states.found(ctx, !c.edits(), c.paths)
 	if err == nil && !c.edits() {
-		c.looks = k.looks()
+		c.looks = k.tree.looks()
 	}
 	return err
-}
-
-// found keeps the files as they are, if others have changed some.
-func (k *Keeper) found(ctx context.Context, all bool, paths []string) error {
-	changes, s, err := k.take(ctx, all, paths)
-	if err != nil || len(changes) == 0 && k.tip != "" {
-		return err
-	}
-	if k.short != nil && all {
-		k.tell(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", k.short))
-	}
-	return k.commit(s.batch, changes, Record{Kind: Found})
 }
 
 // Interrupted keeps what differs from the last state of the session as what a call has
@@ -247,7 +246,7 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		return nil
 	}
 	err := k.with(ctx, func() error {
-		all, err := states(k.repo, k.cfg.Session())
+		all, err := states(k.states.store, k.cfg.Session())
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
 			return err
 		}
@@ -255,26 +254,14 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 			all[i].Kind == Called && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
-		changes, s, err := k.take(ctx, true, nil)
+		changes, s, err := k.states.take(ctx, true, nil)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.commit(s.batch, changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
+		return k.states.commit(s.batch, changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	return ifKept(err)
-}
-
-// reset forgets what is known of the files: it is perhaps not on the disk.
-func (k *Keeper) reset() { k.top, k.known, k.swept, k.saved = &node{}, false, false, false }
-
-// drop closes the repository as well: perhaps it is not the one that is there.
-func (k *Keeper) drop() {
-	k.reset()
-	if k.repo != nil {
-		k.repo.close()
-		k.repo = nil
-	}
 }
 
 // mostLost is how many paths are named that can't be brought back.
@@ -289,24 +276,24 @@ func (c *change) end(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.after(ctx, c); err != nil {
-		k.failed, k.unsure = err, true
-		k.drop()
-		k.tell(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
+		k.failed, k.turn.unsure = err, true
+		k.states.drop()
+		k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }
 
 func (k *Keeper) after(ctx context.Context, c *change) error {
-	done, err := k.use(ctx)
+	done, err := k.states.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	changes, s, err := k.take(ctx, !c.edits(), c.paths)
+	changes, s, err := k.states.take(ctx, !c.edits(), c.paths)
 	if err != nil {
 		return err
 	}
 	if !c.edits() {
-		k.owns(c.looks, s.sorted || s.ruled.Load())
+		k.tree.owns(c.looks, s.sorted || s.ruled.Load())
 	}
 	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
 		Tool: c.tool.Name(), Title: c.call.Intent.Title}
@@ -316,21 +303,21 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !c.edits() {
-		if seen := k.seeGit(ctx); !k.told[gitSilent] {
+		if seen := k.git.see(ctx); !k.git.silent {
 			r.Moved = moved(c.git, seen)
 		}
 	}
 	if len(changes)+len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
 		return nil
 	}
-	if k.short != nil && !c.edits() {
-		r.Short = k.short.Error()
+	if k.tree.short != nil && !c.edits() {
+		r.Short = k.tree.short.Error()
 	}
 	r.Time = time.Now()
-	if err := k.commit(s.batch, changes, r); err != nil {
+	if err := k.states.commit(s.batch, changes, r); err != nil {
 		return err
 	}
-	k.unsure = k.unsure || r.Short != "" || len(c.outside) > 0
-	k.count(changes)
+	k.turn.unsure = k.turn.unsure || r.Short != "" || len(c.outside) > 0
+	k.turn.count(changes)
 	return nil
 }

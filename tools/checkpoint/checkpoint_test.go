@@ -207,7 +207,7 @@ func TestStates(t *testing.T) {
 	}
 	kinds := func(want ...Kind) {
 		t.Helper()
-		list, err := states(p.repo, "session-1")
+		list, err := states(p.states.store, "session-1")
 		if err != nil {
 			t.Fatal(err)
 		}

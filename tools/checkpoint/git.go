@@ -14,14 +14,6 @@ import (
 	"gemline/tools/workspace"
 )
 
-// absolute returns a path as a call means it.
-func (k *Keeper) absolute(path, dir string) string {
-	if dir == "" {
-		dir = k.cfg.Workspace.Roots()[0]
-	}
-	return filepath.Clean(disk.Absolute(path, dir, ""))
-}
-
 // mostSeen is how many bytes of what git says are read.
 const mostSeen = 256 << 20
 
@@ -29,20 +21,33 @@ const mostSeen = 256 << 20
 // repository may be anybody's, and hold a pipe where git reads a file.
 const gitSilent = "git does not answer here: what commands do to branches and to what is staged is not noticed"
 
-// seeGit returns what git says of the repositories that are worked in: lines of a name and
+// A repositories knows what git says of the user's repositories.
+type repositories struct {
+	cfg    *Config
+	index  map[string]indexed // what is staged, by the paths of their indexes
+	silent bool               // git does not answer
+}
+
+// newRepositories returns repositories that git was not asked about.
+func newRepositories(cfg *Config) *repositories {
+	return &repositories{cfg: cfg, index: map[string]indexed{}}
+}
+
+// see returns what git says of the repositories that are worked in: lines of a name and
 // what stands there.
-func (k *Keeper) seeGit(ctx context.Context) (seen []string) {
-	if k.told[gitSilent] {
+func (r *repositories) see(ctx context.Context) (seen []string) {
+	if r.silent {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, k.cfg.Limits.Git)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Limits.Git)
 	defer cancel()
 	defer func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			k.tell(gitSilent)
+			r.silent = true
+			r.cfg.Notify(gitSilent)
 		}
 	}()
-	for _, root := range k.cfg.Workspace.Roots() {
+	for _, root := range r.cfg.Workspace.Roots() {
 		tree := workspace.Top(root)
 		dir := workspace.GitDir(tree)
 		if dir == "" {
@@ -68,7 +73,7 @@ func (k *Keeper) seeGit(ctx context.Context) (seen []string) {
 			head = cmp.Or(ask("symbolic-ref", "-q", "HEAD"), ask("rev-parse", "-q", "--verify", "HEAD"))
 		}
 		seen = append(seen, "HEAD\t"+head)
-		if line := k.staged(filepath.Join(dir, "index"), ask); line != "" {
+		if line := r.staged(filepath.Join(dir, "index"), ask); line != "" {
 			seen = append(seen, "what is staged\t"+line)
 		}
 		for _, name := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
@@ -83,18 +88,18 @@ func (k *Keeper) seeGit(ctx context.Context) (seen []string) {
 
 // staged tells what an index holds from what it held, "" if there is none. When and where git
 // has last seen the files is none of it. Git is asked only if the index was written since.
-func (k *Keeper) staged(path string, ask func(args ...string) string) string {
+func (r *repositories) staged(path string, ask func(args ...string) string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return ""
 	}
 	stamp, ok := disk.StampOf(info)
-	if last, known := k.index[path]; known && ok && last.stamp == stamp {
+	if last, known := r.index[path]; known && ok && last.stamp == stamp {
 		return last.holds
 	}
 	sum := sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))).String()
 	if ok && stamp.Settled(time.Now()) {
-		k.index[path] = indexed{stamp, sum}
+		r.index[path] = indexed{stamp, sum}
 	}
 	return sum
 }

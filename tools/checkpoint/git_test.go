@@ -35,9 +35,9 @@ func TestMoved(t *testing.T) {
 				{"git tag -f t main; git checkout -q main; git checkout -q -b other HEAD~1; echo x >a; git commit -qam x; git rebase main || true", "HEAD a rebase in progress branch other tags/t what is staged"},
 				{"git rebase --abort", "HEAD a rebase in progress what is staged"},
 			} {
-				before := p.seeGit(t.Context())
+				before := p.git.see(t.Context())
 				p.run(tt.do)
-				got := moved(before, p.seeGit(t.Context()))
+				got := moved(before, p.git.see(t.Context()))
 				if strings.Join(got, " ") != tt.want {
 					t.Errorf("%s: %q moved, want %q", tt.do, got, tt.want)
 				}

@@ -37,8 +37,8 @@ type indexedNode struct {
 }
 
 // save writes what is known of the files.
-func (k *Keeper) save() {
-	x := index{Rules: k.rules, States: k.repo.states()}
+func (h *history) save() {
+	x := index{Rules: h.tree.rules, States: h.store.states()}
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
 		for _, k := range n.kids {
@@ -46,32 +46,32 @@ func (k *Keeper) save() {
 			add(k, depth+1)
 		}
 	}
-	add(k.top, 1)
+	add(h.tree.top, 1)
 	b := bytes.NewBufferString(indexMagic)
 	if gob.NewEncoder(b).Encode(x) == nil {
 		sum := sha256.Sum256(b.Bytes())
 		b.Write(sum[:])
-		k.saved = k.repo.put(".", indexFile, b.Bytes()) == nil
+		h.saved = h.store.put(".", indexFile, b.Bytes()) == nil
 	}
 }
 
 // load reads what was known of the files, nil if nothing is. Where a state is gone
 // that was there, nothing is.
-func (k *Keeper) load() *node {
-	b, err := k.repo.read(indexFile, mostIndex)
+func (h *history) load() *node {
+	b, err := h.store.read(indexFile, mostIndex)
 	b, ok := bytes.CutPrefix(b, []byte(indexMagic))
 	if err != nil || !ok || len(b) < sha256.Size {
 		return nil
 	}
 	b, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
-	h := sha256.New()
-	h.Write([]byte(indexMagic))
-	h.Write(b)
+	digest := sha256.New()
+	digest.Write([]byte(indexMagic))
+	digest.Write(b)
 	var x index
-	if !bytes.Equal(h.Sum(nil), sum) || gob.NewDecoder(bytes.NewReader(b)).Decode(&x) != nil {
+	if !bytes.Equal(digest.Sum(nil), sum) || gob.NewDecoder(bytes.NewReader(b)).Decode(&x) != nil {
 		return nil
 	}
-	states := k.repo.states()
+	states := h.store.states()
 	for _, id := range x.States {
 		if _, there := slices.BinarySearch(states, id); !there {
 			return nil
@@ -87,7 +87,7 @@ func (k *Keeper) load() *node {
 		up.kids = append(up.kids, n)
 		path = append(path[:l.Depth], n)
 	}
-	k.rules = x.Rules
+	h.tree.rules = x.Rules
 	return path[0]
 }
 

@@ -32,17 +32,17 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	done, err := k.use(ctx)
+	done, err := k.states.use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	_, s, err := k.take(ctx, true, nil)
+	_, s, err := k.states.take(ctx, true, nil)
 	if err != nil {
 		return nil, err
 	}
 	root, goals := k.cfg.Workspace.Roots()[0], map[string]*goal{}
-	for _, n := range k.top.at(root, true).files(nil) {
+	for _, n := range k.tree.top.at(root, true).files(nil) {
 		goals[n.path()] = &goal{have: n.version(), mixed: true}
 	}
 	for _, f := range theirs {
@@ -69,7 +69,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	if _, err := s.batch.commit(nil, nil); err != nil {
 		return nil, err
 	}
-	return p, k.fill(p, goals)
+	return p, k.tree.fill(p, goals)
 }
 
 // An original is a file that the Gemini CLI has kept.

@@ -43,9 +43,9 @@ var (
 // first.
 func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
 	err = k.with(ctx, func() error {
-		all, err := states(k.repo, k.cfg.Session())
+		all, err := states(k.states.store, k.cfg.Session())
 		list = turns(all)
-		if err == nil && len(all) == 0 && k.repo.former(k.cfg.Session()) {
+		if err == nil && len(all) == 0 && k.states.store.former(k.cfg.Session()) {
 			err = ErrFormer
 		}
 		return err
@@ -63,12 +63,12 @@ func former(dir string) bool {
 func (k *Keeper) with(ctx context.Context, do func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.repo == nil && k.cfg.Dir != "" && k.cfg.Off == "" {
+	if k.states.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" {
 		if _, err := os.Lstat(filepath.Join(k.cfg.Dir, formFile)); err != nil && !former(k.cfg.Dir) {
 			return ErrNothing // and none is made for that
 		}
 	}
-	done, err := k.use(ctx)
+	done, err := k.states.use(ctx)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				}
 			}
 			for _, s := range d.Calls {
-				k.unmake(p, s.Made)
+				k.tree.unmake(p, s.Made)
 			}
 			lost, more, moved, short := d.lost()
 			p.Lost, p.Moved = union(p.Lost, lost), union(p.Moved, moved)
@@ -100,7 +100,7 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				p.Short = short
 			}
 		}
-		return k.fill(p, all)
+		return k.tree.fill(p, all)
 	})
 	return p, err
 }
@@ -155,7 +155,7 @@ func goals(d *Done) map[string]*goal {
 func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	p = &Plan{Kind: Redone}
 	err = k.with(ctx, func() error {
-		all, err := states(k.repo, k.cfg.Session())
+		all, err := states(k.states.store, k.cfg.Session())
 		if err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				for _, c := range s.changes {
 					goals[c.Path] = &goal{want: c.Before, have: c.After}
 				}
-				return k.fill(p, goals)
+				return k.tree.fill(p, goals)
 			}
 		}
 		return ErrNoRedo
@@ -187,21 +187,21 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 }
 
 // fill finds out what is there, and so what has to be done.
-func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
+func (t *tree) fill(p *Plan, goals map[string]*goal) error {
 	for path, g := range goals {
 		if g.want == g.have && !g.mixed {
 			continue
 		}
-		if !g.want.There() && slices.ContainsFunc(k.cfg.Workspace.Roots(),
+		if !g.want.There() && slices.ContainsFunc(t.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
-		base, err := k.reach(path)
+		base, err := t.reach(path)
 		if err != nil {
 			p.Outside = append(p.Outside, path)
 			continue
 		}
-		is, _, err := look(base, path, k.cfg.Limits.File)
+		is, _, err := look(base, path, t.cfg.Limits.File)
 		if err != nil {
 			return err
 		}
@@ -230,30 +230,14 @@ func (k *Keeper) fill(p *Plan, goals map[string]*goal) error {
 }
 
 // unmake has pipes and sockets removed that calls have made.
-func (k *Keeper) unmake(p *Plan, made []string) {
+func (t *tree) unmake(p *Plan, made []string) {
 	for _, path := range made {
-		if base, err := k.reach(path); err == nil {
+		if base, err := t.reach(path); err == nil {
 			if is, _, err := look(base, path, 0); err == nil && special(is.Mode) {
 				p.Changes = append(p.Changes, Change{Path: path, Before: is})
 			}
 		}
 	}
-}
-
-// reach returns the directory that a path is reached from, if it may be touched.
-func (k *Keeper) reach(path string) (base string, err error) {
-	if err := checkPath(path); err != nil {
-		return "", err
-	}
-	base, within := k.base(path)
-	if within {
-		return base, nil
-	}
-	place, err := k.cfg.Workspace.Place(path)
-	if err == nil && place.Path() != path {
-		err = disk.ErrLink
-	}
-	return base, err
 }
 
 // look returns what is at a path below base, through no link, with its content.

@@ -46,21 +46,21 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		return o, nil
 	}
 	err = k.with(ctx, func() error {
-		names := maps.Clone(k.names)
-		defer func() { k.names = names }()
+		names := maps.Clone(k.tree.names)
+		defer func() { k.tree.names = names }()
 		var paths []string
 		for _, c := range changes {
-			k.keep(c.Path)
+			k.tree.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
-		paths, err := k.begin(ctx, p, paths)
+		paths, err := k.states.begin(ctx, p, paths)
 		if err != nil {
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
 		o = r.restore(ctx, changes)
-		done, s, err := k.take(context.WithoutCancel(ctx), false, paths)
+		done, s, err := k.states.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err
 		}
@@ -73,31 +73,9 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 				record.Turns = append(record.Turns, d.ID)
 			}
 		}
-		return k.commit(s.batch, done, record)
+		return k.states.commit(s.batch, done, record)
 	})
 	return o, err
-}
-
-// begin keeps what is there of the paths of a plan, and notes that the plan is carried
-// out. Where that was begun before and has not come to its end, what was taken back then
-// counts as taken back now: it is kept as it was before. The paths are returned with
-// those of that.
-func (k *Keeper) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
-	there, s, err := k.take(ctx, false, paths)
-	if err != nil {
-		return nil, err
-	}
-	if last, err := stateOf(k.repo, k.tip); err == nil && p.Kind == Undone && (last.Kind == Begun || last.Part) {
-		for _, c := range p.already {
-			k.keep(c.Path)
-			k.top.at(c.Path, true).revert(c.Before)
-			paths = append(paths, c.Path)
-		}
-		if there, err = k.differs(); err != nil {
-			return nil, err
-		}
-	}
-	return paths, k.commit(s.batch, there, Record{Kind: Begun})
 }
 
 // A restorer writes files. What it reaches it reaches from directories that may be
@@ -117,7 +95,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, err := r.k.reach(path)
+	base, err := r.k.tree.reach(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -286,7 +264,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 
 // file puts a file or a link in its place.
 func (r *restorer) file(c Change) error {
-	content, err := r.k.repo.content(c.After.Sum, r.k.cfg.Limits.File)
+	content, err := r.k.states.store.content(c.After.Sum, r.k.cfg.Limits.File)
 	if err != nil {
 		return err
 	}

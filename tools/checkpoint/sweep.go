@@ -75,11 +75,11 @@ type sweep struct {
 }
 
 // newSweep returns a sweep that has looked at nothing.
-func (k *Keeper) newSweep(ctx context.Context) *sweep {
-	s := &sweep{ctx: ctx, ws: k.cfg.Workspace, limits: k.cfg.Limits, except: map[string]bool{},
-		batch: k.repo.begin(), at: time.Now(),
+func (t *tree) newSweep(ctx context.Context, b *batch) *sweep {
+	s := &sweep{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
+		batch: b, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
-	for _, path := range k.cfg.Except {
+	for _, path := range t.cfg.Except {
 		s.except[disk.Follow(path)] = true
 	}
 	return s

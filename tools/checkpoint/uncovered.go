@@ -39,23 +39,23 @@ func isProduct(name string) bool {
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.top == nil || !k.swept {
-		done, err := k.use(context.Background())
+	if k.tree.top == nil || !k.tree.swept {
+		done, err := k.states.use(context.Background())
 		if err != nil {
 			return nil, false
 		}
 		defer done()
-		if !k.swept && k.found(context.Background(), true, nil) != nil {
+		if !k.tree.swept && k.states.found(context.Background(), true, nil) != nil {
 			return nil, false
 		}
 	}
-	if k.short != nil {
+	if k.tree.short != nil {
 		return nil, false
 	}
 	here := map[*node]int{} // how many of a directory's own are held
-	held := slices.DeleteFunc(k.top.uncovered(nil), func(n *node) bool {
+	held := slices.DeleteFunc(k.tree.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
-		if k.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
+		if k.tree.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
 			return true
 		}
 		here[n.up]++
@@ -114,8 +114,8 @@ const (
 )
 
 // looks returns how all looks that is not covered, nil if that is too much.
-func (k *Keeper) looks() map[string]disk.Look {
-	list := k.top.uncovered(nil)
+func (t *tree) looks() map[string]disk.Look {
+	list := t.top.uncovered(nil)
 	if len(list) > mostUncovered {
 		return nil
 	}
@@ -129,15 +129,15 @@ func (k *Keeper) looks() map[string]disk.Look {
 // owns notes which of what is not covered a command has made: what was not there before
 // it, and what others of the session had made that nobody else has changed since. If it has
 // changed what is ignored, what is so now may have been there.
-func (k *Keeper) owns(before map[string]disk.Look, ruled bool) {
+func (t *tree) owns(before map[string]disk.Look, ruled bool) {
 	if before == nil {
 		return
 	}
 	own := map[string]disk.Look{}
-	for at, look := range k.looks() {
-		if was, there := before[at]; !there && !ruled || there && was == k.own[at] {
+	for at, look := range t.looks() {
+		if was, there := before[at]; !there && !ruled || there && was == t.own[at] {
 			own[at] = look
 		}
 	}
-	k.own = own
+	t.own = own
 }

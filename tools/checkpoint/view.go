@@ -39,7 +39,7 @@ func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error
 		for path, g := range goals(d) {
 			if c := (Change{Path: path, Before: g.want, After: g.have}); c.Before != c.After &&
 				!(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
-				list = append(list, k.stat(c, k.stored(c.Before), k.stored(c.After)))
+				list = append(list, stat(c, k.states.stored(c.Before), k.states.stored(c.After)))
 			}
 		}
 		return nil
@@ -51,19 +51,7 @@ func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error
 // mostCompared is how many bytes of a file are compared by lines.
 const mostCompared = 1 << 20
 
-// stored returns the content of a version, "" if that is none of a file.
-func (k *Keeper) stored(v Version) string {
-	if !v.There() || v.dir() {
-		return ""
-	}
-	b, err := k.repo.content(v.Sum, k.cfg.Limits.File)
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
-func (k *Keeper) stat(c Change, before, after string) FileStat {
+func stat(c Change, before, after string) FileStat {
 	s := FileStat{Path: c.Path, What: "changed"}
 	switch {
 	case !c.Before.There() || c.Before.dir():
@@ -107,8 +95,8 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 				c.Before.dir() && c.After.dir() {
 				continue
 			}
-			before, after := k.stored(c.Before), k.current(c)
-			list = append(list, k.stat(c, before, after))
+			before, after := k.states.stored(c.Before), k.states.current(c)
+			list = append(list, stat(c, before, after))
 			mode := c.After.Mode
 			if !c.After.There() {
 				mode = c.Before.Mode
@@ -119,16 +107,6 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 		return nil
 	})
 	return list, edit.Patch(files, func(text string) bool { return readable(text) }), err
-}
-
-// current returns the content of the file that is there.
-func (k *Keeper) current(c Change) string {
-	base, err := k.reach(c.Path)
-	if err != nil || !c.After.There() || c.After.dir() {
-		return ""
-	}
-	_, b, _ := look(base, c.Path, k.cfg.Limits.File)
-	return string(b)
 }
 
 // mostNamed is how many paths of a kind are named in what is said of a plan.
@@ -243,13 +221,13 @@ type Discarded struct {
 // when one of that was brought back, the last one first.
 func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.repo.refs()
+		refs, err := k.states.store.refs()
 		if err != nil {
 			return err
 		}
 		seen := map[string]bool{} // copies of a session share states
 		for _, one := range refs {
-			all, err := states(k.repo, one.name)
+			all, err := states(k.states.store, one.name)
 			if err != nil {
 				return err
 			}
@@ -290,7 +268,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 	if path != d.Path {
 		p.Title += " --to " + rel(path)
 	}
-	base, err := k.reach(path)
+	base, err := k.tree.reach(path)
 	if err != nil {
 		return nil, err
 	}
@@ -313,8 +291,8 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 // About says what is at the path of a change, and what comes there.
 func (k *Keeper) About(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
-		is = about(c.Before, k.current(Change{Path: c.Path, After: c.Before}))
-		comes = about(c.After, k.stored(c.After))
+		is = about(c.Before, k.states.current(Change{Path: c.Path, After: c.Before}))
+		comes = about(c.After, k.states.stored(c.After))
 		return nil
 	})
 	return is, comes, err
@@ -337,7 +315,7 @@ func about(v Version, content string) string {
 // first.
 func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.repo.refs()
+		refs, err := k.states.store.refs()
 		slices.SortFunc(refs, func(a, b ref) int { return b.changed.Compare(a.changed) })
 		for _, r := range refs {
 			ids = append(ids, r.name)

@@ -1,0 +1,226 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A history is the states of a session in a store, and the tree that the next one is made of.
+type history struct {
+	cfg   *Config
+	tree  *tree
+	store *repo  // nil before it is needed
+	tip   string // the last state of the session
+	known bool   // the nodes have what it holds
+	saved bool   // the index on the disk is that of the tree
+}
+
+// newHistory returns a history that has read nothing.
+func newHistory(cfg *Config) *history { return &history{cfg: cfg, tree: newTree(cfg)} }
+
+// open opens the repository.
+func (h *history) open() error {
+	switch {
+	case h.cfg.Off != "":
+		return fmt.Errorf("%w: %s", ErrOff, h.cfg.Off)
+	case h.cfg.Dir == "":
+		return ErrNowhere
+	case h.store != nil:
+		return nil
+	}
+	repo, err := create(h.cfg.Dir, h.cfg.Files)
+	if err != nil {
+		return fmt.Errorf("no checkpoint can be made: %w", err)
+	}
+	h.store = repo
+	return nil
+}
+
+// use begins work with the repository, and ends with done.
+func (h *history) use(ctx context.Context) (done func(), err error) {
+	if err := h.open(); err != nil {
+		return nil, err
+	}
+	done, collected, err := h.store.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if h.tree.top == nil {
+		h.tree.top = h.load()
+		h.tree.swept = h.tree.top != nil
+		if h.tree.top == nil {
+			h.tree.top = &node{}
+		}
+	} else if collected {
+		h.reset()
+	}
+	// Another process may have taken something back.
+	if session := h.cfg.Session(); session == "" {
+		return done, nil // nothing will be added
+	} else if tip, err := h.store.ref(session); err != nil || tip != h.tip {
+		h.tip, h.known = "", false
+		if _, err := h.store.heading(tip); err == nil {
+			h.tip = tip
+		}
+	}
+	return done, nil
+}
+
+// take looks at files, at all of them or at those that are named, and returns what differs
+// from the last state.
+func (h *history) take(ctx context.Context, all bool, paths []string) (changes []Change, s *sweep, err error) {
+	defer func() {
+		if err != nil {
+			h.reset()
+		}
+	}()
+	s = h.tree.newSweep(ctx, h.store.begin())
+	if all && h.tree.short == nil {
+		if err := h.tree.sweep(s); err != nil {
+			if !errors.Is(err, errTooMuch) {
+				return nil, s, err
+			}
+			h.tree.short = err
+			h.tree.top = &node{}
+			s = h.tree.newSweep(ctx, h.store.begin())
+		}
+	}
+	if all { // those that the rest does not show
+		for path := range h.tree.names {
+			if n := h.tree.top.at(path, false); n == nil || n.cover == named {
+				paths = append(paths, path)
+			}
+		}
+	}
+	for _, path := range paths {
+		s.path(h.tree.top, h.tree.names[path], path)
+	}
+	if s.err != nil {
+		return nil, s, s.err
+	}
+	changes, err = h.differs()
+	return changes, s, err
+}
+
+// differs returns what differs from the last state.
+func (h *history) differs() ([]Change, error) {
+	if !h.known {
+		all, err := states(h.store, h.cfg.Session())
+		if err != nil && h.tip != "" {
+			return nil, err
+		}
+		h.tree.top.forget()
+		for _, s := range slices.Backward(all) {
+			if s.Parent == "" {
+				if s.changes, err = h.store.changes(s.ID); err != nil {
+					return nil, err
+				}
+			}
+			for _, c := range s.changes {
+				if checkPath(c.Path) == nil { // else nobody has seen it here
+					h.tree.top.at(c.Path, true).was = c.After
+				}
+			}
+		}
+		h.known = true
+	}
+	changes := h.tree.top.diff("", nil)
+	if len(changes) == 0 {
+		h.tree.top.clean()
+	}
+	return changes, nil
+}
+
+// commit keeps a state as the last one of the session: what differs, and what is said of it.
+func (h *history) commit(b *batch, changes []Change, r Record) error {
+	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.tree.swept && h.tree.short == nil
+	r.Asked, r.Title = h.cfg.Hide(r.Asked), h.cfg.Hide(r.Title)
+	record, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	id, err := b.commit(&heading{Parent: h.tip, Record: record}, changes)
+	if err == nil {
+		err = h.store.setRef(h.cfg.Session(), id)
+	}
+	if err != nil {
+		h.reset()
+		return err
+	}
+	h.tree.top.clean()
+	h.tip, h.saved = id, false
+	return nil
+}
+
+// found keeps the files as they are, if others have changed some.
+func (h *history) found(ctx context.Context, all bool, paths []string) error {
+	changes, s, err := h.take(ctx, all, paths)
+	if err != nil || len(changes) == 0 && h.tip != "" {
+		return err
+	}
+	if h.tree.short != nil && all {
+		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.tree.short))
+	}
+	return h.commit(s.batch, changes, Record{Kind: Found})
+}
+
+// reset forgets what is known of the files: it is perhaps not on the disk.
+func (h *history) reset() { h.tree.top, h.known, h.tree.swept, h.saved = &node{}, false, false, false }
+
+// drop closes the repository as well: perhaps it is not the one that is there.
+func (h *history) drop() {
+	h.reset()
+	if h.store != nil {
+		h.store.close()
+		h.store = nil
+	}
+}
+
+// begin keeps what is there of the paths of a plan, and notes that the plan is carried
+// out. Where that was begun before and has not come to its end, what was taken back then
+// counts as taken back now: it is kept as it was before. The paths are returned with
+// those of that.
+func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
+	there, s, err := h.take(ctx, false, paths)
+	if err != nil {
+		return nil, err
+	}
+	if last, err := stateOf(h.store, h.tip); err == nil && p.Kind == Undone && (last.Kind == Begun || last.Part) {
+		for _, c := range p.already {
+			h.tree.keep(c.Path)
+			h.tree.top.at(c.Path, true).revert(c.Before)
+			paths = append(paths, c.Path)
+		}
+		if there, err = h.differs(); err != nil {
+			return nil, err
+		}
+	}
+	return paths, h.commit(s.batch, there, Record{Kind: Begun})
+}
+
+// stored returns the content of a version, "" if that is none of a file.
+func (h *history) stored(v Version) string {
+	if !v.There() || v.dir() {
+		return ""
+	}
+	b, err := h.store.content(v.Sum, h.cfg.Limits.File)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// current returns the content of the file that is there.
+func (h *history) current(c Change) string {
+	base, err := h.tree.reach(c.Path)
+	if err != nil || !c.After.There() || c.After.dir() {
+		return ""
+	}
+	_, b, _ := look(base, c.Path, h.cfg.Limits.File)
+	return string(b)
+}

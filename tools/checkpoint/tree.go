@@ -1,0 +1,140 @@
+package checkpoint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/tools/workspace"
+)
+
+// A tree is what is known of the files that are worked in.
+type tree struct {
+	cfg   *Config
+	top   *node                // nil before it is needed
+	names map[string]string    // files that edits have named, and from where on they are looked at
+	rules string               // what was seen of ignore files that are not below a directory that is worked in
+	swept bool                 // all was looked at once
+	short error                // why only what is named is kept
+	own   map[string]disk.Look // what commands of the session have made that is not covered
+}
+
+// newTree returns a tree of which nothing is known.
+func newTree(cfg *Config) *tree { return &tree{cfg: cfg, names: map[string]string{}} }
+
+// sweep looks at all files.
+func (t *tree) sweep(s *sweep) error {
+	rules := t.rulesAbove()
+	s.sorted, s.first = rules != t.rules && t.swept, !t.swept
+	if s.first {
+		s.batch.r.know()
+		s.until = s.at.Add(t.cfg.Limits.First)
+	}
+	roots := t.cfg.Workspace.Roots()
+	for range 2 {
+		for _, root := range roots {
+			if !slices.ContainsFunc(roots, func(other string) bool {
+				return other != root &&
+					disk.Inside(other, root)
+			}) {
+				s.root(t.top.at(root, true), root)
+			}
+		}
+		if s.err != nil {
+			return s.err
+		}
+		if s.sorted || !s.ruled.Load() {
+			break
+		}
+		s.sorted = true
+	}
+	t.rules, t.swept = rules, true
+	return nil
+}
+
+// rulesAbove returns what there is to see of the ignore files that hold for what is
+// worked in and do not lie there.
+func (t *tree) rulesAbove() string {
+	var b strings.Builder
+	for _, root := range t.cfg.Workspace.Roots() {
+		top := workspace.Top(root)
+		for dir := root; ; dir = filepath.Dir(dir) {
+			for _, name := range []string{".gitignore", ".git", ".git/info/exclude"} {
+				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil &&
+					(!info.IsDir() && dir != root || name != ".gitignore") {
+					if info.IsDir() {
+						fmt.Fprintln(&b, dir, name)
+						continue
+					}
+					fmt.Fprintln(&b, dir, name, info.Size(), info.ModTime().UnixNano())
+				}
+			}
+			if dir == top || dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return b.String()
+}
+
+// name has a file kept from now on, whatever rules say of it, and returns where it is:
+// a link is kept as one.
+func (t *tree) name(path string) string {
+	path = filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path))
+	t.keep(path)
+	return path
+}
+
+// keep is name for a path that lies behind no link.
+func (t *tree) keep(path string) {
+	if _, ok := t.names[path]; ok {
+		return
+	}
+	t.names[path], _ = t.base(path)
+}
+
+// base returns the directory that a path is reached from: one that is worked in, or else the
+// nearest one that is there.
+func (t *tree) base(path string) (base string, within bool) {
+	for _, root := range t.cfg.Workspace.Roots() {
+		if disk.Inside(root, path) && root != path && len(root) > len(base) {
+			base = root
+		}
+	}
+	if base != "" {
+		return base, true
+	}
+	for base = filepath.Dir(path); base != filepath.Dir(base); base = filepath.Dir(base) {
+		if info, err := os.Stat(base); err == nil && info.IsDir() {
+			break
+		}
+	}
+	return base, false
+}
+
+// reach returns the directory that a path is reached from, if it may be touched.
+func (t *tree) reach(path string) (base string, err error) {
+	if err := checkPath(path); err != nil {
+		return "", err
+	}
+	base, within := t.base(path)
+	if within {
+		return base, nil
+	}
+	place, err := t.cfg.Workspace.Place(path)
+	if err == nil && place.Path() != path {
+		err = disk.ErrLink
+	}
+	return base, err
+}
+
+// absolute returns a path as a call means it.
+func (t *tree) absolute(path, dir string) string {
+	if dir == "" {
+		dir = t.cfg.Workspace.Roots()[0]
+	}
+	return filepath.Clean(disk.Absolute(path, dir, ""))
+}
