@@ -254,11 +254,11 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 			all[i].Kind == Called && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
-		changes, s, err := k.states.take(ctx, true, nil)
+		changes, _, err := k.states.take(ctx, true, nil)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.states.commit(s.batch, changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
+		return k.states.commit(changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	return ifKept(err)
@@ -314,7 +314,7 @@ func (k *Keeper) after(ctx context.Context, c *change) error {
 		r.Short = k.tree.short.Error()
 	}
 	r.Time = time.Now()
-	if err := k.states.commit(s.batch, changes, r); err != nil {
+	if err := k.states.commit(changes, r); err != nil {
 		return err
 	}
 	k.turn.unsure = k.turn.unsure || r.Short != "" || len(c.outside) > 0

@@ -1,13 +1,13 @@
 package checkpoint
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -61,7 +61,7 @@ type draft struct {
 
 // draft begins a file in a directory of the store.
 func (r *repo) draft(dir string) (*draft, error) {
-	at, err := r.sub(dir)
+	at, err := r.dir.Sub(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -75,20 +75,16 @@ func (r *repo) draft(dir string) (*draft, error) {
 
 // keep gives the file its name. The disk has both then.
 func (d *draft) keep(name string) error {
-	err := d.file.Sync()
-	if cerr := d.file.Close(); err == nil {
-		err = cerr
-	}
+	defer d.dir.Close()
+	err := cmp.Or(d.file.Sync(), d.file.Close())
 	if err == nil {
 		err = d.files.Rename(d.dir, d.name, name)
 	}
-	if err == nil {
-		err = d.files.Sync(d.dir)
-	} else {
+	if err != nil {
 		d.dir.Remove(d.name)
+		return err
 	}
-	d.dir.Close()
-	return err
+	return d.files.Sync(d.dir)
 }
 
 // discard removes the file.
@@ -104,27 +100,11 @@ func (r *repo) put(dir, name string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if n, err := d.file.Write(b); err != nil || n < len(b) {
+	if _, err := d.file.Write(b); err != nil {
 		d.discard()
-		return errors.Join(err, io.ErrShortWrite)
+		return err
 	}
 	return d.keep(name)
-}
-
-// sub opens a directory of the store, which it makes.
-func (r *repo) sub(name string) (*os.Root, error) {
-	at, err := r.dir.Sub(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		var top *os.Root
-		if top, err = r.dir.Sub("."); err != nil {
-			return nil, err
-		}
-		defer top.Close()
-		if err = top.MkdirAll(name, 0o700); err == nil {
-			at, err = r.dir.Sub(name)
-		}
-	}
-	return at, err
 }
 
 // read returns the content of a file of the store.
@@ -137,27 +117,17 @@ func (r *repo) read(name string, most int64) ([]byte, error) {
 	return disk.Content(f, most)
 }
 
-// CheckName refuses what no entry of a directory is called, and what git's repositories
-// are called under any spelling.
-func CheckName(name string) error {
-	switch {
-	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || len(name) > 4096:
-		return fmt.Errorf("%.80q can't be the name of a file", name)
-	case disk.SameName(name, ".git"):
-		return fmt.Errorf("%.80q is the name of a repository", name)
-	}
-	return nil
-}
+// isGit reports whether git's repositories are called so, under any spelling.
+func isGit(name string) bool { return disk.SameName(name, ".git") }
 
 // checkPath refuses what no file of a project is called.
 func checkPath(path string) error {
-	if !filepath.IsAbs(path) || path != filepath.Clean(path) {
+	const most = 32 << 10
+	if !filepath.IsAbs(path) || path != filepath.Clean(path) || len(path) > most {
 		return fmt.Errorf("%.80q is no path", path)
 	}
-	for _, name := range parts(path) {
-		if err := CheckName(name); err != nil {
-			return err
-		}
+	if slices.ContainsFunc(parts(path), isGit) {
+		return fmt.Errorf("%.80q lies in a repository", path)
 	}
 	return nil
 }

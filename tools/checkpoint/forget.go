@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,10 +55,7 @@ func (s Store) Strays(there []string, since time.Time) (ids []string, err error)
 
 // with does something with the repository, if there is one.
 func (s Store) with(do func(r *repo) error) error {
-	if s == "" {
-		return nil
-	}
-	if _, err := os.Lstat(filepath.Join(string(s), formFile)); errors.Is(err, fs.ErrNotExist) && !former(string(s)) {
+	if s == "" || !inUse(string(s)) {
 		return nil
 	}
 	r, err := create(string(s), OS{})
@@ -75,16 +71,14 @@ func (r *repo) dropRef(session string) error {
 	if !CanName(session) {
 		return nil
 	}
-	for _, dir := range []string{sessionsDir, filepath.FromSlash(formerRefs)} {
-		at, err := r.dir.Sub(dir)
-		if err != nil {
-			continue
-		}
-		err = at.Remove(session)
+	for _, dir := range []string{sessionsDir, formerRefs} {
+		at, err := r.dir.Sub(filepath.FromSlash(dir))
 		if err == nil {
-			err = r.files.Sync(at)
+			if err = at.Remove(session); err == nil {
+				err = r.files.Sync(at)
+			}
+			at.Close()
 		}
-		at.Close()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -129,10 +123,7 @@ func (r *repo) collect(ctx context.Context) error {
 			if live[id] != stays || ctx.Err() != nil {
 				continue
 			}
-			var sums []Sum
-			if o, err := r.reader(id); err == nil {
-				sums = o.sums()
-			}
+			sums := r.sums(id)
 			if !stays && !slices.ContainsFunc(sums, func(sum Sum) bool { return needed[sum] }) {
 				gone = append(gone, id)
 			}

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -79,15 +78,15 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 			h.reset()
 		}
 	}()
-	s = h.tree.newSweep(ctx, h.store.begin())
+	s = h.tree.newSweep(ctx, h.store)
 	if all && h.tree.short == nil {
 		if err := h.tree.sweep(s); err != nil {
 			if !errors.Is(err, errTooMuch) {
 				return nil, s, err
 			}
-			h.tree.short = err
-			h.tree.top = &node{}
-			s = h.tree.newSweep(ctx, h.store.begin())
+			h.tree.short, h.tree.top = err, &node{}
+			h.store.discard()
+			s = h.tree.newSweep(ctx, h.store)
 		}
 	}
 	if all { // those that the rest does not show
@@ -137,14 +136,10 @@ func (h *history) differs() ([]Change, error) {
 }
 
 // commit keeps a state as the last one of the session: what differs, and what is said of it.
-func (h *history) commit(b *batch, changes []Change, r Record) error {
+func (h *history) commit(changes []Change, r Record) error {
 	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.tree.swept && h.tree.short == nil
 	r.Asked, r.Title = h.cfg.Hide(r.Asked), h.cfg.Hide(r.Title)
-	record, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	id, err := b.commit(&heading{Parent: h.tip, Record: record}, changes)
+	id, err := h.store.commit(&heading{Parent: h.tip, Record: r}, changes)
 	if err == nil {
 		err = h.store.setRef(h.cfg.Session(), id)
 	}
@@ -159,14 +154,14 @@ func (h *history) commit(b *batch, changes []Change, r Record) error {
 
 // found keeps the files as they are, if others have changed some.
 func (h *history) found(ctx context.Context, all bool, paths []string) error {
-	changes, s, err := h.take(ctx, all, paths)
+	changes, _, err := h.take(ctx, all, paths)
 	if err != nil || len(changes) == 0 && h.tip != "" {
 		return err
 	}
 	if h.tree.short != nil && all {
 		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.tree.short))
 	}
-	return h.commit(s.batch, changes, Record{Kind: Found})
+	return h.commit(changes, Record{Kind: Found})
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
@@ -186,7 +181,7 @@ func (h *history) drop() {
 // counts as taken back now: it is kept as it was before. The paths are returned with
 // those of that.
 func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
-	there, s, err := h.take(ctx, false, paths)
+	there, _, err := h.take(ctx, false, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +195,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 			return nil, err
 		}
 	}
-	return paths, h.commit(s.batch, there, Record{Kind: Begun})
+	return paths, h.commit(there, Record{Kind: Begun})
 }
 
 // stored returns the content of a version, "" if that is none of a file.

@@ -37,8 +37,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		return nil, err
 	}
 	defer done()
-	_, s, err := k.states.take(ctx, true, nil)
-	if err != nil {
+	if _, _, err := k.states.take(ctx, true, nil); err != nil {
 		return nil, err
 	}
 	root, goals := k.cfg.Workspace.Roots()[0], map[string]*goal{}
@@ -55,7 +54,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			g = &goal{mixed: true}
 			goals[path] = g
 		}
-		if g.want.Sum, err = s.batch.add(f.content); err != nil {
+		if g.want.Sum, err = k.states.store.add(f.content); err != nil {
 			return nil, err
 		}
 		if g.want.Mode = f.mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() &&
@@ -66,7 +65,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			delete(goals, path)
 		}
 	}
-	if _, err := s.batch.commit(nil, nil); err != nil {
+	if _, err := k.states.store.commit(nil, nil); err != nil {
 		return nil, err
 	}
 	return p, k.tree.fill(p, goals)

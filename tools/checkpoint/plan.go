@@ -53,20 +53,20 @@ func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
 	return list, err
 }
 
-// former reports whether a directory holds a store of an older release, which was a repository.
-func former(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(formerRefs)))
-	return err == nil
+// inUse reports whether a directory holds a store, or one of an older release, which was a repository.
+func inUse(dir string) bool {
+	return slices.ContainsFunc([]string{formFile, formerRefs}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+		return err == nil
+	})
 }
 
 // with does something with the store, if there is one.
 func (k *Keeper) with(ctx context.Context, do func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.states.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" {
-		if _, err := os.Lstat(filepath.Join(k.cfg.Dir, formFile)); err != nil && !former(k.cfg.Dir) {
-			return ErrNothing // and none is made for that
-		}
+	if k.states.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
+		return ErrNothing // and none is made for that
 	}
 	done, err := k.states.use(ctx)
 	if err != nil {

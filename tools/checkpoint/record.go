@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,12 +75,9 @@ func states(r *repo, session string) (list []State, err error) {
 // stateOf returns the state of a name.
 func stateOf(r *repo, id string) (State, error) {
 	about, err := r.heading(id)
-	s := State{ID: id, Parent: about.Parent}
+	s := State{Record: about.Record, ID: id, Parent: about.Parent}
 	if err == nil && s.Parent != "" {
 		s.changes, err = r.changes(id)
-	}
-	if jerr := json.Unmarshal(about.Record, &s.Record); jerr != nil {
-		s.Record = Record{Kind: Found}
 	}
 	return s, err
 }

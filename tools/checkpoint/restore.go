@@ -60,7 +60,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
 		o = r.restore(ctx, changes)
-		done, s, err := k.states.take(context.WithoutCancel(ctx), false, paths)
+		done, _, err := k.states.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 				record.Turns = append(record.Turns, d.ID)
 			}
 		}
-		return k.states.commit(s.batch, done, record)
+		return k.states.commit(done, record)
 	})
 	return o, err
 }

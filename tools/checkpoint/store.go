@@ -2,13 +2,13 @@ package checkpoint
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,15 +64,14 @@ type repo struct {
 	where      map[Sum]string // the states that have contents, as far as they were looked into
 	listed     map[string]bool
 	open       map[string]*opened
-	begun      []*batch
 	generation string
+	next       *batch // the state that is being written, nil if there is none
 }
 
 // An opened state is a zip file that is being read.
 type opened struct {
-	*zip.Reader
-	file  *os.File
-	files map[string]*zip.File
+	zip  *zip.Reader
+	file *os.File
 }
 
 // Why something is not in a store.
@@ -83,8 +82,10 @@ var (
 
 // create opens the store at path, and makes it if there is none.
 func create(path string, files Files) (*repo, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, err
+	for _, dir := range []string{sessionsDir, statesDir} {
+		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
+			return nil, err
+		}
 	}
 	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: disk.ErrLink}
@@ -94,21 +95,19 @@ func create(path string, files Files) (*repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &repo{dir: dir, files: files, listed: map[string]bool{}, open: map[string]*opened{}, where: map[Sum]string{},
-		lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
-	var form struct {
-		FormatVersion int `json:"formatVersion"`
-	}
+	r := &repo{dir: dir, files: files, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
+	r.forget()
 	b, err := r.read(formFile, mostLine)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err = r.put(".", formFile, fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)); err == nil {
-			return r, nil
-		}
-	case err == nil:
-		if err = json.Unmarshal(b, &form); err == nil && form.FormatVersion > formatVersion {
-			err = errNewer
-		}
+	if errors.Is(err, fs.ErrNotExist) {
+		b = fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)
+		err = r.put(".", formFile, b)
+	}
+	var form heading
+	if err == nil {
+		err = json.Unmarshal(b, &form)
+	}
+	if err == nil && form.FormatVersion > formatVersion {
+		err = errNewer
 	}
 	if err != nil {
 		r.close()
@@ -148,10 +147,7 @@ func (r *repo) use(ctx context.Context) (done func(), collected bool, err error)
 		r.forget()
 	}
 	return func() {
-		for _, b := range r.begun {
-			b.discard()
-		}
-		r.begun = nil
+		r.discard()
 		r.lock.Unlock()
 	}, collected, nil
 }
@@ -173,19 +169,18 @@ func (r *repo) look() {
 	for _, id := range r.states() {
 		if !r.listed[id] {
 			r.listed[id] = true
-			if o, err := r.reader(id); err == nil { // a damaged one is as good as none
-				for _, sum := range o.sums() {
-					r.where[sum] = id
-				}
+			for _, sum := range r.sums(id) {
+				r.where[sum] = id
 			}
 		}
 	}
 }
 
-// sums returns the sums of the contents that a state has.
-func (o *opened) sums() (list []Sum) {
-	for name := range o.files {
-		if b, err := hex.DecodeString(name); err == nil {
+// sums returns the sums of the contents that a state has. A damaged one is as good as none.
+func (r *repo) sums(id string) (list []Sum) {
+	o, err := r.reader(id)
+	for i := 0; err == nil && i < len(o.zip.File); i++ {
+		if b, err := hex.DecodeString(o.zip.File[i].Name); err == nil {
 			list = append(list, Sum(b))
 		}
 	}
@@ -217,10 +212,7 @@ func (r *repo) reader(id string) (*opened, error) {
 		f.Close()
 		return nil, fmt.Errorf("the checkpoint %s is damaged: %w", id, err)
 	}
-	o := &opened{z, f, make(map[string]*zip.File, len(z.File))}
-	for _, file := range z.File {
-		o.files[file.Name] = file
-	}
+	o := &opened{z, f}
 	if len(r.open) >= mostOpen {
 		for other, o := range r.open {
 			o.file.Close()
@@ -232,51 +224,38 @@ func (r *repo) reader(id string) (*opened, error) {
 	return o, nil
 }
 
-// part returns what a state has under a name.
-func (o *opened) part(name string, most int64) ([]byte, error) {
-	f := o.files[name]
-	if f == nil {
-		return nil, fmt.Errorf("%s %w", name, errMissing)
-	}
-	if f.UncompressedSize64 > uint64(most) {
-		return nil, fmt.Errorf("%s in the store of checkpoints is too large", name)
-	}
-	in, err := f.Open()
+// part returns what a state has under a name. The caller holds r.mu.
+func (r *repo) part(id, name string, most int64) ([]byte, error) {
+	o, err := r.reader(id)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	b := make([]byte, 0, f.UncompressedSize64+1)
-	for len(b) < cap(b) {
-		n, err := in.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s is damaged in the store of checkpoints: %w", name, err)
-		}
+	info, err := fs.Stat(o.zip, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", name, errMissing)
 	}
-	return nil, fmt.Errorf("%s is damaged in the store of checkpoints", name)
+	if uint64(info.Size()) > uint64(most) {
+		return nil, fmt.Errorf("%s in the store of checkpoints is too large", name)
+	}
+	b, err := fs.ReadFile(o.zip, name)
+	if err != nil {
+		err = fmt.Errorf("%s is damaged in the store of checkpoints: %w", name, err)
+	}
+	return b, err
 }
 
 // content returns what was kept under a sum.
 func (r *repo) content(sum Sum, most int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id := r.where[sum]
-	if id == "" {
+	if r.where[sum] == "" {
 		r.look()
-		id = r.where[sum]
 	}
+	id := r.where[sum]
 	if id == "" {
 		return nil, fmt.Errorf("%s %w", sum, errMissing)
 	}
-	o, err := r.reader(id)
-	if err != nil {
-		return nil, err
-	}
-	b, err := o.part(sum.String(), most)
+	b, err := r.part(id, sum.String(), most)
 	if err == nil && sumOf(b) != sum {
 		err = fmt.Errorf("%s is damaged in the store of checkpoints", sum)
 	}
@@ -285,14 +264,16 @@ func (r *repo) content(sum Sum, most int64) ([]byte, error) {
 
 // A heading is what is said of a state.
 type heading struct {
-	FormatVersion int             `json:"formatVersion"`
-	Parent        string          `json:"parent,omitempty"`
-	Record        json.RawMessage `json:"record"`
+	FormatVersion int    `json:"formatVersion"`
+	Parent        string `json:"parent,omitempty"`
+	Record        Record `json:"record"`
 }
 
 // heading returns what is said of a state.
 func (r *repo) heading(id string) (s heading, err error) {
-	b, err := r.part(id, saidName)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, err := r.part(id, saidName, mostManifest)
 	if err == nil {
 		err = json.Unmarshal(b, &s)
 	}
@@ -302,47 +283,29 @@ func (r *repo) heading(id string) (s heading, err error) {
 	return s, err
 }
 
-func (r *repo) part(id, name string) ([]byte, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	o, err := r.reader(id)
-	if err != nil {
-		return nil, err
-	}
-	return o.part(name, mostManifest)
-}
-
 // append adds a line of a manifest to b: how a path was, how it is, and when it was changed.
 func (c Change) append(b []byte) []byte {
-	for _, v := range []Version{c.Before, c.After} {
-		b = append(strconv.AppendUint(b, uint64(v.Mode), 8), ' ')
-		if v.Sum == "" {
-			b = append(b, '-')
-		}
-		b = append(hex.AppendEncode(b, []byte(v.Sum)), ' ')
-	}
-	b = append(strconv.AppendInt(b, c.size, 10), ' ')
-	b = append(strconv.AppendInt(b, c.time, 10), ' ')
-	return append(strconv.AppendQuote(b, c.Path), '\n')
+	return fmt.Appendf(b, "%o %s %o %s %d %d %q\n", c.Before.Mode, cmp.Or(c.Before.Sum.String(), "-"),
+		c.After.Mode, cmp.Or(c.After.Sum.String(), "-"), c.size, c.time, c.Path)
 }
 
 // changes returns what a state differs in from the one before it.
 func (r *repo) changes(id string) (list []Change, err error) {
-	b, err := r.part(id, manifestName)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, err := r.part(id, manifestName, mostManifest)
 	for line := range strings.Lines(string(b)) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 7)
 		if len(words) < 7 {
 			return nil, fmt.Errorf("the manifest of the checkpoint %s can't be read", id)
 		}
-		var c Change
-		var errs [3]error
-		c.Before, errs[0] = version(words[0], words[1])
-		c.After, errs[1] = version(words[2], words[3])
-		c.Path, errs[2] = strconv.Unquote(words[6])
-		if err := errors.Join(errs[:]...); err != nil {
+		before, berr := version(words[0], words[1])
+		after, aerr := version(words[2], words[3])
+		path, perr := strconv.Unquote(words[6])
+		if err := cmp.Or(berr, aerr, perr); err != nil {
 			return nil, fmt.Errorf("the manifest of the checkpoint %s can't be read: %w", id, err)
 		}
-		list = append(list, c)
+		list = append(list, Change{Path: path, Before: before, After: after})
 	}
 	return list, err
 }
@@ -367,9 +330,6 @@ type ref struct {
 // refs returns the sessions, in no order.
 func (r *repo) refs() (list []ref, err error) {
 	entries, err := r.dir.List(sessionsDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	for _, e := range entries {
 		if !CanName(e.Name()) {
 			continue

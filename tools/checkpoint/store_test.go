@@ -74,12 +74,11 @@ func keep(r *repo, parent, text string) (id string, err error) {
 		return "", err
 	}
 	defer done()
-	b := r.begin()
-	sum, err := b.add([]byte(text))
+	sum, err := r.add([]byte(text))
 	if err != nil {
 		return "", err
 	}
-	return b.commit(&heading{Parent: parent, Record: []byte("{}")},
+	return r.commit(&heading{Parent: parent},
 		[]Change{{Path: "/" + text, After: Version{0o644, sum}}})
 }
 

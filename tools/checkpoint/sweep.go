@@ -57,7 +57,7 @@ type sweep struct {
 	ws     *workspace.Workspace
 	limits Limits
 	except map[string]bool // paths that are passed over
-	batch  *batch
+	store  *repo
 	at     time.Time
 	local  bool
 	sorted bool // what is ignored is found out anew
@@ -75,9 +75,9 @@ type sweep struct {
 }
 
 // newSweep returns a sweep that has looked at nothing.
-func (t *tree) newSweep(ctx context.Context, b *batch) *sweep {
+func (t *tree) newSweep(ctx context.Context, store *repo) *sweep {
 	s := &sweep{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
-		batch: b, at: time.Now(),
+		store: store, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for _, path := range t.cfg.Except {
 		s.except[disk.Follow(path)] = true
@@ -254,7 +254,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 	var kids []*node
 	for _, name := range names {
 		full := filepath.Join(path, name)
-		if s.except[full] || CheckName(name) != nil {
+		if s.except[full] || isGit(name) {
 			continue
 		}
 		k := n.kid(name, false)
@@ -355,7 +355,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 		k.look, k.settled = look, true
 		return
 	}
-	sum, err := s.batch.add(content)
+	sum, err := s.store.add(content)
 	if err != nil {
 		s.fail(err)
 		return

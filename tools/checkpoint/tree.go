@@ -30,7 +30,7 @@ func (t *tree) sweep(s *sweep) error {
 	rules := t.rulesAbove()
 	s.sorted, s.first = rules != t.rules && t.swept, !t.swept
 	if s.first {
-		s.batch.r.know()
+		s.store.know()
 		s.until = s.at.Add(t.cfg.Limits.First)
 	}
 	roots := t.cfg.Workspace.Roots()
