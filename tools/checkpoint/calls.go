@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +216,8 @@ func (k *Keeper) before(ctx context.Context, c *change) error {
 	defer done()
 	plan := c.call.Intent.Plan
 	for _, path := range append(slices.Clone(c.call.Intent.Paths), plan.Writes...) {
-		if path = k.tree.absolute(path, plan.Dir); !k.cfg.Workspace.Contains(path) {
+		path = filepath.Clean(disk.Absolute(path, cmp.Or(plan.Dir, k.cfg.Workspace.Roots()[0]), ""))
+		if !k.cfg.Workspace.Contains(path) {
 			c.outside = append(c.outside, path+": outside of what is worked in")
 			continue
 		}

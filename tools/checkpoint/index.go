@@ -2,8 +2,10 @@ package checkpoint
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"cmp"
+	"compress/gzip"
 	"encoding/gob"
+	"io"
 	"path/filepath"
 	"slices"
 
@@ -14,9 +16,8 @@ import (
 // session does not read all of them again. It is worth nothing by itself: without it,
 // or if it is damaged, they are read.
 const (
-	indexFile  = "index.gemline"
-	indexMagic = "gemline index 4\n"
-	mostIndex  = 512 << 20 // bytes
+	indexFile = "index.gemline"
+	mostIndex = 512 << 20 // bytes
 )
 
 // An index is what is known of the files.
@@ -47,10 +48,9 @@ func (h *history) save() {
 		}
 	}
 	add(h.tree.top, 1)
-	b := bytes.NewBufferString(indexMagic)
-	if gob.NewEncoder(b).Encode(x) == nil {
-		sum := sha256.Sum256(b.Bytes())
-		b.Write(sum[:])
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.NoCompression) // for its checksum
+	if cmp.Or(gob.NewEncoder(z).Encode(x), z.Close()) == nil {
 		h.saved = h.store.put(".", indexFile, b.Bytes()) == nil
 	}
 }
@@ -59,16 +59,14 @@ func (h *history) save() {
 // that was there, nothing is.
 func (h *history) load() *node {
 	b, err := h.store.read(indexFile, mostIndex)
-	b, ok := bytes.CutPrefix(b, []byte(indexMagic))
-	if err != nil || !ok || len(b) < sha256.Size {
+	z, zerr := gzip.NewReader(bytes.NewReader(b))
+	if err != nil || zerr != nil {
 		return nil
 	}
-	b, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
-	digest := sha256.New()
-	digest.Write([]byte(indexMagic))
-	digest.Write(b)
 	var x index
-	if !bytes.Equal(digest.Sum(nil), sum) || gob.NewDecoder(bytes.NewReader(b)).Decode(&x) != nil {
+	in := io.LimitReader(z, mostIndex)
+	derr := gob.NewDecoder(in).Decode(&x)
+	if _, err := io.Copy(io.Discard, in); err != nil || derr != nil { // its end has the checksum
 		return nil
 	}
 	states := h.store.states()

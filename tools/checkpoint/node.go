@@ -89,6 +89,13 @@ func (n *node) gone() {
 	})
 }
 
+// become notes that n is a directory, or is none: what it was before is gone.
+func (n *node) become(dir bool) {
+	if n.there() && n.look.Mode.IsDir() != dir {
+		n.gone()
+	}
+}
+
 // useless reports whether nothing is at n, or was in the last state, nor below it.
 func (n *node) useless() bool { return !n.there() && !n.was.There() && len(n.kids) == 0 }
 

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,22 +30,8 @@ type Limits struct {
 }
 
 func (l Limits) orDefault() Limits {
-	if l.File == 0 {
-		l.File = 64 << 20
-	}
-	if l.Files == 0 {
-		l.Files = 250_000
-	}
-	if l.Watched == 0 {
-		l.Watched = 5000
-	}
-	if l.First == 0 {
-		l.First = 20 * time.Second
-	}
-	if l.Git == 0 {
-		l.Git = 10 * time.Second
-	}
-	return l
+	return Limits{cmp.Or(l.File, 64<<20), cmp.Or(l.Files, 250_000), cmp.Or(l.Watched, 5000),
+		cmp.Or(l.First, 20*time.Second), cmp.Or(l.Git, 10*time.Second)}
 }
 
 // errTooMuch says that a folder holds more than is kept of one.
@@ -118,19 +105,8 @@ func (s *sweep) note(list *[]string, text string) {
 
 // root looks at a directory that is worked in, with all below it.
 func (s *sweep) root(n *node, path string) {
-	s.local = disk.Local(path)
-	d, err := disk.OpenDir(path)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.fail(err)
-		}
-		n.gone()
-		return
-	}
-	defer d.Close()
-	f, err := d.Folder(".")
-	if err != nil {
-		s.fail(err)
+	f := s.open(n, path)
+	if f == nil {
 		return
 	}
 	defer f.Close()
@@ -138,6 +114,24 @@ func (s *sweep) root(n *node, path string) {
 		n.cover, n.settled = whole, false
 	}
 	s.folder(n, f, path)
+}
+
+// open opens a directory from which others are reached, nil if it can't be.
+func (s *sweep) open(n *node, path string) *disk.Folder {
+	s.local = disk.Local(path)
+	d, err := disk.OpenDir(path)
+	if err == nil {
+		defer d.Close()
+		var f *disk.Folder
+		if f, err = d.Folder("."); err == nil {
+			return f
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		s.fail(err)
+	}
+	n.gone()
+	return nil
 }
 
 // folder looks at the entries of a directory.
@@ -168,7 +162,8 @@ func (s *sweep) folder(n *node, f *disk.Folder, path string) {
 		look, err := f.LookAt(k.name)
 		switch {
 		case err != nil:
-			s.vanish(n, k)
+			n.touch()
+			s.vanish(k)
 		case look.Mode.IsDir():
 			s.enter(k, f, filepath.Join(path, k.name), &wg, &p)
 		default:
@@ -186,9 +181,7 @@ func sameDir(a, b disk.Look) bool {
 
 // enter looks at a directory in another one, beside others if somebody has time.
 func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p *parallel.Panic) {
-	if k.there() && !k.look.Mode.IsDir() { // it was a file
-		k.gone()
-	}
+	k.become(true)
 	sub, err := f.Folder(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.there() {
@@ -212,16 +205,12 @@ func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, 
 }
 
 // vanish notes that an entry is not there any more.
-func (s *sweep) vanish(n, k *node) {
+func (s *sweep) vanish(k *node) {
 	s.loses(k)
 	if strings.EqualFold(k.name, ".gitignore") && k.there() {
 		s.ruled.Store(true)
 	}
 	k.gone()
-	n.touch()
-	if k.cover != named && k.useless() {
-		n.kids = slices.DeleteFunc(n.kids, func(o *node) bool { return o == k })
-	}
 }
 
 // loses notes what is gone with k and was not kept.
@@ -250,11 +239,13 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 		return err
 	}
 	slices.Sort(names)
-	var hides func(string, bool) bool
+	hides := func(string, bool) bool { return true }
+	if n.cover != watched && len(names) > 0 {
+		hides = s.ws.GitHides(path)
+	}
 	var kids []*node
 	for _, name := range names {
-		full := filepath.Join(path, name)
-		if s.except[full] || isGit(name) {
+		if s.except[filepath.Join(path, name)] || isGit(name) {
 			continue
 		}
 		k := n.kid(name, false)
@@ -264,25 +255,14 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 			}
 			k = &node{name: name, up: n}
 		}
-		if hides == nil && n.cover != watched {
-			hides = s.ws.GitHides(path)
-		}
-		if n.cover == watched {
-			s.assign(k, f, func(string, bool) bool { return true })
-		} else {
-			s.assign(k, f, hides)
-		}
+		s.assign(k, f, hides)
 		kids = append(kids, k)
 	}
 	for _, k := range n.kids {
 		if _, still := slices.BinarySearch(names, k.name); still && !s.except[filepath.Join(path, k.name)] {
 			continue
 		}
-		s.loses(k)
-		if strings.EqualFold(k.name, ".gitignore") {
-			s.ruled.Store(true)
-		}
-		k.gone()
+		s.vanish(k)
 		if k.cover == named || !k.useless() {
 			kids = append(kids, k)
 		}
@@ -322,45 +302,45 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 	if k.cover != watched {
 		s.files.Add(1)
 	}
-	if k.there() && k.look.Mode.IsDir() {
-		k.gone()
-	}
+	k.become(false)
 	if look == k.look && k.settled {
 		return
 	}
 	was, path := k.look, filepath.Join(dir, k.name)
-	content, why := s.content(k, f, look, path)
-	if why == unreadable && k.sum != "" && unwritten(was, look) { // its mode says so now
+	content, err := s.content(k, f, look, path)
+	switch {
+	case err == nil:
+		s.keep(k, look, content)
+	case err != errUnkept && k.sum != "" && unwritten(was, look): // its mode keeps it from being read now
 		if was.Mode != look.Mode {
 			k.touch()
 		}
 		k.look, k.settled = look, false
-		return
-	}
-	if why != "" {
-		if was != (disk.Look{}) && !unwritten(was, look) {
+	default:
+		switch known := was != (disk.Look{}); {
+		case known && !unwritten(was, look):
 			s.note(&s.lost, path+": changed")
-		}
-		if k.cover != watched && was == (disk.Look{}) && !s.first {
-			if special(look.Mode) {
-				s.note(&s.made, path)
-			} else {
-				s.note(&s.lost, path+": made")
-			}
+		case known || k.cover == watched || s.first:
+		case special(look.Mode):
+			s.note(&s.made, path)
+		default:
+			s.note(&s.lost, path+": made")
 		}
 		if k.sum != "" {
-			k.sum = ""
 			k.touch()
 		}
-		k.look, k.settled = look, true
-		return
+		k.look, k.sum, k.settled = look, "", true
 	}
+}
+
+// keep keeps a file as it is.
+func (s *sweep) keep(k *node, look disk.Look, content []byte) {
 	sum, err := s.store.add(content)
 	if err != nil {
 		s.fail(err)
 		return
 	}
-	if sum != k.sum || look.Mode != was.Mode {
+	if sum != k.sum || look.Mode != k.look.Mode {
 		k.touch()
 		if strings.EqualFold(k.name, ".gitignore") && !s.first {
 			s.ruled.Store(true)
@@ -369,7 +349,9 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 	k.look, k.sum, k.settled = look, sum, look.Settled(s.at, s.local)
 }
 
-const unreadable = "it can't be read"
+// errUnkept is why a file is not read of which nothing is kept: it is ignored, may hold secrets, is too
+// large or no regular file.
+var errUnkept = errors.New("it is not kept")
 
 // special reports whether a mode is that of a pipe or a socket, which holds nothing.
 func special(mode fs.FileMode) bool { return mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
@@ -379,54 +361,34 @@ func unwritten(a, b disk.Look) bool {
 	return a.Size == b.Size && a.Modified == b.Modified && a.Ino == b.Ino && a.Mode.Type() == b.Mode.Type()
 }
 
-// content returns what is kept of a file, or why nothing is.
-func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) (content []byte, why string) {
+// content returns what is kept of a file.
+func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) ([]byte, error) {
+	link := look.Mode&fs.ModeSymlink != 0
 	switch {
-	case k.cover == watched:
-		return nil, "it is ignored"
-	case secret.Path(s.ws.Rel(path)): // of which no copies are made
-		return nil, "it may hold secrets"
-	case look.Mode&fs.ModeSymlink != 0:
+	case k.cover == watched, secret.Path(s.ws.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.limits.File):
+		return nil, errUnkept
+	case link:
 		to, err := f.Readlink(k.name)
-		if err != nil {
-			return nil, unreadable
-		}
-		return []byte(to), ""
-	case !look.Mode.IsRegular():
-		return nil, "it is no regular file"
-	case look.Size > s.limits.File:
-		return nil, fmt.Sprintf("it has more than %d MiB", s.limits.File>>20)
+		return []byte(to), err
 	}
 	file, err := f.File(k.name)
 	if err != nil {
-		return nil, unreadable
+		return nil, err
 	}
 	defer file.Close()
-	if content, err = disk.Content(file, s.limits.File); err != nil {
-		return nil, unreadable
-	}
-	return content, ""
+	return disk.Content(file, s.limits.File)
 }
 
 // path looks at a file that an edit names, and at the directories above it from base
 // on, which is there.
 func (s *sweep) path(top *node, base, path string) {
 	n := top.at(base, true)
-	d, err := disk.OpenDir(base)
-	if err != nil {
-		top.at(path, true).gone()
-		return
-	}
-	defer d.Close()
-	s.local = disk.Local(base)
-	f, err := d.Folder(".")
-	rel, rerr := filepath.Rel(base, path)
-	if err != nil || rerr != nil {
-		s.fail(errors.Join(err, rerr))
+	f := s.open(n, base)
+	if f == nil {
 		return
 	}
 	defer func() { f.Close() }()
-	names, here := parts(rel), base
+	names, here := parts(strings.TrimPrefix(path, base)), base
 	for i, name := range names {
 		n = n.kid(name, true)
 		look, err := f.LookAt(name)
@@ -444,9 +406,7 @@ func (s *sweep) path(top *node, base, path string) {
 			s.file(n, f, look, here)
 			return
 		}
-		if n.there() && !n.look.Mode.IsDir() {
-			n.gone()
-		}
+		n.become(true)
 		if n.look != look {
 			if n.look.Mode != look.Mode {
 				n.touch()

@@ -63,12 +63,11 @@ func (t *tree) rulesAbove() string {
 		top := workspace.Top(root)
 		for dir := root; ; dir = filepath.Dir(dir) {
 			for _, name := range []string{".gitignore", ".git", ".git/info/exclude"} {
-				if info, err := os.Lstat(filepath.Join(dir, name)); err == nil &&
-					(!info.IsDir() && dir != root || name != ".gitignore") {
-					if info.IsDir() {
-						fmt.Fprintln(&b, dir, name)
-						continue
-					}
+				switch info, err := os.Lstat(filepath.Join(dir, name)); {
+				case err != nil, name == ".gitignore" && (dir == root || info.IsDir()):
+				case info.IsDir():
+					fmt.Fprintln(&b, dir, name)
+				default:
 					fmt.Fprintln(&b, dir, name, info.Size(), info.ModTime().UnixNano())
 				}
 			}
@@ -129,12 +128,4 @@ func (t *tree) reach(path string) (base string, err error) {
 		err = disk.ErrLink
 	}
 	return base, err
-}
-
-// absolute returns a path as a call means it.
-func (t *tree) absolute(path, dir string) string {
-	if dir == "" {
-		dir = t.cfg.Workspace.Roots()[0]
-	}
-	return filepath.Clean(disk.Absolute(path, dir, ""))
 }
