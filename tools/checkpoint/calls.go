@@ -53,8 +53,7 @@ type turnWork struct {
 
 func (w *turnWork) files() (n int, known bool) {
 	for _, c := range w.changed {
-		file := c.Before.There() && !c.Before.dir() || c.After.There() && !c.After.dir()
-		if c.Before != c.After && file {
+		if c.ofFile() {
 			n++
 		}
 	}

@@ -17,8 +17,9 @@ type Version struct {
 // There reports whether something was there.
 func (v Version) There() bool { return v != Version{} }
 
-// dir reports whether it was a directory.
-func (v Version) dir() bool { return v.Mode.IsDir() }
+// dir reports whether it was a directory, and file whether it was anything else.
+func (v Version) dir() bool  { return v.Mode.IsDir() }
+func (v Version) file() bool { return v.There() && !v.dir() }
 
 // A Change is what became of one path.
 type Change struct {
@@ -26,6 +27,9 @@ type Change struct {
 	Before, After Version
 	size, time    int64 // of what is there, the time in nanoseconds since 1970
 }
+
+// ofFile reports whether a file was made, changed or deleted.
+func (c Change) ofFile() bool { return c.Before != c.After && (c.Before.file() || c.After.file()) }
 
 // order sorts changes by their paths, a directory before what is in it.
 func order(a, b Change) int {

@@ -200,7 +200,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 
 // stored returns the content of a version, "" if that is none of a file.
 func (h *history) stored(v Version) string {
-	if !v.There() || v.dir() {
+	if !v.file() {
 		return ""
 	}
 	b, err := h.store.content(v.Sum, h.cfg.Limits.File)
@@ -212,10 +212,9 @@ func (h *history) stored(v Version) string {
 
 // current returns the content of the file that is there.
 func (h *history) current(c Change) string {
-	base, err := h.tree.reach(c.Path)
-	if err != nil || !c.After.There() || c.After.dir() {
+	if !c.After.file() {
 		return ""
 	}
-	_, b, _ := look(base, c.Path, h.cfg.Limits.File)
+	_, b, _ := h.tree.look(c.Path)
 	return string(b)
 }

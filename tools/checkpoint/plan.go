@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,8 +46,10 @@ func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
 	err = k.with(ctx, func() error {
 		all, err := states(k.states.store, k.cfg.Session())
 		list = turns(all)
-		if err == nil && len(all) == 0 && k.states.store.former(k.cfg.Session()) {
-			err = ErrFormer
+		if err == nil && len(all) == 0 {
+			if _, err := k.states.store.dir.Lstat(filepath.FromSlash(formerRefs + "/" + k.cfg.Session())); err == nil {
+				return ErrFormer
+			}
 		}
 		return err
 	})
@@ -92,12 +95,9 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 			}
 			for _, s := range d.Calls {
 				k.tree.unmake(p, s.Made)
-			}
-			lost, more, moved, short := d.lost()
-			p.Lost, p.Moved = union(p.Lost, lost), union(p.Moved, moved)
-			p.More += more
-			if short != "" {
-				p.Short = short
+				p.Lost, p.Moved = union(p.Lost, s.Lost), union(p.Moved, s.Moved)
+				p.More += s.More
+				p.Short = cmp.Or(s.Short, p.Short)
 			}
 		}
 		return k.tree.fill(p, all)
@@ -196,12 +196,11 @@ func (t *tree) fill(p *Plan, goals map[string]*goal) error {
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
-		base, err := t.reach(path)
-		if err != nil {
+		if _, _, err := t.reach(path); err != nil {
 			p.Outside = append(p.Outside, path)
 			continue
 		}
-		is, _, err := look(base, path, t.cfg.Limits.File)
+		is, _, err := t.look(path)
 		if err != nil {
 			return err
 		}
@@ -232,46 +231,10 @@ func (t *tree) fill(p *Plan, goals map[string]*goal) error {
 // unmake has pipes and sockets removed that calls have made.
 func (t *tree) unmake(p *Plan, made []string) {
 	for _, path := range made {
-		if base, err := t.reach(path); err == nil {
-			if is, _, err := look(base, path, 0); err == nil && special(is.Mode) {
-				p.Changes = append(p.Changes, Change{Path: path, Before: is})
-			}
+		if is, _, err := t.look(path); err == nil && special(is.Mode) {
+			p.Changes = append(p.Changes, Change{Path: path, Before: is})
 		}
 	}
-}
-
-// look returns what is at a path below base, through no link, with its content.
-func look(base, path string, most int64) (v Version, content []byte, err error) {
-	d, err := disk.OpenDir(base)
-	if err != nil {
-		return Version{}, nil, err
-	}
-	defer d.Close()
-	rel, err := filepath.Rel(base, path)
-	if err != nil {
-		return Version{}, nil, err
-	}
-	info, err := d.Lstat(rel)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, disk.ErrLink), isNotDir(err):
-		return Version{}, nil, nil
-	case err != nil:
-		return Version{}, nil, err
-	case info.IsDir():
-		return Version{Mode: info.Mode()}, nil, nil
-	case info.Mode()&fs.ModeSymlink != 0:
-		to, err := d.Readlink(rel)
-		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, []byte(to), err
-	}
-	if info.Mode().IsRegular() {
-		if f, _, err := d.File(rel); err == nil {
-			defer f.Close()
-			if b, err := disk.Content(f, most); err == nil {
-				return Version{info.Mode(), sumOf(b)}, b, nil
-			}
-		}
-	}
-	return Version{info.Mode(), "?"}, nil, nil // something that is not known
 }
 
 // Calls returns the calls of turns that were not taken back, the last one first.

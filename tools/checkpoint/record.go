@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,27 +92,24 @@ type Done struct {
 	Calls  []State // the first one first
 	Undone bool
 
-	all []State // of the session, from the first call's to the last one's, the last one first
+	all   []State // of the session, from the first call's to the last one's, the last one first
+	first int     // the index of the first call's
 }
 
 // turns returns the turns of a session that have changed something, the last one first.
 func turns(all []State) (list []*Done) {
 	byID := map[string]*Done{}
-	first, last := map[string]int{}, map[string]int{}
 	for i, s := range slices.Backward(all) {
 		switch s.Kind {
 		case Called, Restored:
-			if s.Turn == "" { // of a release that gave none to what is restored
-				s.Turn = s.ID
-			}
+			s.Turn = cmp.Or(s.Turn, s.ID) // older releases gave none to what is restored
 			d := byID[s.Turn]
 			if d == nil {
-				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
-				byID[s.Turn], first[s.Turn] = d, i
+				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time, first: i}
+				byID[s.Turn] = d
 				list = append(list, d)
 			}
-			d.Calls = append(d.Calls, s)
-			last[s.Turn] = i
+			d.Calls, d.all = append(d.Calls, s), all[i:d.first+1]
 		case Undone, Redone:
 			for _, id := range s.Turns {
 				if d := byID[id]; d != nil {
@@ -120,23 +118,8 @@ func turns(all []State) (list []*Done) {
 			}
 		}
 	}
-	for id, d := range byID {
-		d.all = all[last[id] : first[id]+1]
-	}
 	slices.Reverse(list)
 	return list
-}
-
-// lost returns what of the turn can't be taken back.
-func (d *Done) lost() (lost []string, more int, moved []string, short string) {
-	for _, s := range d.Calls {
-		lost, moved = union(lost, s.Lost), union(moved, s.Moved)
-		more += s.More
-		if s.Short != "" {
-			short = s.Short
-		}
-	}
-	return lost, more, moved, short
 }
 
 // String names the turn.

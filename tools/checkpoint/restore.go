@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/google/uuid"
 
@@ -95,7 +94,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, err := r.k.tree.reach(path)
+	base, rel, err := r.k.tree.reach(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -105,10 +104,6 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 			return nil, "", err
 		}
 		r.dirs[base] = d
-	}
-	rel, err := filepath.Rel(base, path)
-	if err != nil {
-		return nil, "", err
 	}
 	at, err = d.Sub(filepath.Dir(rel))
 	if wanted && errors.Is(err, fs.ErrNotExist) {
@@ -246,20 +241,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 	if err != nil || !info.IsDir() || info.Mode() == mode {
 		return err
 	}
-	if info.Mode().Perm()&0o400 == 0 { // else it can't be opened
-		return at.Chmod(name, mode)
-	}
-	dir, err := at.OpenRoot(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	f, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Chmod(mode & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+	return at.Chmod(name, mode)
 }
 
 // file puts a file or a link in its place.
@@ -271,26 +253,23 @@ func (r *restorer) file(c Change) error {
 	return r.within(c.Path, true, func(at *os.Root, name string) error {
 		old, err := at.Lstat(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			old = nil
-		case err != nil:
-			return err
-		case old.IsDir():
+		case err == nil && old.IsDir():
 			return errMeanwhile
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case err != nil || !old.Mode().IsRegular():
+			old = nil
 		}
 		if c.After.Mode&fs.ModeSymlink != 0 {
 			temp := fmt.Sprintf(".gemline-%016x", rand.Uint64())
 			if err := at.Symlink(string(content), temp); err != nil {
 				return err
 			}
-			if err := at.Rename(temp, name); err != nil {
+			err := at.Rename(temp, name)
+			if err != nil {
 				at.Remove(temp)
-				return err
 			}
-			return nil
-		}
-		if old != nil && !old.Mode().IsRegular() {
-			old = nil
+			return err
 		}
 		f, err := r.k.cfg.Ledger.CreateIn(at, filepath.Dir(c.Path), old)
 		if err != nil {
@@ -303,6 +282,3 @@ func (r *restorer) file(c Change) error {
 		return f.Swap(name, c.After.Mode)
 	})
 }
-
-// isNotDir reports whether something on the way to a path is no directory.
-func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -353,15 +353,6 @@ func (r *repo) ref(session string) (id string, err error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// former reports whether a session has states in the form of an older release.
-func (r *repo) former(session string) bool {
-	if !CanName(session) {
-		return false
-	}
-	_, err := r.dir.Lstat(filepath.Join(filepath.FromSlash(formerRefs), session))
-	return err == nil
-}
-
 // setRef makes a state the last one of a session. The disk has it then.
 func (r *repo) setRef(session, id string) error {
 	if !CanName(session) {

@@ -1,11 +1,14 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"gemline/engine/disk"
 	"gemline/tools/workspace"
@@ -114,18 +117,54 @@ func (t *tree) base(path string) (base string, within bool) {
 	return base, false
 }
 
-// reach returns the directory that a path is reached from, if it may be touched.
-func (t *tree) reach(path string) (base string, err error) {
+// reach returns the directory that a path is reached from, and what the path is called from there,
+// if it may be touched.
+func (t *tree) reach(path string) (base, rel string, err error) {
 	if err := checkPath(path); err != nil {
-		return "", err
+		return "", "", err
 	}
 	base, within := t.base(path)
-	if within {
-		return base, nil
+	if !within {
+		place, err := t.cfg.Workspace.Place(path)
+		if err != nil {
+			return "", "", err
+		}
+		if place.Path() != path {
+			return "", "", disk.ErrLink
+		}
 	}
-	place, err := t.cfg.Workspace.Place(path)
-	if err == nil && place.Path() != path {
-		err = disk.ErrLink
+	rel, err = filepath.Rel(base, path)
+	return base, rel, err
+}
+
+// look returns what is at a path that may be touched, through no link, with its content.
+func (t *tree) look(path string) (v Version, content []byte, err error) {
+	base, rel, err := t.reach(path)
+	if err != nil {
+		return Version{}, nil, err
 	}
-	return base, err
+	d, err := disk.OpenDir(base)
+	if err != nil {
+		return Version{}, nil, err
+	}
+	defer d.Close()
+	info, err := d.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, disk.ErrLink), errors.Is(err, syscall.ENOTDIR):
+		return Version{}, nil, nil
+	case err != nil:
+		return Version{}, nil, err
+	case info.IsDir():
+		return Version{Mode: info.Mode()}, nil, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := d.Readlink(rel)
+		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, []byte(to), err
+	}
+	if f, _, err := d.File(rel); err == nil {
+		defer f.Close()
+		if b, err := disk.Content(f, t.cfg.Limits.File); err == nil {
+			return Version{info.Mode(), sumOf(b)}, b, nil
+		}
+	}
+	return Version{info.Mode(), "?"}, nil, nil // something that is not known
 }

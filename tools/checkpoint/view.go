@@ -37,8 +37,7 @@ func (s FileStat) String() string {
 func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
 		for path, g := range goals(d) {
-			if c := (Change{Path: path, Before: g.want, After: g.have}); c.Before != c.After &&
-				!(c.Before.dir() || !c.Before.There()) || c.After.There() && !c.After.dir() && c.Before != c.After {
+			if c := (Change{Path: path, Before: g.want, After: g.have}); c.ofFile() {
 				list = append(list, stat(c, k.states.stored(c.Before), k.states.stored(c.After)))
 			}
 		}
@@ -54,9 +53,9 @@ const mostCompared = 1 << 20
 func stat(c Change, before, after string) FileStat {
 	s := FileStat{Path: c.Path, What: "changed"}
 	switch {
-	case !c.Before.There() || c.Before.dir():
+	case !c.Before.file():
 		s.What = "made"
-	case !c.After.There() || c.After.dir():
+	case !c.After.file():
 		s.What = "deleted"
 	case c.Before.Sum == c.After.Sum:
 		s.What = "mode of"
@@ -91,8 +90,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	err = k.with(ctx, func() error {
 		for _, c := range changes {
 			c.Before, c.After = c.After, c.Before // from what was to what is
-			if c.Before.dir() && !c.After.There() || c.After.dir() && !c.Before.There() ||
-				c.Before.dir() && c.After.dir() {
+			if !c.ofFile() {
 				continue
 			}
 			before, after := k.states.stored(c.Before), k.states.current(c)
@@ -106,7 +104,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 		}
 		return nil
 	})
-	return list, edit.Patch(files, func(text string) bool { return readable(text) }), err
+	return list, edit.Patch(files, readable), err
 }
 
 // mostNamed is how many paths of a kind are named in what is said of a plan.
@@ -116,10 +114,10 @@ const mostNamed = 20
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	ls = Named(p.Changes, rel)
 	if len(p.Others) > 0 {
-		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(p.names(rel))))
+		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(paths(p.Others, rel))))
 	}
 	if len(p.Outside) > 0 {
-		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside[:min(mostNamed, len(p.Outside))]))
+		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside))
 	}
 	return append(ls, p.unkept(rel)...)
 }
@@ -136,15 +134,12 @@ func Named(list []Change, rel func(string) string) (ls []string) {
 	return ls
 }
 
-// names returns the paths that others have changed.
-func (p *Plan) names(rel func(string) string) (list []string) {
-	for _, c := range p.Others[:min(mostNamed, len(p.Others))] {
-		list = append(list, rel(c.Path))
+// paths returns the paths of changes.
+func paths(list []Change, rel func(string) string) (all []string) {
+	for _, c := range list {
+		all = append(all, rel(c.Path))
 	}
-	if n := len(p.Others) - mostNamed; n > 0 {
-		list = append(list, fmt.Sprintf("%d more", n))
-	}
-	return list
+	return all
 }
 
 // unkept says what a plan can't bring back.
@@ -246,10 +241,10 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 				for _, c := range s.changes {
 					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time,
 						Session: session, Title: s.Title, Version: c.Before}
-					if !c.After.There() || c.After.dir() {
+					if !c.After.file() {
 						d.What = "deleted"
 					}
-					if c.Before.There() && !c.Before.dir() && (c.Before.Sum != c.After.Sum || d.What == "deleted") {
+					if c.Before.file() && (c.Before.Sum != c.After.Sum || d.What == "deleted") {
 						list = append(list, d)
 					}
 				}
@@ -268,11 +263,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 	if path != d.Path {
 		p.Title += " --to " + rel(path)
 	}
-	base, err := k.tree.reach(path)
-	if err != nil {
-		return nil, err
-	}
-	is, _, err := look(base, path, k.cfg.Limits.File)
+	is, _, err := k.tree.look(path)
 	if err != nil {
 		return nil, err
 	}
