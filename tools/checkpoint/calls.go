@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/genai"
@@ -107,7 +106,7 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 				return call, err
 			}
 			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-				h := &watching{Host: host, change: &change{k: k, tool: t, call: call}}
+				h := &watching{Host: host, k: k, tool: t, call: call}
 				if !call.Intent.Plan.Looks {
 					if err := h.start(ctx, args); err != nil {
 						return engine.Result{}, err
@@ -123,10 +122,19 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 	})
 }
 
-// A watching host has the files looked at when the user lets a call do more.
+// A watching host has the files looked at before and after a call: at once, or when the user lets
+// the call do more.
 type watching struct {
 	engine.Host
-	*change
+	k     *Keeper
+	tool  engine.Tool
+	call  engine.Call
+	begun bool
+	git   []string             // what was seen of the user's repositories
+	looks map[string]disk.Look // of what is not covered
+
+	paths   []string // that are known to be written
+	outside []string // the same where nothing is kept, with what is said of it
 }
 
 // Approve implements [engine.Approver].
@@ -171,71 +179,59 @@ func (h *watching) watch(ctx context.Context, q engine.Proposal, allowed engine.
 	return h.Host.Approve(ctx, q)
 }
 
-// A change is what a call does to files.
-type change struct {
-	k     *Keeper
-	tool  engine.Tool
-	call  engine.Call
-	begun bool
-	git   []string             // what was seen of the user's repositories
-	looks map[string]disk.Look // of what is not covered
-
-	paths   []string // that are known to be written
-	outside []string // the same where nothing is kept, with what is said of it
-}
-
 // edits reports whether all that the call changes is named by it.
-func (c *change) edits() bool { return c.tool.Kind == engine.Edit && len(c.call.Intent.Paths) > 0 }
+func (h *watching) edits() bool {
+	return h.tool.Kind == engine.Edit && len(h.call.Intent.Paths) > 0
+}
 
 // begin keeps the files as they are before the call.
-func (c *change) begin(ctx context.Context) error {
-	if c.begun {
+func (h *watching) begin(ctx context.Context) error {
+	if h.begun {
 		return nil
 	}
-	err := c.k.before(ctx, c)
-	c.k.mu.Lock()
-	defer c.k.mu.Unlock()
-	if c.k.failed = err; err != nil {
-		c.k.turn.unsure = true
-		c.k.states.drop()
-		c.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
-		return err
-	}
-	c.begun = true
-	return nil
-}
-
-func (k *Keeper) before(ctx context.Context, c *change) error {
+	k := h.k
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.failed = h.before(ctx); k.failed != nil {
+		k.turn.unsure = true
+		k.states.drop()
+		k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(k.failed).Error()) // in the same words each time, so that it is told once
+	}
+	h.begun = k.failed == nil
+	return k.failed
+}
+
+func (h *watching) before(ctx context.Context) error {
+	k, plan := h.k, h.call.Intent.Plan
 	done, err := k.states.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	plan := c.call.Intent.Plan
-	for _, path := range append(slices.Clone(c.call.Intent.Paths), plan.Writes...) {
+	const outside = ": outside of what is worked in"
+	for _, path := range append(slices.Clone(h.call.Intent.Paths), plan.Writes...) {
 		path = filepath.Clean(disk.Absolute(path, cmp.Or(plan.Dir, k.cfg.Workspace.Roots()[0]), ""))
 		if !k.cfg.Workspace.Contains(path) {
-			c.outside = append(c.outside, path+": outside of what is worked in")
+			h.outside = append(h.outside, path+outside)
 			continue
 		}
-		c.paths = append(c.paths, k.tree.name(path))
+		h.paths = append(h.paths, k.tree.name(path))
 		if real := disk.Follow(path); real != path { // what the link leads to is written
-			c.paths = append(c.paths, k.tree.name(real))
+			h.paths = append(h.paths, k.tree.name(real))
 		}
 	}
 	for _, path := range plan.Rights.Write {
-		c.outside = append(c.outside, path+": outside of what is worked in")
+		h.outside = append(h.outside, path+outside)
 	}
-	if !c.edits() {
-		c.git = k.git.see(ctx)
+	if h.edits() {
+		return k.states.found(ctx, false, h.paths)
 	}
-	err = k.states.found(ctx, !c.edits(), c.paths)
-	if err == nil && !c.edits() {
-		c.looks = k.tree.looks()
+	h.git = k.git.see(ctx)
+	if err := k.states.found(ctx, true, h.paths); err != nil {
+		return err
 	}
-	return err
+	h.looks = k.tree.looks()
+	return nil
 }
 
 // Interrupted keeps what differs from the last state of the session as what a call has
@@ -269,56 +265,54 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 const mostLost = 20
 
 // end keeps the files as they are after the call.
-func (c *change) end(ctx context.Context) {
-	if !c.begun {
+func (h *watching) end(ctx context.Context) {
+	if !h.begun {
 		return
 	}
-	k := c.k
+	k := h.k
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.after(ctx, c); err != nil {
+	if err := h.after(ctx); err != nil {
 		k.failed, k.turn.unsure = err, true
 		k.states.drop()
 		k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }
 
-func (k *Keeper) after(ctx context.Context, c *change) error {
+func (h *watching) after(ctx context.Context) error {
+	k, edits := h.k, h.edits()
 	done, err := k.states.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	changes, s, err := k.states.take(ctx, !c.edits(), c.paths)
+	changes, s, err := k.states.take(ctx, !edits, h.paths)
 	if err != nil {
 		return err
 	}
-	if !c.edits() {
-		k.tree.owns(c.looks, s.sorted || s.ruled.Load())
-	}
 	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
-		Tool: c.tool.Name(), Title: c.call.Intent.Title}
+		Tool: h.tool.Name(), Title: h.call.Intent.Title}
 	slices.Sort(s.lost)
-	s.lost = append(c.outside, s.lost...)
-	r.Lost, r.More = s.lost[:min(mostLost, len(s.lost))], max(0, len(s.lost)-mostLost)
+	lost := append(h.outside, s.lost...)
+	r.Lost, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
-	if !c.edits() {
+	if !edits {
+		k.tree.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
-			r.Moved = moved(c.git, seen)
+			r.Moved = moved(h.git, seen)
 		}
 	}
-	if len(changes)+len(s.lost)-len(c.outside)+len(r.Made)+len(r.Moved) == 0 {
+	if len(changes)+len(s.lost)+len(r.Made)+len(r.Moved) == 0 {
 		return nil
 	}
-	if k.tree.short != nil && !c.edits() {
+	if k.tree.short != nil && !edits {
 		r.Short = k.tree.short.Error()
 	}
-	r.Time = time.Now()
 	if err := k.states.commit(changes, r); err != nil {
 		return err
 	}
-	k.turn.unsure = k.turn.unsure || r.Short != "" || len(c.outside) > 0
+	k.turn.unsure = k.turn.unsure || r.Short != "" || len(h.outside) > 0
 	k.turn.count(changes)
 	return nil
 }
