@@ -76,9 +76,7 @@ func (t *tree) newSweep(ctx context.Context, store *repo) *sweep {
 func (s *sweep) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
-	}
+	s.err = cmp.Or(s.err, err)
 }
 
 // stopped reports whether the sweep is over before its end.
@@ -137,10 +135,10 @@ func (s *sweep) open(n *node, path string) *disk.Folder {
 // folder looks at the entries of a directory.
 func (s *sweep) folder(n *node, f *disk.Folder, path string) {
 	look, err := f.Look()
-	if err != nil || s.stopped() {
-		if err != nil {
-			s.fail(err)
-		}
+	if err != nil {
+		s.fail(err)
+	}
+	if s.stopped() {
 		return
 	}
 	if n.cover != watched && (look.Mode != n.look.Mode || n.sum == "") {
@@ -233,9 +231,9 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 	if err != nil {
 		if errors.Is(err, disk.ErrKernel) {
 			n.gone()
-			return err
+		} else {
+			s.fail(err)
 		}
-		s.fail(err)
 		return err
 	}
 	slices.Sort(names)
@@ -285,12 +283,11 @@ func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 	if hides(k.name, look.Mode.IsDir()) {
 		to = watched
 	}
-	switch was := k.cover; {
-	case was == named && to == watched && k.up != nil && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
-	case was == to:
-	case was == watched && to == whole && k.there(): // it is not new, though nothing of it was kept before
+	switch {
+	case k.cover == named && to == watched && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
+	case k.cover == watched && to == whole && k.there(): // it is not new, though nothing of it was kept before
 	default:
-		if was == whole && to == watched || was == watched && to == whole {
+		if k.cover == whole && to == watched {
 			k.gone()
 		}
 		k.cover = to
