@@ -9,7 +9,7 @@ LONG    := ./tools/sandbox ./commands/program/acceptance/... ./tools/shell/scrip
 UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-listener testdata/bench-terminal testdata/evals testdata/proof testdata/real testdata/mutate acceptance/testdata/pipes) ./settings/testdata/keys # what ./... leaves out
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
-TESTFLAGS := -tags helper -shuffle=on -p 3 -parallel 6 -timeout 30m
+TESTFLAGS := -tags helper -ldflags '-s -w' -shuffle=on -p 3 -parallel 6 -timeout 30m
 HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
 .PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal proof evals demo real cover fuzz soak soak-day mutate lines clean

@@ -116,7 +116,7 @@ func unitsOf(t *testing.T) []unit {
 }
 
 var units = sync.OnceValues(func() (list []unit, err error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", ".").Output()
+	out, err := exec.Command("go", "list", "-trimpath", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", ".").Output()
 	if err != nil {
 		return nil, err
 	}

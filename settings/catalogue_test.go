@@ -59,7 +59,7 @@ func TestTable(t *testing.T) {
 		taken[k.Name] = true
 	}
 	made := filepath.Join(t.TempDir(), "table.go")
-	if out, err := exec.Command("go", "run", "./testdata/keys", made).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "-trimpath", "./testdata/keys", made).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	want, err := os.ReadFile(made)

@@ -29,7 +29,7 @@ var helper = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "helper")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", file, "./helper")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", file, "./helper")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
