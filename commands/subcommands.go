@@ -72,8 +72,14 @@ func (cmd subCommands) authentication() *Command {
 		}
 		return words, nil
 	}
-	return cmd.relayed(Command{Name: "auth", Usual: true, Words: true},
+	c := cmd.relayed(Command{Name: "auth", Usual: true, Words: true},
 		takes{"status": none, "use": one, "signin": none, "signout": none})
+	for _, sub := range c.Sub {
+		if sub.Name != "use" {
+			sub.Args = ""
+		}
+	}
+	return c
 }
 
 func (cmd subCommands) permissions() *Command {

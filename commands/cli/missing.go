@@ -19,7 +19,7 @@ var instead = []struct {
 	{"login signin", "gemline auth signin stores a key"},
 	{"logout signout", "gemline auth signout forgets the key"},
 	{"version", "gemline --version says it"},
-	{"update upgrade", "gemline does not replace itself; gemline --version says which one this is"},
+	{"upgrade", "gemline does not replace itself; gemline update says what updates it"},
 	{"resume continue", "gemline --resume goes on with the last session"},
 	{"history", "gemline sessions lists the sessions"},
 	{"settings", "gemline config list shows them"},
