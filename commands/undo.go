@@ -85,8 +85,8 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 		return err
 	}
 	others := false
-	if len(p.Others) > 0 && cmd.confirm != nil {
-		yes, err := cmd.confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Others), "file")+", too? /redo would bring it back")
+	if len(p.Conflicts) > 0 && cmd.confirm != nil {
+		yes, err := cmd.confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Conflicts), "file")+", too? /redo would bring it back")
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 		others, p.Settled = yes, true
 	}
 	if others {
-		if err := sentences(cmd.out, escaped(checkpoint.Named(p.Others, cmd.c.Workspace.Rel))...); err != nil {
+		if err := sentences(cmd.out, escaped(checkpoint.Named(p.Conflicts, cmd.c.Workspace.Rel))...); err != nil {
 			return err
 		}
 	}

@@ -37,8 +37,8 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return err
 	}
 	doc := undone{Session: k.session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
-		Others: pathsOf(p.Others),
-		Lost:   append([]string{}, p.Lost...), Moved: append([]string{}, p.Moved...), Failed: []string{}}
+		Others: pathsOf(p.Conflicts),
+		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
 	ls := p.Lines(k.rel)
 	if c.DryRun {
 		return out.show(doc, append(ls, "would take back: "+d.String())...)
@@ -55,7 +55,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	switch {
 	case len(o.Failed) > 0:
 		return errors.New(text.Count(len(o.Failed), "file") + " could not be brought back")
-	case len(p.Others) > 0 && !c.Force:
+	case len(p.Conflicts) > 0 && !c.Force:
 		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
 	}
 	return nil

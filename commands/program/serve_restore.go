@@ -109,9 +109,9 @@ func restoreTo(ctx context.Context, p *Project, name string) ([]restoreReply, er
 func restoredSaid(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
 	done := fmt.Sprintf("Restored project to the state before the tool call: %s (%s)", text.OneLine(c.Title, 100), o.Count())
 	said := []restoreReply{restoreSaid("info", done)}
-	if len(p.Others) > 0 {
+	if len(p.Conflicts) > 0 {
 		said = append(said, restoreSaid("error", "changed by others since, and left as they are: "+
-			text.List(checkpoint.Named(p.Others, rel))))
+			text.List(checkpoint.Named(p.Conflicts, rel))))
 	}
 	for _, l := range o.Lines(rel) {
 		said = append(said, restoreSaid("error", l))

@@ -247,15 +247,15 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
 			return err
 		}
-		if i := slices.IndexFunc(all, func(s State) bool { return s.Kind != Found }); i >= 0 &&
-			all[i].Kind == Called && all[i].Print == t.Print {
+		if i := slices.IndexFunc(all, func(s State) bool { return s.Kind != External }); i >= 0 &&
+			all[i].Kind == ToolCall && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
 		changes, _, err := k.states.take(ctx, true, nil)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.states.commit(changes, Record{Kind: Called, Turn: cmp.Or(t.ID, uuid.NewString()),
+		return k.states.commit(changes, Record{Kind: ToolCall, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	return ifKept(err)
@@ -290,29 +290,29 @@ func (h *watching) after(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Kind: Called, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
+	r := Record{Kind: ToolCall, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
 		Tool: h.tool.Name(), Title: h.call.Intent.Title}
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)
-	r.Lost, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
+	r.NotKept, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !edits {
 		k.tree.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
-			r.Moved = moved(h.git, seen)
+			r.GitMoved = moved(h.git, seen)
 		}
 	}
-	if len(changes)+len(s.lost)+len(r.Made)+len(r.Moved) == 0 {
+	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {
 		return nil
 	}
-	if k.tree.short != nil && !edits {
-		r.Short = k.tree.short.Error()
+	if k.tree.partial != nil && !edits {
+		r.Partial = k.tree.partial.Error()
 	}
 	if err := k.states.commit(changes, r); err != nil {
 		return err
 	}
-	k.turn.unsure = k.turn.unsure || r.Short != "" || len(h.outside) > 0
+	k.turn.unsure = k.turn.unsure || r.Partial != "" || len(h.outside) > 0
 	k.turn.count(changes)
 	return nil
 }

@@ -165,7 +165,7 @@ func TestInterrupted(t *testing.T) {
 	if list, err := p.Trash(t.Context()); err != nil || list[0].Path != filepath.Join(p.dir, "a") || list[0].Title != "rm a" {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if plan, _ := p.undo(1, true); len(plan.Changes) != 1 || len(plan.Others) != 2 {
+	if plan, _ := p.undo(1, true); len(plan.Changes) != 1 || len(plan.Conflicts) != 2 {
 		t.Errorf("%+v", plan)
 	}
 	p.run("rm mine; printf 3 >b")
@@ -225,15 +225,15 @@ func TestStates(t *testing.T) {
 		}
 	}
 	p.turn("nothing", func() {})
-	kinds(Found)
+	kinds(External)
 	p.turn("something", func() { p.write("a", "2") }, func() {}, func() { os.Remove(filepath.Join(p.dir, "d/b")) })
-	kinds(Called, Called, Found)
+	kinds(ToolCall, ToolCall, External)
 	p.write("a", "3")
 	p.turn("more", func() { p.write("c", "1") })
-	kinds(Called, Found, Called, Called, Found)
+	kinds(ToolCall, External, ToolCall, ToolCall, External)
 	p.again("session-1")
 	p.turn("after a while", func() { p.write("c", "2") })
-	kinds(Called, Called, Found, Called, Called, Found)
+	kinds(ToolCall, ToolCall, External, ToolCall, ToolCall, External)
 	if len(p.told) > 0 {
 		t.Error(p.told)
 	}

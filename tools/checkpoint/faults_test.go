@@ -185,8 +185,8 @@ func TestRestoreFaults(t *testing.T) {
 			redone()
 			continue
 		}
-		if plan, o := p.undo(1, false); len(plan.Others)+len(o.Failed) > 0 {
-			t.Fatalf("%s: %s: once more: %+v %+v", fault, out, plan.Others, o)
+		if plan, o := p.undo(1, false); len(plan.Conflicts)+len(o.Failed) > 0 {
+			t.Fatalf("%s: %s: once more: %+v %+v", fault, out, plan.Conflicts, o)
 		}
 		same(t, fmt.Sprintf("%s: %s: done again", fault, out), p.picture(), before)
 		redone()

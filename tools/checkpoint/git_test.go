@@ -54,7 +54,7 @@ func TestSilentGit(t *testing.T) {
 		p.turn("do", p.shell("echo x >>a; git symbolic-ref HEAD refs/heads/other"))
 	}
 	list, err := p.Turns(t.Context())
-	if err != nil || len(list) != 2 || len(list[0].Calls[0].Moved)+len(list[1].Calls[0].Moved) > 0 {
+	if err != nil || len(list) != 2 || len(list[0].Calls[0].GitMoved)+len(list[1].Calls[0].GitMoved) > 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if !slices.Equal(p.told, []string{gitSilent}) {

@@ -51,7 +51,7 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 	}
 	if h.tree.top == nil {
 		h.tree.top = h.load()
-		h.tree.swept = h.tree.top != nil
+		h.tree.scanned = h.tree.top != nil
 		if h.tree.top == nil {
 			h.tree.top = &node{}
 		}
@@ -72,26 +72,26 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 
 // take looks at files, at all of them or at those that are named, and returns what differs
 // from the last state.
-func (h *history) take(ctx context.Context, all bool, paths []string) (changes []Change, s *sweep, err error) {
+func (h *history) take(ctx context.Context, all bool, paths []string) (changes []Change, s *scan, err error) {
 	defer func() {
 		if err != nil {
 			h.reset()
 		}
 	}()
-	s = h.tree.newSweep(ctx, h.store)
-	if all && h.tree.short == nil {
-		if err := h.tree.sweep(s); err != nil {
+	s = h.tree.newScan(ctx, h.store)
+	if all && h.tree.partial == nil {
+		if err := h.tree.scan(s); err != nil {
 			if !errors.Is(err, errTooMuch) {
 				return nil, s, err
 			}
-			h.tree.short, h.tree.top = err, &node{}
+			h.tree.partial, h.tree.top = err, &node{}
 			h.store.discard()
-			s = h.tree.newSweep(ctx, h.store)
+			s = h.tree.newScan(ctx, h.store)
 		}
 	}
 	if all { // those that the rest does not show
 		for path := range h.tree.names {
-			if n := h.tree.top.at(path, false); n == nil || n.cover == named {
+			if n := h.tree.top.at(path, false); n == nil || n.tracking == explicit {
 				paths = append(paths, path)
 			}
 		}
@@ -137,7 +137,7 @@ func (h *history) differs() ([]Change, error) {
 
 // commit keeps a state as the last one of the session: what differs, and what is said of it.
 func (h *history) commit(changes []Change, r Record) error {
-	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.tree.swept && h.tree.short == nil
+	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.tree.scanned && h.tree.partial == nil
 	r.Asked, r.Title = h.cfg.Hide(r.Asked), h.cfg.Hide(r.Title)
 	id, err := h.store.commit(&heading{Parent: h.tip, Record: r}, changes)
 	if err == nil {
@@ -158,14 +158,16 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 	if err != nil || len(changes) == 0 && h.tip != "" {
 		return err
 	}
-	if h.tree.short != nil && all {
-		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.tree.short))
+	if h.tree.partial != nil && all {
+		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.tree.partial))
 	}
-	return h.commit(changes, Record{Kind: Found})
+	return h.commit(changes, Record{Kind: External})
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
-func (h *history) reset() { h.tree.top, h.known, h.tree.swept, h.saved = &node{}, false, false, false }
+func (h *history) reset() {
+	h.tree.top, h.known, h.tree.scanned, h.saved = &node{}, false, false, false
+}
 
 // drop closes the repository as well: perhaps it is not the one that is there.
 func (h *history) drop() {
@@ -185,7 +187,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	if last, err := stateOf(h.store, h.tip); err == nil && p.Kind == Undone && (last.Kind == Begun || last.Part) {
+	if last, err := stateOf(h.store, h.tip); err == nil && p.Kind == Undone && (last.Kind == Started || last.Unfinished) {
 		for _, c := range p.already {
 			h.tree.keep(c.Path)
 			h.tree.top.at(c.Path, true).revert(c.Before)
@@ -195,7 +197,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 			return nil, err
 		}
 	}
-	return paths, h.commit(there, Record{Kind: Begun})
+	return paths, h.commit(there, Record{Kind: Started})
 }
 
 // stored returns the content of a version, "" if that is none of a file.

@@ -29,12 +29,12 @@ type index struct {
 
 // An indexedNode is a node, which belongs to the last one before it that is less deep.
 type indexedNode struct {
-	Depth   int // 1 for those below the top
-	Name    string
-	Look    disk.Look
-	Sum     Sum
-	Cover   cover
-	Settled bool
+	Depth    int // 1 for those below the top
+	Name     string
+	Look     disk.Look
+	Sum      Sum
+	Tracking tracking
+	Settled  bool
 }
 
 // save writes what is known of the files.
@@ -43,7 +43,7 @@ func (h *history) save() {
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
 		for _, k := range n.kids {
-			x.Nodes = append(x.Nodes, indexedNode{depth, k.name, k.look, k.sum, k.cover, k.settled})
+			x.Nodes = append(x.Nodes, indexedNode{depth, k.name, k.look, k.sum, k.tracking, k.settled})
 			add(k, depth+1)
 		}
 	}
@@ -81,7 +81,7 @@ func (h *history) load() *node {
 			return nil
 		}
 		up := path[l.Depth-1]
-		n := &node{name: l.Name, up: up, look: l.Look, sum: l.Sum, cover: l.Cover, settled: l.Settled}
+		n := &node{name: l.Name, up: up, look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled}
 		up.kids = append(up.kids, n)
 		path = append(path[:l.Depth], n)
 	}

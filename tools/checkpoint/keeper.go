@@ -101,7 +101,7 @@ func (k *Keeper) Ready() error {
 	if err := k.states.open(); err != nil {
 		return err
 	}
-	return cmp.Or(k.tree.short, k.failed)
+	return cmp.Or(k.tree.partial, k.failed)
 }
 
 // Close keeps what is known of the files for the next session, and closes the
@@ -112,7 +112,7 @@ func (k *Keeper) Close() {
 	if k.states.store == nil {
 		return
 	}
-	if k.tree.swept && !k.states.saved {
+	if k.tree.scanned && !k.states.saved {
 		k.states.save()
 	}
 	k.states.store.close()

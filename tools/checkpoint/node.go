@@ -10,28 +10,28 @@ import (
 	"gemline/engine/disk"
 )
 
-// A cover says what of a file or a directory is kept.
-type cover byte
+// A tracking says what of a file or a directory is kept.
+type tracking byte
 
 const (
-	named   cover = iota // a file that an edit names; a directory for those below it
-	whole                // all that is not ignored
-	watched              // nothing: it is looked at
+	explicit tracking = iota // a file that an edit names; a directory for those below it
+	full                     // all that is not ignored
+	ignored                  // nothing: it is looked at
 )
 
 // A node is a file or a directory as it was when it was looked at last. What is not
 // there has no mode and no sum.
 type node struct {
-	name    string
-	up      *node
-	kids    []*node // by name
-	look    disk.Look
-	sum     Sum     // of the content, of where a link leads, or isDir; "" is not kept
-	was     Version // in the last state of the session, see [Keeper.differs]
-	cover   cover
-	wanted  bool // a call names it, whatever is ignored
-	settled bool // an equal look means an equal file
-	dirty   atomic.Bool
+	name     string
+	up       *node
+	kids     []*node // by name
+	look     disk.Look
+	sum      Sum     // of the content, of where a link leads, or isDir; "" is not kept
+	was      Version // in the last state of the session, see [history.differs]
+	tracking tracking
+	wanted   bool // a call names it, whatever is ignored
+	settled  bool // an equal look means an equal file
+	dirty    atomic.Bool
 }
 
 // touch notes that n may differ from what was kept.
@@ -85,7 +85,7 @@ func (n *node) gone() {
 	n.look, n.sum, n.settled = disk.Look{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
-		return k.cover != named && k.useless()
+		return k.tracking != explicit && k.useless()
 	})
 }
 
@@ -181,7 +181,7 @@ func (n *node) diff(path string, list []Change) []Change {
 	}
 	if !n.there() || n.look.Mode.IsDir() {
 		n.sum = ""
-		if n.up == nil || some || n.there() && n.cover != watched {
+		if n.up == nil || some || n.there() && n.tracking != ignored {
 			n.sum = isDir
 		}
 	}

@@ -40,35 +40,35 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	if _, _, err := k.states.take(ctx, true, nil); err != nil {
 		return nil, err
 	}
-	root, goals := k.cfg.Workspace.Roots()[0], map[string]*goal{}
+	root, targets := k.cfg.Workspace.Roots()[0], map[string]*target{}
 	for _, n := range k.tree.top.at(root, true).files(nil) {
-		goals[n.path()] = &goal{have: n.version(), mixed: true}
+		targets[n.path()] = &target{before: n.version(), conflict: true}
 	}
 	for _, f := range theirs {
 		path := filepath.Join(root, filepath.FromSlash(f.name))
 		if secret.Path(k.cfg.Workspace.Rel(path)) {
 			continue
 		}
-		g := goals[path]
+		g := targets[path]
 		if g == nil {
-			g = &goal{mixed: true}
-			goals[path] = g
+			g = &target{conflict: true}
+			targets[path] = g
 		}
-		if g.want.Sum, err = k.states.store.add(f.content); err != nil {
+		if g.after.Sum, err = k.states.store.add(f.content); err != nil {
 			return nil, err
 		}
-		if g.want.Mode = f.mode; g.have.There() && g.have.Mode.Type() == g.want.Mode.Type() &&
-			(g.have.Mode^g.want.Mode)&0o100 == 0 {
-			g.want.Mode = g.have.Mode // of which git keeps one bit
+		if g.after.Mode = f.mode; g.before.There() && g.before.Mode.Type() == g.after.Mode.Type() &&
+			(g.before.Mode^g.after.Mode)&0o100 == 0 {
+			g.after.Mode = g.before.Mode // of which git keeps one bit
 		}
-		if g.want == g.have {
-			delete(goals, path)
+		if g.after == g.before {
+			delete(targets, path)
 		}
 	}
 	if _, err := k.states.store.commit(nil, nil); err != nil {
 		return nil, err
 	}
-	return p, k.tree.fill(p, goals)
+	return p, k.tree.fill(p, targets)
 }
 
 // An original is a file that the Gemini CLI has kept.

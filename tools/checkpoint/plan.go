@@ -14,16 +14,16 @@ import (
 
 // A Plan is what is done to files to take something back.
 type Plan struct {
-	Kind    Kind
-	Title   string   // of what is restored
-	Turns   []*Done  // that it is about, the last one first
-	Changes []Change // what is done, from what is there to what will be
-	Others  []Change // the same of files that others have changed since
-	Outside []string // files that may not be touched here
-	Lost    []string // what was not kept and is not as it was
-	More    int
-	Moved   []string // HEAD, branches and the like, which stay
-	Short   string   // why only what is named was kept
+	Kind      Kind
+	Title     string   // of what is restored
+	Turns     []*Done  // that it is about, the last one first
+	Changes   []Change // what is done, from what is there to what will be
+	Conflicts []Change // the same of files that others have changed since
+	Outside   []string // files that may not be touched here
+	NotKept   []string // what was not kept and is not as it was
+	More      int
+	GitMoved  []string // HEAD, branches and the like, which stay
+	Partial   string   // why only what is named was kept
 
 	Settled bool // files of others that are left are left for good
 
@@ -31,7 +31,7 @@ type Plan struct {
 }
 
 // Empty reports whether no file has to be touched.
-func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Others) == 0 }
+func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Conflicts) == 0 }
 
 // Nothing to do, with what to say of it.
 var (
@@ -82,22 +82,22 @@ func (k *Keeper) with(ctx context.Context, do func() error) error {
 // Undo returns what has to be done to take back turns, the last one first.
 func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 	p = &Plan{Kind: Undone, Turns: list}
-	all := map[string]*goal{}
+	all := map[string]*target{}
 	err = k.with(ctx, func() error {
 		for _, d := range list {
-			for path, g := range goals(d) {
+			for path, g := range targets(d) {
 				if later := all[path]; later != nil {
-					later.mixed = later.mixed || g.mixed || later.want != g.have
-					later.want = g.want
+					later.conflict = later.conflict || g.conflict || later.after != g.before
+					later.after = g.after
 				} else {
 					all[path] = g
 				}
 			}
 			for _, s := range d.Calls {
 				k.tree.unmake(p, s.Made)
-				p.Lost, p.Moved = union(p.Lost, s.Lost), union(p.Moved, s.Moved)
+				p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
 				p.More += s.More
-				p.Short = cmp.Or(s.Short, p.Short)
+				p.Partial = cmp.Or(s.Partial, p.Partial)
 			}
 		}
 		return k.tree.fill(p, all)
@@ -115,35 +115,35 @@ func union(a, b []string) []string {
 	return a
 }
 
-// A goal is what a path is to be, if it is as it is thought to be.
-type goal struct {
-	want, have Version
-	mixed      bool // others have changed it in between
+// A target is what a path is to be, if it is as it is thought to be.
+type target struct {
+	after, before Version
+	conflict      bool // others have changed it in between
 }
 
 // halfway reports whether something is as it is while it is brought back: what was there
 // is gone, or a directory has not got its mode yet.
-func (g *goal) halfway(is Version) bool {
+func (g *target) halfway(is Version) bool {
 	if !is.There() {
-		return g.want.There() && g.have.There() && g.want.dir() != g.have.dir()
+		return g.after.There() && g.before.There() && g.after.dir() != g.before.dir()
 	}
 	passing := func(mode fs.FileMode) bool { return mode.IsDir() && is.Mode == mode|0o700 }
-	return g.want.dir() && is.dir() && (!g.have.There() || passing(g.want.Mode) || passing(g.have.Mode))
+	return g.after.dir() && is.dir() && (!g.before.There() || passing(g.after.Mode) || passing(g.before.Mode))
 }
 
-// goals returns what takes back a turn.
-func goals(d *Done) map[string]*goal {
-	all := map[string]*goal{}
+// targets returns what takes back a turn.
+func targets(d *Done) map[string]*target {
+	all := map[string]*target{}
 	for _, s := range slices.Backward(d.all) {
 		ours := slices.ContainsFunc(d.Calls, func(c State) bool { return c.ID == s.ID })
 		for _, c := range s.changes {
 			switch g := all[c.Path]; {
 			case ours && g == nil:
-				all[c.Path] = &goal{want: c.Before, have: c.After, mixed: s.Unsure}
+				all[c.Path] = &target{after: c.Before, before: c.After, conflict: s.Unsure}
 			case ours:
-				g.have, g.mixed = c.After, g.mixed || s.Unsure
+				g.before, g.conflict = c.After, g.conflict || s.Unsure
 			case g != nil:
-				g.mixed, g.have = true, c.After
+				g.conflict, g.before = true, c.After
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 		skip := 0
 		for _, s := range all {
 			switch {
-			case s.Kind == Called, s.Kind == Restored:
+			case s.Kind == ToolCall, s.Kind == Restored:
 				return ErrNoRedo
 			case s.Kind == Redone:
 				skip++
@@ -174,11 +174,11 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 						p.Turns = append(p.Turns, d)
 					}
 				}
-				goals := map[string]*goal{}
+				targets := map[string]*target{}
 				for _, c := range s.changes {
-					goals[c.Path] = &goal{want: c.Before, have: c.After}
+					targets[c.Path] = &target{after: c.Before, before: c.After}
 				}
-				return k.tree.fill(p, goals)
+				return k.tree.fill(p, targets)
 			}
 		}
 		return ErrNoRedo
@@ -187,12 +187,12 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 }
 
 // fill finds out what is there, and so what has to be done.
-func (t *tree) fill(p *Plan, goals map[string]*goal) error {
-	for path, g := range goals {
-		if g.want == g.have && !g.mixed {
+func (t *tree) fill(p *Plan, targets map[string]*target) error {
+	for path, g := range targets {
+		if g.after == g.before && !g.conflict {
 			continue
 		}
-		if !g.want.There() && slices.ContainsFunc(t.cfg.Workspace.Roots(),
+		if !g.after.There() && slices.ContainsFunc(t.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
@@ -204,25 +204,25 @@ func (t *tree) fill(p *Plan, goals map[string]*goal) error {
 		if err != nil {
 			return err
 		}
-		c := Change{Path: path, Before: is, After: g.want}
-		if !g.mixed && (is == g.want || g.halfway(is)) {
-			p.already = append(p.already, Change{Path: path, Before: g.have, After: g.want})
+		c := Change{Path: path, Before: is, After: g.after}
+		if !g.conflict && (is == g.after || g.halfway(is)) {
+			p.already = append(p.already, Change{Path: path, Before: g.before, After: g.after})
 		}
 		switch {
-		case is == g.want, !is.There() && !g.want.There():
+		case is == g.after, !is.There() && !g.after.There():
 		case g.halfway(is):
 			p.Changes = append(p.Changes, c)
-		case is.dir() && g.want.dir() && is != g.have:
-		case is.dir() && !g.want.There() && g.have.dir() && !g.mixed: // goes if it is empty
+		case is.dir() && g.after.dir() && is != g.before:
+		case is.dir() && !g.after.There() && g.before.dir() && !g.conflict: // goes if it is empty
 			p.Changes = append(p.Changes, c)
-		case is == g.have && !g.mixed:
+		case is == g.before && !g.conflict:
 			p.Changes = append(p.Changes, c)
 		default:
-			p.Others = append(p.Others, c)
+			p.Conflicts = append(p.Conflicts, c)
 		}
 	}
 	slices.SortFunc(p.Changes, order)
-	slices.SortFunc(p.Others, order)
+	slices.SortFunc(p.Conflicts, order)
 	slices.SortFunc(p.already, order)
 	slices.Sort(p.Outside)
 	return nil

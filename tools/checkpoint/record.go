@@ -13,11 +13,11 @@ type Kind string
 
 // The kinds of states.
 const (
-	Found    Kind = "found"    // others, since the last one
-	Called   Kind = "call"     // a call
+	External Kind = "found"    // others, since the last one
+	ToolCall Kind = "call"     // a call
 	Undone   Kind = "undo"     // turns were taken back
 	Redone   Kind = "redo"     // and done again
-	Begun    Kind = "begun"    // something is about to be taken back, or done again
+	Started  Kind = "begun"    // something is about to be taken back, or done again
 	Restored Kind = "restored" // a file was, out of the trash: a turn of its own
 )
 
@@ -33,14 +33,14 @@ type Record struct {
 	Tool  string `json:"tool,omitempty"`
 	Title string `json:"title,omitempty"`
 
-	Lost  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
-	More  int      `json:"more,omitempty"`  // how many more there are
-	Made  []string `json:"made,omitempty"`  // pipes and sockets, which are not kept
-	Moved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
-	Short string   `json:"short,omitempty"` // why of the files only those are kept that edits name
+	NotKept  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
+	More     int      `json:"more,omitempty"`  // how many more there are
+	Made     []string `json:"made,omitempty"`  // pipes and sockets, which are not kept
+	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
+	Partial  string   `json:"short,omitempty"` // why of the files only those are kept that edits name
 
-	Turns []string `json:"turns,omitempty"` // that were taken back or done again
-	Part  bool     `json:"part,omitempty"`  // some of that was not done
+	Turns      []string `json:"turns,omitempty"` // that were taken back or done again
+	Unfinished bool     `json:"part,omitempty"`  // some of that was not done
 
 	Whole  bool `json:"whole,omitempty"`  // all files were looked at
 	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
@@ -101,7 +101,7 @@ func turns(all []State) (list []*Done) {
 	byID := map[string]*Done{}
 	for i, s := range slices.Backward(all) {
 		switch s.Kind {
-		case Called, Restored:
+		case ToolCall, Restored:
 			s.Turn = cmp.Or(s.Turn, s.ID) // older releases gave none to what is restored
 			d := byID[s.Turn]
 			if d == nil {

@@ -37,10 +37,10 @@ func (o *Outcome) done(c Change) {
 func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
 	changes := slices.Clone(p.Changes)
 	if others {
-		changes = append(changes, p.Others...)
+		changes = append(changes, p.Conflicts...)
 		slices.SortFunc(changes, order)
 	}
-	whole := others || len(p.Others) == 0 || p.Settled
+	whole := others || len(p.Conflicts) == 0 || p.Settled
 	if len(changes) == 0 && !whole {
 		return o, nil
 	}
@@ -63,11 +63,11 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		if err != nil {
 			return err
 		}
-		record := Record{Kind: p.Kind, Part: len(o.Failed) > 0 || !whole}
+		record := Record{Kind: p.Kind, Unfinished: len(o.Failed) > 0 || !whole}
 		if p.Kind == Restored {
 			record.Turn, record.Tool, record.Title, record.Asked = uuid.NewString(), "trash restore", p.Title, p.Title
 		}
-		if !record.Part {
+		if !record.Unfinished {
 			for _, d := range p.Turns {
 				record.Turns = append(record.Turns, d.ID)
 			}

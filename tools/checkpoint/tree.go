@@ -16,22 +16,22 @@ import (
 
 // A tree is what is known of the files that are worked in.
 type tree struct {
-	cfg   *Config
-	top   *node                // nil before it is needed
-	names map[string]string    // files that edits have named, and from where on they are looked at
-	rules string               // what was seen of ignore files that are not below a directory that is worked in
-	swept bool                 // all was looked at once
-	short error                // why only what is named is kept
-	own   map[string]disk.Look // what commands of the session have made that is not covered
+	cfg     *Config
+	top     *node                // nil before it is needed
+	names   map[string]string    // files that edits have named, and from where on they are looked at
+	rules   string               // what was seen of ignore files that are not below a directory that is worked in
+	scanned bool                 // all was looked at once
+	partial error                // why only what is named is kept
+	own     map[string]disk.Look // what commands of the session have made that is not covered
 }
 
 // newTree returns a tree of which nothing is known.
 func newTree(cfg *Config) *tree { return &tree{cfg: cfg, names: map[string]string{}} }
 
-// sweep looks at all files.
-func (t *tree) sweep(s *sweep) error {
+// scan looks at all files.
+func (t *tree) scan(s *scan) error {
 	rules := t.rulesAbove()
-	s.sorted, s.first = rules != t.rules && t.swept, !t.swept
+	s.sorted, s.first = rules != t.rules && t.scanned, !t.scanned
 	if s.first {
 		s.store.know()
 		s.until = s.at.Add(t.cfg.Limits.First)
@@ -54,7 +54,7 @@ func (t *tree) sweep(s *sweep) error {
 		}
 		s.sorted = true
 	}
-	t.rules, t.swept = rules, true
+	t.rules, t.scanned = rules, true
 	return nil
 }
 

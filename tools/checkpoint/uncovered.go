@@ -39,17 +39,17 @@ func isProduct(name string) bool {
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.tree.top == nil || !k.tree.swept {
+	if k.tree.top == nil || !k.tree.scanned {
 		done, err := k.states.use(context.Background())
 		if err != nil {
 			return nil, false
 		}
 		defer done()
-		if !k.tree.swept && k.states.found(context.Background(), true, nil) != nil {
+		if !k.tree.scanned && k.states.found(context.Background(), true, nil) != nil {
 			return nil, false
 		}
 	}
-	if k.tree.short != nil {
+	if k.tree.partial != nil {
 		return nil, false
 	}
 	here := map[*node]int{} // how many of a directory's own are held
@@ -81,8 +81,8 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 func (n *node) uncovered(list []*node) []*node {
 	for _, k := range n.kids {
 		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // of those above a root nothing is known
-		case k.cover == watched && isProduct(k.name):
-		case dir && k.cover != watched:
+		case k.tracking == ignored && isProduct(k.name):
+		case dir && k.tracking != ignored:
 			list = k.uncovered(list)
 		case dir, k.look.Mode.IsRegular() && k.there() && k.sum == "":
 			list = append(list, k)
@@ -93,7 +93,7 @@ func (n *node) uncovered(list []*node) []*node {
 
 // compiled reports whether an ignored file is a program for this machine.
 func (n *node) compiled(at string) bool {
-	if n.cover != watched || !n.look.Mode.IsRegular() || n.look.Mode&0o111 == 0 {
+	if n.tracking != ignored || !n.look.Mode.IsRegular() || n.look.Mode&0o111 == 0 {
 		return false
 	}
 	f, err := os.OpenFile(at, os.O_RDONLY|disk.NoWait, 0)

@@ -158,7 +158,7 @@ func TestUndo(t *testing.T) {
 				}
 				return
 			}
-			if plan, o := p.undo(1, false); len(plan.Others)+len(plan.Lost)+len(o.Failed)+len(o.Left) > 0 {
+			if plan, o := p.undo(1, false); len(plan.Conflicts)+len(plan.NotKept)+len(o.Failed)+len(o.Left) > 0 {
 				t.Errorf("%+v %+v", plan, o)
 			}
 			same(t, "undo", p.picture(), before)
@@ -204,14 +204,14 @@ func TestUndoInRepository(t *testing.T) {
 		return expected(p, before)
 	}())
 	for _, want := range []string{"HEAD", "branch new"} {
-		if !slices.Contains(plan.Moved, want) {
-			t.Errorf("moved is %q, and %s is not said", plan.Moved, want)
+		if !slices.Contains(plan.GitMoved, want) {
+			t.Errorf("moved is %q, and %s is not said", plan.GitMoved, want)
 		}
 	}
-	lost := strings.Join(plan.Lost, "\n")
+	lost := strings.Join(plan.NotKept, "\n")
 	for _, want := range []string{"ign/: deleted", "x.log: changed"} {
 		if !strings.Contains(lost, want) {
-			t.Errorf("lost is %q, and %s is not said", plan.Lost, want)
+			t.Errorf("lost is %q, and %s is not said", plan.NotKept, want)
 		}
 	}
 	if git := p.run("git rev-parse HEAD"); !strings.Contains(moved, strings.TrimSpace(git)) {
@@ -261,11 +261,11 @@ func TestUndoUnkept(t *testing.T) {
 	p.turn("look", func() {})
 	p.turn("do", p.shell("rm -rf d; mkdir -p d/e; echo more than that >d/e/.env.local; mkfifo d/new; rm big; echo or that what there was >other; echo and more >>stays; echo a >a; rm old"))
 	plan, o := p.undo(1, false)
-	if len(o.Failed)+len(plan.Others) > 0 {
+	if len(o.Failed)+len(plan.Conflicts) > 0 {
 		t.Errorf("%+v %+v", plan, o)
 	}
 	var got []string
-	for _, l := range plan.Lost {
+	for _, l := range plan.NotKept {
 		got = append(got, strings.TrimPrefix(l, p.dir+"/"))
 	}
 	if want := []string{"big: deleted", "d/e/.env.local: made", "d/e/.env: deleted", "d/e/big: deleted", "d/old: deleted", "old: deleted", "other: made", "stays: changed"}; !slices.Equal(got, want) {
@@ -294,7 +294,7 @@ func TestUndoOthers(t *testing.T) {
 	p.write("mine", "3")
 	p.write("own", "3")
 	plan, o := p.undo(1, false)
-	if len(plan.Others) != 1 || filepath.Base(plan.Others[0].Path) != "mine" || o.Done != 3 {
+	if len(plan.Conflicts) != 1 || filepath.Base(plan.Conflicts[0].Path) != "mine" || o.Done != 3 {
 		t.Errorf("%+v %+v", plan, o)
 	}
 	want := func(name, text string) {
@@ -313,7 +313,7 @@ func TestUndoOthers(t *testing.T) {
 	p.turnOf("third", engine.Execute, engine.Intent{}, func() { p.write("x", "3") })
 	p.write("x", "mine")
 	plan, _ = p.undo(2, true)
-	if len(plan.Others) != 1 {
+	if len(plan.Conflicts) != 1 {
 		t.Errorf("%+v", plan)
 	}
 	want("x", "1")
@@ -359,7 +359,7 @@ func TestUndoRandom(t *testing.T) {
 			continue
 		}
 		n := 1 + r.IntN(len(list))
-		if plan, o := p.undo(n, false); len(plan.Others)+len(o.Failed) > 0 {
+		if plan, o := p.undo(n, false); len(plan.Conflicts)+len(o.Failed) > 0 {
 			t.Fatalf("%+v %+v", plan, o)
 		}
 		same(t, fmt.Sprintf("undo %d of %d", n, len(list)), p.picture(), pictures[len(pictures)-1-n])
@@ -441,7 +441,7 @@ func TestUndoNamedAgain(t *testing.T) {
 		for range run(t.Context(), genai.NewPartFromText("do")) {
 		}
 		plan, _ := p.undo(1, false)
-		if b, _ := os.ReadFile(filepath.Join(p.dir, "a.db")); string(b) != "precious" || len(plan.Others) > 0 {
+		if b, _ := os.ReadFile(filepath.Join(p.dir, "a.db")); string(b) != "precious" || len(plan.Conflicts) > 0 {
 			t.Errorf("looked at first: %v; a.db holds %q, %+v", first, b, plan)
 		}
 		if b, _ := os.ReadFile(filepath.Join(p.dir, "own.db")); string(b) != "mine" {

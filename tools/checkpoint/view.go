@@ -36,8 +36,8 @@ func (s FileStat) String() string {
 // Stats counts what a turn did to files. Directories are not counted.
 func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
-		for path, g := range goals(d) {
-			if c := (Change{Path: path, Before: g.want, After: g.have}); c.ofFile() {
+		for path, g := range targets(d) {
+			if c := (Change{Path: path, Before: g.after, After: g.before}); c.ofFile() {
 				list = append(list, stat(c, k.states.stored(c.Before), k.states.stored(c.After)))
 			}
 		}
@@ -84,7 +84,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	if err != nil {
 		return nil, "", err
 	}
-	changes := slices.Concat(p.Changes, p.Others)
+	changes := slices.Concat(p.Changes, p.Conflicts)
 	slices.SortFunc(changes, order)
 	var files []edit.File
 	err = k.with(ctx, func() error {
@@ -113,8 +113,8 @@ const mostNamed = 20
 // Lines says what a plan does, or would do.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	ls = Named(p.Changes, rel)
-	if len(p.Others) > 0 {
-		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(paths(p.Others, rel))))
+	if len(p.Conflicts) > 0 {
+		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(paths(p.Conflicts, rel))))
 	}
 	if len(p.Outside) > 0 {
 		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside))
@@ -144,7 +144,7 @@ func paths(list []Change, rel func(string) string) (all []string) {
 
 // unkept says what a plan can't bring back.
 func (p *Plan) unkept(rel func(string) string) (ls []string) {
-	for _, path := range p.Lost {
+	for _, path := range p.NotKept {
 		path, what, _ := strings.Cut(path, ": ")
 		said := "not kept, and can't be brought back: %s (%s)"
 		if what == "made" {
@@ -155,11 +155,11 @@ func (p *Plan) unkept(rel func(string) string) (ls []string) {
 	if p.More > 0 {
 		ls = append(ls, fmt.Sprintf("and %d more that are not kept", p.More))
 	}
-	if len(p.Moved) > 0 {
-		ls = append(ls, "git's own stays as commands left it: "+text.List(p.Moved))
+	if len(p.GitMoved) > 0 {
+		ls = append(ls, "git's own stays as commands left it: "+text.List(p.GitMoved))
 	}
-	if p.Short != "" {
-		ls = append(ls, "only files that calls name were kept: "+p.Short)
+	if p.Partial != "" {
+		ls = append(ls, "only files that calls name were kept: "+p.Partial)
 	}
 	return ls
 }
@@ -231,7 +231,7 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 					break
 				}
 				seen[s.ID] = true
-				if s.Kind != Called && s.Kind != Restored {
+				if s.Kind != ToolCall && s.Kind != Restored {
 					continue
 				}
 				session := one.name

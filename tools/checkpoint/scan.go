@@ -24,22 +24,22 @@ import (
 type Limits struct {
 	File    int64         // bytes of a file that is kept
 	Files   int           // that a folder may hold, those that are ignored aside
-	Watched int           // that are looked at and not kept
+	Ignored int           // that are looked at and not kept
 	First   time.Duration // how long all may be looked at for the first time
 	Git     time.Duration // how long git is waited for
 }
 
 func (l Limits) orDefault() Limits {
-	return Limits{cmp.Or(l.File, 64<<20), cmp.Or(l.Files, 250_000), cmp.Or(l.Watched, 5000),
+	return Limits{cmp.Or(l.File, 64<<20), cmp.Or(l.Files, 250_000), cmp.Or(l.Ignored, 5000),
 		cmp.Or(l.First, 20*time.Second), cmp.Or(l.Git, 10*time.Second)}
 }
 
 // errTooMuch says that a folder holds more than is kept of one.
 var errTooMuch = errors.New("there is too much in this folder to keep all of it")
 
-// A sweep looks at files, and keeps what is new. Its directories are looked at side
+// A scan looks at files, and keeps what is new. Its directories are looked at side
 // by side; a node belongs to whoever looks at its directory.
-type sweep struct {
+type scan struct {
 	ctx    context.Context
 	ws     *workspace.Workspace
 	limits Limits
@@ -52,7 +52,7 @@ type sweep struct {
 	slots  chan struct{}
 	until  time.Time // zero is no limit
 
-	files, watched atomic.Int64
+	files, ignored atomic.Int64
 	ruled          atomic.Bool // an ignore file has changed
 
 	mu   sync.Mutex
@@ -61,9 +61,9 @@ type sweep struct {
 	err  error
 }
 
-// newSweep returns a sweep that has looked at nothing.
-func (t *tree) newSweep(ctx context.Context, store *repo) *sweep {
-	s := &sweep{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
+// newScan returns a scan that has looked at nothing.
+func (t *tree) newScan(ctx context.Context, store *repo) *scan {
+	s := &scan{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
 		store: store, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for _, path := range t.cfg.Except {
@@ -72,15 +72,15 @@ func (t *tree) newSweep(ctx context.Context, store *repo) *sweep {
 	return s
 }
 
-// fail notes the first error, which ends the sweep.
-func (s *sweep) fail(err error) {
+// fail notes the first error, which ends the scan.
+func (s *scan) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = cmp.Or(s.err, err)
 }
 
-// stopped reports whether the sweep is over before its end.
-func (s *sweep) stopped() bool {
+// stopped reports whether the scan is over before its end.
+func (s *scan) stopped() bool {
 	switch {
 	case s.ctx.Err() != nil:
 		s.fail(context.Cause(s.ctx))
@@ -95,27 +95,27 @@ func (s *sweep) stopped() bool {
 }
 
 // note adds to a list what happened to a path.
-func (s *sweep) note(list *[]string, text string) {
+func (s *scan) note(list *[]string, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*list = append(*list, text)
 }
 
 // root looks at a directory that is worked in, with all below it.
-func (s *sweep) root(n *node, path string) {
+func (s *scan) root(n *node, path string) {
 	f := s.open(n, path)
 	if f == nil {
 		return
 	}
 	defer f.Close()
-	if n.cover != whole {
-		n.cover, n.settled = whole, false
+	if n.tracking != full {
+		n.tracking, n.settled = full, false
 	}
 	s.folder(n, f, path)
 }
 
 // open opens a directory from which others are reached, nil if it can't be.
-func (s *sweep) open(n *node, path string) *disk.Folder {
+func (s *scan) open(n *node, path string) *disk.Folder {
 	s.local = disk.Local(path)
 	d, err := disk.OpenDir(path)
 	if err == nil {
@@ -133,7 +133,7 @@ func (s *sweep) open(n *node, path string) *disk.Folder {
 }
 
 // folder looks at the entries of a directory.
-func (s *sweep) folder(n *node, f *disk.Folder, path string) {
+func (s *scan) folder(n *node, f *disk.Folder, path string) {
 	look, err := f.Look()
 	if err != nil {
 		s.fail(err)
@@ -141,7 +141,7 @@ func (s *sweep) folder(n *node, f *disk.Folder, path string) {
 	if s.stopped() {
 		return
 	}
-	if n.cover != watched && (look.Mode != n.look.Mode || n.sum == "") {
+	if n.tracking != ignored && (look.Mode != n.look.Mode || n.sum == "") {
 		n.touch()
 	}
 	if !n.settled || s.sorted || !sameDir(look, n.look) {
@@ -154,8 +154,8 @@ func (s *sweep) folder(n *node, f *disk.Folder, path string) {
 	var wg sync.WaitGroup
 	var p parallel.Panic
 	for _, k := range slices.Clone(n.kids) {
-		if k.cover == watched {
-			s.watched.Add(1)
+		if k.tracking == ignored {
+			s.ignored.Add(1)
 		}
 		look, err := f.LookAt(k.name)
 		switch {
@@ -178,7 +178,7 @@ func sameDir(a, b disk.Look) bool {
 }
 
 // enter looks at a directory in another one, beside others if somebody has time.
-func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p *parallel.Panic) {
+func (s *scan) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p *parallel.Panic) {
 	k.become(true)
 	sub, err := f.Folder(k.name)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *sweep) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, 
 }
 
 // vanish notes that an entry is not there any more.
-func (s *sweep) vanish(k *node) {
+func (s *scan) vanish(k *node) {
 	s.loses(k)
 	if strings.EqualFold(k.name, ".gitignore") && k.there() {
 		s.ruled.Store(true)
@@ -212,9 +212,9 @@ func (s *sweep) vanish(k *node) {
 }
 
 // loses notes what is gone with k and was not kept.
-func (s *sweep) loses(k *node) {
+func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
-	case k.cover == watched && k.there() && dir:
+	case k.tracking == ignored && k.there() && dir:
 		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
 		return
 	case k.there() && !dir && k.sum == "":
@@ -226,7 +226,7 @@ func (s *sweep) loses(k *node) {
 }
 
 // list finds out which entries a directory has, and what is kept of them.
-func (s *sweep) list(n *node, f *disk.Folder, path string) error {
+func (s *scan) list(n *node, f *disk.Folder, path string) error {
 	names, err := f.Names()
 	if err != nil {
 		if errors.Is(err, disk.ErrKernel) {
@@ -238,7 +238,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 	}
 	slices.Sort(names)
 	hides := func(string, bool) bool { return true }
-	if n.cover != watched && len(names) > 0 {
+	if n.tracking != ignored && len(names) > 0 {
 		hides = s.ws.GitHides(path)
 	}
 	var kids []*node
@@ -248,7 +248,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 		}
 		k := n.kid(name, false)
 		if k == nil {
-			if n.cover == watched && s.watched.Load()+int64(len(kids)) >= int64(s.limits.Watched) {
+			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= int64(s.limits.Ignored) {
 				continue
 			}
 			k = &node{name: name, up: n}
@@ -261,7 +261,7 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 			continue
 		}
 		s.vanish(k)
-		if k.cover == named || !k.useless() {
+		if k.tracking == explicit || !k.useless() {
 			kids = append(kids, k)
 		}
 	}
@@ -274,29 +274,29 @@ func (s *sweep) list(n *node, f *disk.Folder, path string) error {
 }
 
 // assign says what is kept of an entry. A file that is named is kept in any case.
-func (s *sweep) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
+func (s *scan) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 	look, err := f.LookAt(k.name)
 	if err != nil {
 		return
 	}
-	to := whole
+	to := full
 	if hides(k.name, look.Mode.IsDir()) {
-		to = watched
+		to = ignored
 	}
 	switch {
-	case k.cover == named && to == watched && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
-	case k.cover == watched && to == whole && k.there(): // it is not new, though nothing of it was kept before
+	case k.tracking == explicit && to == ignored && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
+	case k.tracking == ignored && to == full && k.there(): // it is not new, though nothing of it was kept before
 	default:
-		if k.cover == whole && to == watched {
+		if k.tracking == full && to == ignored {
 			k.gone()
 		}
-		k.cover = to
+		k.tracking = to
 	}
 }
 
 // file looks at what is no directory.
-func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
-	if k.cover != watched {
+func (s *scan) file(k *node, f *disk.Folder, look disk.Look, dir string) {
+	if k.tracking != ignored {
 		s.files.Add(1)
 	}
 	k.become(false)
@@ -317,7 +317,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 		switch known := was != (disk.Look{}); {
 		case known && !unwritten(was, look):
 			s.note(&s.lost, path+": changed")
-		case known || k.cover == watched || s.first:
+		case known || k.tracking == ignored || s.first:
 		case special(look.Mode):
 			s.note(&s.made, path)
 		default:
@@ -331,7 +331,7 @@ func (s *sweep) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 }
 
 // keep keeps a file as it is.
-func (s *sweep) keep(k *node, look disk.Look, content []byte) {
+func (s *scan) keep(k *node, look disk.Look, content []byte) {
 	sum, err := s.store.add(content)
 	if err != nil {
 		s.fail(err)
@@ -359,10 +359,10 @@ func unwritten(a, b disk.Look) bool {
 }
 
 // content returns what is kept of a file.
-func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) ([]byte, error) {
+func (s *scan) content(k *node, f *disk.Folder, look disk.Look, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
-	case k.cover == watched, secret.Path(s.ws.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.limits.File):
+	case k.tracking == ignored, secret.Path(s.ws.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.limits.File):
 		return nil, errUnkept
 	case link:
 		to, err := f.Readlink(k.name)
@@ -378,7 +378,7 @@ func (s *sweep) content(k *node, f *disk.Folder, look disk.Look, path string) ([
 
 // path looks at a file that an edit names, and at the directories above it from base
 // on, which is there.
-func (s *sweep) path(top *node, base, path string) {
+func (s *scan) path(top *node, base, path string) {
 	n := top.at(base, true)
 	f := s.open(n, base)
 	if f == nil {
@@ -390,9 +390,9 @@ func (s *sweep) path(top *node, base, path string) {
 		n = n.kid(name, true)
 		look, err := f.LookAt(name)
 		last := i == len(names)-1
-		if last && n.cover == watched {
+		if last && n.tracking == ignored {
 			n.gone()
-			n.cover = named
+			n.tracking = explicit
 		}
 		n.wanted = n.wanted || last
 		switch {
