@@ -164,9 +164,7 @@ func (r *repo) remove(gone []string) error {
 		}
 	}
 	for _, id := range gone {
-		if rerr := top.Remove(filepath.Join(statesDir, id+".zip")); rerr != nil && err == nil {
-			err = rerr
-		}
+		err = errors.Join(err, top.Remove(filepath.Join(statesDir, id+".zip")))
 	}
 	return err
 }

@@ -49,14 +49,11 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.tree.top == nil {
-		h.tree.top = h.load()
-		h.tree.scanned = h.tree.top != nil
-		if h.tree.top == nil {
-			h.tree.top = &node{}
-		}
-	} else if collected {
+	if first := h.tree.top == nil; first || collected {
 		h.reset()
+		if first {
+			h.load()
+		}
 	}
 	// Another process may have taken something back.
 	if session := h.cfg.Session(); session == "" {
@@ -80,13 +77,12 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 	}()
 	s = h.tree.newScan(ctx, h.store)
 	if all && h.tree.partial == nil {
-		if err := h.tree.scan(s); err != nil {
-			if !errors.Is(err, errTooMuch) {
-				return nil, s, err
-			}
+		if err := h.tree.scan(s); errors.Is(err, errTooMuch) {
 			h.tree.partial, h.tree.top = err, &node{}
 			h.store.discard()
 			s = h.tree.newScan(ctx, h.store)
+		} else if err != nil {
+			return nil, s, err
 		}
 	}
 	if all { // those that the rest does not show
@@ -169,13 +165,18 @@ func (h *history) reset() {
 	h.tree.top, h.known, h.tree.scanned, h.saved = &node{}, false, false, false
 }
 
-// drop closes the repository as well: perhaps it is not the one that is there.
-func (h *history) drop() {
-	h.reset()
+// close closes the store.
+func (h *history) close() {
 	if h.store != nil {
 		h.store.close()
 		h.store = nil
 	}
+}
+
+// drop closes the store as well: perhaps it is not the one that is there.
+func (h *history) drop() {
+	h.reset()
+	h.close()
 }
 
 // begin keeps what is there of the paths of a plan, and notes that the plan is carried

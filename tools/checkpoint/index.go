@@ -55,38 +55,36 @@ func (h *history) save() {
 	}
 }
 
-// load reads what was known of the files, nil if nothing is. Where a state is gone
-// that was there, nothing is.
-func (h *history) load() *node {
+// load reads what was known of the files. Where a state is gone that was there, nothing is.
+func (h *history) load() {
 	b, err := h.store.read(indexFile, mostIndex)
 	z, zerr := gzip.NewReader(bytes.NewReader(b))
-	if err != nil || zerr != nil {
-		return nil
+	if cmp.Or(err, zerr) != nil {
+		return
 	}
 	var x index
 	in := io.LimitReader(z, mostIndex)
 	derr := gob.NewDecoder(in).Decode(&x)
 	if _, err := io.Copy(io.Discard, in); err != nil || derr != nil { // its end has the checksum
-		return nil
+		return
 	}
 	states := h.store.states()
 	for _, id := range x.States {
 		if _, there := slices.BinarySearch(states, id); !there {
-			return nil
+			return
 		}
 	}
 	path := []*node{{}}
 	for _, l := range x.Nodes {
 		if l.Depth < 1 || l.Depth > min(len(path), mostDepth) || l.Name != filepath.Base(l.Name) || l.Name == "." || l.Name == ".." {
-			return nil
+			return
 		}
 		up := path[l.Depth-1]
 		n := &node{name: l.Name, up: up, look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled}
 		up.kids = append(up.kids, n)
 		path = append(path[:l.Depth], n)
 	}
-	h.tree.rules = x.Rules
-	return path[0]
+	h.tree.top, h.tree.rules, h.tree.scanned = path[0], x.Rules, true
 }
 
 // mostDepth bounds how many directories are in each other.

@@ -104,19 +104,14 @@ func (k *Keeper) Ready() error {
 	return cmp.Or(k.tree.partial, k.failed)
 }
 
-// Close keeps what is known of the files for the next session, and closes the
-// repository.
+// Close keeps what is known of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.states.store == nil {
-		return
-	}
-	if k.tree.scanned && !k.states.saved {
+	if k.states.store != nil && k.tree.scanned && !k.states.saved {
 		k.states.save()
 	}
-	k.states.store.close()
-	k.states.store = nil
+	k.states.close()
 }
 
 // once returns a function that tells each text once.
