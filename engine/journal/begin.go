@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 
 	"google.golang.org/genai"
@@ -42,13 +41,4 @@ func (f *File) begin(id string) {
 	if b, err := encode(map[string]any{"$begun": begunLine{f.said.ID, id}}); err == nil {
 		f.write(b)
 	}
-}
-
-// begun takes apart which call has begun, nil if nobody wants to know.
-func (k *reader) begun(b []byte) *begunLine {
-	l := &begunLine{}
-	if k.want == glance || json.Unmarshal(b, l) != nil {
-		return nil
-	}
-	return l
 }

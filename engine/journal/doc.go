@@ -29,10 +29,10 @@
 // A process that records a session holds a lock on it, and no other of this
 // program goes on with it meanwhile.
 //
-// # What is not shown is not decoded
+// # Line by line
 //
-// Lines are taken apart in blocks, side by side, and for a list at their outermost
-// level only. A value is decoded when it is needed: for a list the beginning of a
-// question, for a history the parts that are in it. Of sessions that are not gone on
-// with, only the beginning is looked at, where that tells which one was the last.
+// A line is decoded by itself, by encoding/json; several are at the same time. A list decodes
+// the head and the tail of a long file, and between them the lines that change the name or
+// drop messages. To resume the last session, only the first lines of the others are read,
+// where these tell which one was the last.
 package journal

@@ -304,7 +304,7 @@ func TestPipeIsNoSession(t *testing.T) {
 	if _, err := Load(path); err == nil {
 		t.Error("a pipe was loaded")
 	}
-	if _, err := read(path); err == nil {
+	if _, err := glance(path); err == nil {
 		t.Error("a pipe was read")
 	}
 	if ss, err := List(dir); err != nil || len(ss) > 0 {

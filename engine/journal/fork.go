@@ -13,7 +13,7 @@ import (
 // turns. Its name is the other's, changed to a copy's name that no session of there has. The
 // other session is not changed; another process may work with it.
 func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) {
-	c, r, err := loadRecord(from.Path)
+	c, r, err := loadRecord(from.Path, true)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -64,7 +64,7 @@ var copied = regexp.MustCompile(` \(fork( [0-9]+)?\)$`)
 // restored returns a session that begins with what was said, as a file says that
 // may be anybody's. Every call in it has one answer.
 func restored(cfg Config, saved Saved) (Opened, error) {
-	r := &record{want: raw}
+	r := &record{}
 	said := slices.DeleteFunc(slices.Clone(saved.History), func(c *genai.Content) bool { return c == nil })
 	list, err := r.list(said, saved.At)
 	if err != nil {

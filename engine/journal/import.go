@@ -12,7 +12,7 @@ import (
 // file path, by the user and the model. The file is not changed. Its author may be anybody,
 // so only the messages count: no directory that the file names is worked in.
 func importFile(cfg Config, path string) (Opened, error) {
-	c, r, err := loadRecord(path)
+	c, r, err := loadRecord(path, true)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -25,8 +25,8 @@ func importFile(cfg Config, path string) (Opened, error) {
 	}
 	messages := []json.RawMessage{note}
 	for _, m := range r.messages {
-		if m.id != openingID && (m.kind == "user" || m.kind == "gemini") && json.Valid(m.kept.raw) {
-			messages = append(messages, m.kept.raw)
+		if m.ID != openingID && (m.Type == "user" || m.Type == "gemini") {
+			messages = append(messages, m.raw)
 		}
 	}
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})

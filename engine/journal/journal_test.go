@@ -257,7 +257,7 @@ func TestContinue(t *testing.T) {
 	if n := strings.Count(string(b), "<session_context>"); n != 2 {
 		t.Errorf("the opening message was recorded %d times, want 2", n)
 	}
-	if r := fold(b, false); r.messages[0].id != openingID || r.index[openingID] != 0 {
+	if r := fold(b, false); r.messages[0].ID != openingID || r.index[openingID] != 0 {
 		t.Error("the opening message is not the first")
 	}
 }

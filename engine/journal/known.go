@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -35,7 +34,7 @@ func (k *known) amend(said []*genai.Content, at time.Time) (lines []byte, ok boo
 		return nil, false
 	}
 	for i, c := range said {
-		if k.said[i] == c || reflect.DeepEqual(k.said[i], c) {
+		if k.said[i] == c || alike(k.said[i], c) {
 			continue
 		}
 		call := firstAnswered(c.Parts)
@@ -70,11 +69,8 @@ func (r *record) known(said []*genai.Content) *known {
 		}
 	}
 	for _, m := range r.messages {
-		if m.kind != "user" {
-			continue
-		}
-		if call := calls[firstAnswered(decodeParts(m.kept.body.content))]; call != "" {
-			k.ids[call] = m.id
+		if call := calls[firstAnswered(m.Content)]; m.Type == "user" && call != "" {
+			k.ids[call] = m.ID
 		}
 	}
 	return k

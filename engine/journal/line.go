@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -17,15 +18,18 @@ import (
 const FormatVersion = 1
 
 type metaLine struct {
-	SessionID   string   `json:"sessionId"`
-	ProjectHash string   `json:"projectHash"`
-	StartTime   string   `json:"startTime"`
-	LastUpdated string   `json:"lastUpdated"`
-	Kind        string   `json:"kind"`
-	Directories []string `json:"directories,omitempty"`
-	Summary     string   `json:"summary,omitempty"`
-	ForkOf      string   `json:"forkedFrom,omitempty"`
-	Format      int      `json:"formatVersion"`
+	SessionID   string            `json:"sessionId"`
+	ProjectHash string            `json:"projectHash"`
+	StartTime   string            `json:"startTime"`
+	LastUpdated string            `json:"lastUpdated"`
+	Kind        string            `json:"kind"`
+	Directories []string          `json:"directories,omitempty"`
+	Summary     string            `json:"summary,omitempty"`
+	Name        string            `json:"name,omitempty"`
+	ForkOf      string            `json:"forkedFrom,omitempty"`
+	Elsewhere   map[string]Place  `json:"remoteAgents,omitempty"`
+	Format      int               `json:"formatVersion"`
+	Messages    []json.RawMessage `json:"messages,omitempty"` // take the place of all
 }
 
 type messageLine struct {

@@ -16,7 +16,6 @@ import (
 	"unicode"
 
 	"gemline/engine"
-	"gemline/engine/disk"
 	"gemline/engine/parallel"
 	"gemline/engine/text"
 )
@@ -34,6 +33,7 @@ type Session struct {
 	Start       time.Time
 	Updated     time.Time
 	Messages    int      // questions and answers
+	Partial     bool     // of a long file's messages, a list has counted the first and the last
 	Directories []string // that were worked in beside the project's
 
 	// Elsewhere says where conversations with agents on other servers are, keyed by a name
@@ -61,7 +61,7 @@ func List(dir string) ([]Session, error) {
 	}
 	found := make([]Session, len(names))
 	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) {
-		if s, err := read(filepath.Join(dir, names[i])); err == nil && s.Kind != "subagent" && s.Messages > 0 {
+		if s, err := glance(filepath.Join(dir, names[i])); err == nil && s.Kind != "subagent" && s.Messages > 0 {
 			found[i] = s
 		}
 	})
@@ -97,7 +97,7 @@ func sessionFiles(dir, id string) (found []Session) {
 		if !strings.Contains(name, fileName(idPrefix(id))) {
 			continue
 		}
-		if s, err := read(filepath.Join(dir, name)); err == nil && s.ID == id {
+		if s, err := glance(filepath.Join(dir, name)); err == nil && s.ID == id {
 			found = append(found, s)
 		}
 	}
@@ -120,59 +120,24 @@ func isSessionName(name string) bool {
 		(strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
 }
 
-// read returns the session in a file, without its messages.
-func read(path string) (Session, error) {
-	f, err := disk.Open(path)
-	if err != nil {
-		return Session{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Session{}, err
-	}
-	var r record
-	if strings.HasSuffix(path, ".json") {
-		b, err := disk.Content(f, maxLine)
-		if err != nil {
-			return Session{}, err
-		}
-		r.line(b)
-	} else if err := lines(f, r.line); err != nil {
-		return Session{}, err
-	}
-	if !validID(r.session.ID) {
-		return Session{}, fmt.Errorf("%s holds no session", path)
-	}
-	s := r.summary()
-	s.Path = path
-	if s.Updated.IsZero() {
-		s.Updated = info.ModTime()
-	}
-	if s.Start.IsZero() {
-		s.Start = s.Updated
-	}
-	return s, nil
+// glance returns the session in a file, read as far as a list needs.
+func glance(path string) (Session, error) {
+	return (&record{glance: true}).read(path)
 }
 
 // summary returns the session with what its messages tell about it.
 func (r *record) summary() Session {
-	s := r.session
-	if s.Kind == "" {
-		s.Kind = "main"
-	}
-	s.Title = cmp.Or(s.Name, title(s.Summary), title(withoutPiped(r.asked)))
+	m := &r.meta
+	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
+		Summary: m.Summary, ForkOf: title(m.ForkOf), Start: r.start, Updated: r.updated, Directories: m.Directories,
+		Elsewhere: m.Elsewhere, Partial: r.partial}
 	for _, m := range r.messages {
-		if m.real {
+		if m.question() != "" || m.Type == "gemini" && len(m.Content)+len(m.Parts)+len(m.Thoughts)+len(m.Calls) > 0 {
 			s.Messages++
 		}
-		if s.Title == "" {
-			s.Title = title(withoutPiped(m.text))
-		}
 	}
-	if s.Title == "" {
-		s.Title = "(no question)"
-	}
+	question := title(withoutPiped(cmp.Or(r.asked, asked(r.messages))))
+	s.Title = cmp.Or(s.Name, title(s.Summary), question, "(no question)")
 	return s
 }
 
@@ -349,6 +314,11 @@ type Listed struct {
 func JSON(sessions []Session, current string) []Listed {
 	out := make([]Listed, len(sessions))
 	for i, s := range sessions {
+		if s.Partial {
+			if whole, err := new(record).read(s.Path); err == nil {
+				s.Messages = whole.Messages
+			}
+		}
 		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
 			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
 			Messages: s.Messages, Current: s.ID == current, Path: s.Path}

@@ -1,19 +1,15 @@
 package journal
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"google.golang.org/genai"
 
 	"gemline/engine"
-	"gemline/engine/disk"
 	"gemline/engine/steer"
 )
 
@@ -33,135 +29,65 @@ type Conversation struct {
 	kept   []json.RawMessage // the messages of a file that must be copied
 }
 
-// maxFile is the size of a file that is not loaded.
-const maxFile = 1 << 30
-
 // Load reads the session file path. It fails if that can't be read or holds no
 // session; lines that make no sense are passed over.
 func Load(path string) (*Conversation, error) {
-	if strings.HasSuffix(path, ".json") {
-		c, _, err := loadRecord(path)
-		return c, err
+	c, r, err := loadRecord(path, strings.HasSuffix(path, ".json"))
+	if err == nil {
+		c.kept = r.bytes()
 	}
-	f, err := disk.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: disk.LargeError(maxFile)}
-	}
-	const block = 256 << 10 // more would not stay in the processor's cache
-	r, err := foldBlocks(f, info.Size(), block)
-	if err != nil {
-		return nil, err
-	}
-	return r.conversation(path, info)
-}
-
-// foldBlocks reads the lines of the first size bytes of f, in blocks.
-func foldBlocks(f io.ReaderAt, size, block int64) (*record, error) {
-	all, err := changes(f, size, block)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for _, block := range all {
-		n += len(block)
-	}
-	r := &record{want: spoken, index: make(map[string]int, n)}
-	for _, block := range all {
-		for _, c := range block {
-			r.apply(c)
-		}
-	}
-	return r, nil
+	return c, err
 }
 
 // LoadMessages is Load, and returns the messages that make up the file, too.
 func LoadMessages(path string) (*Conversation, []json.RawMessage, error) {
-	c, r, err := loadRecord(path)
+	c, r, err := loadRecord(path, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	var messages []json.RawMessage
-	for _, m := range r.messages {
-		if json.Valid(m.kept.raw) {
-			messages = append(messages, m.kept.raw)
-		}
-	}
-	return c, messages, nil
+	return c, r.bytes(), nil
 }
 
 // Displays returns the results of calls in a session file as the user saw them, by the ids of
 // the calls. It lacks results that were not text, and is empty if the file can't be read.
 func Displays(path string) map[string]string {
 	shown := map[string]string{}
-	_, messages, _ := LoadMessages(path)
-	for _, m := range messages {
-		var said struct {
-			ToolCalls []struct {
-				ID            string `json:"id"`
-				ResultDisplay any    `json:"resultDisplay"`
-			} `json:"toolCalls"`
-		}
-		json.Unmarshal(m, &said)
-		for _, c := range said.ToolCalls {
-			if s, ok := c.ResultDisplay.(string); ok && s != "" {
-				shown[c.ID] = s
+	var r record
+	r.read(path) // what can't be read has no messages
+	for _, m := range r.messages {
+		for _, c := range m.Calls {
+			if c.Display != "" {
+				shown[c.ID] = c.Display
 			}
 		}
 	}
 	return shown
 }
 
-// loadRecord is Load with the record, whose messages are kept as they stand.
-func loadRecord(path string) (*Conversation, *record, error) {
-	info, err := os.Stat(path)
+// loadRecord is Load with the record. Its messages keep their bytes if that is wanted.
+func loadRecord(path string, keep bool) (*Conversation, *record, error) {
+	r := &record{keep: keep}
+	s, err := r.read(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	b, err := disk.Read(path, maxFile)
-	if err != nil {
-		return nil, nil, err
+	if r.meta.Format > FormatVersion {
+		return nil, nil, &NewerError{ID: s.ID, Format: r.meta.Format}
 	}
-	whole := strings.HasSuffix(path, ".json")
-	r := fold(b, whole)
-	c, err := r.conversation(path, info)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, m := range r.messages {
-		if whole && json.Valid(m.kept.raw) {
-			c.kept = append(c.kept, bytes.Clone(m.kept.raw))
-		}
-	}
+	_, opened := r.index[openingID]
+	c := &Conversation{Session: s, opened: opened}
+	c.History, c.Interrupted, c.Unbegun = history(r.messages)
 	return c, r, nil
 }
 
-// conversation returns what r holds, as it was read from path.
-func (r *record) conversation(path string, info os.FileInfo) (*Conversation, error) {
-	if !validID(r.session.ID) {
-		return nil, fmt.Errorf("%s holds no session", path)
+// bytes returns the messages as they are in the file, if they keep that.
+func (r *record) bytes() (all []json.RawMessage) {
+	for _, m := range r.messages {
+		if m.raw != nil {
+			all = append(all, m.raw)
+		}
 	}
-	if r.format > FormatVersion {
-		return nil, &NewerError{ID: r.session.ID, Format: r.format}
-	}
-	c := &Conversation{Session: r.summary()}
-	c.History, c.Interrupted, c.Unbegun = history(r.messages)
-	c.Path = path
-	if c.Updated.IsZero() {
-		c.Updated = info.ModTime()
-	}
-	if c.Start.IsZero() {
-		c.Start = c.Updated
-	}
-	c.opened = slices.ContainsFunc(r.messages, func(m *message) bool { return m.id == openingID })
-	return c, nil
+	return all
 }
 
 // A NewerError means that a session is in a format of a newer program.
@@ -179,25 +105,6 @@ func (e *NewerError) Error() string {
 // Hint says how to get the newer program.
 func (e *NewerError) Hint() string {
 	return "gemline update says which command updates this one; leave out --resume to begin a session"
-}
-
-// fold reads the content of a session file: lines, or one object.
-func fold(b []byte, whole bool) *record {
-	r := &record{want: raw}
-	if whole {
-		r.line(b)
-		return r
-	}
-	for len(b) > 0 {
-		line := b
-		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			line, b = b[:i], b[i+1:]
-		} else {
-			b = nil
-		}
-		r.line(line)
-	}
-	return r
 }
 
 // unanswered is what the model is told of a call whose end was not recorded,
@@ -221,8 +128,8 @@ type rebuilder struct {
 type call struct {
 	fc     *genai.FunctionCall
 	answer []*genai.Part
-	result piece // the answer as it stands beside the call
-	idle   bool  // it had not begun at the last record
+	result json.RawMessage // the answer as it stands beside the call
+	idle   bool            // it had not begun at the last record
 }
 
 // history returns the conversation of messages, and which calls were under way, or had not
@@ -239,12 +146,12 @@ func history(messages []*message) (said []*genai.Content, interrupted, idle []*g
 // rebuild makes a history of messages, of which the last may be open.
 func rebuild(messages []*message) (r rebuilder) {
 	for i, m := range messages {
-		switch m.kind {
+		switch m.Type {
 		case "gemini":
 			r.model(m)
 		case "user":
 			if wasSaid(messages, i) {
-				r.user(m.spoken().content)
+				r.user(m.Content)
 			}
 		}
 		r.ends = append(r.ends, len(r.history))
@@ -256,12 +163,16 @@ func rebuild(messages []*message) (r rebuilder) {
 // like a command for the program was if the model answered it.
 func wasSaid(messages []*message, i int) bool {
 	m := messages[i]
-	if m.context || !m.command {
-		return !m.context
+	begin := m.first(strings.TrimSpace)
+	if m.ID == openingID || strings.HasPrefix(begin, "<session_context>") {
+		return false
+	}
+	if !strings.HasPrefix(begin, "/") && !strings.HasPrefix(begin, "?") {
+		return true
 	}
 	for _, next := range messages[i+1:] {
-		if next.kind == "gemini" || next.kind == "user" {
-			return next.kind == "gemini"
+		if next.Type == "gemini" || next.Type == "user" {
+			return next.Type == "gemini"
 		}
 	}
 	return false
@@ -270,30 +181,31 @@ func wasSaid(messages []*message, i int) bool {
 // model adds a message of the model.
 func (r *rebuilder) model(m *message) {
 	r.close()
-	said := m.spoken()
-	calls := said.calls
+	calls := slices.Clone(m.Calls)
 	c := &genai.Content{Role: genai.RoleModel}
 	take := func(parts []*genai.Part) {
 		for _, p := range parts {
-			if fc := p.FunctionCall; fc != nil {
-				r.open = append(r.open, matchCall(fc, &calls))
+			if p.FunctionCall != nil {
+				q, fc := *p, *p.FunctionCall // the message stays as it is
+				q.FunctionCall, p = &fc, &q
+				r.open = append(r.open, matchCall(&fc, &calls))
 			}
 			if wasModels(p) {
 				c.Parts = append(c.Parts, p)
 			}
 		}
 	}
-	take(said.parts)
+	take(m.Parts)
 	if len(c.Parts) == 0 { // another program wrote it
-		take(said.content)
-		for _, k := range calls { // that the content does not have
-			matchCall(k.fc, &[]*call{})
-			c.Parts = append(c.Parts, &genai.Part{FunctionCall: k.fc})
-			r.open = append(r.open, k)
+		take(m.Content)
+		for len(calls) > 0 { // that the content does not have
+			fc := &genai.FunctionCall{ID: calls[0].ID, Name: calls[0].Name}
+			c.Parts = append(c.Parts, &genai.Part{FunctionCall: fc})
+			r.open = append(r.open, matchCall(fc, &calls))
 		}
 	}
 	for _, k := range r.open {
-		k.idle = m.begins && !slices.Contains(m.begun, engine.CallID(k.fc))
+		k.idle = m.Begins && !slices.Contains(m.begun, engine.CallID(k.fc))
 	}
 	if len(c.Parts) > 0 {
 		r.history = append(r.history, c)
@@ -305,126 +217,20 @@ func wasModels(p *genai.Part) bool {
 	return p.FunctionResponse == nil && (!p.Thought || engine.GoesBack(p))
 }
 
-// spoken returns what was said in m. What is not decoded yet is so each time anew, since
-// a history is free to change it.
-func (m *message) spoken() *said {
-	if m.said != nil {
-		return m.said
-	}
-	k := reader{want: raw}
-	s := k.decode(m.kind, m.kept.body)
-	for _, result := range m.kept.results {
-		s.calls = append(s.calls, k.calls(result)...)
-	}
-	return s
-}
-
-// decode decodes what was said in the message o, as far as it matters.
-func (k *reader) decode(kind string, o object) *said {
-	s := o.early
-	if s == nil {
-		s = &said{}
-	}
-	switch kind {
-	case "user":
-		if s.content == nil {
-			s.content = decodeParts(o.content)
-		}
-	case "gemini":
-		if s.calls == nil {
-			eachElement(o.calls, func(v []byte) { s.calls = append(s.calls, k.calls(v)...) })
-		}
-		if s.parts == nil {
-			s.parts = decodeParts(o.parts)
-		}
-		if s.content == nil && !slices.ContainsFunc(s.parts, wasModels) {
-			s.content = decodeParts(o.content)
-		}
-	}
-	return s
-}
-
-// decodeEarly decodes a value of o that begins at b[at] and is likely to be large, so that
-// nothing has to be looked through twice. It returns the index behind the value, or -1 if
-// the value is of another kind, or unusual.
-func (k *reader) decodeEarly(o *object, key, b []byte, at int) (end int) {
-	if o.early == nil {
-		o.early = &said{}
-	}
-	switch e := o.early; string(key) {
-	case "content":
-		e.content, end = walkParts(b, at)
-	case "parts":
-		e.parts, end = walkParts(b, at)
-	case "toolCalls":
-		e.calls, end = k.walkCalls(b, at)
-	default:
-		end = -1
-	}
-	return end
-}
-
-// calls decodes what stands about one call, if b is that, but for its result, which
-// may not be needed.
-func (k *reader) calls(b []byte) []*call {
-	if c, end := k.walkCall(b, skipSpace(b, 0)); isEnd(b, end) {
-		return []*call{c}
-	}
-	return nil
-}
-
-// walkCalls decodes the array of calls that begins at b[at], and returns the index behind
-// it, or -1 if it is anything else.
-func (k *reader) walkCalls(b []byte, at int) (all []*call, end int) {
-	end = walkElements(b, at, func(at int) int {
-		c, end := k.walkCall(b, at)
-		all = append(all, c)
-		return end
-	})
-	if end < 0 {
-		return nil, -1
-	}
-	return all, end
-}
-
-func (k *reader) walkCall(b []byte, at int) (*call, int) {
-	c := &call{fc: &genai.FunctionCall{}}
-	end := walkFields(b, at, func(key []byte, at int) int {
-		end := skipValue(b, at)
-		if end < 0 {
-			return -1
-		}
-		switch v := b[at:end]; string(key) {
-		case "id":
-			c.fc.ID = decodeString(v)
-		case "name":
-			c.fc.Name = decodeString(v)
-		case "args":
-			c.fc.Args, _ = walkArgs(b, at)
-		case "result":
-			c.result = k.piece(v)
-		}
-		return end
-	})
-	return c, end
-}
-
 // matchCall brings fc into the form the engine works with. If calls has the same call, its
 // result and the arguments of its run are taken from there.
-func matchCall(fc *genai.FunctionCall, calls *[]*call) *call {
+func matchCall(fc *genai.FunctionCall, calls *[]called) *call {
 	k := &call{fc: fc}
-	bare := func(fc *genai.FunctionCall) string { return strings.TrimPrefix(fc.ID, fc.Name+"__") }
-	if i := slices.IndexFunc(*calls, func(beside *call) bool {
-		return beside.fc.Name == fc.Name && (fc.ID == "" || bare(beside.fc) == bare(fc))
+	bare := func(id string) string { return strings.TrimPrefix(id, fc.Name+"__") }
+	if i := slices.IndexFunc(*calls, func(c called) bool {
+		return c.Name == fc.Name && (fc.ID == "" || bare(c.ID) == bare(fc.ID))
 	}); i >= 0 {
 		beside := (*calls)[i]
-		if fc.Args == nil || len(beside.fc.Args) > 0 {
-			fc.Args = beside.fc.Args
+		if fc.Args == nil || len(beside.Args) > 0 {
+			fc.Args = beside.Args
 		}
-		if fc.ID == "" {
-			fc.ID = beside.fc.ID
-		}
-		k.result = beside.result
+		fc.ID = cmp.Or(fc.ID, beside.ID)
+		k.result = beside.Result
 		*calls = slices.Delete(*calls, i, i+1)
 	}
 	engine.Normalize(fc)
@@ -460,7 +266,9 @@ func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered b
 	for _, p := range parts {
 		switch {
 		case p.FunctionResponse != nil:
-			taken = r.openCall(p.FunctionResponse)
+			q, fr := *p, *p.FunctionResponse // the message stays as it is
+			q.FunctionResponse, p = &fr, &q
+			taken = r.openCall(&fr)
 			if dropping = taken == nil; !dropping {
 				answered = true
 				taken.answer = append(taken.answer, p)
@@ -501,7 +309,9 @@ func (r *rebuilder) close() {
 	for _, k := range r.open {
 		if len(k.answer) == 0 {
 			other := rebuilder{open: []*call{k}}
-			other.answers(decodeParts(k.result.bytes()))
+			var beside parts
+			json.Unmarshal(k.result, &beside) // which is JSON, or nothing
+			other.answers(beside)
 		}
 		if len(k.answer) == 0 {
 			why := unanswered

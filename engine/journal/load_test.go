@@ -108,7 +108,7 @@ func TestLoad(t *testing.T) {
 		{"broken lines", []string{"", "{", "\xff\xfe", `"text"`, `[1]`, head, `{"id":"q","type":"user","content":[{"text":"h`, q, "null", `{"id":1,"type":2}`, "{}", end, `{"id":"t","type":"us`}, "user: hi\nmodel: done\n"},
 		{"invalid UTF-8", []string{head, "{\"id\":\"q\",\"type\":\"user\",\"content\":\"a\xffb\"}"}, "user: a\ufffdb\n"},
 		{"empty messages", []string{head, `{"id":"q","type":"user","content":[]}`, `{"id":"r","type":"user"}`, `{"id":"e","type":"gemini","content":""}`}, ""},
-		{"calls of nothing", []string{head, `{"id":"g","type":"gemini","toolCalls":[{},{"args":5},"x",{"result":"done"}]}`},
+		{"calls of nothing", []string{head, `{"id":"g","type":"gemini","toolCalls":[{},{"args":5},{"result":"done"}]}`},
 			"model: call(generic_tool  map[]) call(generic_tool  map[]) call(generic_tool  map[])\nuser:" + strings.Repeat(" answer(generic_tool  map[error:"+unanswered+"])", 3) + "\n"},
 		{"metadata later", []string{q, head, end}, "user: hi\nmodel: done\n"},
 		{"CRLF", []string{head + "\r", q + "\r", end + "\r"}, "user: hi\nmodel: done\n"},
@@ -231,55 +231,53 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(oldForm), true)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		r := fold(b, whole)
-		past, _, _ := history(r.messages)
+		past := r.said()
 		wellFormed(t, past)
-		if !whole {
-			sameInBlocks(t, r.summary(), past, b, int64(len(b)/3+1))
+		if d := cmp.Diff(past, r.said()); d != "" {
+			t.Errorf("said again (-first +second):\n%s", d)
 		}
-		var listed record
-		if whole {
-			listed.line(b)
-		} else if err := lines(bytes.NewReader(b), listed.line); err != nil {
-			t.Fatal(err)
-		}
-		title := listed.summary().Title
+		title := r.summary().Title
 		if strings.ContainsAny(title, "\n\r\x1b\x00") || len([]rune(title)) > 100 {
 			t.Errorf("title %q", title)
 		}
 	})
 }
 
-// sameInBlocks holds what blocks of a session file tell to what its lines do.
-func sameInBlocks(t *testing.T, s Session, past []*genai.Content, b []byte, block int64) {
-	t.Helper()
-	r, err := foldBlocks(bytes.NewReader(b), int64(len(b)), block)
-	if err != nil {
-		t.Fatal(err)
+// fold returns the record of a session file's content.
+func fold(b []byte, whole bool) *record {
+	r := &record{keep: true}
+	if whole {
+		r.line(b)
+	} else if err := r.lines(bytes.NewReader(b), 0); err != nil {
+		panic(err)
 	}
-	inBlocks, _, _ := history(r.messages)
-	if d := cmp.Diff(past, inBlocks); d != "" {
-		t.Errorf("in blocks of %d (-lines +blocks):\n%s", block, d)
-	}
-	if d := cmp.Diff(s, r.summary()); d != "" {
-		t.Errorf("in blocks of %d (-lines +blocks):\n%s", block, d)
-	}
+	return r
 }
 
-// However lines and blocks meet, nothing is lost or told twice.
-func TestBlocks(t *testing.T) {
-	b := bigSession(40 << 10)
-	b = append(b, `{"$result":{"message":"1","id":"ls__x","name":"ls","result":[]}}`+"\n"+`{"id":"end","type":"user","content":"`...)
-	b = append(append(b, bytes.Repeat([]byte("y"), 70<<10)...), `"}`...)
-	r := fold(b, false)
-	past, _, _ := history(r.messages)
-	for _, block := range []int64{999, 4096, 30_000, 64 << 10, 1 << 20} {
-		sameInBlocks(t, r.summary(), past, b, block)
-	}
-	short := []byte(head + "\n\n" + `{"id":"a","type":"user","content":"q"}` + "\r\n" + `{"id":"b","type":"gemini","content":"r"}`)
-	r = fold(short, false)
-	past, _, _ = history(r.messages)
-	for block := range int64(len(short)) {
-		sameInBlocks(t, r.summary(), past, short, block+1)
+// A list reads the ends of a long file, and in between what changes the name, the title or
+// which messages there are.
+func TestListOfLong(t *testing.T) {
+	dir := t.TempDir()
+	long := string(bigSession(3 << 20))
+	at := strings.Index(long[len(long)/2:], "\n") + len(long)/2 + 1
+	for name, c := range map[string]struct{ mid, end, title string }{
+		"plain": {title: "first"}, "named": {mid: `{"$set":{"name":"Fruit"}}`, title: "Fruit"},
+		"replaced":              {mid: `{"$set":{"messages":[` + ask("second") + `]}}`, title: "second"},
+		"rewound":               {end: `{"$rewindTo":"2"}`, title: "first"},
+		"rewound to the middle": {end: fmt.Sprintf(`{"$rewindTo":"a%d"}`, strings.Count(long, `"type":"user"`)/2), title: "first"},
+	} {
+		path := write(t, dir, "session-long.jsonl", strings.Replace(long[:at], "\n", "\n"+ask("first")+"\n", 1)+c.mid+"\n"+long[at:]+c.end)
+		ss, err := List(dir)
+		if err != nil || len(ss) != 1 {
+			t.Fatal(ss, err)
+		}
+		whole := load(t, path)
+		if ss[0].Title != c.title || whole.Title != c.title {
+			t.Errorf("%s: the title is %q in the list, and %q", name, ss[0].Title, whole.Title)
+		}
+		if n := JSON(ss, "")[0].Messages; n != whole.Messages || ss[0].Messages > n {
+			t.Errorf("%s: %d and %d messages of %d", name, ss[0].Messages, n, whole.Messages)
+		}
 	}
 }
 
@@ -290,7 +288,7 @@ func TestLongLines(t *testing.T) {
 	if c := load(t, path); len(c.History) != 2 || len(c.History[0].Parts[0].Text) != len(long)+1 {
 		t.Error("a long message was not loaded")
 	}
-	if ss, err := List(dir); err != nil || len(ss) != 1 || ss[0].Messages != 2 || !strings.HasPrefix(ss[0].Title, "xxx") {
+	if ss, err := List(dir); err != nil || len(ss) != 1 || JSON(ss, "")[0].Messages != 2 || !strings.HasPrefix(ss[0].Title, "xxx") {
 		t.Errorf("listed %+v, %v", ss, err)
 	}
 }
@@ -331,11 +329,11 @@ func BenchmarkResume(b *testing.B) {
 }
 
 func BenchmarkList(b *testing.B) {
-	big := bigSession(50 << 20)
+	big := bytes.Replace(bigSession(50<<20), []byte("\n"), []byte("\n"+ask("first")+"\n"), 1)
 	b.SetBytes(int64(len(big)))
 	for b.Loop() {
-		var r record
-		if err := lines(bytes.NewReader(big), r.line); err != nil || r.summary().Messages == 0 {
+		r := record{glance: true}
+		if err := r.lines(bytes.NewReader(big), int64(len(big))); err != nil || asked(r.messages) != "first" {
 			b.Fatal(err)
 		}
 	}

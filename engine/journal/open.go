@@ -148,8 +148,9 @@ func begins(path string) Session {
 	if whole {
 		r.line(line)
 	}
-	r.session.Path = path
-	return r.session
+	s := r.summary()
+	s.Path = path
+	return s
 }
 
 // newID returns the id of a session that begins under no name.

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -41,17 +40,18 @@ func own(text string) string {
 
 // isSnapshot reports whether a message stands for what compression has summed up.
 func (m *message) isSnapshot() bool {
-	text := strings.TrimSpace(m.words)
+	text := m.first(strings.TrimSpace)
 	return strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, "<state_snapshot>")
 }
 
-// asked returns how the first question begins, "" if there is none.
+// asked returns the first question, "" if there is none.
 func asked(messages []*message) string {
-	i := slices.IndexFunc(messages, func(m *message) bool { return m.text != "" })
-	if i < 0 {
-		return ""
+	for _, m := range messages {
+		if s := m.question(); s != "" {
+			return s
+		}
 	}
-	return messages[i].text
+	return ""
 }
 
 // words returns the words of a message, of a user's what the user has typed.

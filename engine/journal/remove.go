@@ -19,7 +19,7 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 	}
 	defer unlock(lock)
 	for _, path := range paths {
-		if now, err := read(path); !last.IsZero() && err == nil && now.Updated.After(last) {
+		if now, err := glance(path); !last.IsZero() && err == nil && now.Updated.After(last) {
 			return errNewer
 		}
 	}
@@ -50,7 +50,7 @@ func filesOf(dir string) (map[string][]string, error) {
 	paths := map[string][]string{}
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if s, err := read(path); err == nil {
+		if s, err := glance(path); err == nil {
 			paths[s.ID] = append(paths[s.ID], path)
 		}
 	}

@@ -31,25 +31,24 @@ func (f *File) Rewrite(said []*genai.Content) error {
 		return f.append(lines, at)
 	}
 	f.known = nil // until the new conversation is known
-	b, err := f.content()
+	r, err := f.record()
 	if err != nil {
 		return err
 	}
-	r := fold(b, false)
-	old := r.said()
-	if equal(old, said) {
-		f.known = r.known(said)
-		return nil
-	}
-	if lines := r.amend(old, said, at); lines != nil {
+	known := r.known(r.said())
+	if lines, ok := known.amend(said, at); ok {
 		for line := range bytes.Lines(lines) {
 			r.line(line)
 		}
 		if equal(r.said(), said) {
-			f.known = r.known(said)
+			if f.known = known; lines == nil {
+				return nil
+			}
 			return f.append(lines, at)
 		}
-		r = fold(b, false)
+		if r, err = f.record(); err != nil {
+			return err
+		}
 	}
 	var line any
 	if id := r.cut(said); id != "" {
@@ -61,7 +60,8 @@ func (f *File) Rewrite(said []*genai.Content) error {
 		}
 		line = map[string]any{"$set": map[string]any{"messages": list}}
 	}
-	if b, err = encode(line); err != nil {
+	b, err := encode(line)
+	if err != nil {
 		return err
 	}
 	if len(b) > maxLine {
@@ -73,61 +73,26 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	return f.append(b, at)
 }
 
-// content returns the lines of the file, together with the head that is still to be written.
-func (f *File) content() (b []byte, err error) {
+// record returns the record of the file, together with the head that is still to be written.
+func (f *File) record() (*record, error) {
+	r := &record{keep: true}
 	if f.exists {
 		if f.out == nil {
-			err = f.openFile()
+			if err := f.openFile(); err != nil {
+				return nil, err
+			}
 		}
-		if err == nil {
-			b, err = io.ReadAll(io.NewSectionReader(f.out, 0, maxFile))
+		if err := r.lines(io.NewSectionReader(f.out, 0, maxFile), 0); err != nil {
+			return nil, err
 		}
-		b = append(b, '\n')
 	}
-	return append(b, f.head...), err
+	return r, r.lines(bytes.NewReader(f.head), 0)
 }
 
 // said returns the conversation of r.
 func (r *record) said() []*genai.Content {
 	said, _, _ := history(r.messages)
 	return said
-}
-
-// amend returns lines with the answers to calls that differ in said, nil if anything else
-// differs.
-func (r *record) amend(old, said []*genai.Content, at time.Time) (lines []byte) {
-	if len(old) != len(said) {
-		return nil
-	}
-	for i, c := range said {
-		if alike(old[i], c) {
-			continue
-		}
-		line := newMessage(engine.Entry{Content: c}, at)
-		line.ID = r.answering(c)
-		l, err := encode(line)
-		if err != nil || line.ID == "" {
-			return nil
-		}
-		lines = append(lines, l...)
-	}
-	return lines
-}
-
-// answering returns the id of the message that answers the first call that c answers, ""
-// if there is none.
-func (r *record) answering(c *genai.Content) string {
-	id := firstAnswered(withNamedIDs(c.Parts))
-	if id == "" {
-		return ""
-	}
-	for _, m := range slices.Backward(r.messages) {
-		if m.kind == "user" && bytes.Contains(m.kept.body.content, []byte(id)) &&
-			firstAnswered(decodeParts(m.kept.body.content)) == id {
-			return m.id
-		}
-	}
-	return ""
 }
 
 // cut returns the id of the message whose removal, with all later ones, leaves said; "" if
@@ -137,7 +102,7 @@ func (r *record) cut(said []*genai.Content) string {
 	if i < 0 || !equal((&record{messages: r.messages[:i]}).said(), said) {
 		return ""
 	}
-	return r.messages[i].id
+	return r.messages[i].ID
 }
 
 // list returns messages that make up said, taken from r where r has them.
@@ -151,9 +116,8 @@ func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, e
 
 // conversation returns the conversation of a list of messages.
 func conversation(list []json.RawMessage) []*genai.Content {
-	b, _ := json.Marshal(list) // the parts are valid
-	r := record{want: raw}
-	r.set(&metadata{messages: (&reader{want: raw}).messages(b), replaces: true})
+	var r record
+	r.replace(list)
 	return r.said()
 }
 
@@ -169,17 +133,16 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 	next, list := 0, []json.RawMessage{}
 	keep := func(to int) { // messages that were never sent to the model
 		for ; next < to; next++ {
-			if m := r.messages[next]; (m.id == openingID || m.kind != "user" &&
-				m.kind != "gemini") && json.Valid(m.kept.raw) {
-				list = append(list, m.kept.raw)
+			if m := r.messages[next]; m.ID == openingID || m.Type != "user" && m.Type != "gemini" {
+				list = append(list, m.raw)
 			}
 		}
 	}
-	keep(slices.IndexFunc(r.messages, func(m *message) bool { return m.id == openingID }) + 1)
+	keep(slices.IndexFunc(r.messages, func(m *message) bool { return m.ID == openingID }) + 1)
 	for _, c := range said {
-		if i := slices.Index(tells[next:], canonical(c)); i >= 0 && json.Valid(r.messages[next+i].kept.raw) {
+		if i := slices.Index(tells[next:], canonical(c)); i >= 0 {
 			keep(next + i)
-			list = append(list, r.messages[next].kept.raw)
+			list = append(list, r.messages[next].raw)
 			next++
 			continue
 		}

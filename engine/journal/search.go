@@ -79,7 +79,9 @@ func search(s Session, words string) (hits []Hit) {
 	if err != nil || !mayHold(b, surePart(words)) {
 		return hits
 	}
-	history := fold(b, strings.HasSuffix(s.Path, ".json")).said()
+	var r record
+	r.read(s.Path) // as far as it can be read
+	history := r.said()
 	for n, turn := range Turns(history) {
 		for _, c := range history[turn.From:turn.To] {
 			for _, p := range c.Parts {
@@ -144,31 +146,11 @@ func surePart(words string) string {
 
 // mayHold reports whether b holds part, which is small letters and digits, in any case.
 func mayHold(b []byte, part string) bool {
-	if part == "" {
-		return true
-	}
-	rare := 0
-	for i := range part {
-		if strings.IndexByte(byRarity, part[i]) < strings.IndexByte(byRarity, part[rare]) {
-			rare = i
+	low := bytes.Clone(b)
+	for i, c := range low {
+		if c >= 'A' && c <= 'Z' {
+			low[i] += 'a' - 'A'
 		}
 	}
-	low, up := part[rare], bytes.ToUpper([]byte{part[rare]})[0]
-	for _, c := range slices.Compact([]byte{low, up}) {
-		for from := rare; from < len(b); from++ {
-			i := bytes.IndexByte(b[from:], c)
-			if i < 0 {
-				break
-			}
-			from += i
-			if start := from - rare; start+len(part) <= len(b) &&
-				bytes.EqualFold(b[start:start+len(part)], []byte(part)) {
-				return true
-			}
-		}
-	}
-	return false
+	return bytes.Contains(low, []byte(part))
 }
-
-// byRarity are the letters and digits, those that are seldom in session files first.
-const byRarity = "jqzxvwybpgmfhuklcd0987654321nosirtae"

@@ -1,0 +1,352 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/parallel"
+	"gemline/engine/text"
+)
+
+const (
+	maxFile = 1 << 30   // the size of a file that is not loaded
+	maxLine = 256 << 20 // the length of a line that is no longer believed to be one
+
+	// openingID is the id that every session file gives to the message that sets
+	// up the conversation's context.
+	openingID = "d04923d38bb0f6017037e74183378ef4"
+)
+
+// A record is a session file, its lines folded in order.
+type record struct {
+	meta           metaLine
+	start, updated time.Time
+	messages       []*message
+	index          map[string]int // of messages, by id
+	asked          string         // the first question, where compression has summed it up
+
+	keep    bool // messages keep their bytes
+	glance  bool // a list needs no messages from the middle of the file
+	partial bool // messages were passed over
+	head    int  // how many messages stand before those
+}
+
+// A message is a message that no later line replaced or dropped.
+type message struct {
+	ID       string        `json:"id"`
+	Type     string        `json:"type"`
+	Content  []*genai.Part `json:"content"` // decoded for the model's if Parts do not say it
+	Parts    []*genai.Part `json:"parts"`
+	Thoughts []struct{}    `json:"thoughts"`
+	Calls    []called      `json:"toolCalls"`
+	Begins   bool          `json:"callsBegin"` // lines record the beginnings of its calls
+
+	begun []string        // the ids of calls that have begun
+	raw   json.RawMessage // as it is in the file
+}
+
+// A called is a call beside a message, or in a line of its own.
+type called struct {
+	Message string          `json:"message"` // the id of the message, in a line of its own
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Args    map[string]any  `json:"args"`
+	Result  json.RawMessage `json:"result"`
+	Display string          `json:"resultDisplay"`
+}
+
+// A fileLine is a line of a session file: a message, or what it changes.
+type fileLine struct {
+	message
+	SessionID   json.RawMessage `json:"sessionId"`
+	ProjectHash json.RawMessage `json:"projectHash"`
+	Set         json.RawMessage `json:"$set"`
+	RewindTo    *string         `json:"$rewindTo"`
+	Result      *called         `json:"$result"`
+	Begun       *begunLine      `json:"$begun"`
+}
+
+// parts are parts as other programs write them, too: a text, a single part, or a list of both.
+type parts []*genai.Part
+
+// UnmarshalJSON leaves out what is no part.
+func (ps *parts) UnmarshalJSON(b []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(b, &list) != nil {
+		list = []json.RawMessage{b}
+	}
+	*ps = nil
+	for _, v := range list {
+		p := &genai.Part{}
+		if json.Unmarshal(v, &p.Text) == nil || json.Unmarshal(v, p) == nil {
+			*ps = append(*ps, p)
+		}
+	}
+	*ps = dropEmpty(*ps)
+	return nil
+}
+
+// dropEmpty drops parts with nothing in them, which the API refuses.
+func dropEmpty(ps []*genai.Part) []*genai.Part {
+	for _, p := range ps {
+		if p != nil && p.FunctionResponse != nil {
+			fr := p.FunctionResponse
+			if fr.Response == nil {
+				fr.Response = map[string]any{}
+			}
+			fr.Parts = slices.DeleteFunc(fr.Parts, func(m *genai.FunctionResponsePart) bool { return m == nil })
+		}
+	}
+	return slices.DeleteFunc(ps, func(p *genai.Part) bool {
+		return p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && !engine.HasData(p)
+	})
+}
+
+// read reads the session file path and returns what is known about the session.
+func (r *record) read(path string) (Session, error) {
+	f, err := disk.Open(path)
+	if err != nil {
+		return Session{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Session{}, err
+	}
+	if info.Size() > maxFile && !r.glance {
+		return Session{}, &fs.PathError{Op: "read", Path: path, Err: disk.LargeError(maxFile)}
+	}
+	if strings.HasSuffix(path, ".json") {
+		b, err := disk.Content(f, maxFile)
+		if err != nil {
+			return Session{}, err
+		}
+		r.line(b)
+	} else if err := r.lines(f, info.Size()); err != nil {
+		return Session{}, err
+	}
+	if !validID(r.meta.SessionID) {
+		return Session{}, fmt.Errorf("%s holds no session", path)
+	}
+	s := r.summary()
+	s.Path = path
+	if s.Updated.IsZero() {
+		s.Updated = info.ModTime()
+	}
+	if s.Start.IsZero() {
+		s.Start = s.Updated
+	}
+	return s, nil
+}
+
+// buffered has the buffers of readers: a list reads many files.
+var buffered = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
+// A list decodes the messages that begin in so many bytes at either end of a file.
+const glanced = 4 << 10
+
+// lines folds in the lines of in, which has so many bytes. Lines that are too long to be true
+// are passed over.
+func (r *record) lines(in io.Reader, size int64) error {
+	br := buffered.Get().(*bufio.Reader)
+	br.Reset(in)
+	defer func() { br.Reset(nil); buffered.Put(br) }()
+	l, titled := text.NewLines(br, '\n', maxLine), false
+	var batch [][]byte
+	var buf []byte // of the batch
+	fold := func() {
+		parsed := make([]*fileLine, len(batch))
+		most := runtime.GOMAXPROCS(0)
+		parallel.Each(most, most, func(i int) {
+			for ; i < len(batch); i += most {
+				parsed[i] = parse(batch[i])
+			}
+		})
+		for i, b := range batch {
+			r.fold(parsed[i], b)
+		}
+		if batch, buf = batch[:0], buf[:0]; r.keep {
+			buf = nil
+		}
+	}
+	for {
+		at := l.At
+		b, err := l.Next()
+		switch {
+		case err == io.EOF:
+			fold()
+			return nil
+		case err == text.ErrLong:
+		case err != nil:
+			return err
+		case !r.glance:
+			buf = append(buf, b...)
+			if batch = append(batch, buf[len(buf)-len(b):]); len(buf) > 1<<20 {
+				fold()
+			}
+		case titled && at > glanced && at < size-glanced && !changes(b):
+			r.partial, r.head = true, len(r.messages)
+		default:
+			r.line(b)
+			titled = titled || asked(r.messages) != ""
+		}
+	}
+}
+
+// changes reports whether a line changes metadata or drops messages.
+func changes(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(`{"$set"`)) || bytes.HasPrefix(b, []byte(`{"$rewindTo"`))
+}
+
+// line folds in a line. A line that can't be parsed changes nothing.
+func (r *record) line(b []byte) { r.fold(parse(b), b) }
+
+// parse returns the line b, an empty line if b is no JSON. A field of another kind says nothing.
+func parse(b []byte) *fileLine {
+	l := &fileLine{}
+	err := json.Unmarshal(b, l)
+	if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+		return &fileLine{}
+	}
+	l.Content, l.Parts = dropEmpty(l.Content), dropEmpty(l.Parts)
+	if err != nil && !slices.ContainsFunc(l.Parts, wasModels) {
+		var other struct {
+			Content parts `json:"content"`
+		}
+		json.Unmarshal(b, &other) // which is JSON
+		l.Content = other.Content
+	}
+	return l
+}
+
+// fold folds in the line l, whose bytes are b.
+func (r *record) fold(l *fileLine, b []byte) {
+	of := func(id string) *message {
+		if i, ok := r.index[id]; ok {
+			return r.messages[i]
+		}
+		return &message{}
+	}
+	switch {
+	case l.RewindTo != nil:
+		r.rewind(*l.RewindTo)
+	case l.Set != nil:
+		r.set(l.Set)
+	case l.Result != nil:
+		m := of(l.Result.Message)
+		m.Calls = append(m.Calls, *l.Result)
+	case l.Begun != nil:
+		m := of(l.Begun.Message)
+		m.begun = append(m.begun, l.Begun.ID)
+	case l.SessionID != nil && l.ProjectHash != nil:
+		r.set(b)
+	default:
+		r.add(l, b)
+	}
+}
+
+// set merges the metadata b.
+func (r *record) set(b []byte) {
+	m := r.meta
+	m.Elsewhere, m.Messages = nil, nil
+	json.Unmarshal(b, &m) // a field of another kind says nothing
+	if m.Elsewhere == nil {
+		m.Elsewhere = r.meta.Elsewhere
+	}
+	m.Format = max(m.Format, r.meta.Format) // the newest that a line names
+	if t, err := time.Parse(time.RFC3339, m.StartTime); err == nil {
+		r.start = t
+	}
+	if t, err := time.Parse(time.RFC3339, m.LastUpdated); err == nil {
+		r.updated = t
+	}
+	list := m.Messages
+	m.Messages = nil
+	if r.meta = m; list != nil {
+		r.replace(list)
+	}
+}
+
+// replace puts the messages of list in the place of all.
+func (r *record) replace(list []json.RawMessage) {
+	first := cmp.Or(r.asked, asked(r.messages))
+	r.messages, r.index, r.asked, r.partial, r.head = nil, nil, "", false, 0
+	for _, b := range list {
+		r.add(parse(b), b)
+	}
+	if slices.ContainsFunc(r.messages, (*message).isSnapshot) {
+		r.asked = first
+	}
+}
+
+// add appends a message, or replaces the message with its id.
+func (r *record) add(l *fileLine, b []byte) {
+	m := &l.message
+	if m.ID == "" || m.Type == "" {
+		return
+	}
+	if r.keep {
+		m.raw = b
+	}
+	if i, ok := r.index[m.ID]; ok {
+		r.messages[i] = m
+		return
+	}
+	if r.index == nil {
+		r.index = map[string]int{}
+	}
+	r.index[m.ID] = len(r.messages)
+	r.messages = append(r.messages, m)
+}
+
+// rewind drops the message with the id and all later messages. If no message has the id, it
+// drops all, or all behind those that were passed over.
+func (r *record) rewind(id string) {
+	at, ok := r.index[id]
+	if !ok {
+		at = min(r.head, len(r.messages))
+	}
+	for _, m := range r.messages[at:] {
+		delete(r.index, m.ID)
+	}
+	r.messages = r.messages[:at]
+}
+
+// first returns the first text of a message that is not empty once of has changed it.
+func (m *message) first(of func(string) string) string {
+	if len(m.Content) > 0 && m.Content[0].FunctionResponse != nil {
+		return ""
+	}
+	for _, p := range m.Content {
+		if s := of(p.Text); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// question returns what the user asks in a message, "" if that is nothing.
+func (m *message) question() string {
+	if m.Type != "user" || m.ID == openingID {
+		return ""
+	}
+	if s := m.first(own); isQuestion(s) {
+		return s
+	}
+	return ""
+}
