@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/tailscale/hujson"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -48,33 +48,14 @@ Work with the tools as the task needs it. The final answer is read by a program:
 // without returns an object without a key. The others stay in their order,
 // which models keep to.
 func without(object json.RawMessage, name string) (json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	v, err := hujson.Parse(object)
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
 		return nil, errors.Join(err, errors.New("a schema is an object"))
 	}
-	out := []byte{'{'}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		if key == name {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		b, err := json.Marshal(key)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(out, b...), ':'), value...)
-	}
-	return append(out, '}'), nil
+	o.Members = slices.DeleteFunc(o.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	v.Minimize()
+	return v.Pack(), err
 }
 
 // Insist says that there is nothing left to do but to answer: requests to older
