@@ -14,7 +14,7 @@ func (c *Console) titleText(s string) string { return c.disarm(output.Sanitize(o
 // disarm returns s with nothing in it that begins like a question about a
 // call, in the user's words or in ours.
 func (c *Console) disarm(s string) string {
-	s = output.Choosing.ReplaceAllStringFunc(s,
+	s = output.Choosing().ReplaceAllStringFunc(s,
 		func(like string) string { return strings.TrimSuffix(like, "?") + `\x3f` })
 	for _, mark := range []string{string(output.Permission) + ":", c.Out.Word(output.Permission) + ":"} {
 		for i := 0; i+len(mark) <= len(s); i++ {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -398,7 +397,7 @@ func worded(command string) string {
 	var b strings.Builder
 	at := 0
 	for _, piece := range append(quoted().FindAllStringIndex(command, -1), []int{len(command), len(command)}) {
-		b.WriteString(ours.ReplaceAllString(command[at:piece[0]], `"${0}"`))
+		b.WriteString(ours().ReplaceAllString(command[at:piece[0]], `"${0}"`))
 		b.WriteString(command[piece[0]:piece[1]])
 		at = piece[1]
 	}
@@ -409,7 +408,6 @@ func worded(command string) string {
 var quoted = text.Pattern(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
 
 // ours finds the variables that gemline sets: of a session, and of an extension.
-var ours = func() *regexp.Regexp {
-	const names = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`
-	return regexp.MustCompile(`\$(?:` + names + `\b|\{` + names + `\})`)
-}()
+var ours = text.Pattern(`\$(?:` + ourNames + `\b|\{` + ourNames + `\})`)
+
+const ourNames = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`

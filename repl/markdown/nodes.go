@@ -115,14 +115,16 @@ func raw(n ast.Node, src []byte) string {
 
 // references are backslashes that only keep a character from being markup, and
 // names of characters.
-var references = regexp.MustCompile(`\\[!-/:-@[-\x60{-~]|&[0-9A-Za-z#]{1,38};`)
+var references = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\[!-/:-@[-\x60{-~]|&[0-9A-Za-z#]{1,38};`)
+})
 
 // decode returns s with the characters that references stand for.
 func decode(s []byte) string {
 	if !bytes.ContainsAny(s, `\&`) {
 		return string(s)
 	}
-	return references.ReplaceAllStringFunc(string(s), func(r string) string {
+	return references().ReplaceAllStringFunc(string(s), func(r string) string {
 		if r[0] == '\\' {
 			return r[1:]
 		}

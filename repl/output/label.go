@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func ReadyIn(mode string) string {
 var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e ", "y, n, "}
 
 // Choosing is what looks like the line of choices, up to its question mark.
-var Choosing = regexp.MustCompile(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
+var Choosing = text.Pattern(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
 
 // likeness says how the beginning of a line compares with what the program
 // begins its own lines with.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -25,8 +26,10 @@ const (
 const deepest = 2
 
 // markdown reads answers.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.NewTable(), extension.Strikethrough),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(tame{}, 1))))
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.NewTable(), extension.Strikethrough),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(tame{}, 1))))
+})
 
 // readable reports whether an answer is read as Markdown.
 func readable(answer string) bool {
@@ -51,7 +54,7 @@ func readable(answer string) bool {
 }
 
 // parse reads an answer.
-func parse(src []byte) ast.Node { return markdown.Parser().Parse(text.NewReader(src)) }
+func parse(src []byte) ast.Node { return markdown().Parser().Parse(text.NewReader(src)) }
 
 // answerHTML returns an answer as HTML.
 func answerHTML(answer string) ([]byte, bool) {
@@ -65,7 +68,7 @@ func answerHTML(answer string) ([]byte, bool) {
 		return r
 	}, strings.ToValidUTF8(answer, "\uFFFD")))
 	var b bytes.Buffer
-	if err := markdown.Renderer().Render(&b, src, parse(src)); err != nil {
+	if err := markdown().Renderer().Render(&b, src, parse(src)); err != nil {
 		return nil, false
 	}
 	return b.Bytes(), true
