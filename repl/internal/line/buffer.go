@@ -40,8 +40,8 @@ func (b *buffer) reset() {
 	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
 }
 
-// keep makes the current state one that undo restores.
-func (b *buffer) keep() {
+// save makes the current state one that undo restores.
+func (b *buffer) save() {
 	if n := len(b.past); n > 0 && slices.Equal(b.past[n-1].text, b.text) {
 		return
 	}
@@ -53,7 +53,7 @@ func (b *buffer) keep() {
 
 // set replaces the whole line.
 func (b *buffer) set(text []rune, pos int) {
-	b.keep()
+	b.save()
 	b.text, b.pos = text, pos
 	b.typing, b.killing = false, false
 }
@@ -61,7 +61,7 @@ func (b *buffer) set(text []rune, pos int) {
 // insert types r. What was typed at one go is undone word by word.
 func (b *buffer) insert(r rune) {
 	if !b.typing || b.pos > 0 && unicode.IsSpace(b.text[b.pos-1]) && !unicode.IsSpace(r) {
-		b.keep()
+		b.save()
 	}
 	b.text = slices.Insert(b.text, b.pos, r)
 	b.pos++
@@ -70,7 +70,7 @@ func (b *buffer) insert(r rune) {
 
 // put inserts text in one step.
 func (b *buffer) put(text []rune) {
-	b.keep()
+	b.save()
 	b.text = slices.Insert(b.text, b.pos, text...)
 	b.pos += len(text)
 	b.typing, b.killing = false, false
@@ -97,7 +97,7 @@ func (b *buffer) cut(from, to int) {
 	if from == to {
 		return
 	}
-	b.keep()
+	b.save()
 	b.text = slices.Delete(slices.Clone(b.text), from, to)
 	b.pos = from
 	b.typing = false

@@ -39,15 +39,15 @@ func (c *cooked) resumed() {
 	c.terminal.src.hideEcho()
 }
 
-// forget drops what was read and not returned.
-func (c *cooked) forget() int {
+// drop removes what was read and not returned.
+func (c *cooked) drop() int {
 	n := utf8.RuneCount(c.buf)
 	c.buf, c.over = nil, false
 	return n
 }
 
-// keep puts aside what was read and not returned.
-func (c *cooked) keep() (restore func()) {
+// save puts aside what was read and not returned.
+func (c *cooked) save() (restore func()) {
 	buf, over := c.buf, c.over
 	c.buf, c.over = nil, false
 	return func() { c.buf, c.over = append(buf, c.buf...), over || c.over }

@@ -80,9 +80,9 @@ func (e *editor) pasted(_ context.Context, first string) ([]string, error) {
 
 func (e *editor) typeAhead(typed []byte) { e.in.typed(typed) }
 
-func (e *editor) forget() int { return e.in.forget() }
+func (e *editor) drop() int { return e.in.drop() }
 
-func (e *editor) keep() (restore func()) { return e.in.keep() }
+func (e *editor) save() (restore func()) { return e.in.save() }
 
 const (
 	pasteOn  = "\x1b[?2004h"
@@ -117,7 +117,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.in.inject(e.pastes.fold(e.terminal.offered))
 		e.terminal.offered = ""
 	}
-	e.in.expectBurst(!e.terminal.Config.Single && !e.asking && !e.terminal.src.waiting())
+	e.in.expectUnmarkedPaste(!e.terminal.Config.Single && !e.asking && !e.terminal.src.waiting())
 	e.terminal.Config.Out.Fresh()
 	restore, err := e.terminal.src.raw()
 	if err != nil {
@@ -149,7 +149,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	e.in.activate(false)
 	if !stop() {
 		<-cut
-		e.in.forget()
+		e.in.drop()
 	}
 	e.left = e.in.over()
 	switch {

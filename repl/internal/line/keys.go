@@ -30,12 +30,12 @@ type keys struct {
 	pasting bool
 	paste   []byte
 
-	burst burst
+	unmarked unmarkedPaste
 }
 
-// A burst is a paste that the terminal does not mark: its lines come together,
+// An unmarkedPaste is a paste that the terminal does not mark: its lines come together,
 // faster than anybody types.
-type burst struct {
+type unmarkedPaste struct {
 	expected bool   // such lines are a paste
 	enter    bool   // an Enter waits for what may come with it
 	coming   bool   // more of the paste may come
@@ -43,8 +43,8 @@ type burst struct {
 }
 
 // entered reports whether the paste ends with an Enter.
-func (b burst) entered() bool {
-	return b.coming && len(b.text) > 0 && strings.ContainsRune("\r\n", rune(b.text[len(b.text)-1]))
+func (u unmarkedPaste) entered() bool {
+	return u.coming && len(u.text) > 0 && strings.ContainsRune("\r\n", rune(u.text[len(u.text)-1]))
 }
 
 func newKeys(src *source, pasted func(string) string) *keys {
@@ -88,12 +88,12 @@ func (k *keys) setVi(on bool) {
 	k.vi = on
 }
 
-// expectBurst says whether lines that come together are a paste, also where the
+// expectUnmarkedPaste says whether lines that come together are a paste, also where the
 // terminal does not mark one.
-func (k *keys) expectBurst(on bool) {
+func (k *keys) expectUnmarkedPaste(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.burst.expected = on
+	k.unmarked.expected = on
 }
 
 // inject puts s before everything else.
@@ -104,20 +104,20 @@ func (k *keys) inject(s string) {
 	k.src.wake()
 }
 
-// forget drops what was read and not yet handed out, and returns its length in
+// drop removes what was read and not yet handed out, and returns its length in
 // characters.
-func (k *keys) forget() int {
+func (k *keys) drop() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste) + utf8.RuneCount(k.burst.text)
+	n := utf8.RuneCount(k.queue) + utf8.RuneCount(k.rest) + utf8.RuneCount(k.paste) + utf8.RuneCount(k.unmarked.text)
 	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
 		n -= bytes.Count(k.queue, []byte(string(op)))
 	}
-	if k.burst.enter {
+	if k.unmarked.enter {
 		n++
 	}
 	k.queue, k.rest, k.paste, k.pasting = nil, nil, nil, false
-	k.burst = burst{expected: k.burst.expected}
+	k.unmarked = unmarkedPaste{expected: k.unmarked.expected}
 	return n
 }
 
@@ -146,8 +146,8 @@ func (k *keys) entered() bool {
 	return bytes.ContainsAny(k.queue, "\r\n")
 }
 
-// keep puts aside what was read and not yet handed out, until restore is called.
-func (k *keys) keep() (restore func()) {
+// save puts aside what was read and not yet handed out, until restore is called.
+func (k *keys) save() (restore func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	queue := k.queue
@@ -216,11 +216,11 @@ func (k *keys) Read(p []byte) (int, error) {
 // limit returns how long to wait for the rest of a sequence.
 func (k *keys) limit() int {
 	switch {
-	case k.burst.entered():
+	case k.unmarked.entered():
 		return int(pasteSent.Milliseconds())
-	case k.burst.coming:
+	case k.unmarked.coming:
 		return int(pasteLag.Milliseconds())
-	case k.burst.enter:
+	case k.unmarked.enter:
 		return int(pasteGap.Milliseconds())
 	case len(k.rest) == 0 || k.pasting || k.rest[0] != 0x1b:
 		return -1
@@ -232,11 +232,11 @@ func (k *keys) limit() int {
 
 // timedOut treats an incomplete sequence as complete.
 func (k *keys) timedOut() {
-	if k.burst.coming || k.burst.enter {
-		if k.burst.entered() {
-			k.burst.text, k.burst.enter = k.burst.text[:len(k.burst.text)-1], true
+	if k.unmarked.coming || k.unmarked.enter {
+		if k.unmarked.entered() {
+			k.unmarked.text, k.unmarked.enter = k.unmarked.text[:len(k.unmarked.text)-1], true
 		}
-		k.endBurst()
+		k.endUnmarkedPaste()
 		return
 	}
 	if string(k.rest) == "\x1b" {
@@ -263,7 +263,7 @@ func (k *keys) take(b []byte) {
 	}
 	b = append(k.rest, b...)
 	k.rest = nil
-	if !k.pasting && k.takeBurst(b) {
+	if !k.pasting && k.takeUnmarkedPaste(b) {
 		return
 	}
 	if !k.pasting && longLine(b) {
@@ -299,40 +299,40 @@ func (k *keys) take(b []byte) {
 // pressEnter takes the Enter at the end of what has come. If it belongs to a
 // paste, more comes at once.
 func (k *keys) pressEnter() {
-	if k.burst.expected {
-		k.burst.enter = true
+	if k.unmarked.expected {
+		k.unmarked.enter = true
 		return
 	}
 	k.queue = append(k.queue, '\r')
 }
 
-// takeBurst takes b if it is part of a paste that the terminal does not mark:
+// takeUnmarkedPaste takes b if it is part of a paste that the terminal does not mark:
 // nobody types lines that fast.
-func (k *keys) takeBurst(b []byte) bool {
-	if !k.burst.coming && !k.burst.enter && !(k.burst.expected && unmarked(b)) {
+func (k *keys) takeUnmarkedPaste(b []byte) bool {
+	if !k.unmarked.coming && !k.unmarked.enter && !(k.unmarked.expected && linesTogether(b)) {
 		return false
 	}
 	if len(b) == 0 || bytes.ContainsFunc(b, isKey) {
-		k.endBurst()
+		k.endUnmarkedPaste()
 		return false
 	}
-	if k.burst.enter {
-		k.burst.text = append(k.burst.text, '\n')
+	if k.unmarked.enter {
+		k.unmarked.text = append(k.unmarked.text, '\n')
 	}
-	k.burst.enter, k.burst.coming = false, true
-	k.burst.text = append(k.burst.text, b[:min(len(b), max(0, mostPasted-len(k.burst.text)))]...)
+	k.unmarked.enter, k.unmarked.coming = false, true
+	k.unmarked.text = append(k.unmarked.text, b[:min(len(b), max(0, mostPasted-len(k.unmarked.text)))]...)
 	return true
 }
 
-// endBurst treats an unmarked paste as complete, and a lone Enter as a key.
-func (k *keys) endBurst() {
-	if k.burst.coming {
-		k.insert(k.burst.text)
+// endUnmarkedPaste treats an unmarked paste as complete, and a lone Enter as a key.
+func (k *keys) endUnmarkedPaste() {
+	if k.unmarked.coming {
+		k.insert(k.unmarked.text)
 	}
-	if k.burst.enter {
+	if k.unmarked.enter {
 		k.queue = append(k.queue, '\r')
 	}
-	k.burst = burst{expected: k.burst.expected}
+	k.unmarked = unmarkedPaste{expected: k.unmarked.expected}
 }
 
 // isKey reports whether r is no part of a text.
@@ -437,8 +437,8 @@ func (k *keys) typed(b []byte) {
 	}
 }
 
-// unmarked reports whether b holds more behind an Enter.
-func unmarked(b []byte) bool {
+// linesTogether reports whether b holds more behind an Enter.
+func linesTogether(b []byte) bool {
 	i := bytes.IndexAny(b, "\r\n")
 	return i >= 0 && i < len(bytes.TrimRight(b, "\r\n")) && !bytes.ContainsFunc(b, isKey)
 }

@@ -42,12 +42,12 @@ func (r *Reader) Leave(l Leaving) error {
 		}
 	}
 	defer r.terminal.deaf()()
-	r.by.forget()
+	r.by.drop()
 	r.terminal.src.drop() // what was typed for this program is nothing for a shell
 	l.Say(shell)
 	r.terminal.src.left.Store(true)
-	if r.terminal.ear != nil {
-		r.terminal.ear.wake()
+	if r.terminal.listener != nil {
+		r.terminal.listener.wake()
 	}
 	r.terminal.src.restore()
 	if front {

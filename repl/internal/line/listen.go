@@ -72,11 +72,11 @@ func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{},
 	if e == nil {
 		return nil, func() {}
 	}
-	restore := r.by.keep()
-	r.terminal.ear, r.terminal.take = e, take
+	restore := r.by.save()
+	r.terminal.listener, r.terminal.take = e, take
 	return e.came, func() {
 		h := e.close()
-		r.terminal.ear, r.terminal.take = nil, nil
+		r.terminal.listener, r.terminal.take = nil, nil
 		restore()
 		for _, l := range h.lines {
 			r.by.typeAhead(l.typed)
@@ -90,12 +90,12 @@ func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
 
 // Heed asks the program what to do with each line that was heard.
 func (r *Reader) Heed() {
-	if r.terminal.ear == nil {
+	if r.terminal.listener == nil {
 		return
 	}
-	resume := r.terminal.ear.pause()
+	resume := r.terminal.listener.pause()
 	defer resume()
-	h := &r.terminal.ear.heard
+	h := &r.terminal.listener.heard
 	if h.cut > 0 {
 		h.cut = 0
 		r.terminal.Out.Line(output.Warning, "%s", tooLong())
@@ -127,11 +127,11 @@ func (r *Reader) Heed() {
 
 // Ended reports whether the end of the input was typed while no line was waited for.
 func (r *Reader) Ended() bool {
-	if r.terminal.ear == nil {
+	if r.terminal.listener == nil {
 		return false
 	}
-	defer r.terminal.ear.pause()()
-	for _, l := range r.terminal.ear.heard.lines {
+	defer r.terminal.listener.pause()()
+	for _, l := range r.terminal.listener.heard.lines {
 		if l.typed[len(l.typed)-1] == 0 {
 			return true
 		}
@@ -142,15 +142,15 @@ func (r *Reader) Ended() bool {
 // askedAfter takes in what was typed before a question, b being what the terminal still
 // had, and drops what is not queued. It returns how many characters that was.
 func (r *Reader) askedAfter(b []byte) (dropped int) {
-	if r.terminal.ear == nil {
+	if r.terminal.listener == nil {
 		return utf8.RuneCount(b)
 	}
-	resume := r.terminal.ear.pause()
-	h := &r.terminal.ear.heard
+	resume := r.terminal.listener.pause()
+	h := &r.terminal.listener.heard
 	h.add(b)
 	resume()
 	r.Heed()
-	defer r.terminal.ear.pause()()
+	defer r.terminal.listener.pause()()
 	dropped = utf8.RuneCount(h.rest)
 	h.rest = nil
 	kept := h.lines[:0]
@@ -167,8 +167,8 @@ func (r *Reader) askedAfter(b []byte) (dropped int) {
 
 // deaf keeps what is typed for whoever reads it now, until resume is called.
 func (t *terminal) deaf() (resume func()) {
-	if t.ear == nil {
+	if t.listener == nil {
 		return func() {}
 	}
-	return t.ear.pause()
+	return t.listener.pause()
 }

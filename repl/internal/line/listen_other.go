@@ -2,12 +2,12 @@
 
 package line
 
-// An ear would read what is typed meanwhile. Here waiting can't be given up, so nothing is.
-type ear struct {
+// A typeaheadListener would read what is typed meanwhile. Here waiting can't be given up, so nothing is.
+type typeaheadListener struct {
 	came  chan struct{}
 	heard heard
 }
 
-func (s *source) listen() *ear        { return nil }
-func (e *ear) pause() (resume func()) { return func() {} }
-func (e *ear) close() heard           { return e.heard }
+func (s *source) listen() *typeaheadListener        { return nil }
+func (e *typeaheadListener) pause() (resume func()) { return func() {} }
+func (e *typeaheadListener) close() heard           { return e.heard }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An ear reads what is typed on a goroutine of its own, unless it is paused.
-type ear struct {
+// A typeaheadListener reads what is typed on a goroutine of its own, unless it is paused.
+type typeaheadListener struct {
 	src  *source
 	came chan struct{}
 	quit [2]int // a pipe; its end ends the listening
@@ -23,11 +23,11 @@ type ear struct {
 }
 
 // listen returns what hears, nil where nobody can.
-func (s *source) listen() *ear {
+func (s *source) listen() *typeaheadListener {
 	if !s.tty || s.left.Load() || !s.lines() {
 		return nil
 	}
-	e := &ear{src: s, came: make(chan struct{}, 1), done: make(chan struct{})}
+	e := &typeaheadListener{src: s, came: make(chan struct{}, 1), done: make(chan struct{})}
 	e.change.L = &e.mu
 	if unix.Pipe(e.quit[:]) != nil {
 		return nil
@@ -40,7 +40,7 @@ func (s *source) listen() *ear {
 }
 
 // pause leaves the terminal to others. Meanwhile what was heard is the caller's.
-func (e *ear) pause() (resume func()) {
+func (e *typeaheadListener) pause() (resume func()) {
 	e.mu.Lock()
 	e.paused++
 	e.mu.Unlock()
@@ -53,7 +53,7 @@ func (e *ear) pause() (resume func()) {
 }
 
 // close ends the listening and returns what was heard.
-func (e *ear) close() heard {
+func (e *typeaheadListener) close() heard {
 	e.mu.Lock()
 	e.closed = true
 	e.change.Broadcast()
@@ -64,14 +64,14 @@ func (e *ear) close() heard {
 	return e.heard
 }
 
-// wake has the ear look whether the terminal was left.
-func (e *ear) wake() { unix.Write(e.quit[1], []byte{0}) }
+// wake has the listener look whether the terminal was left.
+func (e *typeaheadListener) wake() { unix.Write(e.quit[1], []byte{0}) }
 
 // background is how many milliseconds pass before a program that has not got the terminal
 // looks whether it has.
 const background = 500
 
-func (e *ear) listen() {
+func (e *typeaheadListener) listen() {
 	defer close(e.done)
 	chunk := make([]byte, 8<<10)
 	fds := []unix.PollFd{{Fd: int32(e.src.in), Events: unix.POLLIN}, {Fd: int32(e.quit[0]), Events: unix.POLLIN}}
@@ -94,7 +94,7 @@ func (e *ear) listen() {
 }
 
 // wait returns when there may be something to hear, and false when nobody listens any more.
-func (e *ear) wait() bool {
+func (e *typeaheadListener) wait() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for !e.closed && (e.paused > 0 || e.heard.size() >= mostHeard) {
@@ -104,7 +104,7 @@ func (e *ear) wait() bool {
 }
 
 // read reads a line, unless somebody else has.
-func (e *ear) read(chunk []byte) {
+func (e *typeaheadListener) read(chunk []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || e.paused > 0 || !e.src.waiting() {

@@ -24,9 +24,9 @@ const (
 	pasteSent = 300 * time.Millisecond
 )
 
-// collectBurst returns first, which has just been entered, and the lines that follow
+// collectLines returns first, which has just been entered, and the lines that follow
 // closely. Next returns one that comes in time.
-func collectBurst(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
+func collectLines(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
 	lines := []string{first}
 	for within := pasteGap; ; within = pasteLag {
 		line, ok, err := next(within)
@@ -48,7 +48,7 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	}
 	c.terminal.reading.Store(true)
 	defer c.terminal.reading.Store(false)
-	lines, err := collectBurst(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
+	lines, err := collectLines(first, func(within time.Duration) (string, bool, error) { return c.soon(ctx, within) })
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Lines that come closely are one input, and those that somebody types are not.
-func TestBurst(t *testing.T) {
+func TestLinesTogether(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name string
@@ -27,7 +27,7 @@ func TestBurst(t *testing.T) {
 		{"the fastest typist", []time.Duration{60 * ms, 60 * ms}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := collectBurst("first", func(within time.Duration) (string, bool, error) {
+			got, err := collectLines("first", func(within time.Duration) (string, bool, error) {
 				if len(tt.gaps) == 0 || tt.gaps[0] > within {
 					return "", false, nil
 				}
@@ -154,7 +154,7 @@ func TestUnmarkedPasteWaits(t *testing.T) {
 
 // Of what comes together only the Enter at its end sends it, when nothing follows; a key that
 // follows is one.
-func TestBurstEnds(t *testing.T) {
+func TestUnmarkedPasteEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		take []string // "" is the time out
 		want string
@@ -169,7 +169,7 @@ func TestBurstEnds(t *testing.T) {
 		"an empty line":              {[]string{"one\r\r", ""}, "one\r\r"},
 	} {
 		k := newKeys(nil, func(s string) string { return "(" + strings.ReplaceAll(s, "\n", "|") + ")" })
-		k.expectBurst(true)
+		k.expectUnmarkedPaste(true)
 		for _, b := range tt.take {
 			if b == "" {
 				k.timedOut()
@@ -177,7 +177,7 @@ func TestBurstEnds(t *testing.T) {
 				k.take([]byte(b))
 			}
 		}
-		if got := string(k.queue); got != tt.want || k.burst.coming || k.burst.enter {
+		if got := string(k.queue); got != tt.want || k.unmarked.coming || k.unmarked.enter {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

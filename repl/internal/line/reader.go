@@ -28,14 +28,14 @@ type lines interface {
 	// with it.
 	pasted(ctx context.Context, first string) ([]string, error)
 
-	// typeAhead takes what was typed and not read, and forget drops what was taken
+	// typeAhead takes what was typed and not read, and drop removes what was taken
 	// and says how many characters these were.
 	typeAhead(typed []byte)
-	forget() int
+	drop() int
 
-	// keep puts what was taken and not returned out of the way of forget, until restore is
+	// save puts what was taken and not returned out of the way of drop, until restore is
 	// called.
-	keep() (restore func())
+	save() (restore func())
 
 	close() error
 }
@@ -46,13 +46,13 @@ type terminal struct {
 	src      *source
 	jobs     *jobs // nil if somebody else handles stops
 	deferred deferred
-	reading  atomic.Bool // a line is being typed
-	wake     func()      // shows deferred messages while a line is typed
-	modesOff string      // the sequence that ends the modes for typing a line
-	stopped  string      // see [Reader.Stopped]
-	offered  string      // see [Reader.Offer]
-	inserted []string    // see [Reader.Pasted]
-	ear      *ear        // see [Reader.Listen]; nil if nobody listens
+	reading  atomic.Bool        // a line is being typed
+	wake     func()             // shows deferred messages while a line is typed
+	modesOff string             // the sequence that ends the modes for typing a line
+	stopped  string             // see [Reader.Stopped]
+	offered  string             // see [Reader.Offer]
+	inserted []string           // see [Reader.Pasted]
+	listener *typeaheadListener // see [Reader.Listen]; nil if nobody listens
 	take     func(lines []string) []Fate
 }
 
@@ -142,7 +142,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 // drop drops what was typed ahead and says so. The terminal may have shown it.
 func (r *Reader) drop() {
 	shown := r.terminal.src.echoes()
-	n := r.by.forget() + r.askedAfter(r.terminal.src.drop())
+	n := r.by.drop() + r.askedAfter(r.terminal.src.drop())
 	if n > 0 && shown {
 		r.terminal.Out.Touched()
 	}
