@@ -178,7 +178,7 @@ func (s *Screen) switchTo(mode output.Mode) {
 		if err := s.Close(); err != nil {
 			return err
 		}
-		s.Config.Smart = s.Mode.Smart
+		s.Config.Mode = s.Mode
 		return s.Open()
 	}
 }

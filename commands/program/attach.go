@@ -75,7 +75,8 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 	}
 	keys, _ := readKeymap(t.opts.Paths) // what is wrong with it the session tells
 	shown := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
-		Lines: repl.LinesConfig{In: t.opts.Env.Process.Stdin, Screen: t.opts.Env.Process.Stdout, Smart: mode.Smart,
+		Lines: repl.LinesConfig{In: t.opts.Env.Process.Stdin, Screen: t.opts.Env.Process.Stdout,
+			Mode:   output.Mode{Smart: mode.Smart, Limited: mode.Limited},
 			Echoed: echoed, NoEcho: t.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
 	return shown.Show(ctx, c)
 }

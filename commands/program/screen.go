@@ -39,8 +39,8 @@ func (i *interactive) openScreen() error {
 	out := output.New(&repl.ScreenFile{File: i.opts.Env.Process.Stdout, Console: console},
 		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Env.Process.Lookup), Words: words})
 	_, echoed := i.opts.Env.Process.Lookup("INSIDE_EMACS")
-	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Smart: mode.Smart,
-		Marks: mode.Marks, Echoed: echoed,
+	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Mode: mode,
+		Echoed: echoed,
 		NoEcho: i.opts.Flags.NoEcho, Single: stable || i.opts.Settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)

@@ -20,6 +20,10 @@ type Mode struct {
 	Marks bool // among them operating system commands (OSC), such as marks
 	Asked bool // the user asked for screen reader mode
 
+	// Limited is a terminal that may be smart, but marks no pastes and shows no UTF-8, such
+	// as a vt100 with the locale C.
+	Limited bool
+
 	// Cause says what decided, in a word or two, such as "settings".
 	Cause string
 }
@@ -55,17 +59,30 @@ func Decide(s Signs) Mode {
 	case term == "dumb", term == "unknown":
 		return Mode{Cause: "TERM=" + term}
 	}
-	return Mode{Smart: true, Color: colored(s.Lookup), Marks: commanded(term), Cause: "terminal"}
+	marks := commanded(term)
+	return Mode{Smart: true, Color: colored(s.Lookup), Marks: marks, Limited: !marks && !isUTF8(locale(s.Lookup)), Cause: "terminal"}
+}
+
+// locale returns the name of the locale of the user's characters, "" if there is none.
+func locale(lookup func(string) (string, bool)) string {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, _ := lookup(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// isUTF8 reports whether the characters of a locale are encoded as UTF-8.
+func isUTF8(locale string) bool {
+	locale = strings.ToLower(locale)
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // OnlyASCII reports whether the user's locale is one that has nothing but ASCII.
 func OnlyASCII(lookup func(string) (string, bool)) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v, _ := lookup(name); v != "" {
-			return v == "C" || v == "POSIX"
-		}
-	}
-	return false
+	l := locale(lookup)
+	return l == "C" || l == "POSIX"
 }
 
 // commanded reports whether a terminal of that name takes operating system

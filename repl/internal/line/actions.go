@@ -4,30 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/chzyer/readline"
-
 	"gemline/repl/output"
 )
-
-// filter takes a key before the library does, which hears only of those that end
-// the line.
-func (e *editor) filter(key rune) (rune, bool) {
-	switch {
-	case key == '\r', key == '\n', key == readline.CharInterrupt:
-		e.recall.searching = false
-		e.draw()
-		e.rl.Operation.SetBuffer(string(e.buf.text))
-		return key, true
-	case key == opDeleteOrEnd && len(e.buf.text) == 0 && !e.recall.searching:
-		return readline.CharDelete, true // on an empty line, the end of the input
-	case key == 0:
-		return key, true
-	}
-	e.press(key)
-	e.last = key
-	e.draw()
-	return readline.CharBell, true // for which the library does nothing
-}
 
 // draw shows the line as it is.
 func (e *editor) draw() {

@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -57,8 +58,9 @@ func TestClose(t *testing.T) {
 			}
 		}},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	for i, tt := range append(tests, tests...) {
+		limited := i >= len(tests)
+		t.Run(fmt.Sprint(tt.name, ", limited ", limited), func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
 			master, slave, err := pty.Open()
 			if err != nil {
@@ -66,7 +68,7 @@ func TestClose(t *testing.T) {
 			}
 			defer master.Close()
 			defer slave.Close()
-			r, err := New(Config{In: slave, Out: output.New(ender{master}, output.Options{}), Screen: slave, Smart: true})
+			r, err := New(Config{In: slave, Out: output.New(ender{master}, output.Options{}), Screen: slave, Mode: output.Mode{Smart: true, Limited: limited}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,11 +25,15 @@
 //
 // # The library
 //
-// chzyer/readline draws a line anew with each key, counts a column for each
-// character, searches with races, and ends half a line on a hang-up. So it has
-// no terminal here. It turns the keys of its input into calls, one after the
-// other, on a goroutine of its own; it finds the end of a line, and returns the line.
-// The line itself, its history and its picture are ours.
+// chzyer/readline edits the line on limited terminals, such as a vt100 with the locale C: the
+// characters, words, kills and yanks, the way through the history, and the end of the line.
+// The keys there are those of other terminals.
+//
+// The library draws the line anew with each key, searches with races, ends half a line on a
+// hang-up, knows no pastes, and removes too much with Ctrl-W in the first word. So it has no
+// terminal here: the editor decodes the keys, draws the line, and does what the library can't
+// (TestLibrary shows both). On capable terminals the library would replace 778 lines at most
+// (buffer.go, history.go, vi.go), and lose undo, vi's counts and characters of several parts.
 //
 // # Half a line
 //
@@ -70,12 +74,10 @@ type Config struct {
 	// Screen is the terminal behind Out, of which the editor asks the width.
 	Screen *os.File
 
-	// Smart allows the editor, if In is a terminal.
-	Smart bool
-
-	// Marks has the editor tell the terminal where its prompts are, and ask it to mark
-	// pastes.
-	Marks bool
+	// Mode allows the editor by Smart, if In is a terminal. By Marks the editor tells the
+	// terminal where its prompts are, and asks it to mark pastes. By Limited readline edits
+	// the line.
+	Mode output.Mode
 
 	// NoEcho keeps typed text off the screen. The editor is off then, since
 	// it shows the text.

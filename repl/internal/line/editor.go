@@ -4,23 +4,18 @@ import (
 	"context"
 	"io"
 
-	"github.com/chzyer/readline"
 	"golang.org/x/term"
 )
 
-// An editor reads lines with readline. That has no terminal: it is given the
-// keys, hands each to the editor, and says when a line has ended. The editor
-// knows the line, and draws it.
-//
-// While Read waits, keys are handled on readline's goroutine, and everything
-// below belongs to that one, unless it says something else.
+// An editor takes the keys of a terminal that can move the cursor, changes the line, and
+// draws it.
 type editor struct {
 	terminal *terminal
 	in       *keys
 	screen   *screen
-	rl       *readline.Instance
+	library  *library // edits the line on a limited terminal, else nil
 
-	left   bool // readline has ended and must not be asked again
+	left   bool // the terminal is gone
 	asking bool // the line is the answer to a question
 	ctx    context.Context
 	prompt string
@@ -40,22 +35,14 @@ func newEditor(t *terminal) (*editor, error) {
 	e.in = newKeys(t.src, e.pastes.pasted)
 	e.in.keymap = t.Keymap
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
-	cfg := &readline.Config{
-		Stdin: e.in, Stdout: io.Discard, Stderr: io.Discard,
-		HistoryLimit: -1, DisableAutoSaveHistory: true,
-		FuncOnWidthChanged:  func(func()) {},
-		FuncIsTerminal:      func() bool { return false }, // so it draws nothing
-		FuncMakeRaw:         func() error { return nil },  // done in line, where it is undone too
-		FuncExitRaw:         func() error { return nil },
-		FuncFilterInputRune: e.filter,
+	if t.Mode.Limited {
+		var err error
+		if e.library, err = newLibrary(e); err != nil {
+			return nil, err
+		}
 	}
-	rl, err := readline.NewEx(cfg)
-	if err != nil {
-		return nil, err
-	}
-	e.rl = rl
 	t.wake = func() { e.in.inject(string(opShow)) }
-	if t.Marks {
+	if t.Mode.Marks {
 		t.modesOff = pasteOff
 	}
 	if t.Jobs {
@@ -91,7 +78,7 @@ const (
 
 // bracket switches marks around pastes on or off, on a terminal that may know them.
 func (e *editor) bracket(sequence string) {
-	if e.terminal.Config.Marks {
+	if e.terminal.Config.Mode.Marks {
 		io.WriteString(e.terminal.Config.Out.Terminal(), sequence)
 	}
 }
@@ -144,7 +131,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	if e.terminal.deferred.waits() { // Show woke nobody since Read has begun
 		e.terminal.wake()
 	}
-	s, err := e.rl.Readline()
+	s, err := e.edit()
 	e.terminal.reading.Store(false)
 	e.in.activate(false)
 	if !stop() {
@@ -153,7 +140,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	}
 	e.left = e.in.over()
 	switch {
-	case err == readline.ErrInterrupt && (ctx.Err() == nil || context.Cause(ctx) == ErrInterrupt): // else nobody has typed it
+	case err == ErrInterrupt && (ctx.Err() == nil || context.Cause(ctx) == ErrInterrupt): // else nobody has typed it
 		e.screen.end("^C")
 	case !e.left:
 		e.screen.end("")
@@ -165,9 +152,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
-	case err == readline.ErrInterrupt && s != "":
+	case err == ErrInterrupt && s != "":
 		return "", ErrCleared
-	case err == readline.ErrInterrupt:
+	case err == ErrInterrupt:
 		return "", ErrInterrupt
 	case err != nil:
 		return "", err
@@ -185,15 +172,49 @@ func (e *editor) begin(ctx context.Context, prompt string) {
 	if e.recall.begin(e.terminal.Config.History); e.asking { // an arrow key must not answer
 		e.recall.begin(nil)
 	}
-	e.screen.marked = e.terminal.Config.Marks && !e.asking && prompt != More
+	e.screen.marked = e.terminal.Config.Mode.Marks && !e.asking && prompt != More
 	e.draw()
 }
 
-func (e *editor) close() error {
-	if !e.left {
-		e.left = true
-		e.in.Close()
-		e.rl.Readline() // returns at once, when readline's goroutines have
+// edit handles keys until the line has ended.
+func (e *editor) edit() (string, error) {
+	if e.library != nil {
+		return e.library.edit()
 	}
-	return e.rl.Config.Stdin.Close()
+	for {
+		key, err := e.in.next()
+		if err != nil {
+			return "", err
+		}
+		if ended, how := e.ends(key); ended {
+			return string(e.buf.text), how
+		}
+		e.press(key)
+		e.last = key
+		e.draw()
+	}
+}
+
+// ends reports whether key ends the line, and how: nil for Enter.
+func (e *editor) ends(key rune) (ended bool, how error) {
+	switch {
+	case key == '\r', key == '\n':
+	case key == ctrlC:
+		how = ErrInterrupt
+	case key == opDeleteOrEnd && len(e.buf.text) == 0 && !e.recall.searching:
+		how = io.EOF
+	default:
+		return false, nil
+	}
+	e.recall.searching = false
+	e.draw()
+	return true, how
+}
+
+func (e *editor) close() error {
+	e.in.Close()
+	if e.library != nil {
+		return e.library.close()
+	}
+	return nil
 }

@@ -10,9 +10,7 @@ import (
 	"gemline/repl/keymap"
 )
 
-// keys stands between the terminal and readline. It understands what
-// terminals send, hands readline only what it can deal with, and keeps a
-// paste together.
+// keys makes keys of what a terminal sends: characters and ops. A paste stays together.
 type keys struct {
 	src    *source
 	pasted func(text string) string // returns what stands in the line for it
@@ -25,7 +23,7 @@ type keys struct {
 	vi      bool // ESC is a key of its own
 	closed  bool
 	ended   bool   // the terminal is gone
-	queue   []byte // for readline
+	queue   []byte // keys that were not handed out
 	rest    []byte // a sequence whose end has not come yet
 	pasting bool
 	paste   []byte
@@ -60,6 +58,9 @@ const (
 	// complete; shorter for vi's keys, where ESC alone is a key.
 	escapeDelay   = 500
 	viEscapeDelay = 50
+
+	// ctrlC is Ctrl-C.
+	ctrlC = 3
 
 	// mostPasted is the most bytes taken of a paste.
 	mostPasted = 64 << 20
@@ -159,14 +160,14 @@ func (k *keys) save() (restore func()) {
 	}
 }
 
-// over reports whether readline was told of the end.
+// over reports whether there are no more keys.
 func (k *keys) over() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.ended || k.closed
 }
 
-// Close implements [io.Closer]: Read returns io.EOF from now on.
+// Close implements [io.Closer]: next returns io.EOF from now on.
 func (k *keys) Close() error {
 	k.mu.Lock()
 	k.closed = true
@@ -176,9 +177,8 @@ func (k *keys) Close() error {
 	return nil
 }
 
-// Read implements [io.Reader] for readline. It returns one character or op, since
-// readline would keep the rest to itself.
-func (k *keys) Read(p []byte) (int, error) {
+// next waits for a key and returns it; io.EOF at the end of the input.
+func (k *keys) next() (rune, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for {
@@ -186,10 +186,9 @@ func (k *keys) Read(p []byte) (int, error) {
 			k.change.Wait()
 		}
 		if len(k.queue) > 0 && !k.closed {
-			_, n := utf8.DecodeRune(k.queue)
-			n = copy(p, k.queue[:n])
+			key, n := utf8.DecodeRune(k.queue)
 			k.queue = k.queue[n:]
-			return n, nil
+			return key, nil
 		}
 		if k.ended || k.closed {
 			return 0, io.EOF
@@ -249,7 +248,7 @@ func (k *keys) timedOut() {
 	k.rest = nil
 }
 
-// press hands an op to readline.
+// press queues an op.
 func (k *keys) press(op rune) {
 	if op != 0 {
 		k.queue = utf8.AppendRune(k.queue, op)
@@ -401,10 +400,9 @@ func (k *keys) takeKey(b []byte) int {
 	return n
 }
 
-// control takes a control character. Those without a meaning have none for
-// readline either.
+// control takes a control character. Those without a meaning are dropped.
 func (k *keys) control(r rune) {
-	if r == '\r' || r == '\n' || r == 3 {
+	if r == '\r' || r == '\n' || r == ctrlC {
 		k.queue = append(k.queue, byte(r))
 		return
 	}

@@ -66,7 +66,7 @@ func holds(s string) func([]byte) bool {
 }
 
 // behaviours are those of the library that were found to need mending, in the
-// order in which they were found, and what they are here.
+// order in which they were found, and what they are here, with and without the library.
 func behaviours() []behaviour {
 	long := strings.Repeat("long ", 130)
 	return []behaviour{
@@ -104,6 +104,7 @@ func behaviours() []behaviour {
 		30: {name: "a line that goes on", keys: []string{"a\\\r", "b\r"}, want: `got "a\nb"`},
 		31: {name: "completion", elsewhere: "TestEditor and TestList; the library wants arrow keys"},
 		32: {name: "a narrow terminal", elsewhere: "TestWidths, of 8 and 20 columns"},
+		33: {name: "Ctrl-W in the first word leaves what follows", keys: []string{"word rest\x01\x1b[C\x1b[C\x17\r"}, want: `got "rd rest"`},
 	}
 }
 
@@ -114,8 +115,10 @@ func TestLibrary(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(n, " ", b.name), func(t *testing.T) {
 			t.Parallel()
-			if fault := b.play(t, ""); fault != "" {
-				t.Error(fault)
+			for _, kind := range kinds[1:] {
+				if fault := b.play(t, kind); fault != "" {
+					t.Errorf("%s: %s", kind, fault)
+				}
 			}
 			if b.ours {
 				return
@@ -132,9 +135,6 @@ func (b behaviour) play(t *testing.T, kind string) (fault string) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if kind == "" {
-		kind = "smart"
 	}
 	if b.kind == "plain" && kind != "bare" {
 		kind = "plain"

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "bare":
 		bareProgram()
-	case "smart":
+	case "smart", "limited":
 		program(term.IsTerminal(int(os.Stdout.Fd())))
 	default:
 		program(false)
@@ -37,10 +37,10 @@ func program(smart bool) {
 	signal.Ignore(syscall.SIGHUP) // to see what the reader makes of it
 	out := output.New(os.Stdout, output.Options{})
 	history := &recent{entries: []string{"make test", "git log", "echo one\ntwo"}}
-	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Smart: smart, Jobs: true,
+	r, err := New(Config{In: os.Stdin, Out: out, Screen: os.Stdout, Jobs: true,
 		Complete: someWords, Edit: someEditor, History: history, Single: os.Getenv("LINE_SINGLE") != "",
-		Marks: os.Getenv("LINE_MARKS") != "",
-		Vi:    func() bool { return os.Getenv("LINE_VI") != "" }})
+		Mode: output.Mode{Smart: smart, Marks: os.Getenv("LINE_MARKS") != "", Limited: os.Getenv("LINE_PROGRAM") == "limited"},
+		Vi:   func() bool { return os.Getenv("LINE_VI") != "" }})
 	if err != nil {
 		panic(err)
 	}
@@ -142,9 +142,12 @@ func someEditor(_ context.Context, name, text string) (string, error) {
 	return text + "+" + more + "\n", nil
 }
 
+// kinds are the ways to read a line.
+var kinds = []string{"plain", "smart", "limited"}
+
 func start(t *testing.T, kind string, env ...string) *teletype.Session {
 	term := "dumb"
-	if kind == "smart" {
+	if kind != "plain" {
 		term = "xterm"
 	}
 	exe, err := os.Executable()
@@ -161,7 +164,7 @@ func pipe(t *testing.T) (r *Reader, write *os.File, shown *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	shown = new(bytes.Buffer)
-	r, err = New(Config{In: in, Out: output.New(shown, output.Options{}), Smart: true})
+	r, err = New(Config{In: in, Out: output.New(shown, output.Options{}), Mode: output.Mode{Smart: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,21 +316,23 @@ func TestLineThatIsTooLong(t *testing.T) {
 // A line of a script, sent at once, is entered; what comes in one piece takes
 // no time that grows with its square.
 func TestFlood(t *testing.T) {
-	s := start(t, "smart")
-	s.Expect("> ")
-	s.Line(strings.Repeat("\u00e9", 1500))
-	s.Expect("got \"" + strings.Repeat("\u00e9", 1500) + "\"")
-	s.Expect("> ")
-	for range 100 {
-		s.Send(strings.Repeat("long ", 200))
+	for _, kind := range kinds[1:] {
+		s := start(t, kind)
+		s.Expect("> ")
+		s.Line(strings.Repeat("\u00e9", 1500))
+		s.Expect("got \"" + strings.Repeat("\u00e9", 1500) + "\"")
+		s.Expect("> ")
+		for range 100 {
+			s.Send(strings.Repeat("long ", 200))
+		}
+		s.Line("end")
+		s.Expect("long end\"")
 	}
-	s.Line("end")
-	s.Expect("long end\"")
 }
 
 // What is typed before a question never answers it.
 func TestTypeAhead(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ready := teletype.NewLatch(t)
 			s := start(t, kind, "LINE_READY="+ready.Addr)
@@ -373,6 +378,10 @@ func TestEditor(t *testing.T) {
 		{"search with rubout", "\x12gix\x7ft\r", `got "git log"`},
 		{"words", "one two\x1bb\x1bb\x1bd\x1bfX\r", `got " twoX"`},
 		{"kill and yank", "one two\x17\x01\x19\r", `got "twoone "`},
+		{"kill of the first word", "one two\x1bb\x17\x05\x19\r", `got "twoone "`},
+		{"kill to both ends", "one two\x1bb\x15x\x0b\x19\r", `got "xtwo"`},
+		{"kill behind the cursor", "one two\x01\x1bd\x05 \x19\r", `got " two one"`},
+		{"search, then rubout", "x\x01\x0b\x12echo\x1b[C\x7f\x7f\r", `got "echo one\nt"`},
 		{"undo", "one two\x17\x1f!\r", `got "one two!"`},
 		{"undo with two keys", "one two\x17\x18\x15!\r", `got "one two!"`},
 		{"transpose", "ab\x14\r", `got "ba"`},
@@ -392,32 +401,37 @@ func TestEditor(t *testing.T) {
 		{"reports of the terminal", "a\x1b]11;rgb:0/0/0\x07\x1b[0n\x1b[M !!b\r", `got "ab"`},
 		{"C1", "a\u009bb\r", `got "ab"`},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			s := start(t, "smart")
-			s.Expect("> ")
-			s.Send(tt.keys)
-			s.Expect(tt.want)
-		})
+	for _, kind := range kinds[1:] {
+		for _, tt := range tests {
+			t.Run(kind+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				s := start(t, kind)
+				s.Expect("> ")
+				s.Send(tt.keys)
+				s.Expect(tt.want)
+			})
+		}
 	}
 }
 
 // A key costs itself, and nothing is written that the user has not typed.
 func TestBytesPerKey(t *testing.T) {
-	s := start(t, "smart")
-	s.Expect("> ")
-	for _, c := range "hello world" {
-		before := len(s.Transcript())
-		s.Send(string(c))
-		s.Expect(string(c))
-		if n := len(s.Transcript()) - before; n != 1 {
-			t.Fatalf("%q cost %d bytes", c, n)
+	for _, kind := range kinds[1:] {
+		s := start(t, kind)
+		s.Expect("> ")
+		for _, c := range "hello world" {
+			before := len(s.Transcript())
+			s.Send(string(c))
+			s.Expect(string(c))
+			if n := len(s.Transcript()) - before; n != 1 {
+				t.Fatalf("%q cost %d bytes", c, n)
+			}
 		}
+		s.Send("\x7f")
+		s.Expect("\b \b")
+		s.Send("\r")
+		s.Expect(`got "hello worl"`)
 	}
-	s.Send("\x7f")
-	s.Expect("\b \b")
-	s.Send("\r")
-	s.Expect(`got "hello worl"`)
 }
 
 // Only a terminal that may know it is asked to mark pastes, and told to stop when it ends.
@@ -435,7 +449,7 @@ func TestPasteMarks(t *testing.T) {
 }
 
 func TestHangUp(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t, kind)
 			s.Expect("> ")

@@ -1,7 +1,7 @@
 package line
 
 // An op is a key that edits, as a character that no input contains. The
-// characters of a line and the ops travel through readline in one stream.
+// characters of a line and the ops are one stream of keys.
 const (
 	opFirst rune = 0x10FE00 + iota
 

@@ -15,7 +15,7 @@ import (
 // What is typed while the program works shows up once, behind the prompt, as
 // whole lines and as the half of one that can be gone on with.
 func TestTypedWhileBusy(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ready := teletype.NewLatch(t)
 			s := start(t, kind, "LINE_READY="+ready.Addr)
@@ -79,7 +79,7 @@ func TestHalf(t *testing.T) {
 
 // Ctrl-D that was typed ahead ends the input when its turn comes.
 func TestEndTypedWhileBusy(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ready := teletype.NewLatch(t)
 			s := start(t, kind, "LINE_READY="+ready.Addr)
@@ -96,7 +96,7 @@ func TestEndTypedWhileBusy(t *testing.T) {
 }
 
 func TestSecret(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t, kind)
 			s.Expect("> ")
@@ -127,7 +127,7 @@ func TestSecret(t *testing.T) {
 // What is shown meanwhile waits for Enter, unless nothing is typed behind a prompt that can
 // be shown again. It does not come with the answer to a question.
 func TestShow(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		for _, typed := range []string{"", "half"} {
 			t.Run(kind+typed, func(t *testing.T) {
 				ready, done := teletype.NewLatch(t), teletype.NewLatch(t)
@@ -139,7 +139,7 @@ func TestShow(t *testing.T) {
 				s.Expect(typed)
 				ready.Open()
 				done.Open()
-				if kind == "smart" && typed == "" {
+				if kind != "plain" && typed == "" {
 					s.Expect("\r\ninfo: news\r\n> ")
 				}
 				s.Line(" way")
@@ -186,7 +186,7 @@ func TestTheUsersEditor(t *testing.T) {
 		s.Line("ed")
 		s.Expect(`got "failed"`)
 	})
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run("by a word, "+kind, func(t *testing.T) {
 			s := start(t, kind)
 			s.Expect("> ")
@@ -256,7 +256,7 @@ func shell(t *testing.T, kind string, env ...string) *teletype.Session {
 
 // Ctrl-Z stops the program and nothing else, and it goes on where it was.
 func TestStop(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := shell(t, kind)
 			s.Send("half")
@@ -272,7 +272,7 @@ func TestStop(t *testing.T) {
 				}
 			}
 			s.Expect("> ")
-			if kind == "smart" {
+			if kind != "plain" {
 				s.Expect("half")
 				s.Line(" way")
 				s.Expect(`got "half way"`)
@@ -314,7 +314,7 @@ func TestStopAgain(t *testing.T) {
 
 // A stop while the program works leaves the shell a terminal that echoes.
 func TestStopWhileBusy(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ready := teletype.NewLatch(t)
 			s := shell(t, kind, "LINE_READY="+ready.Addr)
@@ -340,7 +340,7 @@ func TestStopWhileBusy(t *testing.T) {
 
 // In the background, the program works on, and waits when it wants to read.
 func TestBackground(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ready := teletype.NewLatch(t)
 			s := shell(t, kind, "LINE_READY="+ready.Addr)
@@ -366,7 +366,7 @@ func TestBackground(t *testing.T) {
 // A program that is begun in the background shows one prompt when it comes to
 // the front.
 func TestBegunInTheBackground(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := shell(t, kind)
 			for range 5 {
@@ -391,7 +391,7 @@ func TestBegunInTheBackground(t *testing.T) {
 
 // A program that is ended in the middle leaves the terminal as it was.
 func TestRestore(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		for _, busy := range []bool{false, true} {
 			t.Run(fmt.Sprint(kind, " busy=", busy), func(t *testing.T) {
 				s := shell(t, kind)
@@ -409,7 +409,7 @@ func TestRestore(t *testing.T) {
 }
 
 func TestInterruptWhileBusy(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t, kind)
 			s.Expect("> ")
@@ -424,7 +424,7 @@ func TestInterruptWhileBusy(t *testing.T) {
 }
 
 func TestVanishedTerminal(t *testing.T) {
-	for _, kind := range []string{"plain", "smart"} {
+	for _, kind := range kinds {
 		for _, moment := range []string{"reading", "asking", "secret", "busy", "half"} {
 			t.Run(kind+" "+moment, func(t *testing.T) {
 				t.Parallel()

@@ -68,7 +68,7 @@ func New(c Config) (*Reader, error) {
 		}
 	}
 	t := &terminal{Config: c, src: src, wake: func() {}}
-	if !c.Smart || c.NoEcho || c.Screen == nil || !src.terminal() {
+	if !c.Mode.Smart || c.NoEcho || c.Screen == nil || !src.terminal() {
 		return &Reader{t, newCooked(t)}, nil
 	}
 	e, err := newEditor(t)
