@@ -156,10 +156,10 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c := &client{Config: cfg, sessions: map[string]*held{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	ready := make(chan struct{})
-	h := rpc.Handler{Foreign: true, Most: mostRequests,
+	h := rpc.Handler{LSPDialect: true, MaxConcurrent: mostRequests,
 		Request: func(ctx context.Context, m *rpc.Message) (any, error) { <-ready; return c.answer(ctx, m) },
 		Notify:  func(method mcp.MCPMethod, params json.RawMessage) { <-ready; c.notified(method, params) },
-		Soon:    func(mcp.MCPMethod) bool { return true }}
+		Sync:    func(mcp.MCPMethod) bool { return true }}
 	c.conn = rpc.New(s, h)
 	close(ready)
 	select {
@@ -186,7 +186,7 @@ func (c *client) later(do func() (any, error)) (any, error) {
 		return nil, err
 	}
 	c.calls.Add(1) // not behind Wait
-	return rpc.Later(func() (any, error) {
+	return rpc.AsyncResult(func() (any, error) {
 		defer c.calls.Done()
 		defer c.panic.Catch(c.cancel)
 		return do()
@@ -196,7 +196,7 @@ func (c *client) later(do func() (any, error)) (any, error) {
 // also does something while the editor is there.
 func (c *client) also(do func()) {
 	if f, err := c.later(func() (any, error) { do(); return nil, nil }); err == nil {
-		f.(rpc.Later)()
+		f.(rpc.AsyncResult)()
 	}
 }
 

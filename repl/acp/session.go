@@ -67,7 +67,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models,
 				ConfigOptions: said.ConfigOptions}
 		}
-		return rpc.Followed{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // for the id means nothing before
+		return rpc.ResultThen{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // for the id means nothing before
 	})
 }
 

@@ -62,8 +62,8 @@ const mostNamed = 32 // conversations of a client
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*held{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
-	conn := rpc.New(s, rpc.Handler{Served: true, Request: c.answer,
-		Soon: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
+	conn := rpc.New(s, rpc.Handler{ServerSide: true, Request: c.answer,
+		Sync: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
 	select {
 	case <-conn.Done():
 	case <-c.ctx.Done():

@@ -227,8 +227,8 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 		err = errors.New("what answers is no companion")
 	}
 	if err == nil {
-		if s, ok := stream.(rpc.Beginner); ok {
-			s.Begun(said.ProtocolVersion)
+		if s, ok := stream.(rpc.ProtocolVersionSetter); ok {
+			s.SetProtocolVersion(said.ProtocolVersion)
 		}
 		err = l.conn.Notify(ctx, protocol.MethodNotificationInitialized, nil)
 	}

@@ -263,7 +263,7 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 		l.printed = text.Shorten(l.printed+string(b)+"\n", mostPrinted)
 		l.mu.Unlock()
 	}
-	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, Odd: odd}), ended, map[string]bool{}}
+	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
 		if c.conn.Close(); lost {
@@ -292,8 +292,8 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 		return errors.New("it speaks version " + text.OneLine(said.ProtocolVersion, 20) +
 			" of the protocol, which is not understood")
 	}
-	if b, ok := stream.(rpc.Beginner); ok {
-		b.Begun(said.ProtocolVersion)
+	if b, ok := stream.(rpc.ProtocolVersionSetter); ok {
+		b.SetProtocolVersion(said.ProtocolVersion)
 	}
 	if err := c.Notify(ctx, protocol.MethodNotificationInitialized, nil); err != nil {
 		return err

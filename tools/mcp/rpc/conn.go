@@ -27,43 +27,43 @@ type Stream interface {
 	Close() error
 }
 
-// A Beginner is a Stream that wants to know when the conversation has begun, and by which
+// A ProtocolVersionSetter is a Stream that wants to know when the conversation has begun, and by which
 // version of the protocol.
-type Beginner interface{ Begun(version string) }
+type ProtocolVersionSetter interface{ SetProtocolVersion(version string) }
 
 // A Handler answers the other side. All functions may be nil.
 type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
 	Request func(ctx context.Context, m *Message) (any, error)
 
-	// Soon reports whether a request is answered before anything else is read, since what
+	// Sync reports whether a request is answered before anything else is read, since what
 	// comes next may rest on it. Nil is never.
-	Soon func(protocol.MCPMethod) bool
+	Sync func(protocol.MCPMethod) bool
 
 	// Notify is told notifications, in order. It returns at once.
 	Notify func(method protocol.MCPMethod, params json.RawMessage)
 
-	// Odd is told what is no message, such as a line of a log. It returns at once.
-	Odd func(text []byte)
+	// OnUnparsed is told what is no message, such as a line of a log. It returns at once.
+	OnUnparsed func(text []byte)
 
-	// Most is how many requests are answered at once, 8 if it is 0.
-	Most int
+	// MaxConcurrent is how many requests are answered at once, 8 if it is 0.
+	MaxConcurrent int
 
-	// Served marks the other side as a client of ours: it gets an error for input that is
+	// ServerSide marks the other side as a client of ours: it gets an error for input that is
 	// no message.
-	Served bool
+	ServerSide bool
 
-	// Foreign marks another protocol over JSON-RPC: $/cancel_request cancels requests, and
+	// LSPDialect marks another protocol over JSON-RPC: $/cancel_request cancels requests, and
 	// every request is answered, even if it was cancelled or is malformed.
-	Foreign bool
+	LSPDialect bool
 }
 
-// A Later is the result of a slow request. A [Handler] that returns it has done the work
+// An AsyncResult is the result of a slow request. A [Handler] that returns it has done the work
 // that needs the order of messages; it is called in parallel to further reading.
-type Later func() (any, error)
+type AsyncResult func() (any, error)
 
-// A Followed is a result with what is to be done when it has been sent.
-type Followed struct {
+// A ResultThen is a result with what is to be done when it has been sent.
+type ResultThen struct {
 	Result any
 	Then   func()
 }
@@ -92,15 +92,15 @@ type outcome struct {
 }
 
 const (
-	mostServed  = 8      // requests of the other side at once, if nothing else is said
-	mostRefused = 256    // refusals that are not read yet
-	mostIdle    = 20_000 // messages in a second that answer nothing
+	defaultConcurrent = 8      // requests of the other side at once, if nothing else is said
+	maxRefusals       = 256    // refusals that are not read yet
+	maxUnsolicited    = 20_000 // messages in a second that answer nothing
 )
 
 // New begins a conversation over s. Whoever begins one closes it.
 func New(s Stream, h Handler) *Conn {
-	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.Most, mostServed)),
-		busy: make(chan struct{}, mostRefused), done: make(chan struct{}),
+	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.MaxConcurrent, defaultConcurrent)),
+		busy: make(chan struct{}, maxRefusals), done: make(chan struct{}),
 		pending: map[int64]chan outcome{}, serving: map[string]context.CancelFunc{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	go c.read()
@@ -164,7 +164,7 @@ func (p Peer) Call(ctx context.Context, method protocol.MCPMethod, params, resul
 	}
 	switch {
 	case ctx.Err() != nil && o.err != nil:
-		p.forgo(id, method)
+		p.sendCancel(id, method)
 		return context.Cause(ctx)
 	case o.err != nil || result == nil:
 		return o.err
@@ -192,8 +192,8 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 // cancelRequest gives a request up, in other protocols than MCP.
 const cancelRequest = "$/cancel_request"
 
-// forgo says that nobody waits for an answer any more.
-func (p Peer) forgo(id int64, method protocol.MCPMethod) {
+// sendCancel says that nobody waits for an answer any more.
+func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
 	if method == protocol.MethodInitialize { // which can't be cancelled
 		return
 	}
@@ -201,7 +201,7 @@ func (p Peer) forgo(id int64, method protocol.MCPMethod) {
 	go func() {
 		ctx, cancel := context.WithTimeout(p.conn.ctx, patience)
 		defer cancel()
-		if p.conn.handler.Foreign {
+		if p.conn.handler.LSPDialect {
 			p.Notify(ctx, cancelRequest, map[string]int64{"requestId": id})
 			return
 		}
@@ -281,13 +281,13 @@ func (c *Conn) receive(text []byte) bool {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some programs of Windows write it before their text
 	err := json.Unmarshal(text, &m)
 	if err != nil && c.client() {
-		if flat := shallow(text, mostDeep); !bytes.Equal(flat, text) {
+		if flat := shallow(text, maxDepth); !bytes.Equal(flat, text) {
 			err = json.Unmarshal(flat, &m)
 		}
 	}
 	if err != nil {
-		if c.handler.Foreign && startsWith(text, '[') && json.Valid(text) {
-			c.complain(nil, protocol.INVALID_REQUEST, "a message is one object, and no list")
+		if c.handler.LSPDialect && startsWith(text, '[') && json.Valid(text) {
+			c.reportInvalid(nil, protocol.INVALID_REQUEST, "a message is one object, and no list")
 			return false
 		}
 		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // a batch of messages
@@ -302,13 +302,13 @@ func (c *Conn) receive(text []byte) bool {
 	}
 	switch {
 	case c.client() && m.Version == "" && m.Result == nil: // a line of a log in JSON
-		c.odd(text)
+		c.unparsed(text)
 	case m.isRequest():
 		c.serve(m)
-	case m.Method == protocol.MethodNotificationCancelled, c.handler.Foreign && m.Method == cancelRequest:
-		c.giveUp(m.Params)
-	case c.handler.Foreign && m.Method == "" && m.Result == nil && m.Error == nil:
-		c.complain(m.ID, protocol.INVALID_REQUEST, "the message has neither a method nor an answer")
+	case m.Method == protocol.MethodNotificationCancelled, c.handler.LSPDialect && m.Method == cancelRequest:
+		c.handleCancel(m.Params)
+	case c.handler.LSPDialect && m.Method == "" && m.Result == nil && m.Error == nil:
+		c.reportInvalid(m.ID, protocol.INVALID_REQUEST, "the message has neither a method nor an answer")
 	case m.Method != "":
 		if c.handler.Notify != nil {
 			c.handler.Notify(m.Method, m.Params)
@@ -353,7 +353,7 @@ func (c *Conn) serve(m Message) {
 	c.mu.Unlock()
 	over := func(result any, err error) {
 		then := func() {}
-		if f, ok := result.(Followed); ok {
+		if f, ok := result.(ResultThen); ok {
 			result, then = f.Result, f.Then
 		}
 		c.mu.Lock()
@@ -364,7 +364,7 @@ func (c *Conn) serve(m Message) {
 		switch {
 		case !given:
 			c.answer(m.ID, result, err)
-		case c.handler.Foreign:
+		case c.handler.LSPDialect:
 			c.answer(m.ID, nil, Errorf(RequestCancelled, "the request was cancelled"))
 		} // else nobody waits
 		<-c.slots
@@ -376,21 +376,21 @@ func (c *Conn) serve(m Message) {
 		if c.handler.Request != nil {
 			result, err = c.handler.Request(ctx, &m)
 		}
-		if later, ok := result.(Later); ok {
+		if later, ok := result.(AsyncResult); ok {
 			go func() { over(later()) }()
 			return
 		}
 		over(result, err)
 	}
-	if c.handler.Soon != nil && c.handler.Soon(m.Method) {
+	if c.handler.Sync != nil && c.handler.Sync(m.Method) {
 		answer()
 		return
 	}
 	go answer()
 }
 
-// giveUp ends what was asked for and nobody waits for any more.
-func (c *Conn) giveUp(params json.RawMessage) {
+// handleCancel ends what was asked for and nobody waits for any more.
+func (c *Conn) handleCancel(params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancel := c.serving[string(requestID(params))]; cancel != nil {

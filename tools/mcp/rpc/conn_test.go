@@ -19,7 +19,7 @@ func TestNoMessage(t *testing.T) {
 	for _, served := range []bool{true, false} {
 		in, typed := io.Pipe()
 		said, out := io.Pipe()
-		conn := rpc.New(rpc.Lines(in, out, func() error { return nil }), rpc.Handler{Served: served,
+		conn := rpc.New(rpc.Lines(in, out, func() error { return nil }), rpc.Handler{ServerSide: served,
 			Request: func(context.Context, *rpc.Message) (any, error) { return struct{}{}, nil }})
 		lines := bufio.NewScanner(said)
 		wants := []string{`"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":7,"result":{}`}

@@ -11,7 +11,7 @@ import (
 // Two programs talk over a pipe, and either may ask.
 func Example() {
 	here, there := net.Pipe()
-	server := rpc.New(rpc.Lines(there, there, there.Close), rpc.Handler{Served: true,
+	server := rpc.New(rpc.Lines(there, there, there.Close), rpc.Handler{ServerSide: true,
 		Request: func(_ context.Context, m *rpc.Message) (any, error) {
 			if m.Method != "tools/list" {
 				return nil, rpc.Errorf(-32601, "method not found")

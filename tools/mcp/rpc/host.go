@@ -27,7 +27,7 @@ type Host struct {
 }
 
 const (
-	mostHosted = 64               // conversations
+	maxHosted  = 64               // conversations
 	timeToPass = 30 * time.Second // for a message, in or out
 )
 
@@ -77,7 +77,7 @@ func (h *Host) begin() (*hosted, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	h.mu.Lock()
 	var old *hosted
-	if len(h.open) >= mostHosted {
+	if len(h.open) >= maxHosted {
 		i := slices.IndexFunc(h.open, (*hosted).idle)
 		if i < 0 {
 			h.mu.Unlock()

@@ -68,8 +68,8 @@ type remote struct {
 	older  bool   // of the two transports
 	to     string // where messages go
 
-	begun   chan struct{} // closed when version is known
-	version string
+	versionSet chan struct{} // closed when version is known
+	version    string
 
 	last  string        // the id of the listener's last event
 	since time.Time     // the listener's last request
@@ -93,7 +93,7 @@ type exchange struct {
 }
 
 func newRemote(r Remote) (*remote, *http.Client) {
-	s := &remote{Remote: r, to: r.URL, came: make(chan came), begun: make(chan struct{})}
+	s := &remote{Remote: r, to: r.URL, came: make(chan came), versionSet: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	return s, &http.Client{Transport: s}
 }
@@ -244,7 +244,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	select {
-	case <-s.begun:
+	case <-s.versionSet:
 		req.Header.Set(protocol.HeaderProtocolVersion, s.version)
 	default:
 	}
@@ -290,7 +290,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 // pause has the listener wait, which the library has ask each second.
 func (s *remote) pause(req *http.Request) error {
 	select {
-	case <-s.begun:
+	case <-s.versionSet:
 	case <-s.ctx.Done():
 	}
 	if time.Since(s.since) > time.Minute {
@@ -376,10 +376,10 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 	}
 }
 
-// Begun implements [Beginner].
-func (s *remote) Begun(version string) {
+// SetProtocolVersion implements [ProtocolVersionSetter].
+func (s *remote) SetProtocolVersion(version string) {
 	s.version = version
-	close(s.begun)
+	close(s.versionSet)
 }
 
 // Close implements [Stream].

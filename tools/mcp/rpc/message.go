@@ -71,8 +71,8 @@ func Decode(b []byte, v any) error {
 	return err
 }
 
-// mostDeep is how many levels of a message are read that has too many for a reader of JSON.
-const mostDeep = 1000
+// maxDepth is how many levels of a message are read that has too many for a reader of JSON.
+const maxDepth = 1000
 
 // shallow returns a JSON text with null in the place of what is nested deeper than most levels.
 func shallow(text []byte, most int) []byte {

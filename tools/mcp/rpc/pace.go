@@ -13,7 +13,7 @@ type pace struct {
 
 // wait counts one more, and waits if there were many.
 func (p *pace) wait(ctx context.Context) {
-	if p.n++; p.n < mostIdle {
+	if p.n++; p.n < maxUnsolicited {
 		return
 	}
 	if rest := time.Second - time.Since(p.since); rest > 0 && !p.since.IsZero() {

@@ -16,8 +16,8 @@ var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // methodWithin finds out whether a message that can't be read asks for something.
 var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
 
-// complain says what is wrong with a message, if the protocol has that said.
-func (c *Conn) complain(id json.RawMessage, code int, problem string) {
+// reportInvalid says what is wrong with a message, if the protocol has that said.
+func (c *Conn) reportInvalid(id json.RawMessage, code int, problem string) {
 	if c.client() {
 		return
 	}
@@ -34,7 +34,7 @@ func (c *Conn) refuse(id json.RawMessage, why *Error) {
 	select {
 	case c.busy <- struct{}{}:
 	default:
-		if !c.handler.Foreign {
+		if !c.handler.LSPDialect {
 			return
 		}
 		select {
@@ -48,16 +48,16 @@ func (c *Conn) refuse(id json.RawMessage, why *Error) {
 
 // client reports whether the other side is a server: it may write a log where its messages
 // are expected, and is not told of what is no message.
-func (c *Conn) client() bool { return !c.handler.Foreign && !c.handler.Served }
+func (c *Conn) client() bool { return !c.handler.LSPDialect && !c.handler.ServerSide }
 
 // answerWithin finds out whether a text that can't be read may have been meant as an answer.
 // Lines of logs begin with brackets, too: [info], { level: 30 }.
 var answerWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(jsonrpc|result)"\s*:`) })
 
-// odd hands on what is no message.
-func (c *Conn) odd(text []byte) {
-	if c.handler.Odd != nil {
-		c.handler.Odd(text)
+// unparsed hands on what is no message.
+func (c *Conn) unparsed(text []byte) {
+	if c.handler.OnUnparsed != nil {
+		c.handler.OnUnparsed(text)
 	}
 }
 
@@ -67,11 +67,11 @@ func (c *Conn) fail(text []byte, err error) {
 	const looked = 64 << 10
 	begun := startsWith(text, '{') || startsWith(text, '[')
 	if !begun || c.client() && !answerWithin().Match(text[:min(len(text), looked)]) {
-		c.odd(text)
-		c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
+		c.unparsed(text)
+		c.reportInvalid(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
 	}
-	if head := text[:min(len(text), looked)]; (c.handler.Foreign || c.handler.Served) &&
+	if head := text[:min(len(text), looked)]; (c.handler.LSPDialect || c.handler.ServerSide) &&
 		methodWithin().Match(head) { // it was no answer
 		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
 		if errors.Is(err, ErrTooLong) {
@@ -82,7 +82,7 @@ func (c *Conn) fail(text []byte, err error) {
 		} else {
 			err = errors.New("this is no JSON")
 		}
-		c.complain(id, code, err.Error())
+		c.reportInvalid(id, code, err.Error())
 		return
 	}
 	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
@@ -92,8 +92,8 @@ func (c *Conn) fail(text []byte, err error) {
 			return
 		}
 	}
-	if c.handler.Served { // it was a request, perhaps
-		defer c.complain(nil, protocol.PARSE_ERROR, "this is no JSON")
+	if c.handler.ServerSide { // it was a request, perhaps
+		defer c.reportInvalid(nil, protocol.PARSE_ERROR, "this is no JSON")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,7 +61,7 @@ func TestLogAmongMessages(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in, say := io.Pipe()
 				odd := 0
-				conn := rpc.New(rpc.Lines(in, io.Discard, in.Close), rpc.Handler{Odd: func([]byte) { odd++ }})
+				conn := rpc.New(rpc.Lines(in, io.Discard, in.Close), rpc.Handler{OnUnparsed: func([]byte) { odd++ }})
 				go func() {
 					synctest.Wait() // the call is sent
 					io.WriteString(say, c.said+"\n"+`{"jsonrpc":"2.0","id":1,"result":{"of":"it"}}`+"\n")
