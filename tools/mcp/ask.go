@@ -23,7 +23,7 @@ import (
 )
 
 // answer answers a request of the server.
-func (l *link) answer(ctx context.Context, m *rpc.Message) (any, error) {
+func (l *serverConn) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	params := m.Params
 	switch m.Method {
 	case protocol.MethodPing:
@@ -48,7 +48,7 @@ func (l *link) answer(ctx context.Context, m *rpc.Message) (any, error) {
 }
 
 // want has the call that began last ask the user.
-func (l *link) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
+func (l *serverConn) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
 	l.mu.Lock()
 	var r *running
 	if n := len(l.latest); n > 0 {

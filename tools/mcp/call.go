@@ -48,7 +48,7 @@ type outcome struct {
 }
 
 // begin notes that a call runs.
-func (l *link) beginCall(host engine.Host, in Conversation) *running {
+func (l *serverConn) beginCall(host engine.Host, in Conversation) *running {
 	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1),
 		wanted: make(chan wanted)}
 	l.mu.Lock()
@@ -58,7 +58,7 @@ func (l *link) beginCall(host engine.Host, in Conversation) *running {
 	return r
 }
 
-func (l *link) endCall(r *running) {
+func (l *serverConn) endCall(r *running) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, r.token)
@@ -66,7 +66,7 @@ func (l *link) endCall(r *running) {
 }
 
 // call calls a tool.
-func (l *link) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool,
+func (l *serverConn) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool,
 	args map[string]any) (engine.Result, error) {
 	c := l.connection()
 	if c == nil {
@@ -113,7 +113,7 @@ func (c Conversation) cut(tool string) func(string) (string, engine.Cut) {
 }
 
 // failed returns the error of a call that had no result.
-func (l *link) failed(ctx context.Context, c *peer, err error) error {
+func (l *serverConn) failed(ctx context.Context, c *peer, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
@@ -126,7 +126,7 @@ func (l *link) failed(ctx context.Context, c *peer, err error) error {
 }
 
 // failure says to the model what went wrong with a server.
-func (l *link) failure(err error) error {
+func (l *serverConn) failure(err error) error {
 	said := clean(err.Error(), mostSaid)
 	return &engine.CallError{Type: serverError,
 		Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
@@ -137,7 +137,7 @@ func (l *link) failure(err error) error {
 const mostSaid = 2000
 
 // progressed takes in how far a call is.
-func (l *link) progressed(params json.RawMessage) {
+func (l *serverConn) progressed(params json.RawMessage) {
 	var p protocol.ProgressNotificationParams
 	if rpc.Decode(params, &p) != nil {
 		return
@@ -166,7 +166,7 @@ func (l *link) progressed(params json.RawMessage) {
 }
 
 // logged takes in what a server says for a log.
-func (l *link) logged(params json.RawMessage) {
+func (l *serverConn) logged(params json.RawMessage) {
 	var data json.RawMessage
 	m := protocol.LoggingMessageNotificationParams{Data: &data}
 	rpc.Decode(params, &m)

@@ -73,10 +73,10 @@ func TestChanges(t *testing.T) {
 func TestRugPull(t *testing.T) {
 	t.Parallel()
 	server, at := sdkServer(t)
-	seen := &Seen{Path: filepath.Join(t.TempDir(), "dir", "tools.json")}
+	seen := &ToolPins{Path: filepath.Join(t.TempDir(), "dir", "tools.json")}
 	begin := func() (*Set, *told) {
 		s, said := unconnected(t, at)
-		s.Seen = seen
+		s.Pins = seen
 		s.Start()
 		s.Wait(t.Context(), time.Minute)
 		return s, said

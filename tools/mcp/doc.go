@@ -21,7 +21,7 @@
 // # Agreements are about content
 //
 // An agreement to a tool is bound to its description and schema. If they change, the user
-// is told, and asked again about calls ([Seen]).
+// is told, and asked again about calls ([ToolPins]).
 //
 // # Nothing stays
 //

@@ -59,7 +59,7 @@ const mostPrinted = 4000
 
 // ending returns why a server is not there: how its program ended, or err if it was too late,
 // and what it has said is wrong.
-func (l *link) ending(err error, o shell.Outcome, confined bool) error {
+func (l *serverConn) ending(err error, o shell.Outcome, confined bool) error {
 	e := &endError{}
 	late := (*lateError)(nil)
 	switch {

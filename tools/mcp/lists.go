@@ -32,7 +32,7 @@ const (
 )
 
 // read reads a list that the server says it has.
-func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) error {
+func (l *serverConn) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) error {
 	l.mu.Lock()
 	can := l.can
 	l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *link) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) e
 
 // readTemplates reads the templates of resources. Many servers know of none, and some do not
 // even say so: they are not waited for.
-func (l *link) readTemplates(c *rpc.Conn) {
+func (l *serverConn) readTemplates(c *rpc.Conn) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -66,7 +66,7 @@ func (l *link) readTemplates(c *rpc.Conn) {
 	}()
 	select {
 	case <-read:
-	case <-time.After(courtesy):
+	case <-time.After(optionalTimeout):
 	}
 }
 
@@ -101,8 +101,8 @@ func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, ke
 	return nil
 }
 
-// isDirty has a list be read again.
-func (l *link) isDirty(list protocol.MCPMethod) {
+// markDirty has a list be read again.
+func (l *serverConn) markDirty(list protocol.MCPMethod) {
 	l.mu.Lock()
 	l.dirty[list] = true
 	l.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *link) isDirty(list protocol.MCPMethod) {
 
 // readAgain reads the lists again that have changed, once more a moment later if nothing
 // is new: some servers say so before it is true.
-func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
+func (l *serverConn) readAgain(ctx context.Context, c *rpc.Conn) {
 	const moment = 500 * time.Millisecond
 	l.mu.Lock()
 	dirty := l.dirty
@@ -141,7 +141,7 @@ func (l *link) readAgain(ctx context.Context, c *rpc.Conn) {
 }
 
 // fingerprint returns what a list holds.
-func (l *link) fingerprint(list protocol.MCPMethod) []byte {
+func (l *serverConn) fingerprint(list protocol.MCPMethod) []byte {
 	st := l.status()
 	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools,
 		protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])

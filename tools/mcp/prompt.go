@@ -25,7 +25,7 @@ type Prompt struct {
 const mostArguments = 32
 
 // takePrompts takes over the prompts of a server.
-func (l *link) takePrompts(found []protocol.Prompt) {
+func (l *serverConn) takePrompts(found []protocol.Prompt) {
 	kept := []Prompt{}
 	for _, p := range taken(found, func(p protocol.Prompt) string { return p.Name }) {
 		if p.Name == "" || len(p.Name) > mostAddress || len(p.Arguments) > mostArguments {
@@ -149,7 +149,7 @@ func (s *Set) complete(ctx context.Context, server string, ref any, argument, be
 	if !can {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, courtesy)
+	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	var got protocol.CompleteResult
 	c.conn.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,

@@ -26,14 +26,14 @@ type Resource struct {
 
 // resource returns a resource of the server as it may be shown. It reports false if its
 // address can't be requested.
-func (l *link) resource(uri, name, description, kind string) (Resource, bool) {
+func (l *serverConn) resource(uri, name, description, kind string) (Resource, bool) {
 	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
 	return Resource{uri, clean(text.OneLine(name, longestError), longestError),
 		clean(text.OneLine(description, longestError), longestError), mediaType(kind)}, ok
 }
 
 // takeResources takes over the resources of a server.
-func (l *link) takeResources(found []protocol.Resource) {
+func (l *serverConn) takeResources(found []protocol.Resource) {
 	kept := []Resource{}
 	for _, r := range taken(found, func(r protocol.Resource) string { return r.URI }) {
 		if r, ok := l.resource(r.URI, cmp.Or(r.Title, r.Name), r.Description, r.MIMEType); ok {
@@ -46,7 +46,7 @@ func (l *link) takeResources(found []protocol.Resource) {
 }
 
 // takeTemplates takes over the templates of a server's resources.
-func (l *link) takeTemplates(found []protocol.ResourceTemplate) {
+func (l *serverConn) takeTemplates(found []protocol.ResourceTemplate) {
 	kept := []Resource{}
 	for _, t := range found {
 		if t.URITemplate == nil || t.URITemplate.Template == nil {
@@ -62,7 +62,7 @@ func (l *link) takeTemplates(found []protocol.ResourceTemplate) {
 }
 
 // connected returns a server that is connected.
-func (s *Set) connected(name string) (*link, *peer, error) {
+func (s *Set) connected(name string) (*serverConn, *peer, error) {
 	l := s.find(name)
 	if l == nil {
 		return nil, nil, fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))

@@ -29,7 +29,7 @@ type Config struct {
 
 	Notify func(text string)         // tells a warning, in a line
 	Log    func(server, text string) // is given what servers write to their standard error, and say for a log; may be nil
-	Seen   *Seen                     // what was agreed to of tools; may be nil
+	Pins   *ToolPins                 // what was agreed to of tools; may be nil
 
 	// Keep stores all that a server has written to its standard error, and returns the name
 	// of the file, "" if there is none. It may be nil.
@@ -45,7 +45,7 @@ type Set struct {
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	links []*link
+	conns []*serverConn
 	roots []string // as the servers were told
 }
 
@@ -56,7 +56,7 @@ func New(cfg Config) *Set {
 	servers := slices.SortedFunc(slices.Values(cfg.Servers),
 		func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
 	for _, server := range servers {
-		s.links = append(s.links, newLink(s, server))
+		s.conns = append(s.conns, newServerConn(s, server))
 	}
 	return s
 }
@@ -67,7 +67,7 @@ func (s *Set) Start() {
 		if s.Roots != nil {
 			s.roots = slices.Clone(s.Roots())
 		}
-		for _, l := range s.links {
+		for _, l := range s.conns {
 			s.work.Go(func() { l.run(s.ctx) })
 		}
 	})
@@ -100,13 +100,13 @@ func (s *Set) Close() {
 	s.work.Wait()
 }
 
-func (s *Set) all() []*link {
+func (s *Set) all() []*serverConn {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.links)
+	return slices.Clone(s.conns)
 }
 
 // Status returns the status of all servers, sorted by name.
@@ -118,7 +118,7 @@ func (s *Set) Status() (list []Status) {
 }
 
 // find returns the server of a name, nil if there is none.
-func (s *Set) find(name string) *link {
+func (s *Set) find(name string) *serverConn {
 	for _, l := range s.all() {
 		if l.Name == name {
 			return l
@@ -132,7 +132,7 @@ func (s *Set) find(name string) *link {
 func (s *Set) Restart(names ...string) {
 	for _, l := range s.all() {
 		if len(names) == 0 || slices.Contains(names, l.Name) {
-			l.again()
+			l.reconnect()
 		}
 	}
 }
@@ -146,7 +146,7 @@ func (s *Set) Switch(name, why string) error {
 	l.mu.Lock()
 	l.Off = why
 	l.mu.Unlock()
-	l.again()
+	l.reconnect()
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (s *Set) tellRoots() {
 	for _, l := range s.all() {
 		if c := l.connection(); c != nil {
 			go func() {
-				ctx, cancel := context.WithTimeout(s.ctx, courtesy)
+				ctx, cancel := context.WithTimeout(s.ctx, optionalTimeout)
 				defer cancel()
 				c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil)
 			}()

@@ -66,7 +66,7 @@ type Conversation struct {
 }
 
 // takeTools takes over the tools of a server.
-func (l *link) takeTools(found []rawTool) {
+func (l *serverConn) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
 	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !l.takes(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
@@ -78,7 +78,7 @@ func (l *link) takeTools(found []rawTool) {
 		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}
-	changed := l.set.Seen.compare(l.Server, kept)
+	changed := l.set.Pins.compare(l.Server, kept)
 	l.mu.Lock()
 	l.tools = kept
 	l.mu.Unlock()
@@ -123,7 +123,7 @@ func (o offered) Tools() (list []engine.Tool) {
 }
 
 // tool returns t as the engine has it.
-func (o offered) tool(l *link, t tool) engine.Tool {
+func (o offered) tool(l *serverConn, t tool) engine.Tool {
 	kind := engine.Other
 	if t.Annotations["readOnlyHint"] == true {
 		kind = engine.Query
@@ -155,11 +155,11 @@ func (o offered) tool(l *link, t tool) engine.Tool {
 }
 
 // agree notes that a call of t was allowed as t is now.
-func (l *link) agree(t tool) {
+func (l *serverConn) agree(t tool) {
 	if t.before == "" {
 		return
 	}
-	l.set.Seen.agree(l.Server, t)
+	l.set.Pins.agree(l.Server, t)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tools = slices.Clone(l.tools)
@@ -171,7 +171,7 @@ func (l *link) agree(t tool) {
 }
 
 // intent says what a call would do.
-func (l *link) intent(t tool, args map[string]any) engine.Intent {
+func (l *serverConn) intent(t tool, args map[string]any) engine.Intent {
 	b, _ := text.JSON(args, "  ")
 	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(l.Name)
 	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),

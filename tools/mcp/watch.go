@@ -14,7 +14,7 @@ import (
 const mostWatched = 64
 
 // watch has the server say when a resource changes that was just read, if it does such things.
-func (l *link) watch(c *peer, uri string) {
+func (l *serverConn) watch(c *peer, uri string) {
 	l.mu.Lock()
 	_, known := c.watched[uri]
 	can := l.can.Resources != nil && l.can.Resources.Subscribe && (known || len(c.watched) < mostWatched)
@@ -26,14 +26,14 @@ func (l *link) watch(c *peer, uri string) {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
+		ctx, cancel := context.WithTimeout(l.set.ctx, optionalTimeout)
 		defer cancel()
 		c.conn.Call(ctx, protocol.MethodResourcesSubscribe, protocol.SubscribeParams{URI: uri}, nil) // or it is not known
 	}()
 }
 
 // updated tells that a resource has changed, once until it is read again.
-func (l *link) updated(params json.RawMessage) {
+func (l *serverConn) updated(params json.RawMessage) {
 	var p protocol.ResourceUpdatedNotificationParams
 	if rpc.Decode(params, &p) != nil {
 		return

@@ -435,7 +435,7 @@ func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Opts) }) // when the first remote server is connected to
 	var remote map[string]oauth.Server                                         // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Seen = &mcp.Seen{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
+	cfg.Pins = &mcp.ToolPins{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
 		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))

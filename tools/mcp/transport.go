@@ -12,14 +12,14 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A way is a way of connecting to a server. ended explains the final error of a connection.
-type way struct {
+// A transport is a way of connecting to a server. ended explains the final error of a connection.
+type transport struct {
 	name string // stdio, http or sse
 	open func(ctx context.Context) (stream rpc.Stream, ended func(error) error, err error)
 }
 
-// ways returns the possible ways to the server, the best first.
-func (l *link) ways() ([]way, error) {
+// transports returns the possible ways to the server, the best first.
+func (l *serverConn) transports() ([]transport, error) {
 	if err := Wrong(l.Server); err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (l *link) ways() ([]way, error) {
 			return nil, err
 		}
 		plain := func(err error) error { return err }
-		both := []way{
+		both := []transport{
 			{"http", func(context.Context) (rpc.Stream, func(error) error, error) { return rpc.HTTP(r), plain, nil }},
 			{"sse", func(ctx context.Context) (rpc.Stream, func(error) error, error) {
 				s, err := rpc.SSE(ctx, r)
@@ -44,7 +44,7 @@ func (l *link) ways() ([]way, error) {
 		}
 		return both, nil
 	}
-	return []way{{"stdio", l.program}}, nil
+	return []transport{{"stdio", l.program}}, nil
 }
 
 // Wrong says why a server can't be connected to whatever runs, nil if it may be.
@@ -59,7 +59,7 @@ func Wrong(s Server) error {
 }
 
 // remote says how a remote server is reached.
-func (l *link) remote() (rpc.Remote, error) {
+func (l *serverConn) remote() (rpc.Remote, error) {
 	if l.Rights != nil { // which are about an address, too
 		if _, err := l.Rights(); err != nil {
 			return rpc.Remote{}, err
@@ -87,7 +87,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 }
 
 // program starts the server.
-func (l *link) program(context.Context) (rpc.Stream, func(error) error, error) {
+func (l *serverConn) program(context.Context) (rpc.Stream, func(error) error, error) {
 	free := false
 	if l.Rights != nil {
 		var err error

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	version  = protocol.ProtocolVersion20250618 // that is asked for
-	courtesy = time.Second                      // for what may be said and need not
-	soon     = time.Second                      // before a server that has ended is started again
-	late     = time.Minute                      // between later attempts
-	attempts = 5                                // in a row, before a server is left alone
-	lived    = time.Minute                      // from then on a server's end is the first one
+	version         = protocol.ProtocolVersion20250618 // that is asked for
+	optionalTimeout = time.Second                      // for what may be said and need not
+	minBackoff      = time.Second                      // before a server that has ended is started again
+	maxBackoff      = time.Minute                      // between later attempts
+	maxAttempts     = 5                                // in a row, before a server is left alone
+	stableAfter     = time.Minute                      // from then on a server's end is the first one
 
 	connectTime = time.Minute // at most, for one way of connecting
 
 	draftVersion = "2024-10-07" // of the protocol, which the first servers speak
 )
 
-// A link is a server, whether it is connected or not.
-type link struct {
+// A serverConn is a server, whether it is connected or not.
+type serverConn struct {
 	Server
 	set     *Set
 	settled chan struct{} // closed when it is known whether the server can be used
@@ -63,8 +63,8 @@ type peer struct {
 	watched map[string]bool // whether to tell a change, by address; guarded by the link
 }
 
-func newLink(s *Set, server Server) *link {
-	l := &link{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
+func newServerConn(s *Set, server Server) *serverConn {
+	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
 		changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}, calls: map[string]*running{}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
 	if server.Off != "" {
@@ -74,7 +74,7 @@ func newLink(s *Set, server Server) *link {
 	return l
 }
 
-func (l *link) isSettled() bool {
+func (l *serverConn) isSettled() bool {
 	select {
 	case <-l.settled:
 		return true
@@ -83,20 +83,20 @@ func (l *link) isSettled() bool {
 	}
 }
 
-func (l *link) connection() *peer {
+func (l *serverConn) connection() *peer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn
 }
 
-func (l *link) timeout() time.Duration {
+func (l *serverConn) timeout() time.Duration {
 	if l.Timeout > 0 {
 		return l.Timeout
 	}
 	return defaultTimeout
 }
 
-func (l *link) status() Status {
+func (l *serverConn) status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	st := Status{Server: l.Server, State: l.state, Err: l.err,
@@ -108,23 +108,23 @@ func (l *link) status() Status {
 	return st
 }
 
-// again has the server be connected to anew.
-func (l *link) again() {
+// reconnect has the server be connected to anew.
+func (l *serverConn) reconnect() {
 	select {
 	case l.restart <- struct{}{}:
 	default:
 	}
 }
 
-// put notes how far the server is.
-func (l *link) put(s State, err error) {
+// setState notes how far the server is.
+func (l *serverConn) setState(s State, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state, l.err = s, err
 }
 
 // run connects to the server and stays with it, until ctx is over.
-func (l *link) run(ctx context.Context) {
+func (l *serverConn) run(ctx context.Context) {
 	defer l.settle()
 	failed, known, told := 0, false, ""
 	for ctx.Err() == nil {
@@ -138,12 +138,12 @@ func (l *link) run(ctx context.Context) {
 			if once, err = l.connect(ctx); once {
 				known = true
 			}
-			if time.Since(began) > lived {
+			if time.Since(began) > stableAfter {
 				failed = 0
 			}
 			failed++
 		} else {
-			l.put(Off, nil)
+			l.setState(Off, nil)
 		}
 		if ctx.Err() != nil {
 			return
@@ -151,8 +151,8 @@ func (l *link) run(ctx context.Context) {
 		wait := time.Duration(0) // for ever
 		switch {
 		case off != "" || err == nil:
-		case failed >= attempts || !known && !l.mayComeUp(err):
-			l.put(Failed, err)
+		case failed >= maxAttempts || !known && !l.mayComeUp(err):
+			l.setState(Failed, err)
 			if told != err.Error() {
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools are not there"))
 			}
@@ -166,11 +166,11 @@ func (l *link) run(ctx context.Context) {
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools come when it answers"))
 				l.settle()
 			}
-			l.put(Connecting, err)
-			wait = min(soon<<(failed-1), late)
+			l.setState(Connecting, err)
+			wait = min(minBackoff<<(failed-1), maxBackoff)
 		}
 		if wait == 0 {
-			l.forget()
+			l.clearLists()
 			l.settle()
 		}
 		if !l.pause(ctx, wait) {
@@ -179,8 +179,8 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// forget removes all that was read from the server.
-func (l *link) forget() {
+// clearLists removes all that was read from the server.
+func (l *serverConn) clearLists() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tools, l.prompts, l.resources, l.templates, l.instructions = nil, nil, nil, nil, ""
@@ -199,14 +199,14 @@ func why(err error, then string) string {
 
 // mayComeUp reports whether a server that could not be reached at first may be there soon:
 // a remote one that is being started, too.
-func (l *link) mayComeUp(err error) bool {
+func (l *serverConn) mayComeUp(err error) bool {
 	far, status := (*net.OpError)(nil), (*rpc.StatusError)(nil)
 	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500
 }
 
 // pause waits for wait, for ever if it is 0, and reports whether nobody has asked for the
 // server meanwhile.
-func (l *link) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
+func (l *serverConn) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
 	var over <-chan time.Time
 	if wait > 0 {
 		t := time.NewTimer(wait)
@@ -225,9 +225,9 @@ func (l *link) pause(ctx context.Context, wait time.Duration) (undisturbed bool)
 
 // connect connects to the server and stays with it until it ends, which is the error, or
 // is to be connected to anew. It reports whether it could be used.
-func (l *link) connect(ctx context.Context) (used bool, err error) {
-	l.put(Connecting, nil)
-	ways, err := l.ways()
+func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
+	l.setState(Connecting, nil)
+	ways, err := l.transports()
 	if err != nil {
 		return false, err
 	}
@@ -246,11 +246,11 @@ func (l *link) connect(ctx context.Context) (used bool, err error) {
 		}
 	}
 	defer c.conn.Close()
-	return true, l.stay(ctx, c)
+	return true, l.serve(ctx, c)
 }
 
 // open connects one way: it begins the conversation and reads what the server has.
-func (l *link) open(ctx context.Context, w way) (*peer, error) {
+func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	ctx, cancel := within(ctx, min(l.timeout(), connectTime))
 	defer cancel()
 	stream, ended, err := w.open(ctx)
@@ -263,7 +263,7 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 		l.printed = text.Shorten(l.printed+string(b)+"\n", mostPrinted)
 		l.mu.Unlock()
 	}
-	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.notified, OnUnparsed: odd}), ended, map[string]bool{}}
+	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
 		if c.conn.Close(); lost {
@@ -275,7 +275,7 @@ func (l *link) open(ctx context.Context, w way) (*peer, error) {
 }
 
 // begin begins the conversation and reads what the server has.
-func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
+func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
 	var said protocol.InitializeResult
 	hello := protocol.InitializeParams{ProtocolVersion: version,
 		ClientInfo: protocol.Implementation{Name: "gemline", Version: l.set.Version}}
@@ -315,7 +315,7 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 	}
 	if said.Capabilities.Logging != nil {
 		go func() {
-			ctx, cancel := context.WithTimeout(l.set.ctx, courtesy)
+			ctx, cancel := context.WithTimeout(l.set.ctx, optionalTimeout)
 			defer cancel()
 			level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}
 			c.Call(ctx, protocol.MethodSetLogLevel, level, nil) // otherwise the server chooses the level
@@ -324,8 +324,8 @@ func (l *link) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transp
 	return nil
 }
 
-// stay follows what the server has, until it ends or is to be connected to anew.
-func (l *link) stay(ctx context.Context, c *peer) error {
+// serve follows what the server has, until it ends or is to be connected to anew.
+func (l *serverConn) serve(ctx context.Context, c *peer) error {
 	l.mu.Lock()
 	l.conn, l.state, l.err = c, Connected, nil
 	l.mu.Unlock()
@@ -342,7 +342,7 @@ func (l *link) stay(ctx context.Context, c *peer) error {
 		case <-ctx.Done():
 			return nil
 		case <-l.restart:
-			l.again() // for who waits for it next
+			l.reconnect() // for who waits for it next
 			return nil
 		case <-l.changed:
 			pace.wait(ctx, c.conn)
@@ -351,19 +351,19 @@ func (l *link) stay(ctx context.Context, c *peer) error {
 	}
 }
 
-// notified takes in a notification. It returns at once.
-func (l *link) notified(method protocol.MCPMethod, params json.RawMessage) {
+// handleNotification takes in a notification. It returns at once.
+func (l *serverConn) handleNotification(method protocol.MCPMethod, params json.RawMessage) {
 	switch method {
 	case protocol.MethodNotificationProgress:
 		l.progressed(params)
 	case protocol.MethodNotificationMessage:
 		l.logged(params)
 	case protocol.MethodNotificationToolsListChanged:
-		l.isDirty(protocol.MethodToolsList)
+		l.markDirty(protocol.MethodToolsList)
 	case protocol.MethodNotificationPromptsListChanged:
-		l.isDirty(protocol.MethodPromptsList)
+		l.markDirty(protocol.MethodPromptsList)
 	case protocol.MethodNotificationResourcesListChanged:
-		l.isDirty(protocol.MethodResourcesList)
+		l.markDirty(protocol.MethodResourcesList)
 	case protocol.MethodNotificationResourceUpdated:
 		l.updated(params)
 	}

@@ -10,38 +10,38 @@ import (
 	"gemline/engine/disk"
 )
 
-// Seen is the file of what tools have said of themselves when they were agreed to: when they
+// ToolPins is the file of what tools have said of themselves when they were agreed to: when they
 // were first seen, and again when the user has allowed a call after a change. A nil Seen
 // remembers nothing.
-type Seen struct {
+type ToolPins struct {
 	Path   string
 	Failed func(error) // is told what can't be kept; may be nil
 
 	mu sync.Mutex
 }
 
-// An agreed is what a tool said of itself.
-type agreed struct {
+// A pin is what a tool said of itself.
+type pin struct {
 	Print       string `json:"print"`
 	Description string `json:"description"`
 }
 
 // compare notes in tools what they said before that say something else now, adds those that
 // are new, and returns the names of the former.
-func (s *Seen) compare(server Server, tools []tool) (changed []string) {
+func (s *ToolPins) compare(server Server, tools []tool) (changed []string) {
 	if s == nil || s.Path == "" {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.read()[server.identity()]
-	fresh := map[string]agreed{}
+	fresh := map[string]pin{}
 	for i := range tools {
 		t := &tools[i]
 		before, known := was[t.Name]
 		switch {
 		case !known:
-			fresh[t.Name] = agreed{t.print, t.Description}
+			fresh[t.Name] = pin{t.print, t.Description}
 		case before.Print != t.print:
 			t.before = before.Description
 			if t.before == "" || t.before == t.Description {
@@ -57,17 +57,17 @@ func (s *Seen) compare(server Server, tools []tool) (changed []string) {
 }
 
 // agree notes that a call of t was allowed as t is now.
-func (s *Seen) agree(server Server, t tool) {
+func (s *ToolPins) agree(server Server, t tool) {
 	if s == nil || s.Path == "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(server, map[string]agreed{t.Name: {t.print, t.Description}})
+	s.keep(server, map[string]pin{t.Name: {t.print, t.Description}})
 }
 
-func (s *Seen) read() map[string]map[string]agreed {
-	all := map[string]map[string]agreed{}
+func (s *ToolPins) read() map[string]map[string]pin {
+	all := map[string]map[string]pin{}
 	if b, err := os.ReadFile(s.Path); err == nil && disk.Shared(s.Path) == "" {
 		json.Unmarshal(b, &all) // what can't be understood is seen anew
 	}
@@ -75,7 +75,7 @@ func (s *Seen) read() map[string]map[string]agreed {
 }
 
 // keep adds to the file.
-func (s *Seen) keep(server Server, more map[string]agreed) {
+func (s *ToolPins) keep(server Server, more map[string]pin) {
 	const wait = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -84,7 +84,7 @@ func (s *Seen) keep(server Server, more map[string]agreed) {
 	}
 }
 
-func (s *Seen) write(ctx context.Context, server Server, more map[string]agreed) error {
+func (s *ToolPins) write(ctx context.Context, server Server, more map[string]pin) error {
 	unlock, err := disk.Lock(ctx, s.Path)
 	if err != nil {
 		return err
@@ -92,11 +92,11 @@ func (s *Seen) write(ctx context.Context, server Server, more map[string]agreed)
 	defer unlock()
 	all := s.read()
 	if all == nil {
-		all = map[string]map[string]agreed{}
+		all = map[string]map[string]pin{}
 	}
 	id := server.identity()
 	if all[id] == nil {
-		all[id] = map[string]agreed{}
+		all[id] = map[string]pin{}
 	}
 	for name, a := range more {
 		all[id][name] = a
