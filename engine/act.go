@@ -142,7 +142,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		j.err = notFound(tools, j.fc.Name)
 		return nil
 	}
-	settled, err := Settle(ctx, Proposal{ID: id, Tool: j.tool, Args: j.fc.Args}, e.cfg.Policy,
+	settled, err := Authorize(ctx, Proposal{ID: id, Tool: j.tool, Args: j.fc.Args}, e.cfg.Policy,
 		e.cfg.Approver, func() error {
 			j.asked = true
 			return state(AwaitingApproval)
@@ -162,8 +162,8 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 	return state(Scheduled)
 }
 
-// A Settled is a call with the decision whether to run it.
-type Settled struct {
+// An Authorized is a call with the decision whether to run it.
+type Authorized struct {
 	Call
 	Args    map[string]any // of the run
 	Err     error          // why it does not run, for the model; nil if it may
@@ -171,11 +171,11 @@ type Settled struct {
 	unasked string         // advice on how to allow the call, if nobody could be asked
 }
 
-// Settle prepares the call that p proposes, has policy judge it, and asks approver if policy
+// Authorize prepares the call that p proposes, has policy judge it, and asks approver if policy
 // leaves the verdict open. It calls waiting before it asks. A returned error ends the Run; an
 // error of the call itself is in the Settled.
-func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
-	waiting func() error) (s Settled, err error) {
+func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver,
+	waiting func() error) (s Authorized, err error) {
 	agreed := false
 	for {
 		p.Args, _ = p.Tool.Fitted(p.Args)
@@ -222,7 +222,7 @@ func Settle(ctx context.Context, p Proposal, policy Policy, approver Approver,
 }
 
 // refuse has the model told that an answer is no.
-func (s *Settled) refuse(t Tool, answer Answer) {
+func (s *Authorized) refuse(t Tool, answer Answer) {
 	switch a := answer.(type) {
 	case Unasked:
 		s.unasked = a.Advice
@@ -241,7 +241,7 @@ func (s *Settled) refuse(t Tool, answer Answer) {
 func (e *Engine) run(ctx context.Context, jobs []*job, emit emitFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := &desk{notes: make(chan func()), approver: e.cfg.Approver, emit: emit, cancel: cancel}
+	d := &eventLoop{notes: make(chan func()), approver: e.cfg.Approver, emit: emit, cancel: cancel}
 	d.finish = func(j *job, took time.Duration) error { return e.finish(j, emit, took) }
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, MaxParallel)
@@ -264,15 +264,15 @@ func (e *Engine) run(ctx context.Context, jobs []*job, emit emitFunc) error {
 	return d.err
 }
 
-func (j *job) run(ctx context.Context, d *desk) {
+func (j *job) run(ctx context.Context, d *eventLoop) {
 	defer func() {
 		if v := recover(); v != nil {
-			d.fall(fmt.Sprintf("%s: %v\n%s", j.fc.Name, v, debug.Stack()))
+			d.panicked(fmt.Sprintf("%s: %v\n%s", j.fc.Name, v, debug.Stack()))
 		}
 	}()
 	start := time.Now()
 	if j.call != nil && ctx.Err() == nil {
-		h := host{desk: d, id: CallID(j.fc)}
+		h := host{eventLoop: d, id: CallID(j.fc)}
 		h.Emit(State{ID: h.id, Name: j.fc.Name, State: Executing})
 		h.Emit(Started{ID: h.id, Name: j.fc.Name, Intent: j.intent, Agreed: j.agreed})
 		j.result, j.err = j.call.Run(ctx, h)
@@ -282,7 +282,7 @@ func (j *job) run(ctx context.Context, d *desk) {
 	} else if j.call != nil {
 		j.err = cancelled(ctx.Err(), "Operation cancelled by user")
 	}
-	d.over(j, time.Since(start))
+	d.finished(j, time.Since(start))
 }
 
 // finish records how j ended, and then reports it.
@@ -304,9 +304,9 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 		Took: took, Asked: j.asked, Unasked: j.unasked})
 }
 
-// A desk carries what jobs that run side by side have to show and to ask to
+// An eventLoop carries what jobs that run side by side have to show and to ask to
 // the one goroutine that may show and ask: the reader of notes.
-type desk struct {
+type eventLoop struct {
 	notes    chan func()
 	approver Approver
 	emit     emitFunc
@@ -319,7 +319,7 @@ type desk struct {
 }
 
 // do has the reader of notes call f, unless something failed before.
-func (d *desk) do(f func() error) {
+func (d *eventLoop) do(f func() error) {
 	d.notes <- func() {
 		if d.err != nil {
 			return
@@ -330,8 +330,8 @@ func (d *desk) do(f func() error) {
 	}
 }
 
-// over has the reader of notes finish j, which is over whatever else failed.
-func (d *desk) over(j *job, took time.Duration) {
+// finished has the reader of notes finish j, which is over whatever else failed.
+func (d *eventLoop) finished(j *job, took time.Duration) {
 	d.notes <- func() {
 		if err := d.finish(j, took); d.err == nil && err != nil {
 			d.err = err
@@ -340,9 +340,9 @@ func (d *desk) over(j *job, took time.Duration) {
 	}
 }
 
-// fall lets the reader of notes panic with v once all jobs are over, so that
+// panicked lets the reader of notes panic with v once all jobs are over, so that
 // whoever ranges over Run can recover.
-func (d *desk) fall(v any) {
+func (d *eventLoop) panicked(v any) {
 	d.notes <- func() {
 		d.panic = v
 		d.err = errors.New("a tool panicked")
@@ -352,7 +352,7 @@ func (d *desk) fall(v any) {
 
 // A host is the desk as one call sees it.
 type host struct {
-	*desk
+	*eventLoop
 	id string
 }
 

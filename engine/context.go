@@ -101,8 +101,8 @@ func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
 			return err
 		}
 	}
-	if limit > 0 && e.sized.tokens > limit {
-		return &OverflowError{Request: last, Remaining: limit - e.sized.tokens + last, Limit: limit}
+	if limit > 0 && e.estimate.tokens > limit {
+		return &OverflowError{Request: last, Remaining: limit - e.estimate.tokens + last, Limit: limit}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 		return false, nil
 	}
 	var failed error // of emit
-	before := e.sized.tokens
+	before := e.estimate.tokens
 	s := c.Fit(ctx, Sending{Model: e.cfg.Model, Said: slices.Clip(e.unopened(e.history)),
 		Size: before, Limit: e.limit(), Refused: refused,
 		Notify: func(ev Event) {
@@ -141,7 +141,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	if _, err := e.measure(ctx); err != nil {
 		return true, err
 	}
-	by := &Shortened{Before: before, After: e.sized.tokens, Summed: s.Summed}
+	by := &Shortened{Before: before, After: e.estimate.tokens, Summed: s.Summed}
 	return true, emit(Notice{Text: s.How + ": " + by.Error(), Cause: by, Info: true})
 }
 
@@ -159,6 +159,6 @@ func (e *Engine) replace(history []*genai.Content) {
 	for same < min(len(history), len(e.history)) && history[same] == e.history[same] {
 		same++
 	}
-	e.sized.cut(e.history, same)
+	e.estimate.cut(e.history, same)
 	e.history, e.wire = history, wire{}
 }

@@ -55,16 +55,16 @@ var errStopped = errors.New("consumer stopped")
 
 // An Engine is one conversation. It must not be used concurrently.
 type Engine struct {
-	cfg     Config
-	history []*genai.Content
-	opened  bool
-	opening *genai.Content // in the history, or nil
-	waiting bool           // the last message has no answer
-	turns   int            // requests made
-	serial  int            // call ids given out
-	seen    map[string]bool
-	sized   sized
-	wire    wire
+	cfg      Config
+	history  []*genai.Content
+	opened   bool
+	opening  *genai.Content // in the history, or nil
+	waiting  bool           // the last message has no answer
+	turns    int            // requests made
+	serial   int            // call ids given out
+	seen     map[string]bool
+	estimate tokenEstimate
+	wire     wire
 }
 
 // New returns an Engine that continues the conversation past, which must not
@@ -256,7 +256,7 @@ func (e *Engine) Rewrite(said []*genai.Content) (err error) {
 	}
 	e.replace(slices.Concat(opening, said))
 	e.waiting = false
-	e.heed(said)
+	e.index(said)
 	return err
 }
 
@@ -271,11 +271,11 @@ func (e *Engine) unopened(said []*genai.Content) []*genai.Content {
 // resume appends what was said before.
 func (e *Engine) resume(said []*genai.Content) {
 	e.history = append(e.history, said...)
-	e.heed(said)
+	e.index(said)
 }
 
-// heed notes what of said matters later: whether it waits for an answer, and ids.
-func (e *Engine) heed(said []*genai.Content) {
+// index notes what of said matters later: whether it waits for an answer, and ids.
+func (e *Engine) index(said []*genai.Content) {
 	for _, c := range said {
 		if !isNote(c) {
 			e.waiting = c.Role == genai.RoleUser

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/genai"
 )
 
-// A sized is how many tokens the first messages of the history take, with all that a
+// A tokenEstimate is how many tokens the first messages of the history take, with all that a
 // request has beside them: what the server has counted, and a guess of what has come
 // since. Each message is guessed once.
-type sized struct {
+type tokenEstimate struct {
 	tokens   int
 	messages int
 }
@@ -25,15 +25,15 @@ func (e *Engine) counted(m *message, whole bool) {
 	if prompt == 0 {
 		return
 	}
-	e.sized = sized{prompt, len(e.history) - 1}
+	e.estimate = tokenEstimate{prompt, len(e.history) - 1}
 	if whole && u.Output > 0 {
-		e.sized = sized{prompt + u.Output, len(e.history)}
+		e.estimate = tokenEstimate{prompt + u.Output, len(e.history)}
 	}
 }
 
 // measure counts the new messages, and returns the tokens of the last one.
 func (e *Engine) measure(ctx context.Context) (last int, err error) {
-	for s := &e.sized; s.messages < len(e.history); s.messages++ {
+	for s := &e.estimate; s.messages < len(e.history); s.messages++ {
 		c := e.history[s.messages]
 		n, binary := EstimateTokens(c.Parts)
 		if binary && s.messages == len(e.history)-1 && e.limit() > 0 { // the estimate is coarse; the API knows
@@ -52,7 +52,7 @@ func (e *Engine) measure(ctx context.Context) (last int, err error) {
 }
 
 // cut forgets the messages of history behind the first n.
-func (s *sized) cut(history []*genai.Content, n int) {
+func (s *tokenEstimate) cut(history []*genai.Content, n int) {
 	if n < s.messages {
 		s.tokens = max(0, s.tokens-Estimate(history[n:s.messages]))
 		s.messages = n

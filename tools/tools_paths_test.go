@@ -38,7 +38,7 @@ func TestPolicySeesTheFile(t *testing.T) {
 				continue
 			}
 			policy := &notingPolicy{}
-			s, err := engine.Settle(t.Context(), engine.Proposal{Tool: tool,
+			s, err := engine.Authorize(t.Context(), engine.Proposal{Tool: tool,
 				Args: map[string]any{"file_path": test.args, "content": "b\n"}}, policy, nil, nil)
 			if err != nil || s.Err != nil {
 				if strings.Contains(test.path, ".git/") {

@@ -205,7 +205,7 @@ func (o observed) tail(
 		return f
 	}
 	p := engine.Proposal{ID: tc.id, Tool: o.tool(all[i], original, tails), Args: tc.args}
-	s, err := engine.Settle(ctx, p, o.policy, h, func() error {
+	s, err := engine.Authorize(ctx, p, o.policy, h, func() error {
 		f.Asked = true
 		at(engine.AwaitingApproval)
 		return nil

@@ -70,7 +70,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 			}
 			if err := b.claim(len(wanted)); err != nil {
 				// The engine sees the consumer leave when this returns.
-				if !engine.Unmade(wanted, "not run: --max-tool-calls is used up", yield) {
+				if !engine.NotRun(wanted, "not run: --max-tool-calls is used up", yield) {
 					return nil
 				}
 				return err

@@ -243,7 +243,7 @@ func (p *prompt) leave(why *Error) {
 		p.tell(engine.Answered{})
 		return
 	}
-	p.left = p.left || !engine.Unmade(p.open, "not run: it would go on with a loop", p.yield)
+	p.left = p.left || !engine.NotRun(p.open, "not run: it would go on with a loop", p.yield)
 	p.open = nil
 }
 

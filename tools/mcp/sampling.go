@@ -99,7 +99,7 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 				" gets the answer:\n" + s.words()}}, nil
 	}
 	p := engine.Proposal{Tool: t, Args: map[string]any{"server": s.Server}}
-	settled, err := engine.Settle(ctx, p, r.in.Policy, r.host, func() error { return nil })
+	settled, err := engine.Authorize(ctx, p, r.in.Policy, r.host, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

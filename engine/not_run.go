@@ -2,25 +2,25 @@ package engine
 
 import "context"
 
-// Unmade yields the end of calls that never ran, with the reason in words for the user. A
+// NotRun yields the end of calls that never ran, with the reason in words for the user. A
 // wrapper of a [Run] calls it when it leaves the Run before the calls begin. It reports false
 // if the consumer has stopped.
-func Unmade(calls []Called, why string, yield func(Event, error) bool) bool {
+func NotRun(calls []Called, why string, yield func(Event, error) bool) bool {
 	for _, c := range calls {
 		if !yield(State{ID: c.ID, Name: c.Name, State: Cancelled}, nil) ||
-			!yield(Finished{ID: c.ID, Name: c.Name, Err: unmade(why)}, nil) {
+			!yield(Finished{ID: c.ID, Name: c.Name, Err: notRun(why)}, nil) {
 			return false
 		}
 	}
 	return true
 }
 
-// unmade is the error of a call that was never made.
-type unmade string
+// notRun is the error of a call that was never made.
+type notRun string
 
-func (u unmade) Error() string { return string(u) }
+func (u notRun) Error() string { return string(u) }
 
 // Unwrap makes the error a cancellation and a [CallError].
-func (u unmade) Unwrap() []error {
+func (u notRun) Unwrap() []error {
 	return []error{context.Canceled, &CallError{Message: u.Error(), Display: u.Error()}}
 }
