@@ -45,13 +45,13 @@ func (j *judge) due() bool {
 	return true
 }
 
-// An opinion is what a model says about a turn.
-type opinion struct {
+// A verdict is what a model says about a turn.
+type verdict struct {
 	Analysis   string  `json:"unproductive_state_analysis"`
 	Confidence float64 `json:"unproductive_state_confidence"`
 }
 
-var opinionSchema = map[string]any{"type": "object",
+var verdictSchema = map[string]any{"type": "object",
 	"properties": map[string]any{
 		"unproductive_state_analysis": map[string]any{"type": "string",
 			"description": "What the last actions were, what they have changed, and whether that gets anywhere."},
@@ -78,7 +78,7 @@ func (p *prompt) judge(ctx context.Context) *Error {
 	if p.cfg.Asker == nil || p.off || p.vain == mostVain || !p.judges.due() {
 		return nil
 	}
-	first, err := p.opinion(ctx, "loop-detection")
+	first, err := p.verdict(ctx, "loop-detection")
 	if err != nil {
 		if p.vain++; p.vain == mostVain && ctx.Err() == nil {
 			p.tell(engine.Notice{Info: true,
@@ -89,7 +89,7 @@ func (p *prompt) judge(ctx context.Context) *Error {
 	p.vain = 0
 	last := first
 	if first.Confidence >= certain {
-		if second, err := p.opinion(ctx, "loop-detection-double-check"); err == nil {
+		if second, err := p.verdict(ctx, "loop-detection-double-check"); err == nil {
 			last = second
 		}
 	}
@@ -107,14 +107,14 @@ const (
 	longestRequest  = 10000 // characters of the user's prompt, for the model
 )
 
-// opinion asks for an opinion on the turn so far.
-func (p *prompt) opinion(ctx context.Context, purpose string) (o opinion, err error) {
+// verdict asks for an opinion on the turn so far.
+func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err error) {
 	request := fmt.Sprintf(judgeRequest, text.Shorten(p.asked, longestRequest))
 	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // no call may stand first
 	contents = append(append(contents, recent(p.cfg.History())...),
 		genai.NewContentFromText(judgeQuestion, genai.RoleUser))
 	err = p.cfg.Asker.JSON(ctx, oneshot.Question{Purpose: purpose, System: judgeSystem, Contents: contents,
-		Tell: func(ev engine.Event) { p.tell(ev) }}, opinionSchema, &o)
+		Tell: func(ev engine.Event) { p.tell(ev) }}, verdictSchema, &o)
 	return o, err
 }
 
