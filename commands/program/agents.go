@@ -170,8 +170,8 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 		Server: *d.Remote, Limit: d.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
 		From: remote.Place(r.places[key]), Moved: func(to remote.Place) { r.move(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
-		Value: func(ctx context.Context, said string) (string, error) { return r.project.agentValue(ctx, d, said) },
-		Know:  func(secret string) { o.Secrets.Know("credentials of an agent", secret) }})}
+		Value:     func(ctx context.Context, said string) (string, error) { return r.project.agentValue(ctx, d, said) },
+		AddSecret: func(secret string) { o.Secrets.Add("credentials of an agent", secret) }})}
 	r.clients[key] = a
 	return a
 }
@@ -240,7 +240,7 @@ func (p *Project) agentOutput(ctx context.Context, command string, free bool) (s
 func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
 	return func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
 		account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
-		src := google.Source{Scopes: scopes, Host: account.Host, Network: o.Network(), Know: o.Secrets.Know,
+		src := google.Source{Scopes: scopes, Host: account.Host, Network: o.Network(), AddSecret: o.Secrets.Add,
 			Client: &http.Client{Transport: o.Network().Transport()}}
 		if len(scopes) == 0 {
 			src.Scopes = []string{google.Platform}
@@ -261,7 +261,7 @@ func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, sco
 		if err != nil {
 			return "", time.Time{}, err
 		}
-		o.Secrets.Know("access token", token.Secret)
+		o.Secrets.Add("access token", token.Secret)
 		if token.Until.IsZero() {
 			token.Until = time.Now().Add(time.Hour) // none is for ever
 		}

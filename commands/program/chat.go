@@ -35,7 +35,7 @@ func openChat(p *Project, c Choice, notify func(string)) (*chat, error) {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
 	for _, c := range o.History {
-		wrap.Content(c, func(text string) string { p.opts.Secrets.Recall(text); return text })
+		wrap.Content(c, func(text string) string { p.opts.Secrets.AddFrom(text); return text })
 	}
 	if o.Fresh {
 		notify("there is no session to resume; this is a new one")

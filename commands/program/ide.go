@@ -36,7 +36,7 @@ func (i *interactive) newCompanion() *ide.Client {
 			}
 			return rpc.Lines(p.Stdout, p.Stdin, func() error { p.Close(); return nil }), nil
 		},
-		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.Known(text)) },
+		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.RedactKnown(text)) },
 		Tell: func(said string) {
 			i.screen.Show(func() { i.front.session.project.status.tell(text.EscapeLine(said)) })
 		}})

@@ -129,7 +129,7 @@ func TestLateTools(t *testing.T) {
 			write(t, rules, "[[rule]]\ntoolName = 'mcp_late_*'\ndecision = 'deny'\npriority = 100\ndenyMessage = 'not this server'\n")
 			p := open(t, start(t, args...), func(string) {})
 			p.opts.Trust.State = trust.Trusted
-			p.opts.Secrets.Know("API key", secret)
+			p.opts.Secrets.Add("API key", secret)
 			write(t, filepath.Join(p.opts.Paths.Cwd, "sub", "GEMINI.md"), "Look twice in here.")
 
 			ran := map[string]bool{}

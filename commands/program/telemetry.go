@@ -83,7 +83,7 @@ func telemetryTarget(o *project.Options) (t telemetry.Target, err error) {
 	headers := map[string]string{}
 	for name, value := range pairs(o.Env.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
-		o.Secrets.Know("telemetry header", value)
+		o.Secrets.Add("telemetry header", value)
 	}
 	c, err := otlp.New(otlp.Config{Endpoint: s.TelemetryEndpoint, GRPC: s.TelemetryProtocol == "grpc", Headers: headers,
 		Network: o.Network()})

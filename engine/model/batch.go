@@ -220,7 +220,7 @@ func (g *Genai) status(raw json.RawMessage) *failure {
 	f := &failure{}
 	var s struct{ Code int }
 	json.Unmarshal(raw, &s) // f.read reads the rest
-	f.read([]byte(g.client.redact.Known(string(raw))))
+	f.read([]byte(g.client.redact.RedactKnown(string(raw))))
 	if code, ok := httpOf[s.Code]; ok {
 		f.code = code
 	}

@@ -61,14 +61,14 @@ func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
 	if o.Transport == nil {
 		c.http.Transport, c.roots = transport(o)
 	}
-	c.redact.Know("API key", o.APIKey)
+	c.redact.Add("API key", o.APIKey)
 	if p, ok := base.User.Password(); ok {
-		c.redact.Know("password", p)
+		c.redact.Add("password", p)
 	}
 	for _, vs := range o.Header {
 		for _, v := range vs {
 			if len(v) > 15 { // a word is no secret
-				c.redact.Know("header", v)
+				c.redact.Add("header", v)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (c *Client) Close() error {
 }
 
 // Redact returns s without the secrets that are known.
-func (c *Client) Redact(s string) string { return c.redact.Known(s) }
+func (c *Client) Redact(s string) string { return c.redact.RedactKnown(s) }
 
 // A Vendor is what the servers of a provider have differently from others.
 type Vendor struct {
@@ -146,7 +146,7 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 			return credential{}, noCredential(ctx, err)
 		}
 		key = found
-		c.redact.Know("API key", key)
+		c.redact.Add("API key", key)
 	}
 	switch {
 	case key == "" && !c.opts.Keyless:

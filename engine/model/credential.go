@@ -73,7 +73,7 @@ func (g *Genai) credential(ctx context.Context, x *exchange) (credential, error)
 	if key == "" || !headerValue(key) {
 		return credential{}, errKey(key)
 	}
-	g.client.redact.Know("API key", key)
+	g.client.redact.Add("API key", key)
 	return credential{secret: key}, nil
 }
 

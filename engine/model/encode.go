@@ -204,7 +204,7 @@ func (w *writer) content(c *genai.Content, role string) error {
 }
 
 func (w *writer) part(p *genai.Part) error {
-	p = wrap.Part(p, w.redact.Known)
+	p = wrap.Part(p, w.redact.RedactKnown)
 	switch {
 	case p.Text == "" && !engine.HasData(p):
 		return w.value(emptyTextPart{Thought: p.Thought, ThoughtSignature: p.ThoughtSignature, PartMetadata: p.PartMetadata})

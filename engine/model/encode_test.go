@@ -65,7 +65,7 @@ func TestCacheOfSecrets(t *testing.T) {
 				t.Errorf("%d secrets are known: %s, %v", known, got.text(), err)
 			}
 		}
-		secrets.Know("password", "sesame-open-1234")
+		secrets.Add("password", "sesame-open-1234")
 	}
 	// What another request has written before, and hands in late, is not kept.
 	m := genai.NewContentFromText(strings.Repeat("sesame-open-1234 ", 9), genai.RoleUser)

@@ -53,13 +53,13 @@ func (c *Client) explain(x *exchange, err error) error {
 // failure reads the body of an error, in which the server may say again what it
 // was sent.
 func (c *Client) failure(resp *http.Response, body []byte) *failure {
-	return parseFailure(resp.StatusCode, resp.Header, []byte(c.redact.Known(string(body))))
+	return parseFailure(resp.StatusCode, resp.Header, []byte(c.redact.RedactKnown(string(body))))
 }
 
 // fault reads an answer that turned into an error.
 func (c *Client) fault(resp *http.Response, said []byte) *failure {
 	f := &failure{http: resp.StatusCode, code: http.StatusInternalServerError, answering: true}
-	f.read([]byte(c.redact.Known(string(said))))
+	f.read([]byte(c.redact.RedactKnown(string(said))))
 	return f
 }
 

@@ -212,7 +212,7 @@ func TestLog(t *testing.T) {
 	})
 	var log bytes.Buffer
 	secrets := &redact.Redactor{}
-	secrets.Know("secret", key)
+	secrets.Add("secret", key)
 	g := model.Log(et.NewScript(et.Says("your key is "+key, et.Call("1", "f", "x", key)), et.Fails(fmt.Errorf("no: %s", key))),
 		slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), secrets)
 	req := ask("my key is " + key + strings.Repeat(" long", 10000))

@@ -31,14 +31,14 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	defer cancel()
 	start := time.Now()
 	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client.http,
-		Host: g.opts.Metadata, Network: g.opts.Network, Know: g.client.redact.Know}.Token(ctx, data)
+		Host: g.opts.Metadata, Network: g.opts.Network, AddSecret: g.client.redact.Add}.Token(ctx, data)
 	g.client.log.DebugContext(ctx, "access token", "from",
 		cmp.Or(strings.TrimPrefix(filepath.Base(from), "."),
 			"metadata server"), "took", time.Since(start), "ok", err == nil)
 	if err != nil {
 		return credential{}, g.tokenError(ctx, x, from, err)
 	}
-	g.client.redact.Know("access token", token.Secret)
+	g.client.redact.Add("access token", token.Secret)
 	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Quota, token.Quota), until: token.Until}
 	if p.until.IsZero() {
 		p.until = time.Now().Add(time.Hour) // no token is for ever

@@ -10,9 +10,9 @@ import (
 // goes where a text is kept, but the model reads it.
 func Example() {
 	var r redact.Redactor
-	r.Know("API key", "correct horse/battery")
+	r.Add("API key", "correct horse/battery")
 	text := "curl 'x/?key=correct+horse%2Fbattery' # once ghp_0123456789abcdefghijABCDEFGHIJ012345"
-	fmt.Println("to the model:", r.Known(text))
+	fmt.Println("to the model:", r.RedactKnown(text))
 	fmt.Println("to a log:    ", r.Text(text))
 
 	s := r.Stream() // of an answer that comes in pieces

@@ -47,11 +47,11 @@ type Redactor struct {
 
 type known struct{ value, mark string }
 
-// Know has r take out secret from now on, in the forms that it has in URLs and
+// Add has r take out secret from now on, in the forms that it has in URLs and
 // in JSON, too; what is a word or two that says what it is. If secret is a URL
 // with a password, that is what is taken out. What is too short to be told from
 // other text is left alone.
-func (r *Redactor) Know(what, secret string) {
+func (r *Redactor) Add(what, secret string) {
 	secret = strings.TrimSpace(secret)
 	if u, err := url.Parse(secret); err == nil && u.User != nil && u.Host != "" {
 		secret, _ = u.User.Password()
@@ -89,7 +89,7 @@ func (r *Redactor) AddStored(what, secret string) {
 	}
 	stored := r.stored
 	r.mu.Unlock()
-	stored.Know(what, secret)
+	stored.Add(what, secret)
 }
 
 // Count returns how many secrets r knows, in all their forms. It only grows.
@@ -102,8 +102,8 @@ func (r *Redactor) Count() int {
 	return len(r.known)
 }
 
-// Known returns s without the secrets that r knows.
-func (r *Redactor) Known(s string) string {
+// RedactKnown returns s without the secrets that r knows.
+func (r *Redactor) RedactKnown(s string) string {
 	if r == nil {
 		return s
 	}
@@ -190,18 +190,18 @@ func (r *Redactor) markLength(s string) int {
 // Text returns s without the secrets that r knows, and without texts in the shape of a
 // secret.
 func (r *Redactor) Text(s string) string {
-	s = r.Known(s)
+	s = r.RedactKnown(s)
 	if r != nil {
 		r.mu.RLock()
 		stored := r.stored
 		r.mu.RUnlock()
-		s = stored.Known(s)
+		s = stored.RedactKnown(s)
 	}
 	return Shapes(s, "")
 }
 
-// Recall has r know the marks in s, which was cleaned before: see [Redactor.Marks].
-func (r *Redactor) Recall(s string) {
+// AddFrom has r know the marks in s, which was cleaned before: see [Redactor.Marks].
+func (r *Redactor) AddFrom(s string) {
 	const longest, most = 80, 1000 // bytes of a mark, and marks
 	for at := indexFrom(s, markPrefix, 0); at < len(s); at = indexFrom(s, markPrefix, at+1) {
 		m := s[at:min(len(s), at+longest)]
@@ -250,7 +250,7 @@ func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 
 // Next returns what can be said once piece has come.
 func (s *Stream) Next(piece string) string {
-	text := s.r.Known(s.held + piece)
+	text := s.r.RedactKnown(s.held + piece)
 	n := s.r.partialLength(text)
 	s.held = text[len(text)-n:]
 	return text[:len(text)-n]

@@ -23,10 +23,10 @@ func private(sep string) string {
 
 func knowing() *Redactor {
 	r := &Redactor{}
-	r.Know("API key", "correct-horse-battery")
-	r.Know("DEPLOY_TOKEN", `a+b/c"d`+"\n")
-	r.Know("PROXY", "http://me:swordfish@proxy:8080")
-	r.Know("long", "correct-horse-battery-staple")
+	r.Add("API key", "correct-horse-battery")
+	r.Add("DEPLOY_TOKEN", `a+b/c"d`+"\n")
+	r.Add("PROXY", "http://me:swordfish@proxy:8080")
+	r.Add("long", "correct-horse-battery-staple")
 	return r
 }
 
@@ -47,7 +47,7 @@ func TestKnown(t *testing.T) {
 		{"what only looks like a mark does not hide", "[redacted: correct-horse-battery]", "[redacted: [redacted: API key]]"},
 		{"beginning", "correct-horse-batter", "correct-horse-batter"},
 	} {
-		if got := knowing().Known(tt.text); got != tt.want {
+		if got := knowing().RedactKnown(tt.text); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -57,18 +57,18 @@ func TestKnown(t *testing.T) {
 func TestKnow(t *testing.T) {
 	r := &Redactor{}
 	for _, secret := range []string{"", "abc", " abc ", "redacted", "acte", "http://user@host"} {
-		r.Know("x", secret)
+		r.Add("x", secret)
 	}
-	if got := r.Known("http://user@host redacted"); got != "http://user@host redacted" {
+	if got := r.RedactKnown("http://user@host redacted"); got != "http://user@host redacted" {
 		t.Errorf("got %q", got)
 	}
-	r.Know("bad ] label", "hunter22")
-	r.Know(github, "hunter33")
+	r.Add("bad ] label", "hunter22")
+	r.Add(github, "hunter33")
 	if got := r.Text("hunter22 hunter33"); got != "[redacted: secret] [redacted: secret]" {
 		t.Errorf("got %q", got)
 	}
 	var none *Redactor
-	none.Know("x", "hunter22")
+	none.Add("x", "hunter22")
 	if got := none.Text("hunter22 " + github); got != "hunter22 [redacted: GitHub token]" {
 		t.Errorf("got %q", got)
 	}
@@ -79,8 +79,8 @@ func TestMarks(t *testing.T) {
 	if got := r.Marks("[redacted: API key]"); len(got) > 0 {
 		t.Errorf("marks of somebody else's: %v", got)
 	}
-	r.Known("correct-horse-battery")
-	r.Recall("x " + markPrefix + " " + markPrefix + "of old] [redacted: " + strings.Repeat("x", 100) + "]" + markPrefix)
+	r.RedactKnown("correct-horse-battery")
+	r.AddFrom("x " + markPrefix + " " + markPrefix + "of old] [redacted: " + strings.Repeat("x", 100) + "]" + markPrefix)
 	got := r.Marks("x[redacted: API key][redacted: nothing][redacted: of old][redacted: of old]")
 	if len(got) != 2 || got["[redacted: API key]"] != 1 || got["[redacted: of old]"] != 2 {
 		t.Errorf("got %v", got)
@@ -144,13 +144,13 @@ func random(rnd *rand.Rand) string {
 func properties(t *testing.T, text string, cut int) {
 	t.Helper()
 	r := knowing()
-	known, all := r.Known(text), r.Text(text)
+	known, all := r.RedactKnown(text), r.Text(text)
 	for _, k := range r.known {
 		if strings.Contains(known, k.value) {
 			t.Fatalf("%q is left in %q", k.value, known)
 		}
 	}
-	if again := r.Known(known); again != known {
+	if again := r.RedactKnown(known); again != known {
 		t.Fatalf("%q becomes %q, and then %q", text, known, again)
 	}
 	if again := r.Text(all); again != all {
@@ -206,8 +206,8 @@ func TestStream(t *testing.T) {
 	text := "The key is correct-horse-battery, and swordfish.\nNothing else, correct?"
 	for size := 1; size < len(text); size++ {
 		r := &Redactor{}
-		r.Know("API key", "correct-horse-battery")
-		r.Know("PASSWORD", "swordfish")
+		r.Add("API key", "correct-horse-battery")
+		r.Add("PASSWORD", "swordfish")
 		s := r.Stream()
 		got := ""
 		for i := 0; i < len(text); i += size {
@@ -230,13 +230,13 @@ func TestConcurrent(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for range 100 {
-				r.Know("x", strings.Repeat(string(rune('a'+i)), 8))
+				r.Add("x", strings.Repeat(string(rune('a'+i)), 8))
 				r.Text("aaaaaaaabbbbbbbb")
 			}
 		})
 	}
 	wg.Wait()
-	if got := r.Known("aaaaaaaa"); got != "[redacted: x]" {
+	if got := r.RedactKnown("aaaaaaaa"); got != "[redacted: x]" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -416,7 +416,7 @@ func (env Tools) ports(c launch.Command) string {
 
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
-	o.Output = env.Outputs.Secrets.Known(o.Output) // before any of it is cut
+	o.Output = env.Outputs.Secrets.RedactKnown(o.Output) // before any of it is cut
 	given, cut := env.Outputs.Cut(shellName, text.Untrusted(o.Text()))
 	r := engine.Result{Text: given + env.denials(o), Display: o.Output, Cut: cut}
 	if n := len(o.Background); n > 0 {

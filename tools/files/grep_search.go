@@ -437,7 +437,7 @@ func (a grepArgs) around(n int) (before, after int) {
 // lines writes the matches in one file, with the lines around them.
 func (g *grep) lines(out *strings.Builder, matches []workspace.Match, before, after int) {
 	put := func(n int, mark, line string) {
-		line, cut := text.First(g.secrets.Known(strings.ToValidUTF8(charset.Readable(line), "\ufffd")), maxLineChars)
+		line, cut := text.First(g.secrets.RedactKnown(strings.ToValidUTF8(charset.Readable(line), "\ufffd")), maxLineChars)
 		if cut {
 			line += cutMark
 		}

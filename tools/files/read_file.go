@@ -171,7 +171,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 	if format.Raw {
 		readable = charset.Readable(text)
 	}
-	return content{text: secrets.Known(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
+	return content{text: secrets.RedactKnown(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
 }
 
 // guess says what a text was taken to be written in where nothing tells for sure, and that

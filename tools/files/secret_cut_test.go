@@ -20,8 +20,8 @@ func TestSecretsCut(t *testing.T) {
 	}
 	p := newPlace(t, files)
 	p.ts.Secrets = &redact.Redactor{}
-	p.ts.Secrets.Know("API key", secret)
-	p.ts.Secrets.Know("other key", lines)
+	p.ts.Secrets.Add("API key", secret)
+	p.ts.Secrets.Add("other key", lines)
 	for name := range files {
 		call := func(tool engine.Tool, args map[string]any) string {
 			t.Helper()

@@ -358,7 +358,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestJobSecrets(t *testing.T) {
 	js := newJobs(t)
 	js.Secrets = &redact.Redactor{}
-	js.Secrets.Know("TOKEN", "hunter2hunter2")
+	js.Secrets.Add("TOKEN", "hunter2hunter2")
 	pid := start(t, js, "printf 'the hunter2'; sleep 0.05; printf 'hunter2 and\nhunt'")
 	j := wait(t, js, pid)
 	b, err := os.ReadFile(j.Log)

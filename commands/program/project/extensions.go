@@ -49,7 +49,7 @@ func extensionValues(o *Options, x extension.Extension) map[string]string {
 	values := cli.ExtensionValues(context.Background(), &vault, x, cwd)
 	for _, s := range x.Settings {
 		if s.Sensitive && values[s.EnvVar] != "" {
-			o.Secrets.Know(s.EnvVar, values[s.EnvVar])
+			o.Secrets.Add(s.EnvVar, values[s.EnvVar])
 		}
 	}
 	o.kept.Store(x.Home, values)

@@ -14,7 +14,7 @@ import (
 func learnSecrets(o *Options) {
 	vars := append(o.Env.Environ(), o.Env.projectEnviron()...)
 	for name, value := range shell.Secrets(vars, shellSettings(o)) {
-		o.Secrets.Know(name, value)
+		o.Secrets.Add(name, value)
 	}
 }
 
@@ -29,7 +29,7 @@ func learnSettings(o *Options) {
 		}
 		switch value = words[len(words)-1]; {
 		case shell.Unusual(value):
-			o.Secrets.Know(name, value)
+			o.Secrets.Add(name, value)
 		case shell.Distinct(value):
 			o.Secrets.AddStored(name, value)
 		}

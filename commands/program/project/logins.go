@@ -18,8 +18,8 @@ import (
 func newLogins(o *Options) oauth.Config {
 	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
 	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
-		Store: oauth.NewStore(o.Paths.User(), o.Env.Getenv),
-		Know:  o.Secrets.Know, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
+		Store:     oauth.NewStore(o.Paths.User(), o.Env.Getenv),
+		AddSecret: o.Secrets.Add, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
 }
 
 // ManagedServers are the servers of a directory for sub-commands.

@@ -57,8 +57,8 @@ type Source struct {
 	Host    string
 	Network network.Network
 
-	// Know is called with each secret of the credentials, and its kind.
-	Know func(what, secret string)
+	// AddSecret is called with each secret of the credentials, and its kind.
+	AddSecret func(what, secret string)
 }
 
 // A Token is good for a while.
@@ -91,7 +91,7 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 		return Token{}, Unusable("they are not JSON")
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
-		s.Know("credentials", secret)
+		s.AddSecret("credentials", secret)
 	}
 	kind, known := types[file.Type]
 	if !known {

@@ -125,7 +125,7 @@ func TestRequest(t *testing.T) {
 			s := et.NewDialectServer(et.Anthropic, et.Says("ok"))
 			defer s.Close()
 			secrets := &redact.Redactor{}
-			secrets.Know("password", "sesame-open-1234")
+			secrets.Add("password", "sesame-open-1234")
 			g := at(t, s.URL, model.Options{Secrets: secrets})
 			req := &engine.Request{Model: "m", Contents: []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser)}, Config: &genai.GenerateContentConfig{}}
 			c.ask(req)

@@ -29,15 +29,15 @@ func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 					"Edit around it with replace, or ask the user to write this part."}
 		}
 		if err != nil {
-			return call, cleanError(err, r.Known)
+			return call, cleanError(err, r.RedactKnown)
 		}
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 			h := &redactingHost{Host: host, r: r, out: r.Stream()}
 			res, err := run(ctx, h)
 			h.end()
-			res.Text, res.Display, res.Media = r.Known(res.Text), r.Known(res.Display), cleanParts(res.Media, r.Known)
-			return res, cleanError(err, r.Known)
+			res.Text, res.Display, res.Media = r.RedactKnown(res.Text), r.RedactKnown(res.Display), cleanParts(res.Media, r.RedactKnown)
+			return res, cleanError(err, r.RedactKnown)
 		}
 		return call, nil
 	}
@@ -78,19 +78,19 @@ type redactingHost struct {
 func (h *redactingHost) Emit(ev engine.Event) {
 	switch e := ev.(type) {
 	case engine.Nested:
-		e.Event = nested(e.Event, h.r.Known)
+		e.Event = nested(e.Event, h.r.RedactKnown)
 		ev = e
 	case engine.Output:
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if e.Stage {
-			e.Delta = h.r.Known(e.Delta)
+			e.Delta = h.r.RedactKnown(e.Delta)
 		} else if e.Delta = h.out.Next(e.Delta); e.Delta == "" {
 			return
 		}
 		ev = e
 	case engine.Notice:
-		e.Text = h.r.Known(e.Text)
+		e.Text = h.r.RedactKnown(e.Text)
 		ev = e
 	}
 	h.Host.Emit(ev)

@@ -31,7 +31,7 @@ func (s *shower) Emit(ev engine.Event) {
 func TestTools(t *testing.T) {
 	const secret, mark = "correct-horse-battery", "[redacted: API key]"
 	r := &redact.Redactor{}
-	r.Know("API key", secret)
+	r.Add("API key", secret)
 	tool := func(kind engine.Kind) engine.Tool {
 		return engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "t"}, Kind: kind,
 			Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {

@@ -108,8 +108,8 @@ func (cfg Config) value(ctx context.Context, s string) (string, error) {
 }
 
 func (cfg Config) know(secret string) {
-	if cfg.Know != nil {
-		cfg.Know(secret)
+	if cfg.AddSecret != nil {
+		cfg.AddSecret(secret)
 	}
 }
 

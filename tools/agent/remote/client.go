@@ -41,7 +41,7 @@ type Config struct {
 	Value  func(ctx context.Context, said string) (string, error)
 	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, until time.Time, err error)
 
-	Know func(secret string) // is told each secret; may be nil
+	AddSecret func(secret string) // is told each secret; may be nil
 
 	// From is where to resume the conversation with the agent. Moved, if not nil, is called
 	// with the new Place after each question.

@@ -126,8 +126,8 @@ func (e *exchange) GetToken(context.Context) (*transport.Token, error) {
 // that can't be stored is used all the same.
 func (e *exchange) SaveToken(ctx context.Context, t *transport.Token) error {
 	c, name := e.c, e.c.server.Name
-	c.cfg.Know("MCP token", t.AccessToken)
-	c.cfg.Know("MCP token", t.RefreshToken)
+	c.cfg.AddSecret("MCP token", t.AccessToken)
+	c.cfg.AddSecret("MCP token", t.RefreshToken)
 	switch {
 	case t.AccessToken == "":
 		return errors.New("no token")
@@ -161,7 +161,7 @@ func (e *exchange) register(ctx context.Context) error {
 	default:
 		err := h.RegisterClient(ctx, "gemline")
 		l.ClientID, l.ClientSecret = h.GetClientID(), h.GetClientSecret()
-		e.c.cfg.Know("client secret", l.ClientSecret)
+		e.c.cfg.AddSecret("client secret", l.ClientSecret)
 		if err != nil || l.ClientID == "" {
 			wrong.Message = fmt.Sprintf("the log-in server of %s does not register gemline (%d)", l.ServerName, e.status)
 			return e.explain(err, wrong)

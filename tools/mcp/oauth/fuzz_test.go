@@ -60,7 +60,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(`{"error": "a\u001b[31m", "error_description": "\u202e", "issuer": "//a@b", "token_endpoint": "https:a"}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		server, _ := url.Parse("https://mcp.example/mcp")
-		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{Know: func(string, string) {}, Store: NewStore("", func(string) string { return "" })}}
+		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{AddSecret: func(string, string) {}, Store: NewStore("", func(string) string { return "" })}}
 		c.reach = newReach(Config{Transport: http.DefaultTransport}, c.server, server)
 		var r resource
 		var m metadata

@@ -50,8 +50,8 @@ func newGoogle(cfg Config, s Server) (*googleServer, error) {
 	case len(s.Scopes) == 0:
 		return nil, wrong("wants oauth.scopes")
 	}
-	if cfg.Know == nil {
-		cfg.Know = func(string, string) {}
+	if cfg.AddSecret == nil {
+		cfg.AddSecret = func(string, string) {}
 	}
 	g := &googleServer{cfg: cfg, server: s, url: u, turn: make(chan google.Token, 1)}
 	g.turn <- google.Token{Until: time.Unix(1, 0)}
@@ -88,7 +88,7 @@ func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 			if err != nil {
 				return google.Token{}, g.failed(ctx, err)
 			}
-			g.cfg.Know("MCP token", fresh.Secret)
+			g.cfg.AddSecret("MCP token", fresh.Secret)
 			held = fresh
 		}
 		return held, nil
@@ -112,9 +112,9 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 		scopes = []string{google.Platform}
 	}
 	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport},
-		Host: g.cfg.Metadata, Network: g.cfg.Web.Network, Know: g.cfg.Know}.Token(ctx, data)
+		Host: g.cfg.Metadata, Network: g.cfg.Web.Network, AddSecret: g.cfg.AddSecret}.Token(ctx, data)
 	if err == nil && impersonates {
-		g.cfg.Know("access token", token.Secret)
+		g.cfg.AddSecret("access token", token.Secret)
 		token, err = g.impersonate(ctx, token)
 	}
 	if err == nil && token.Until.IsZero() {

@@ -73,7 +73,7 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 		return nil, err
 	}
 	verifier, state := rand.Text()+rand.Text(), rand.Text()
-	c.cfg.Know("PKCE verifier", verifier)
+	c.cfg.AddSecret("PKCE verifier", verifier)
 	asking, arrived := context.WithCancel(ctx)
 	defer arrived()
 	to, err := c.listen(state, arrived)
@@ -101,7 +101,7 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	c.cfg.Know("log-in code", code)
+	c.cfg.AddSecret("log-in code", code)
 	return e.got(e.handler.ProcessAuthorizationResponse(ctx, code, state, verifier))
 }
 

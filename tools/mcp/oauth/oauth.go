@@ -47,9 +47,9 @@ type Config struct {
 	Transport http.RoundTripper
 	Web       web.Config
 
-	Store  *Store
-	Know   func(what, secret string) // is told each secret
-	Getenv func(string) string
+	Store     *Store
+	AddSecret func(what, secret string) // is told each secret
+	Getenv    func(string) string
 
 	// Ask, if not nil, is asked when a server wants a log-in and its settings switch log-ins on.
 	Ask Ask
@@ -109,12 +109,12 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 		return nil, &auth.Error{Config: true,
 			Message: fmt.Sprintf("%s: %.200q is no address of a server", s.Name, s.URL)}
 	}
-	if cfg.Know == nil {
-		cfg.Know = func(string, string) {}
+	if cfg.AddSecret == nil {
+		cfg.AddSecret = func(string, string) {}
 	}
 	c := &Client{cfg: cfg, server: s, url: u, turn: make(chan struct{}, 1)}
 	c.reach = newReach(cfg, s, u)
-	cfg.Know("client secret", s.ClientSecret)
+	cfg.AddSecret("client secret", s.ClientSecret)
 	return c, nil
 }
 
@@ -257,9 +257,9 @@ func (c *Client) load(ctx context.Context) (*Credential, error) {
 // hold sets the token of all later requests.
 func (c *Client) hold(held *Credential) {
 	if held != nil {
-		c.cfg.Know("MCP token", held.Token.AccessToken)
-		c.cfg.Know("MCP token", held.Token.RefreshToken)
-		c.cfg.Know("client secret", held.ClientSecret)
+		c.cfg.AddSecret("MCP token", held.Token.AccessToken)
+		c.cfg.AddSecret("MCP token", held.Token.RefreshToken)
+		c.cfg.AddSecret("client secret", held.ClientSecret)
 	}
 	c.mu.Lock()
 	c.held, c.loaded = held, true

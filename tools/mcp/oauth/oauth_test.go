@@ -138,7 +138,7 @@ func TestLogin(t *testing.T) {
 			l, dir := newLab(t), filepath.Join(t.TempDir(), ".gemini")
 			var known []string
 			cfg := config(dir)
-			cfg.Know = func(_, secret string) { known = append(known, secret) }
+			cfg.AddSecret = func(_, secret string) { known = append(known, secret) }
 			s := oauth.Server{Name: "lab", URL: l.URL()}
 			c := client(t, cfg, s)
 			_, err := get(t, c, l.URL())
