@@ -74,7 +74,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		return after, nil
 	})
 	if src.Guarded && err == nil {
-		c.Exposed = disk.Exposed(src.Path)
+		c.Exposed = disk.WorldWritable(src.Path)
 	}
 	return c, err
 }

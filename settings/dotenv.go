@@ -204,7 +204,7 @@ func elsewhere(p project.Paths, refused []string) string {
 // readEnv returns the variables of a .env file that count, or why it is not used. There
 // need not be such a file.
 func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warning string) {
-	why := disk.Foreign(path, p.Cwd)
+	why := disk.OwnedByOther(path, p.Cwd)
 	if !p.Own(path) {
 		why = cmp.Or(Astray(path, filepath.Dir(path)), why)
 	}

@@ -53,7 +53,7 @@ func (l *Layer) Line(p Problem) int {
 func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	switch {
 	case l.Guarded:
-		l.Exposed = disk.Exposed(l.Path)
+		l.Exposed = disk.WorldWritable(l.Path)
 	case l.Scope == Workspace:
 		l.Exposed = Astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
 	}

@@ -73,7 +73,7 @@ func Astray(path, dir string) string {
 
 // SystemPolicies returns the directory of the rules that bind every user of the
 // machine. They count only if nobody but its administrator can have written
-// them; see [disk.Exposed].
+// them; see [disk.WorldWritable].
 func SystemPolicies(lookup func(string) (string, bool)) string {
 	return filepath.Join(filepath.Dir(systemSettings(lookup)), "policies")
 }

@@ -245,11 +245,11 @@ func TestGuarded(t *testing.T) {
 	if err != nil || s.Model != "" || len(warnings) != 1 || !strings.Contains(warnings[0], "is passed over: ") {
 		t.Errorf("%q, %q, %v", s.Model, warnings, err)
 	}
-	if why := disk.Exposed(filepath.Join(t.TempDir(), "none")); why != "" {
+	if why := disk.WorldWritable(filepath.Join(t.TempDir(), "none")); why != "" {
 		t.Error("not there, but", why)
 	}
 	if info, err := os.Stat("/etc/passwd"); err == nil && info.Mode().Perm()&0o022 == 0 {
-		if why := disk.Exposed("/etc/passwd"); why != "" {
+		if why := disk.WorldWritable("/etc/passwd"); why != "" {
 			t.Error(why)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Look is the metadata of a directory entry. Two equal Looks mean equal content, if the
+// A Stat is the metadata of a directory entry. Two equal Looks mean equal content, if the
 // first is settled.
-type Look struct {
+type Stat struct {
 	Mode     fs.FileMode
 	Size     int64
 	Dev, Ino uint64
@@ -19,9 +19,9 @@ type Look struct {
 // next one surely comes with another time: more than a tick of the kernel's clock.
 const soon = 50 * time.Millisecond
 
-// Settled reports whether every change from at on results in another Look; local says that
+// Stable reports whether every change from at on results in another Look; local says that
 // the file is on a disk of this machine.
-func (l Look) Settled(at time.Time, local bool) bool {
+func (l Stat) Stable(at time.Time, local bool) bool {
 	before := at.Add(-settled)
 	if local {
 		before = at.Add(-soon)

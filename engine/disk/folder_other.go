@@ -46,16 +46,16 @@ func (f *Folder) Names() ([]string, error) {
 	return file.Readdirnames(-1)
 }
 
-// Look looks at the directory itself.
-func (f *Folder) Look() (Look, error) { return f.LookAt(".") }
+// Stat looks at the directory itself.
+func (f *Folder) Stat() (Stat, error) { return f.StatAt(".") }
 
-// LookAt looks at an entry, which may be a link.
-func (f *Folder) LookAt(name string) (Look, error) {
+// StatAt looks at an entry, which may be a link.
+func (f *Folder) StatAt(name string) (Stat, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
-		return Look{}, err
+		return Stat{}, err
 	}
-	return Look{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano(),
+	return Stat{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano(),
 		Changed: info.ModTime().UnixNano()}, nil
 }
 

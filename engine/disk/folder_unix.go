@@ -75,21 +75,21 @@ func (f *Folder) Names() ([]string, error) {
 	return file.Readdirnames(-1)
 }
 
-// Look looks at the directory itself.
-func (f *Folder) Look() (Look, error) {
+// Stat looks at the directory itself.
+func (f *Folder) Stat() (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(f.fd, &st)
-	return lookOf(&st), err
+	return statOf(&st), err
 }
 
-// LookAt looks at an entry, which may be a link.
-func (f *Folder) LookAt(name string) (Look, error) {
+// StatAt looks at an entry, which may be a link.
+func (f *Folder) StatAt(name string) (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
-		return Look{}, &fs.PathError{Op: "stat", Path: filepath.Join(f.path, name), Err: err}
+		return Stat{}, &fs.PathError{Op: "stat", Path: filepath.Join(f.path, name), Err: err}
 	}
-	return lookOf(&st), nil
+	return statOf(&st), nil
 }
 
 // File opens a regular file for reading. It never waits.

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Exposed says why somebody other than the administrator may have written the
+// WorldWritable says why somebody other than the administrator may have written the
 // file at path: who owns it or a directory above it, or who may write there.
 // A missing file is not exposed.
-func Exposed(path string) string {
+func WorldWritable(path string) string {
 	if path == os.DevNull {
 		return ""
 	}
@@ -57,10 +57,10 @@ func open(path string) string {
 	return ""
 }
 
-// Foreign says why what the file at path says is none of the user's business:
+// OwnedByOther says why what the file at path says is none of the user's business:
 // it belongs to somebody who is neither the user nor the administrator nor the
 // owner of the directory that is worked in.
-func Foreign(path, cwd string) string {
+func OwnedByOther(path, cwd string) string {
 	file, here := owner(path), owner(cwd)
 	if file < 0 || file == 0 || file == here || file == os.Geteuid() {
 		return ""

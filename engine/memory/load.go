@@ -144,8 +144,8 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 			l.warn("%s is not read: it leads out of the project", path)
 			return false
 		}
-		if l.cfg.Foreign != nil && innermost(l.cfg.roots(), real) == "" {
-			if why := l.cfg.Foreign(real); why != "" {
+		if l.cfg.OwnedByOther != nil && innermost(l.cfg.roots(), real) == "" {
+			if why := l.cfg.OwnedByOther(real); why != "" {
 				l.warn("%s is not read: %s", path, why)
 				return false
 			}

@@ -69,9 +69,9 @@ type Config struct {
 	// and may be nil.
 	Roots func() []string
 
-	// Foreign says why a file is none of the user's business, "" if it is: what
+	// OwnedByOther says why a file is none of the user's business, "" if it is: what
 	// lies above the Roots may be another user's. It may be nil.
-	Foreign func(path string) string
+	OwnedByOther func(path string) string
 
 	// Undecided reports that nobody was asked about the Roots, since they hold
 	// no context file themselves. Then those further down are not used

@@ -390,7 +390,7 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("untrusted: %q", got)
 	}
 	cfg := in(top, "repo/app/ui")
-	cfg.Foreign = func(path string) string { return "it is another's: " + filepath.Base(filepath.Dir(path)) }
+	cfg.OwnedByOther = func(path string) string { return "it is another's: " + filepath.Base(filepath.Dir(path)) }
 	var told []string
 	cfg.Warn = func(text string) { told = append(told, text) }
 	if got := New(cfg).Contents(); got.Project != ui || len(told) != 1 || !strings.Contains(told[0], "GEMINI.md is not read: it is another's: repo") {

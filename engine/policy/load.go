@@ -23,9 +23,9 @@ type Source struct {
 	Tier Tier
 	Must bool // it was named explicitly and must exist
 
-	// Exposed says why somebody else may have written a path, "" if nobody
+	// WorldWritable says why somebody else may have written a path, "" if nobody
 	// else can. What is exposed is passed over. Nil trusts everybody.
-	Exposed func(path string) string
+	WorldWritable func(path string) string
 }
 
 // Load reads the rules of all sources. In the place of a file that can't be read as one of
@@ -39,8 +39,8 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 			return nil, warnings, err
 		}
 		for _, path := range files {
-			if src.Exposed != nil {
-				if why := src.Exposed(path); why != "" {
+			if src.WorldWritable != nil {
+				if why := src.WorldWritable(path); why != "" {
 					warnings = append(warnings, fmt.Sprintf("%s is passed over: %s", oneLine(path), oneLine(why)))
 					continue
 				}
@@ -88,7 +88,7 @@ func denials(path string, tier Tier, file []byte) (rules []Rule) {
 func (src Source) Holds() bool {
 	files, err := src.files()
 	return err == nil && slices.ContainsFunc(files,
-		func(path string) bool { return src.Exposed == nil || src.Exposed(path) == "" })
+		func(path string) bool { return src.WorldWritable == nil || src.WorldWritable(path) == "" })
 }
 
 // files returns the files to read, including files that will be skipped.
@@ -104,7 +104,7 @@ func (src Source) files() ([]string, error) {
 	case !info.IsDir():
 		return []string{src.Path}, nil
 	}
-	if src.Exposed != nil && src.Exposed(src.Path) != "" {
+	if src.WorldWritable != nil && src.WorldWritable(src.Path) != "" {
 		return []string{src.Path}, nil // to be told of as a whole
 	}
 	entries, err := os.ReadDir(src.Path)

@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 		t.Error(rules, warnings, err)
 	}
 	exposed := func(path string) string { return "somebody wrote it" }
-	if rules, warnings, err = policy.Load([]policy.Source{{Path: d, Exposed: exposed}}); err != nil || len(rules) > 0 || len(warnings) != 1 {
+	if rules, warnings, err = policy.Load([]policy.Source{{Path: d, WorldWritable: exposed}}); err != nil || len(rules) > 0 || len(warnings) != 1 {
 		t.Error(rules, warnings, err)
 	}
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 	}{
 		{d, "none", true}, {d, "a.toml", true}, {d, ".toml", false}, {d, "d", false}, {filepath.Join(dir, "none"), "x", false}, {filepath.Join(d, "sub"), "c.toml", false},
 	} {
-		src := policy.Source{Path: c.path, Exposed: func(path string) string {
+		src := policy.Source{Path: c.path, WorldWritable: func(path string) string {
 			return map[bool]string{true: "somebody wrote it"}[strings.HasSuffix(path, c.exposed)]
 		}}
 		if src.Holds() != c.want {
@@ -116,7 +116,7 @@ func TestUnread(t *testing.T) {
 		t.Error("a directory is taken for a file:", err)
 	}
 	exposed := func(path string) string { return map[bool]string{true: "anybody writes there"}[path != dir] }
-	if _, warnings, err := policy.Load([]policy.Source{{Path: dir, Exposed: exposed}}); err != nil || len(warnings) != 1 {
+	if _, warnings, err := policy.Load([]policy.Source{{Path: dir, WorldWritable: exposed}}); err != nil || len(warnings) != 1 {
 		t.Error(warnings, err)
 	}
 }

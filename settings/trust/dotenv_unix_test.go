@@ -61,8 +61,8 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
 			}
 			listed := slices.ContainsFunc(Survey(p, settings.Default()), func(i Item) bool { return i.Kind == "context file" })
-			if listed != c.used || (disk.Foreign(notes, here) == "") != c.used {
-				t.Errorf("the context file is listed: %v, %q", listed, disk.Foreign(notes, here))
+			if listed != c.used || (disk.OwnedByOther(notes, here) == "") != c.used {
+				t.Errorf("the context file is listed: %v, %q", listed, disk.OwnedByOther(notes, here))
 			}
 		})
 	}

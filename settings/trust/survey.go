@@ -425,7 +425,7 @@ func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool)
 			file := filepath.Join(dir, name)
 			at, err := filepath.Rel(root.Name(), file)
 			if real := disk.Follow(file); err != nil || seen[real] || p.Own(file) ||
-				above(p, dir) && disk.Foreign(file, p.Cwd) != "" {
+				above(p, dir) && disk.OwnedByOther(file, p.Cwd) != "" {
 				continue
 			} else {
 				seen[real] = true

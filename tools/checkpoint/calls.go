@@ -131,7 +131,7 @@ type watching struct {
 	call  engine.Call
 	begun bool
 	git   []string             // what was seen of the user's repositories
-	looks map[string]disk.Look // of what is not covered
+	looks map[string]disk.Stat // of what is not covered
 
 	paths   []string // that are known to be written
 	outside []string // the same where nothing is kept, with what is said of it

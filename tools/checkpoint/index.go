@@ -31,7 +31,7 @@ type index struct {
 type indexedNode struct {
 	Depth    int // 1 for those below the top
 	Name     string
-	Look     disk.Look
+	Look     disk.Stat
 	Sum      Sum
 	Tracking tracking
 	Settled  bool

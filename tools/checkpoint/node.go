@@ -25,7 +25,7 @@ type node struct {
 	name     string
 	up       *node
 	kids     []*node // by name
-	look     disk.Look
+	look     disk.Stat
 	sum      Sum     // of the content, of where a link leads, or isDir; "" is not kept
 	was      Version // in the last state of the session, see [history.differs]
 	tracking tracking
@@ -75,14 +75,14 @@ func (n *node) path() string {
 }
 
 // there reports whether n was there.
-func (n *node) there() bool { return n.look != disk.Look{} }
+func (n *node) there() bool { return n.look != disk.Stat{} }
 
 // gone notes that n is not there, nor anything below it.
 func (n *node) gone() {
 	if n.there() || n.sum != "" {
 		n.touch()
 	}
-	n.look, n.sum, n.settled = disk.Look{}, "", false
+	n.look, n.sum, n.settled = disk.Stat{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
 		return k.tracking != explicit && k.useless()

@@ -134,7 +134,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 
 // folder looks at the entries of a directory.
 func (s *scan) folder(n *node, f *disk.Folder, path string) {
-	look, err := f.Look()
+	look, err := f.Stat()
 	if err != nil {
 		s.fail(err)
 	}
@@ -150,14 +150,14 @@ func (s *scan) folder(n *node, f *disk.Folder, path string) {
 			return
 		}
 	}
-	n.look, n.settled = look, look.Settled(s.at, s.local)
+	n.look, n.settled = look, look.Stable(s.at, s.local)
 	var wg sync.WaitGroup
 	var p parallel.Panic
 	for _, k := range slices.Clone(n.kids) {
 		if k.tracking == ignored {
 			s.ignored.Add(1)
 		}
-		look, err := f.LookAt(k.name)
+		look, err := f.StatAt(k.name)
 		switch {
 		case err != nil:
 			n.touch()
@@ -173,7 +173,7 @@ func (s *scan) folder(n *node, f *disk.Folder, path string) {
 }
 
 // sameDir reports whether a directory lists what it has listed.
-func sameDir(a, b disk.Look) bool {
+func sameDir(a, b disk.Stat) bool {
 	return a.Ino == b.Ino && a.Dev == b.Dev && a.Modified == b.Modified && a.Changed == b.Changed
 }
 
@@ -275,7 +275,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 
 // assign says what is kept of an entry. A file that is named is kept in any case.
 func (s *scan) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
-	look, err := f.LookAt(k.name)
+	look, err := f.StatAt(k.name)
 	if err != nil {
 		return
 	}
@@ -295,7 +295,7 @@ func (s *scan) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 }
 
 // file looks at what is no directory.
-func (s *scan) file(k *node, f *disk.Folder, look disk.Look, dir string) {
+func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 	if k.tracking != ignored {
 		s.files.Add(1)
 	}
@@ -314,7 +314,7 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 		}
 		k.look, k.settled = look, false
 	default:
-		switch known := was != (disk.Look{}); {
+		switch known := was != (disk.Stat{}); {
 		case known && !unwritten(was, look):
 			s.note(&s.lost, path+": changed")
 		case known || k.tracking == ignored || s.first:
@@ -331,7 +331,7 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Look, dir string) {
 }
 
 // keep keeps a file as it is.
-func (s *scan) keep(k *node, look disk.Look, content []byte) {
+func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 	sum, err := s.store.add(content)
 	if err != nil {
 		s.fail(err)
@@ -343,7 +343,7 @@ func (s *scan) keep(k *node, look disk.Look, content []byte) {
 			s.ruled.Store(true)
 		}
 	}
-	k.look, k.sum, k.settled = look, sum, look.Settled(s.at, s.local)
+	k.look, k.sum, k.settled = look, sum, look.Stable(s.at, s.local)
 }
 
 // errUnkept is why a file is not read of which nothing is kept: it is ignored, may hold secrets, is too
@@ -354,12 +354,12 @@ var errUnkept = errors.New("it is not kept")
 func special(mode fs.FileMode) bool { return mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
 
 // unwritten reports whether what two looks saw has one content, whoever may read it.
-func unwritten(a, b disk.Look) bool {
+func unwritten(a, b disk.Stat) bool {
 	return a.Size == b.Size && a.Modified == b.Modified && a.Ino == b.Ino && a.Mode.Type() == b.Mode.Type()
 }
 
 // content returns what is kept of a file.
-func (s *scan) content(k *node, f *disk.Folder, look disk.Look, path string) ([]byte, error) {
+func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
 	case k.tracking == ignored, secret.Path(s.ws.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.limits.File):
@@ -388,7 +388,7 @@ func (s *scan) path(top *node, base, path string) {
 	names, here := parts(strings.TrimPrefix(path, base)), base
 	for i, name := range names {
 		n = n.kid(name, true)
-		look, err := f.LookAt(name)
+		look, err := f.StatAt(name)
 		last := i == len(names)-1
 		if last && n.tracking == ignored {
 			n.gone()

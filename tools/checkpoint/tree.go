@@ -22,7 +22,7 @@ type tree struct {
 	rules   string               // what was seen of ignore files that are not below a directory that is worked in
 	scanned bool                 // all was looked at once
 	partial error                // why only what is named is kept
-	own     map[string]disk.Look // what commands of the session have made that is not covered
+	own     map[string]disk.Stat // what commands of the session have made that is not covered
 }
 
 // newTree returns a tree of which nothing is known.

@@ -114,12 +114,12 @@ const (
 )
 
 // looks returns how all looks that is not covered, nil if that is too much.
-func (t *tree) looks() map[string]disk.Look {
+func (t *tree) looks() map[string]disk.Stat {
 	list := t.top.uncovered(nil)
 	if len(list) > mostUncovered {
 		return nil
 	}
-	looks := make(map[string]disk.Look, len(list))
+	looks := make(map[string]disk.Stat, len(list))
 	for _, n := range list {
 		looks[n.path()] = n.look
 	}
@@ -129,11 +129,11 @@ func (t *tree) looks() map[string]disk.Look {
 // owns notes which of what is not covered a command has made: what was not there before
 // it, and what others of the session had made that nobody else has changed since. If it has
 // changed what is ignored, what is so now may have been there.
-func (t *tree) owns(before map[string]disk.Look, ruled bool) {
+func (t *tree) owns(before map[string]disk.Stat, ruled bool) {
 	if before == nil {
 		return
 	}
-	own := map[string]disk.Look{}
+	own := map[string]disk.Stat{}
 	for at, look := range t.looks() {
 		if was, there := before[at]; !there && !ruled || there && was == t.own[at] {
 			own[at] = look

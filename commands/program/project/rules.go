@@ -145,7 +145,7 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 
 // files returns where rules are looked for.
 func (b rulebook) files() []policy.Source {
-	system := policy.Source{Path: settings.SystemPolicies(b.opts.Env.Process.Lookup), Tier: policy.Admin, Exposed: disk.Exposed}
+	system := policy.Source{Path: settings.SystemPolicies(b.opts.Env.Process.Lookup), Tier: policy.Admin, WorldWritable: disk.WorldWritable}
 	list := []policy.Source{system}
 	admin := append(append([]string{}, b.opts.Flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
 	if system.Holds() {

@@ -89,10 +89,10 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 			denied := func(dir string) bool { return dir != roots[0] && trust.Folders(o.Paths, o.Env.Lookup).Denied(dir) }
 			return slices.DeleteFunc(slices.Clone(roots), denied)
 		},
-		Foreign:   func(path string) string { return disk.Foreign(path, o.Paths.Cwd) },
-		Undecided: func() bool { return o.Trust.State == trust.Unneeded },
-		Markers:   append([]string{}, o.Settings.Markers...), // none is not the default
-		Flat:      o.Settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.Ledger,
+		OwnedByOther: func(path string) string { return disk.OwnedByOther(path, o.Paths.Cwd) },
+		Undecided:    func() bool { return o.Trust.State == trust.Unneeded },
+		Markers:      append([]string{}, o.Settings.Markers...), // none is not the default
+		Flat:         o.Settings.ImportFormat == "flat", Withheld: workspace.Withheld, Ledger: o.Ledger,
 		Charsets: Charsets(o), Warn: warn}
 	if temp != "" {
 		cfg.Private = filepath.Join(temp, "memory")
