@@ -148,7 +148,7 @@ type Plan struct {
 	// workspace, and denies the network. Held says what programs without Rights can do, such
 	// as "have no network"; it is empty if they are not confined.
 	Confined bool
-	Held     string
+	Limits   string
 
 	// Rights are the rights that the call asks for beyond those of every call. If a call is
 	// proposed again after it has failed, Failed names the missing rights, and Refused are

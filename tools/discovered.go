@@ -83,7 +83,7 @@ func (d Discovery) run(ctx context.Context, l *launch.Launcher, command, input s
 	if err != nil {
 		return shell.Outcome{Err: err}
 	}
-	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Env: d.Env, Input: input, Apart: true, Free: free, Alone: true})
+	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Env: d.Env, Input: input, SplitStderr: true, Unconfined: free, KillLeftovers: true})
 }
 
 // failureOf returns how the command of o failed, nil if it did not.

@@ -183,7 +183,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	if err := missing(c.Command[0]); err != nil {
 		return err
 	}
-	cmd := launch.Command{Argv: c.Command, Rights: engine.Rights{Network: c.Network}, Alone: true, Vars: launch.Usual}
+	cmd := launch.Command{Argv: c.Command, Rights: engine.Rights{Network: c.Network}, KillLeftovers: true, Vars: launch.Usual}
 	for _, dir := range c.Write {
 		place := disk.Absolute(dir, here.Paths.Cwd, here.Paths.Home)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {

@@ -30,7 +30,7 @@ func (i *interactive) newCompanion() *ide.Client {
 			return i.front.session.project.workspace.Private(path) || i.front.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
 		},
 		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
-			p, err := i.front.session.project.launcher.Open(launch.Command{Argv: argv, Free: true, Vars: launch.Usual})
+			p, err := i.front.session.project.launcher.Open(launch.Command{Argv: argv, Unconfined: true, Vars: launch.Usual})
 			if err != nil {
 				return nil, err
 			}

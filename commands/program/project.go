@@ -134,7 +134,7 @@ func (p *Project) loadRules() error {
 		p.status.notify(l.Instead.Message)
 	}
 	l.Before = sync.OnceFunc(func() {
-		if text := l.Shortfall(); text != "" && (l.Sandbox != nil || p.opts.Paths.Once("sandbox-told-"+runtime.GOOS)) {
+		if text := l.Degraded(); text != "" && (l.Sandbox != nil || p.opts.Paths.Once("sandbox-told-"+runtime.GOOS)) {
 			p.status.notify(text)
 		}
 	})
@@ -190,7 +190,7 @@ func (p *Project) openWorkspace() (err error) {
 		return err
 	}
 	p.once.complain = sync.OnceFunc(func() {
-		for _, w := range p.workspace.Complaints() {
+		for _, w := range p.workspace.IgnoreProblems() {
 			p.status.notify(w)
 		}
 	})

@@ -99,7 +99,7 @@ func (i *interactive) shellStep() *input.Shell {
 // runOwn runs a command of the user's, which has the terminal to itself where
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
-	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Free: true}
+	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Unconfined: true}
 	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c

@@ -17,7 +17,7 @@ func Example() {
 		Intent: engine.Intent{
 			Title: "run: make test", Detail: "make test",
 			Grants: []engine.Grant{{Label: "always make test", Rule: "[[rule]]"}},
-			Plan:   engine.Plan{Held: "write to this directory only"},
+			Plan:   engine.Plan{Limits: "write to this directory only"},
 		},
 	}
 	fmt.Println(question.Title(p) + question.Rights(p))

@@ -118,5 +118,5 @@ func (fs *facts) limits(p engine.Proposal) {
 
 // Confinement says what holds the programs that a call runs.
 func Confinement(in engine.Intent) string {
-	return "commands " + cmp.Or(in.Plan.Held, "are not confined: they run with all your rights")
+	return "commands " + cmp.Or(in.Plan.Limits, "are not confined: they run with all your rights")
 }

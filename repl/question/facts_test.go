@@ -18,7 +18,7 @@ func call(in engine.Intent) engine.Proposal {
 
 // A command has the facts that its title does not tell, in this order.
 func TestFacts(t *testing.T) {
-	held := engine.Plan{Held: "have no network"}
+	held := engine.Plan{Limits: "have no network"}
 	with := func(change func(*engine.Plan)) engine.Plan {
 		p := held
 		change(&p)

@@ -175,10 +175,10 @@ func judgementOf(p engine.Proposal) judgement {
 	if p.Tool.Kind != engine.Execute {
 		return judgement{}
 	}
-	held := in.Plan.Held != ""
+	held := in.Plan.Limits != ""
 	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why),
 		Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
-		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Held), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
+		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Limits), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
 		Looked: in.Plan.Looked, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
 	if r := in.Plan.Rights; !r.None() {

@@ -21,7 +21,7 @@ const (
 // model's own. It returns the result for the model, the exit code, and why the check
 // failed. Processes that it left running are ended.
 func (env Tools) Check(ctx context.Context, command string) (res engine.Result, code int, err error) {
-	o := env.Launcher.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], Alone: true})
+	o := env.Launcher.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], KillLeftovers: true})
 	switch code = o.Code; {
 	case o.Err != nil:
 		code = codeUnstarted

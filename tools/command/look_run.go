@@ -22,8 +22,8 @@ const watched = 10 * time.Second
 // passes reports whether a command has met with what is hidden from it, as a
 // search through directories does, which then has not failed.
 func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
-	_, said := launch.Complaints(o.Output)
-	return slices.ContainsFunc(said, func(r launch.Refusal) bool {
+	_, said := launch.ParseDenials(o.Output)
+	return slices.ContainsFunc(said, func(r launch.Denial) bool {
 		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, c.dir, "")))
 	})
 }

@@ -161,7 +161,7 @@ func TestOnline(t *testing.T) {
 		t.Error(diff)
 	}
 	again := h.prepare(tool, in.Plan.Online).Intent
-	if again.Plan.Online != nil || again.Plan.Held != in.Plan.Held {
+	if again.Plan.Online != nil || again.Plan.Limits != in.Plan.Limits {
 		t.Errorf("%+v", again)
 	}
 }

@@ -180,7 +180,7 @@ func (c shellCall) beyond() (engine.Rights, error) {
 	if c.env.Answered {
 		want = want.with(c.env.Launcher.Needs(c.plan(), c.read.Inputs))
 	}
-	r, err := c.env.Launcher.Beyond(want.rights(), c.dir)
+	r, err := c.env.Launcher.ExtraRights(want.rights(), c.dir)
 	if err != nil {
 		return r, toolkit.Misuse("%v", err)
 	}
@@ -271,7 +271,7 @@ func (c shellCall) hold(in *engine.Intent) {
 	}
 	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
 	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
-	in.Plan.Held = c.env.Launcher.Held()
+	in.Plan.Limits = c.env.Launcher.Limits()
 	in.Plan.Undoable = !c.looks && c.undoable()
 	if !c.looks && c.holdable() {
 		held := c.args
@@ -310,7 +310,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	case c.records():
 		cmd.Rights = c.opened(c.rights)
 	}
-	cmd.Alone = unasked
+	cmd.KillLeftovers = unasked
 	return c.checked(ctx, tool, host, func(left *[]int) (engine.Result, error) {
 		if c.args.Background && c.env.Launcher.Jobs != nil && !unasked {
 			return c.start(ctx, cmd, left)
@@ -366,7 +366,7 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Launcher.Run(ctx, cmd)
 	*left = o.Background
-	if lacks, refused := c.env.Launcher.Lacks(c.plan(), o); !lacks.None() {
+	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.None() {
 		return c.again(ctx, tool, host, cmd, o, left, lacks, refused)
 	}
 	return c.env.outcome(o)

@@ -191,9 +191,9 @@ func (l *Launcher) Confines() bool {
 	return l.Sandbox != nil && (!box.soft || st.Files || st.Network)
 }
 
-// Shortfall says how the confinement is incomplete, "" if it is complete or the user chose
+// Degraded says how the confinement is incomplete, "" if it is complete or the user chose
 // it.
-func (l *Launcher) Shortfall() string {
+func (l *Launcher) Degraded() string {
 	switch st := l.State(); {
 	case st.Confined() || l.quiet:
 		return ""

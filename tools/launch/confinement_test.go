@@ -80,7 +80,7 @@ func TestLack(t *testing.T) {
 		{"nothing here", Launcher{why: "nothing does it here"}, "commands are not confined (nothing does it here)"},
 		{"as somebody wants it", Launcher{why: "switched off by --sandbox", quiet: true}, ""},
 	} {
-		if got := test.launcher.Shortfall(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
+		if got := test.launcher.Degraded(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}
 	c := Command{Text: "cat " + file, Dir: dir}
 	o := l.Run(t.Context(), c)
-	lacks, _ := l.Lacks(engine.Plan{Dir: dir}, o)
+	lacks, _ := l.MissingRights(engine.Plan{Dir: dir}, o)
 	if got, want := lacks.String(), "reading the file "+file; got != want {
 		t.Fatalf("%q lacks %q, want %q", o.Output, got, want)
 	}
@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	o.Output = "bash: " + file + ": No such file or directory"
-	if lacks, _ := l.Lacks(engine.Plan{Dir: dir, Writes: []string{file}}, o); lacks.String() != "writing to the file "+file {
+	if lacks, _ := l.MissingRights(engine.Plan{Dir: dir, Writes: []string{file}}, o); lacks.String() != "writing to the file "+file {
 		t.Errorf("what writes there lacks %q", lacks)
 	}
 }
@@ -88,7 +88,7 @@ func TestHook(t *testing.T) {
 		{"is confined", "cat; echo x >" + out + "/confined", "in", false, time.Minute, func(o shell.Outcome) bool { return o.Code != 0 && o.Output == "in" && o.Stderr != "" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := l.Run(t.Context(), Command{Text: test.text, Dir: dir, Free: test.free, Vars: Usual, Input: test.input, Apart: true, Timeout: test.timeout})
+			o := l.Run(t.Context(), Command{Text: test.text, Dir: dir, Unconfined: test.free, Vars: Usual, Input: test.input, SplitStderr: true, Timeout: test.timeout})
 			if !test.want(o) {
 				t.Errorf("%.300v %.300q %.300q", o.Err, o.Output, o.Stderr)
 			}
@@ -110,7 +110,7 @@ func TestServer(t *testing.T) {
 		{"goes on", `trap '' TERM; echo ready; echo here >&2; read -r x; echo "<$x>"; while :; do sleep 50; done`, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := l.Open(Command{Argv: []string{"bash", "-c", test.text}, Dir: dir, Free: test.free, Vars: Usual})
+			p, err := l.Open(Command{Argv: []string{"bash", "-c", test.text}, Dir: dir, Unconfined: test.free, Vars: Usual})
 			if err != nil {
 				t.Fatal(err)
 			}

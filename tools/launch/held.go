@@ -9,9 +9,9 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// held returns what a command could not write to that is read-only in what is worked in,
+// readOnlyPaths returns what a command could not write to that is read-only in what is worked in,
 // as its output names it: also by a name alone, without a slash or quotation marks.
-func held(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
+func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
 	own := append([]string{p.Root}, p.Write...)
 	closed := slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool {
 		return !disk.InsideAny(own, path)

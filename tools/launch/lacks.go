@@ -97,9 +97,9 @@ const mostPaths = 50
 // LastWords returns the end of an output, where commands name missing rights.
 func LastWords(output string) string { return output[max(0, len(output)-16<<10):] }
 
-// A Refusal is a path, as printed by a program, that the program could not open, find or
+// A Denial is a path, as printed by a program, that the program could not open, find or
 // remove.
-type Refusal struct {
+type Denial struct {
 	Path           string
 	Written        bool // it wanted to write
 	missing, taken bool
@@ -113,11 +113,11 @@ var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(
 // file alone is not enough for that.
 var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
-// Complaints returns the missing rights that a command's output names.
-func Complaints(output string) (network bool, refused []Refusal) {
+// ParseDenials returns the missing rights that a command's output names.
+func ParseDenials(output string) (network bool, refused []Denial) {
 	for line := range strings.Lines(LastWords(output)) {
 		network = network || unreached().MatchString(line)
-		r := Refusal{}
+		r := Denial{}
 		if !refusedWrite().MatchString(line) {
 			if r.missing = notThere().MatchString(line); !r.missing {
 				continue
@@ -156,16 +156,16 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// Lacks returns the rights that a command has probably failed without, and
+// MissingRights returns the rights that a command has probably failed without, and
 // the paths that it could not write to, where a right is for more than these. A
 // right that would not have helped is none of them: what this process itself may
 // not write, no answer of the user's lets a command write.
-func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, refused []string) {
+func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Rights, refused []string) {
 	if l.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil
 	}
 	state, p := l.State(), l.Given(plan.Rights)
-	network, complaints := Complaints(o.Output)
+	network, complaints := ParseDenials(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
 	network = network || len(Dialers(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
@@ -178,7 +178,7 @@ func (l *Launcher) Lacks(plan engine.Plan, o shell.Outcome) (r engine.Rights, re
 	for _, path := range plan.Writes {
 		writes = append(writes, disk.Follow(absolute(path, plan)))
 	}
-	kept := held(o.Output, plan, p)
+	kept := readOnlyPaths(o.Output, plan, p)
 	for _, path := range kept {
 		r.Write = adding(r.Write, path)
 	}
@@ -285,7 +285,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	if o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil, nil, false
 	}
-	r, _ = l.Lacks(plan, o)
+	r, _ = l.MissingRights(plan, o)
 	r.Protected = false // most commands need no protected paths; the others fail again
 	for line := range strings.Lines(LastWords(o.Output)) {
 		if !readOnly().MatchString(line) {
@@ -316,7 +316,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 		r = described(r)
 	}
 	masked := l.Profile().Masked
-	_, said := Complaints(o.Output)
+	_, said := ParseDenials(o.Output)
 	for _, s := range said {
 		path := absolute(s.Path, plan)
 		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) &&

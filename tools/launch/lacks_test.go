@@ -48,7 +48,7 @@ func TestComplaints(t *testing.T) {
 		"error: could not write config file .git/config: Device or resource busy": ".git/config",
 		"all well": "",
 	} {
-		network, refused := Complaints(output)
+		network, refused := ParseDenials(output)
 		var words []string
 		if network {
 			words = append(words, "net")
@@ -75,7 +75,7 @@ func TestComplaints(t *testing.T) {
 func FuzzComplaints(f *testing.F) {
 	f.Add("bash: /etc/x: Read-only file system\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, refused := Complaints(s); len(refused) > mostPaths {
+		if _, refused := ParseDenials(s); len(refused) > mostPaths {
 			t.Errorf("%d paths", len(refused))
 		}
 	})

@@ -22,26 +22,26 @@ type Command struct {
 	Argv []string // a program and its arguments
 	Dir  string   // "" is this process's directory
 
-	// Free marks the user's own command, with all the user's rights. Any other command is
+	// Unconfined marks the user's own command, with all the user's rights. Any other command is
 	// confined; it has Rights beyond those of all confined commands, or is read-only and
 	// sees what Look shows. Alone ends the command's background processes with it. Commands
 	// with Loopback reach each other's servers, on loopback addresses that no other process
 	// reaches.
-	Free     bool
-	Rights   engine.Rights
-	Look     *Look
-	Alone    bool
-	Loopback bool
+	Unconfined    bool
+	Rights        engine.Rights
+	Look          *Look
+	KillLeftovers bool
+	Loopback      bool
 
 	Vars Vars     // the environment
 	Env  []string // NAME=value, beyond that
 
-	Input    string          // what it reads
-	Apart    bool            // its two outputs are told apart
-	Output   func(string)    // is called with output as it is written; may be nil
-	Terminal *shell.Terminal // of the user who has typed it, else nil
-	Timeout  time.Duration   // replaces the limits of all commands; 0 leaves them
-	Mercy    time.Duration   // how long it may take to end when its time is up; 0 is a moment
+	Input       string          // what it reads
+	SplitStderr bool            // its two outputs are told apart
+	Output      func(string)    // is called with output as it is written; may be nil
+	Terminal    *shell.Terminal // of the user who has typed it, else nil
+	Timeout     time.Duration   // replaces the limits of all commands; 0 leaves them
+	KillGrace   time.Duration   // how long it may take to end when its time is up; 0 is a moment
 }
 
 // Look is what a read-only command sees beyond the workspace.
@@ -96,16 +96,16 @@ func (l *Launcher) environ(c Command) (env []string) {
 func (l *Launcher) command(c Command) shell.Command {
 	s := l.Shell
 	if c.Timeout > 0 {
-		s.Timeout, s.Inactivity, s.Mercy = c.Timeout, 0, c.Mercy
+		s.Timeout, s.Inactivity, s.KillGrace = c.Timeout, 0, c.KillGrace
 	}
 	if c.Terminal != nil {
 		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
 	}
-	if s.Confine = l.confine(c); !c.Free && l.Sandbox != nil {
+	if s.Confine = l.confine(c); !c.Unconfined && l.Sandbox != nil {
 		s.Keeps = sandbox.Keeps
 	}
 	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s,
-		Input: c.Input, Apart: c.Apart, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
+		Input: c.Input, SplitStderr: c.SplitStderr, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
 }
 
 // Run runs c in a session of its own, and returns when c has ended. Jobs take over the
@@ -152,7 +152,7 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 
 // confine returns what confines c, nil if nothing does.
 func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
-	if !c.Free && l.Sandbox != nil {
+	if !c.Unconfined && l.Sandbox != nil {
 		p := l.profile(c)
 		return func(cmd *exec.Cmd) (func(), error) {
 			if l.Cut && !l.State().Network {
@@ -175,7 +175,7 @@ func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error
 // profile returns what confines c.
 func (l *Launcher) profile(c Command) sandbox.Profile {
 	p := l.Given(c.Rights)
-	p.EndLeftovers, p.Loopback = c.Alone, c.Loopback
+	p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
 	if c.Look != nil {
 		p.Look, p.EndLeftovers = true, true
 		p.ReadOnly = slices.Concat(p.ReadOnly, c.Look.Shown)

@@ -17,9 +17,9 @@ import (
 // more in a question.
 const mostRights = 20
 
-// Beyond returns what of want a confined command in dir does not have anyway, with
+// ExtraRights returns what of want a confined command in dir does not have anyway, with
 // real paths. Where nothing is kept from commands, that is nothing.
-func (l *Launcher) Beyond(want engine.Rights, dir string) (r engine.Rights, err error) {
+func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights, err error) {
 	if l.Sandbox == nil {
 		return r, nil
 	}
@@ -157,8 +157,8 @@ func besides(path string, granted []string) (left []string) {
 	return left
 }
 
-// Held says what commands can do without further rights, as a predicate of "commands".
-func (l *Launcher) Held() string {
+// Limits says what commands can do without further rights, as a predicate of "commands".
+func (l *Launcher) Limits() string {
 	state, p := l.State(), l.Profile()
 	dirs := append([]string{"this folder"}, l.Roots()[1:]...)
 	where := strings.Join(dirs, " and ")

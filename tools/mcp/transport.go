@@ -104,8 +104,8 @@ func (l *serverConn) program(context.Context) (rpc.Stream, func(error) error, er
 			return nil, nil, err
 		}
 	}
-	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Free: free,
-		Vars: launch.Sealed, Env: env, Alone: true,
+	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Unconfined: free,
+		Vars: launch.Sealed, Env: env, KillLeftovers: true,
 		Output: func(said string) { l.set.log(l.Name, said) }})
 	if err != nil {
 		return nil, nil, err

@@ -20,7 +20,7 @@ type Settings struct {
 
 	Inactivity time.Duration // how long a command may be silent; 0 is for ever
 	Timeout    time.Duration // how long a command may take; 0 is for ever
-	Mercy      time.Duration // how long it may take to end after a limit; 0 is a moment
+	KillGrace  time.Duration // how long it may take to end after a limit; 0 is a moment
 
 	// PTY gives commands a terminal to write to, Columns by Rows, 80 by 30
 	// if 0. They still can't read from it.

@@ -72,7 +72,7 @@ func (t *Process) Close() Outcome { return t.once() }
 
 func (t *Process) close() Outcome {
 	t.in.Close()
-	leave := time.NewTimer(5 * mercy)
+	leave := time.NewTimer(5 * killGrace)
 	defer leave.Stop()
 	var o Outcome
 	select {

@@ -69,9 +69,9 @@ func signalled(status syscall.WaitStatus) (int, string) {
 
 // A group is what a command started. It is safe for concurrent use.
 type group struct {
-	leader int         // the command, and the name of its session and group
-	reaped atomic.Bool // the leader is no more, its number may be another's
-	mercy  time.Duration
+	leader    int         // the command, and the name of its session and group
+	reaped    atomic.Bool // the leader is no more, its number may be another's
+	killGrace time.Duration
 
 	mu     sync.Mutex
 	output string       // what its output is called where processes are listed
@@ -146,9 +146,9 @@ func (g *group) signal(sig syscall.Signal) {
 // kill ends all that belongs to the command: first by asking.
 func (g *group) kill() {
 	g.signal(syscall.SIGTERM)
-	deadline := time.NewTimer(cmp.Or(g.mercy, mercy))
+	deadline := time.NewTimer(cmp.Or(g.killGrace, killGrace))
 	defer deadline.Stop()
-	look := time.NewTicker(mercy / 20)
+	look := time.NewTicker(killGrace / 20)
 	defer look.Stop()
 	for asking := true; asking; {
 		if g.gone() {

@@ -28,10 +28,10 @@ func signalled(syscall.WaitStatus) (int, string) { return 0, "" }
 
 // A group is what a command started.
 type group struct {
-	leader int
-	output string
-	reaped atomic.Bool
-	mercy  time.Duration // nothing is asked to end here
+	leader    int
+	output    string
+	reaped    atomic.Bool
+	killGrace time.Duration // nothing is asked to end here
 }
 
 // occupied reports false: once its leader is gone, a tree can't be found.

@@ -15,10 +15,10 @@ type Command struct {
 	Env      []string // the whole environment; nil is what [Environment] makes
 	Settings Settings
 
-	// Apart has the two outputs told apart, and the command read Input.
+	// SplitStderr has the two outputs told apart, and the command read Input.
 	// Then Output is given the first alone, and Jobs take nothing over.
-	Apart bool
-	Input string
+	SplitStderr bool
+	Input       string
 
 	stdin, stdout *os.File // of a [Process]
 
@@ -58,8 +58,8 @@ func (c Command) name() string {
 }
 
 const (
-	// mercy is how long processes may take to end when told to.
-	mercy = 200 * time.Millisecond
+	// killGrace is how long processes may take to end when told to.
+	killGrace = 200 * time.Millisecond
 
 	// grace is how long an ended command's output may be silent before
 	// whoever still holds it open is taken for a background process.
@@ -72,7 +72,7 @@ func Run(ctx context.Context, c Command) Outcome {
 	if ctx.Err() != nil {
 		return Outcome{Cancelled: true}
 	}
-	if c.Apart {
+	if c.SplitStderr {
 		return runApart(ctx, c)
 	}
 	watch := c.Jobs.watching()
@@ -135,7 +135,7 @@ func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
 			o.Cancelled = true
 		case <-total:
 			o.Limit = s.Timeout
-			p.group.mercy = s.Mercy
+			p.group.killGrace = s.KillGrace
 		case <-quiet:
 			if left := s.Inactivity - p.silence(); left > 0 {
 				silence.Reset(left)

@@ -148,8 +148,8 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		env = append(env, "GIT_ALLOW_PROTOCOL=file")
 	}
 	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...),
-		Dir:  cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
-		Free: true, Vars: launch.Usual, Env: env, Apart: true, Alone: true, Timeout: longest})
+		Dir:        cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
+		Unconfined: true, Vars: launch.Usual, Env: env, SplitStderr: true, KillLeftovers: true, Timeout: longest})
 	switch said := o.Stderr; {
 	case o.Cancelled:
 		return "", context.Cause(ctx)

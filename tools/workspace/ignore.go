@@ -92,10 +92,10 @@ func (w *Workspace) large(root string) bool {
 	})
 }
 
-// Complaints returns problems of ignore files that hide nothing: files named in the
+// IgnoreProblems returns problems of ignore files that hide nothing: files named in the
 // settings that no root has, and unreadable files. It also names files that count in part,
 // as far as they apply to the roots.
-func (w *Workspace) Complaints() (all []string) {
+func (w *Workspace) IgnoreProblems() (all []string) {
 	for _, name := range w.extra {
 		read, why := false, fs.ErrNotExist
 		for _, root := range w.Roots() {

@@ -155,7 +155,7 @@ func TestStrength(t *testing.T) {
 		if c.git == "dir/" && !w.Ignored(filepath.Join(dir, "dir", "a"), false) {
 			t.Errorf("%+v: what is in an ignored directory is seen", c)
 		}
-		if got := w.Complaints(); got != nil {
+		if got := w.IgnoreProblems(); got != nil {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -171,11 +171,11 @@ func TestComplaints(t *testing.T) {
 	want := []string{"ignore file nowhere hides nothing: file does not exist", "ignore file directory hides nothing: is a directory",
 		"ignore file " + filepath.Join(dir, "gone") + " hides nothing: file does not exist", fmt.Sprintf("ignore file here hides nothing: it has more than %d bytes", maxRules),
 		"ignore file " + filepath.Join(dir, "two", ".geminiignore") + " hides nothing: is a directory"}
-	if d := cmp.Diff(want, open(t, cfg).Complaints()); d != "" {
+	if d := cmp.Diff(want, open(t, cfg).IgnoreProblems()); d != "" {
 		t.Error(d)
 	}
 	cfg.RespectGemini, cfg.IgnoreFiles = false, nil
-	if got := open(t, cfg).Complaints(); got != nil {
+	if got := open(t, cfg).IgnoreProblems(); got != nil {
 		t.Errorf("%q", got)
 	}
 }

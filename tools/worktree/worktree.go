@@ -92,10 +92,10 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 		return "", err
 	}
 	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir,
-		Vars: launch.Usual, Apart: true, Alone: true, Timeout: longest,
+		Vars: launch.Usual, SplitStderr: true, KillLeftovers: true, Timeout: longest,
 		Env: append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0",
 			"GIT_SSH_COMMAND=false", "LC_ALL=C"),
-		Free: r.door.State().Image()} // the image has its own git
+		Unconfined: r.door.State().Image()} // the image has its own git
 	if changes {
 		c.Rights = engine.Rights{Protected: true, Write: []string{r.Root, r.common}}
 	}
