@@ -157,19 +157,19 @@ type Plan struct {
 	Failed  string
 	Refused []string
 
-	// Undoable reports whether the commands are confined, can neither write to guarded files
+	// Revertible reports whether the commands are confined, can neither write to guarded files
 	// nor read files that may hold secrets, and change only files that can be restored.
-	Undoable bool
+	Revertible bool
 
 	// Before, called once the program's own rules allow the call, returns what the user must
 	// be asked first, "" for nothing. It may be nil.
 	Before func(context.Context) string
 
-	// Looks reports whether the commands are confined to read-only: they can write nothing,
+	// IsReadOnly reports whether the commands are confined to read-only: they can write nothing,
 	// have no network, and see no secrets. Looked says that the call is proposed again after
 	// a read-only attempt; then Failed says why the attempt failed.
-	Looks  bool
-	Looked bool
+	IsReadOnly     bool
+	FailedReadOnly bool
 
 	// ReadOnly are the arguments of the same call as read-only, nil if it can't be offered.
 	ReadOnly map[string]any

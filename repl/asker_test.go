@@ -274,11 +274,11 @@ func TestConfinement(t *testing.T) {
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}}
 	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Limits: "can change files only in /w", Failed: "writing to the directory /opt and everything below it",
 		Refused: []string{"/opt/x", "/opt/\n"}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}}
-	reads := engine.Intent{Title: "run: cat ~/.ssh/id_test", Detail: "cat ~/.ssh/id_test", Plan: engine.Plan{Limits: "have no network", Looked: true, Failed: "it tried to read: /home/u/.ssh/id_test",
+	reads := engine.Intent{Title: "run: cat ~/.ssh/id_test", Detail: "cat ~/.ssh/id_test", Plan: engine.Plan{Limits: "have no network", FailedReadOnly: true, Failed: "it tried to read: /home/u/.ssh/id_test",
 		Rights: engine.Rights{Read: []string{"/home/u/.ssh/id_test", "/srv"}, Files: []string{"/home/u/.ssh/id_test"}}}}
 	readOnly := map[string]any{"command": "make", "read_only": true}
 	held := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Limits: "have no network", ReadOnly: readOnly}, Grants: []engine.Grant{{Label: "always this command"}}}
-	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Limits: "have no network", Looked: true, Failed: "it tried to write: .git/\x1bx"}}
+	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Limits: "have no network", FailedReadOnly: true, Failed: "it tried to write: .git/\x1bx"}}
 	tests := []struct {
 		name   string
 		in     engine.Intent

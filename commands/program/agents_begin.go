@@ -54,8 +54,8 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	if f.Todos != nil {
 		f.Todos = &plan.Todos{}
 	}
-	if f.Commands.Gives != nil {
-		f.Commands.Gives = gives(judge)
+	if f.Commands.AutoGrant != nil {
+		f.Commands.AutoGrant = gives(judge)
 	}
 	servers := s.agents.servers(t.Agent, s.notices.notify)
 	ts := s.tools.wrapped(engine.Join(s.tools.served(servers, judge), s.tools.offered(f, judge, s.project.mcp.set), s.tools.skills), sync)

@@ -31,8 +31,8 @@ func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, ke
 			return asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System,
 				Contents: q.Contents, Tell: q.Notify})
 		},
-		Before:   func(ctx context.Context, by compress.Trigger) { h.Compress(ctx, string(by)) },
-		Standing: tools.Standing,
+		Before:       func(ctx context.Context, by compress.Trigger) { h.Compress(ctx, string(by)) },
+		PinnedResult: tools.PinnedResult,
 	})
 }
 

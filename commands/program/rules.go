@@ -182,8 +182,8 @@ func (r *rules) leaveAuto() {
 	}
 }
 
-// undoable reports whether what is held and can be taken back runs unasked.
-func (r *rules) undoable() bool {
+// revertible reports whether what is held and can be taken back runs unasked.
+func (r *rules) revertible() bool {
 	return r.policy.Mode() == policy.Auto && r.mayUse(policy.Auto) == nil
 }
 

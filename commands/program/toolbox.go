@@ -74,8 +74,8 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *toolbox {
 	t.families = tools.Families{
 		Files: files.Tools{Workspace: p.workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Seen: &files.Sight{}},
 		Web:   web.Tools{Fetcher: p.web, Asker: s.models.asker, Direct: o.Settings.DirectWeb},
-		Commands: command.Tools{Workspace: p.workspace, Launcher: &launcher, Kept: p.once.withheld,
-			Answered: s.Approver != nil, Outputs: cut, Tell: s.notices.notify},
+		Commands: command.Tools{Workspace: p.workspace, Launcher: &launcher, WithheldNotice: p.once.withheld,
+			Answered: s.Approver != nil, Outputs: cut, Emit: s.notices.notify},
 		Model:  s.modelName,
 		Topics: o.Settings.Topics,
 	}
@@ -97,9 +97,9 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *toolbox {
 		launcher.Denied = func() []string { return policy.Programs(s.rules.policy.Denied()) }
 		run := &t.families.Commands
 		run.Denied, s.rules.policy.Masked = s.rules.denied, p.launcher.Masked
-		run.Undoable, run.Guards = s.rules.undoable, s.rules.files().Named
+		run.Revertible, run.Guards = s.rules.revertible, s.rules.files().Named
 		run.Uncovered = s.keeper.Uncovered
-		run.Gives = gives(s.rules)
+		run.AutoGrant = gives(s.rules)
 	}
 	return t
 }

@@ -130,7 +130,7 @@ func (w *work) watch(ev engine.Event) {
 	case engine.Edit:
 		w.changed = w.changed || f.Err == nil
 	case engine.Execute:
-		w.changed = w.changed || f.Took > 0 && !f.Intent.Plan.Looks
+		w.changed = w.changed || f.Took > 0 && !f.Intent.Plan.IsReadOnly
 	case engine.Other:
 		w.changed = w.changed || f.Took > 0
 	}

@@ -26,7 +26,7 @@ func converse(t *testing.T, replies ...et.Reply) (*engine.Engine, *et.Script) {
 	for name, kind := range kinds {
 		tools = append(tools, engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}, Kind: kind,
 			Prepare: func(context.Context, map[string]any) (engine.Call, error) {
-				return engine.Call{Intent: engine.Intent{Plan: engine.Plan{Looks: name == "look"}}, Run: func(context.Context, engine.Host) (engine.Result, error) {
+				return engine.Call{Intent: engine.Intent{Plan: engine.Plan{IsReadOnly: name == "look"}}, Run: func(context.Context, engine.Host) (engine.Result, error) {
 					time.Sleep(time.Nanosecond) // so that it took some time
 					if name == "broken" {
 						return engine.Result{}, errors.New("no such text")

@@ -34,10 +34,10 @@ type Config struct {
 	// Before, if not nil, is called when a conversation is about to be compressed.
 	Before func(ctx context.Context, trigger Trigger)
 
-	// Standing, if not nil, returns a word for a call's answer that counts until the next
+	// PinnedResult, if not nil, returns a word for a call's answer that counts until the next
 	// answer with the same word, such as a list of tasks, and "" for others. The last answer
 	// of each word stays.
-	Standing func(answer *genai.FunctionResponse) string
+	PinnedResult func(answer *genai.FunctionResponse) string
 }
 
 // A Window bounds a conversation in tokens, whatever its model's context holds.
@@ -285,7 +285,7 @@ func rest(said []*genai.Content, at int) []*genai.Content {
 // standing returns the calls of said before at that stand, and their answers: a message of
 // the model and one of the user, nothing if there are none.
 func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
-	if c.cfg.Standing == nil {
+	if c.cfg.PinnedResult == nil {
 		return nil
 	}
 	var made, answered []*genai.Part
@@ -296,7 +296,7 @@ func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
 			if fr == nil {
 				continue
 			}
-			word := c.cfg.Standing(fr)
+			word := c.cfg.PinnedResult(fr)
 			if known[word] {
 				continue
 			}

@@ -376,7 +376,7 @@ func TestStanding(t *testing.T) {
 	for round := range 3 {
 		s := &sage{answers: []any{facts, facts}}
 		var told []string
-		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Standing: standing})
+		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, PinnedResult: standing})
 		short := c.Fit(t.Context(), sending(said, &told))
 		if got := about(short.Said); !strings.HasPrefix(got, "S calllast answerlast Got it. Thanks for the additional context ") {
 			t.Fatalf("round %d: %s, told %q", round, got, told)
@@ -391,7 +391,7 @@ func TestStanding(t *testing.T) {
 		said = append(short.Said, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)
 	}
 	// What stands in the part that stays, stands there.
-	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, Standing: standing})
+	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, PinnedResult: standing})
 	var told []string
 	short := c.Fit(t.Context(), sending(slices.Concat(do("old", "x"), talk("q30 a20 q1"), do("new", "y"), talk("a1 q1")), &told))
 	if got := about(short.Said); strings.Contains(got, "callold") || strings.Count(got, "callnew") != 1 {

@@ -177,12 +177,12 @@ func (p *Policy) script(u question) Explanation {
 			return e
 		}
 	}
-	undoable := whole.Rule != nil && whole.Rule.Undoable && whole.Verdict == engine.Allow
+	undoable := whole.Rule != nil && whole.Rule.Revertible && whole.Verdict == engine.Allow
 	if r := p.mayMean(engine.Ask, &u); undoable && unknown && r != nil && e.Verdict == engine.Allow {
 		e.Ruling = Ruling{Rule: r, Why: "this may run a program that was not checked" +
 			because(u.Intent.Plan.Why) + ", and there is a rule that asks about commands"}
 	}
-	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks &&
+	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly &&
 		u.mode != Yolo && !undoable {
 		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
@@ -198,7 +198,7 @@ func (u *question) safety(f Ruling) string {
 		return f.Why
 	case !c.Safe && c.Risk != "":
 		return "it is not known to only look" + because(c.Risk)
-	case u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks:
+	case u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly:
 		return f.Why
 	case r.Safe && f.Verdict == engine.Allow:
 		return "it only looks, and is held to that"

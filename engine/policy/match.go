@@ -54,7 +54,7 @@ func runs(q engine.Proposal) bool {
 // is confined.
 func (u *question) safe() bool {
 	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() ||
-		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.Looks {
+		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly {
 		return false
 	}
 	if u.command != nil {
@@ -142,7 +142,7 @@ func (r *Rule) fits(u *question) bool {
 		}
 	}
 	switch {
-	case r.Safe && !u.safe(), r.Undoable && !(u.Intent.Plan.Undoable && u.Intent.Plan.Rights.None()):
+	case r.Safe && !u.safe(), r.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.None()):
 		return false
 	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)

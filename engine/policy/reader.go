@@ -77,7 +77,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 		}
 	},
 	"commandUndoable": func(r *reader, key string, rule *Rule) {
-		if rule.Undoable = r.boolean(key); !rule.Undoable {
+		if rule.Revertible = r.boolean(key); !rule.Revertible {
 			r.fail(key, "%s can only be true", key)
 		}
 	},
@@ -127,7 +127,7 @@ func (r *reader) rule() (rule Rule) {
 		if rule.Safe && !sameTool(name, Shell) {
 			r.fail("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
 		}
-		if rule.Undoable && !sameTool(name, Shell) {
+		if rule.Revertible && !sameTool(name, Shell) {
 			r.fail("toolName", "commandUndoable is about %s, not about %s", Shell, quoted(name))
 		}
 		if rule.Prefixes != nil || rule.Command != nil {

@@ -60,7 +60,7 @@ type Rule struct {
 	Dir         string         // where CommandLine runs; empty if that does not matter
 	Target      string         // the call's target in the tool's words, in a rule that allows; empty for all
 	Safe        bool           // only commands that are safe, and confined
-	Undoable    bool           // only commands whose changes can be undone
+	Revertible  bool           // only commands whose changes can be undone
 	Annotations map[string]any
 	Modes       []Mode // nil for all
 	Interactive *bool  // nil for both
@@ -98,7 +98,7 @@ func (r Rule) Learned() bool {
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
 	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" ||
-		r.Target != "" || r.Safe || r.Undoable || r.except != nil || r.Network
+		r.Target != "" || r.Safe || r.Revertible || r.except != nil || r.Network
 }
 
 // coversRights reports whether the rule covers calls that ask for the rights x. A rule that
@@ -246,7 +246,7 @@ func (r *Rule) About() string {
 	if r.Safe {
 		add("commands", "that only look")
 	}
-	if r.Undoable {
+	if r.Revertible {
 		add("commands", "that can be taken back")
 	}
 	var kinds, modes []string

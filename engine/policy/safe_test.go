@@ -27,7 +27,7 @@ func looking(confined bool, class engine.Class, commands string, safe ...string)
 
 // held returns a call that is held to looking.
 func held(q engine.Proposal) engine.Proposal {
-	q.Intent.Plan.Looks = true
+	q.Intent.Plan.IsReadOnly = true
 	return q
 }
 

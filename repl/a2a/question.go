@@ -19,14 +19,14 @@ import (
 
 // What a call that is asked about may be answered, as the Gemini CLI has it.
 const (
-	proceed       = "proceed_once"
-	always        = "proceed_always"
-	alwaysTool    = "proceed_always_tool"
-	alwaysServer  = "proceed_always_server"
-	modify        = "modify_with_editor"
-	refuse        = "cancel"
-	proceedOnline = "proceed_with_network" // our own
-	proceedLooks  = "proceed_read_only"    // likewise
+	proceed         = "proceed_once"
+	always          = "proceed_always"
+	alwaysTool      = "proceed_always_tool"
+	alwaysServer    = "proceed_always_server"
+	modify          = "modify_with_editor"
+	refuse          = "cancel"
+	proceedOnline   = "proceed_with_network" // our own
+	proceedReadOnly = "proceed_read_only"    // likewise
 )
 
 // A pending is a call that is asked about, as it is kept.
@@ -75,7 +75,7 @@ func offers(p engine.Proposal) (list []offer) {
 			add(proceedOnline, "allow with the network", a)
 		}
 		if a, ok := question.ReadOnly(p); ok {
-			add(proceedLooks, "allow, held to looking", a)
+			add(proceedReadOnly, "allow, held to looking", a)
 		}
 	}
 	add(refuse, "deny", engine.Refused{})

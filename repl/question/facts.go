@@ -107,7 +107,7 @@ func (fs *facts) limits(p engine.Proposal) {
 	}
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
 	switch {
-	case in.Plan.Looked:
+	case in.Plan.FailedReadOnly:
 		*fs = append(*fs, Fact{Label: output.Info, Text: in.Plan.Failed, Failed: true})
 	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
 		fs.list("the command failed; it could not write", in.Plan.Refused)

@@ -47,7 +47,7 @@ func It(p engine.Proposal, home string) (title string, ok bool) {
 	switch plan := p.Intent.Plan; {
 	case plan.Failed != "" && plan.Rights.None():
 		return "", false
-	case plan.Looked || ReadsSecret(p):
+	case plan.FailedReadOnly || ReadsSecret(p):
 		title = "let it " + does(plan.Rights, home)
 	case plan.Failed != "":
 		title = "it failed; let it " + does(plan.Rights, home)

@@ -179,7 +179,7 @@ func judgementOf(p engine.Proposal) judgement {
 	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why),
 		Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Limits), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
-		Looked: in.Plan.Looked, ReadOnly: in.Plan.ReadOnly != nil,
+		Looked: in.Plan.FailedReadOnly, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
 	if r := in.Plan.Rights; !r.None() {
 		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}

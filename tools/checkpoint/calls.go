@@ -107,7 +107,7 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 			}
 			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				h := &watching{Host: host, k: k, tool: t, call: call}
-				if !call.Intent.Plan.Looks {
+				if !call.Intent.Plan.IsReadOnly {
 					if err := h.start(ctx, args); err != nil {
 						return engine.Result{}, err
 					}

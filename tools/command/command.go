@@ -25,30 +25,30 @@ type Tools struct {
 	// with the rule that denies it. Nil is none.
 	Denied func() []Denied
 
-	// Gives reports whether a call would run unasked: so what its programs are
+	// AutoGrant reports whether a call would run unasked: so what its programs are
 	// known to need is given to it at once. Nil gives nothing.
-	Gives func(ctx context.Context, q engine.Proposal) bool
+	AutoGrant func(ctx context.Context, q engine.Proposal) bool
 
 	// Answered says that somebody is there to answer questions: a command is asked about that
 	// names a secret, before it fails for want of that. Else it runs without.
 	Answered bool
 
-	// Undoable reports whether what commands change can be brought back, and is to run
+	// Revertible reports whether what commands change can be brought back, and is to run
 	// unasked for that. Then they are kept from files that may hold secrets, and from
 	// writing to those that Guards names by their paths in the workspace. Nil is not.
-	Undoable func() bool
-	Guards   func(path string) bool
+	Revertible func() bool
+	Guards     func(path string) bool
 
 	// Uncovered returns what is there and can't be brought back, to which such commands
 	// can't write, or false if that is more than most. Nil is nothing.
 	Uncovered func(most int) (paths []string, ok bool)
 
-	// Kept returns what the user is to know, once, of variables that commands
+	// WithheldNotice returns what the user is to know, once, of variables that commands
 	// are not given, else nothing. Nil is nothing.
-	Kept func() string
+	WithheldNotice func() string
 
-	// Tell tells the user, in a turn or beside it, what came of a command in the background.
-	Tell func(text string)
+	// Emit tells the user, in a turn or beside it, what came of a command in the background.
+	Emit func(text string)
 
 	// Outputs says how long the outputs of commands may be.
 	Outputs outputs.Limits

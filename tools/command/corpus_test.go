@@ -52,7 +52,7 @@ func confined(t *testing.T) shellBench {
 		t.Fatal(err)
 	}
 	b.env.Launcher.Config.Shell.Environ = []string{"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + t.TempDir()}
-	b.env.Launcher.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)}
+	b.env.Launcher.Sandbox = fence{sandbox.State{Name: "test", Files: true, Network: true, RunsReadOnly: true}, new(sandbox.Profile)}
 	return b
 }
 
@@ -98,7 +98,7 @@ func TestEveryday(t *testing.T) {
 	for mode, most := range map[policy.Mode]int{policy.Default: 40, policy.Auto: 7} {
 		b := confined(t)
 		if mode == policy.Auto {
-			b.env.Undoable = func() bool { return true }
+			b.env.Revertible = func() bool { return true }
 		}
 		if err := os.MkdirAll(filepath.Join(b.dir, "src"), 0o700); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPlanChangesNothing(t *testing.T) {
 	b := confined(t)
 	kernel := sandbox.New(sandbox.Options{})
 	t.Cleanup(func() { kernel.Close() })
-	if !kernel.State().Looks {
+	if !kernel.State().RunsReadOnly {
 		t.Skip("the kernel holds no command to looking here: ", kernel.State().Step)
 	}
 	b.env.Launcher.Sandbox, b.Approver = kernel, no{}

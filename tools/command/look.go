@@ -16,8 +16,8 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// A looker goes through the commands of a line.
-type looker struct {
+// A readOnlyCheck goes through the commands of a line.
+type readOnlyCheck struct {
 	c    *shellCall
 	dirs []string // where the next command may run
 	git  gitUse
@@ -34,13 +34,13 @@ const mostDirs = 8
 
 // strays reports whether a command may read what nothing names, such as the
 // files that a repository is kept in.
-func (l *looker) strays(c engine.Command) bool {
+func (l *readOnlyCheck) strays(c engine.Command) bool {
 	name, _ := c.Program()
 	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
 }
 
 // command says what keeps a command from looking only.
-func (l *looker) command(c engine.Command) string {
+func (l *readOnlyCheck) command(c engine.Command) string {
 	name, known := c.Program()
 	switch {
 	case len(c.Argv) == 0 && len(c.Env) > 0: // the shell's own variables
@@ -93,7 +93,7 @@ func (l *looker) command(c engine.Command) string {
 
 // lists returns the directories and files outside of the project that are named by words of
 // a program that shows names alone. It is not ok if the words say more.
-func (l *looker) lists(words []engine.Word) (out []string, ok bool) {
+func (l *readOnlyCheck) lists(words []engine.Word) (out []string, ok bool) {
 	home := l.c.env.variable("HOME")
 	for _, w := range words {
 		word := w.Text
@@ -124,7 +124,7 @@ func (l *looker) lists(words []engine.Word) (out []string, ok bool) {
 // opens reports whether a command may read what is in files: all but those that show names,
 // and what filters their output. An option's value or a program's text may name a file, or a
 // list of files.
-func (l *looker) opens(c engine.Command) bool {
+func (l *readOnlyCheck) opens(c engine.Command) bool {
 	name, _ := c.Program()
 	switch {
 	case name == "cd" || program.Find(name).Is(program.Names):
@@ -141,7 +141,7 @@ var counting = text.Pattern(`^(-[a-zA-Z0-9]*|[0-9]+)$`)
 
 // imports says what keeps an interpreter from running only what comes with it: it
 // looks for modules in its directory first.
-func (l *looker) imports() string {
+func (l *readOnlyCheck) imports() string {
 	for _, dir := range l.dirs {
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
@@ -174,7 +174,7 @@ func once(known map[string]string, key string, find func(string) string) string 
 var versions = []string{"--version", "-version", "-V", "-v"}
 
 // ends says why a command would not end by itself, "" if it ends.
-func (l *looker) ends(name string, args []engine.Word) string {
+func (l *readOnlyCheck) ends(name string, args []engine.Word) string {
 	for _, w := range args {
 		switch {
 		case name == "tail" && following().MatchString(w.Text):
@@ -193,7 +193,7 @@ var (
 
 // beside reports whether a command of a plain script looks also where it is not
 // held to that.
-func (l *looker) beside(c engine.Command) bool {
+func (l *readOnlyCheck) beside(c engine.Command) bool {
 	name, _ := c.Program()
 	if !program.Find(name).Is(program.Reads) {
 		return false
@@ -223,7 +223,7 @@ var (
 
 // cd notes where the commands behind it may run: there, or where they did if it
 // fails or belongs to a pipe.
-func (l *looker) cd(args []engine.Word) string {
+func (l *readOnlyCheck) cd(args []engine.Word) string {
 	if len(args) == 2 && args[0].Text == "--" {
 		args = args[1:]
 	}
@@ -249,7 +249,7 @@ func (l *looker) cd(args []engine.Word) string {
 }
 
 // below returns where a path leads from directories, nil if one is out of the project.
-func (l *looker) below(dirs []string, path string) (to []string) {
+func (l *readOnlyCheck) below(dirs []string, path string) (to []string) {
 	for _, dir := range dirs {
 		at := l.at(dir, path)
 		if !l.inside(disk.Follow(at)) {
@@ -262,7 +262,7 @@ func (l *looker) below(dirs []string, path string) (to []string) {
 
 // names says what keeps a word, or what an option in it names, from being read
 // unasked. What a word will be that is not known, the kernel sees.
-func (l *looker) names(w engine.Word, git bool) string {
+func (l *readOnlyCheck) names(w engine.Word, git bool) string {
 	if !w.Known {
 		return ""
 	}
@@ -283,7 +283,7 @@ func (l *looker) names(w engine.Word, git bool) string {
 	return ""
 }
 
-func (l *looker) at(dir, path string) string {
+func (l *readOnlyCheck) at(dir, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
@@ -291,7 +291,7 @@ func (l *looker) at(dir, path string) string {
 }
 
 // path says what keeps a file, if there is one, from being read unasked.
-func (l *looker) path(at, word string) string {
+func (l *readOnlyCheck) path(at, word string) string {
 	if word == "" || word == "/" {
 		return ""
 	}
@@ -323,7 +323,9 @@ func (l *looker) path(at, word string) string {
 }
 
 // inside reports whether a path lies in the workspace.
-func (l *looker) inside(path string) bool { return disk.InsideAny(l.c.env.Workspace.Roots(), path) }
+func (l *readOnlyCheck) inside(path string) bool {
+	return disk.InsideAny(l.c.env.Workspace.Roots(), path)
+}
 
 // public reports whether a path leads to what every user of the machine may
 // read and nobody keeps secrets in.
@@ -353,7 +355,7 @@ func (env Tools) path() []string {
 
 // installed says why a program is none that comes with the system or is the
 // user's.
-func (l *looker) installed(name string) string {
+func (l *readOnlyCheck) installed(name string) string {
 	for _, name := range []string{"bash", name} {
 		file, why := l.find(name)
 		switch {
@@ -369,7 +371,7 @@ func (l *looker) installed(name string) string {
 }
 
 // find returns the file that a program is started from.
-func (l *looker) find(name string) (file, why string) {
+func (l *readOnlyCheck) find(name string) (file, why string) {
 	for _, dir := range l.c.env.path() {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Sprintf("which %s runs depends on the directory", name)

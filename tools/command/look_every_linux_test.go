@@ -156,7 +156,7 @@ func TestLookEvery(t *testing.T) {
 						held++
 					}
 					for _, args := range calls {
-						if call := l.prepare(runShellCommand(l.env), args); call.Intent.Plan.Looks {
+						if call := l.prepare(runShellCommand(l.env), args); call.Intent.Plan.IsReadOnly {
 							call.Run(t.Context(), l)
 							ran++
 						}

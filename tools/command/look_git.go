@@ -49,7 +49,7 @@ var (
 )
 
 // command says what keeps a command of git from looking only.
-func (g *gitUse) command(l *looker, args []engine.Word) string {
+func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 	dirs := l.dirs
 	for ; len(args) > 0 && strings.HasPrefix(args[0].Text, "-"); args = args[1:] {
 		switch quick := []string{"--no-pager", "-P", "--no-optional-locks", "--version"}; {
@@ -170,7 +170,7 @@ const mostConfig = 1 << 20
 
 // repository says what keeps the repository that git finds from a directory on
 // from being read unasked.
-func (l *looker) repository(dir string) string {
+func (l *readOnlyCheck) repository(dir string) string {
 	tree, kept, why := worktree.Find(dir)
 	switch {
 	case why != "" || tree == "":
@@ -217,7 +217,7 @@ const longest = 3 * time.Second
 
 // committed says which file with secrets was ever committed to a repository
 // that a line shows contents of: what is packed in it nothing can hide.
-func (c shellCall) committed(ctx context.Context, look *launch.Look) (why string) {
+func (c shellCall) committed(ctx context.Context, look *launch.ReadOnlyView) (why string) {
 	for _, dir := range c.git.dirs {
 		_, kept, _ := worktree.Find(dir)
 		for _, text := range []string{reachable, pointed(c.git.names)} {
@@ -248,10 +248,10 @@ func pointed(names []string) string {
 
 // search says what a script finds in the repository of a directory, and whether
 // it would find that again.
-func (env Tools) search(ctx context.Context, text, dir string, look *launch.Look) (why string, sure bool) {
+func (env Tools) search(ctx context.Context, text, dir string, look *launch.ReadOnlyView) (why string, sure bool) {
 	rest := ""
 	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir,
-		Look: look, Timeout: longest, Output: func(s string) {
+		ReadOnly: look, Timeout: longest, Output: func(s string) {
 			rest += s
 			for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
 				rest = after

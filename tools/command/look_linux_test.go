@@ -44,7 +44,7 @@ func newLooking(t *testing.T) looking {
 	l := looking{newShellBench(t), new([]engine.Proposal), new(engine.Answer)}
 	kernel := sandbox.New(sandbox.Options{})
 	t.Cleanup(func() { kernel.Close() })
-	if !kernel.State().Looks {
+	if !kernel.State().RunsReadOnly {
 		t.Skip("the kernel holds no command to looking here: ", kernel.State().Step)
 	}
 	l.env.Launcher.Sandbox = kernel
@@ -91,7 +91,7 @@ func (l looking) git(text string) string {
 func (l looking) looks(text string) (call engine.Call, why string) {
 	l.t.Helper()
 	call = l.prepare(runShellCommand(l.env), map[string]any{"command": text})
-	if call.Intent.Plan.Looks {
+	if call.Intent.Plan.IsReadOnly {
 		return call, ""
 	}
 	for _, c := range call.Intent.Plan.Commands {
@@ -147,7 +147,7 @@ func TestLooks(t *testing.T) {
 	}
 	for _, with := range []map[string]any{{"is_background": true}, {"additional_permissions": map[string]any{"network": true}}} {
 		with["command"] = "ls"
-		if l.prepare(runShellCommand(l.env), with).Intent.Plan.Looks {
+		if l.prepare(runShellCommand(l.env), with).Intent.Plan.IsReadOnly {
 			t.Errorf("%v is held to looking", with)
 		}
 	}
@@ -184,7 +184,7 @@ func TestLookBeside(t *testing.T) {
 		"sed -n 'r .env'": false, "diff . sub": false, "xxd -r a b": false, "xargs cat": false,
 	} {
 		call, _ := l.looks("make | " + text)
-		if call.Intent.Plan.Looks {
+		if call.Intent.Plan.IsReadOnly {
 			t.Errorf("%s is held to looking", text)
 		}
 		commands := call.Intent.Plan.Commands
@@ -267,7 +267,7 @@ func TestLookTries(t *testing.T) {
 			continue
 		}
 		in := (*l.asked)[0].Intent
-		if !strings.HasPrefix(in.Plan.Failed+".", test.tried) || !in.Plan.Looked || in.Plan.Looks || err == nil || !strings.Contains(r.Text, test.tried) {
+		if !strings.HasPrefix(in.Plan.Failed+".", test.tried) || !in.Plan.FailedReadOnly || in.Plan.IsReadOnly || err == nil || !strings.Contains(r.Text, test.tried) {
 			t.Errorf("%s: %+v; the model reads %s", test.command, in.Plan, r.Text)
 		}
 		if len(in.Plan.Rights.Write) > 0 && test.makes == "" {
@@ -478,11 +478,11 @@ func TestReadOnly(t *testing.T) {
 	l := newLooking(t)
 	call, _ := l.looks("touch new; cat a.txt; git log --oneline")
 	args := call.Intent.Plan.ReadOnly
-	if args == nil || call.Intent.Plan.Looks {
+	if args == nil || call.Intent.Plan.IsReadOnly {
 		t.Fatalf("it is not offered: %+v", call.Intent.Plan)
 	}
 	call = l.prepare(runShellCommand(l.env), args)
-	if in := call.Intent; !in.Plan.Looks || in.Plan.ReadOnly != nil || in.Plan.Commands[0].Safe {
+	if in := call.Intent; !in.Plan.IsReadOnly || in.Plan.ReadOnly != nil || in.Plan.Commands[0].Safe {
 		t.Errorf("%+v", in.Plan)
 	}
 	r, _ := call.Run(t.Context(), l)
@@ -553,11 +553,11 @@ func FuzzLooks(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	env := Tools{Workspace: ws, Launcher: &launch.Launcher{Sandbox: fence{sandbox.State{Name: "test", Files: true, Network: true, Looks: true}, new(sandbox.Profile)},
+	env := Tools{Workspace: ws, Launcher: &launch.Launcher{Sandbox: fence{sandbox.State{Name: "test", Files: true, Network: true, RunsReadOnly: true}, new(sandbox.Profile)},
 		Roots: ws.Roots, Config: launch.Config{Shell: shell.Settings{Environ: []string{"PATH=/usr/bin:/bin"}}}}}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := runShellCommandArgs{Command: text}.prepare(env)
-		if err != nil || !c.looks {
+		if err != nil || !c.readOnly {
 			return
 		}
 		for _, command := range c.read.Commands {

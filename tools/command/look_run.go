@@ -35,10 +35,10 @@ const (
 	mostSecrets = 2000
 )
 
-// looking returns what the command sees that is held to looking, or why it can't be
+// readOnlyView returns what the command sees that is held to looking, or why it can't be
 // held to that. Hidden from it is what may hold secrets in the workspace.
-func (c shellCall) looking() (look *launch.Look, why string) {
-	look = &launch.Look{Shown: append(c.env.toolchains(), c.listed...), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
+func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
+	look = &launch.ReadOnlyView{Shown: append(c.env.toolchains(), c.listed...), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
 	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
 		name, _ := command.Program()
 		return name == "env" || name == "printenv" && len(command.Argv) == 1

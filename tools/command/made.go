@@ -173,14 +173,14 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return r, err
 	}
 	in := c.intent()
-	in.Plan.Undoable, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
+	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
 	writing := func(paths ...string) engine.Proposal {
 		in := in
 		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
 		return engine.Proposal{Tool: tool, Args: c.args.args(), Intent: in}
 	}
 	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
-		return c.env.Gives != nil && c.env.Gives(ctx, q)
+		return c.env.AutoGrant != nil && c.env.AutoGrant(ctx, q)
 	}
 	kept := after
 	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
@@ -222,19 +222,19 @@ func (c shellCall) later(pid int, before map[string]guardedFile) {
 	c.env.Launcher.Jobs.Then(pid, func() {
 		after, ok := c.env.guarded(c.known, false)
 		made, _ := c.made(before, after)
-		if !ok || len(made) == 0 || c.env.Tell == nil {
+		if !ok || len(made) == 0 || c.env.Emit == nil {
 			return
 		}
 		said := "while " + text.OneLine(c.args.Command, 100) + " ran in the background, it or somebody else " + c.goBy(made)
 		if c.env.Answered {
-			c.env.Tell(said + "; look at it before you use it")
+			c.env.Emit(said + "; look at it before you use it")
 			return
 		}
 		said += "; what is new there has names that end in .put-aside and a number now"
 		if err := c.putBack(made, before); err != nil {
 			said = fmt.Sprintf("%s, as far as that is possible: %v", said, err)
 		}
-		c.env.Tell(said)
+		c.env.Emit(said)
 	})
 }
 

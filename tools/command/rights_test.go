@@ -29,7 +29,7 @@ type held struct {
 }
 
 func (h held) State() sandbox.State {
-	return sandbox.State{Name: "test", Files: true, Network: true, Looks: true}
+	return sandbox.State{Name: "test", Files: true, Network: true, RunsReadOnly: true}
 }
 
 func (h held) Confine(_ *exec.Cmd, p sandbox.Profile) (func(), error) {
@@ -139,7 +139,7 @@ func TestNamed(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v; want %s", command, got, want)
 		}
-		if in.Plan.Rights.None() != (want == "") || want != "" && (in.Plan.Looks || in.Plan.Online != nil || in.Plan.ReadOnly != nil) {
+		if in.Plan.Rights.None() != (want == "") || want != "" && (in.Plan.IsReadOnly || in.Plan.Online != nil || in.Plan.ReadOnly != nil) {
 			t.Errorf("%s: %+v", command, in.Plan)
 		}
 	}

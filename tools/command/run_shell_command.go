@@ -35,7 +35,7 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 		doc, schema = strings.TrimSpace(doc)+" "+confinedDoc, fmt.Sprintf(runShellCommandSchema, moreSchema)
 	}
 	known := newKnown()
-	env.keeps(known)
+	env.protect(known)
 	tool = toolkit.Define(shellName, "Shell", engine.Execute, doc, schema,
 		func(ctx context.Context, a runShellCommandArgs) (engine.Call, error) {
 			c, err := a.prepare(env)
@@ -43,13 +43,13 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 				return engine.Call{}, err
 			}
 			c.known = known
-			c = c.connected(ctx, tool).unheld(ctx, tool)
+			c = c.withNetwork(ctx, tool).withoutReadOnly(ctx, tool)
 			in := c.intent()
-			c.unasked = in.Plan.Undoable
+			c.unasked = in.Plan.Revertible
 			return engine.Call{Intent: in,
 				Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-					if env.Kept != nil {
-						if text := env.Kept(); text != "" {
+					if env.WithheldNotice != nil {
+						if text := env.WithheldNotice(); text != "" {
 							host.Emit(engine.Notice{Text: text})
 						}
 					}
@@ -64,18 +64,18 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 // read-only or not, and given the rights that it needs. By the rules, connected and unheld
 // change how it is confined. Then it runs; if it lacked something, again or unlooked asks.
 type shellCall struct {
-	args    runShellCommandArgs
-	env     Tools
-	dir     string
-	read    script.Script // what is known of it
-	text    string        // what is run for it
-	rights  engine.Rights // beyond what all commands have
-	looks   bool          // it is held to looking
-	follows bool          // what it looks at goes on and on
-	listed  []string      // directories outside of the project whose names it then shows
-	git     gitUse        // what it does with git then
-	known   *known        // what was found out for others
-	unasked bool          // it was judged as what can be taken back
+	args     runShellCommandArgs
+	env      Tools
+	dir      string
+	read     script.Script // what is known of it
+	text     string        // what is run for it
+	rights   engine.Rights // beyond what all commands have
+	readOnly bool          // it is held to looking
+	follows  bool          // what it looks at goes on and on
+	listed   []string      // directories outside of the project whose names it then shows
+	git      gitUse        // what it does with git then
+	known    *known        // what was found out for others
+	unasked  bool          // it was judged as what can be taken back
 }
 
 // prepare checks the arguments.
@@ -99,7 +99,7 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 	}
 	c.rights, err = c.beyond()
 	if err == nil && runtime.GOOS != "windows" {
-		c.lookOver()
+		c.checkReadOnly()
 	}
 	return c, err
 }
@@ -117,12 +117,12 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 	return read, a.Command
 }
 
-// lookOver notes which commands of a line only look, and whether all of it can
+// checkReadOnly notes which commands of a line only look, and whether all of it can
 // be held to that.
-func (c *shellCall) lookOver() {
-	if c.args.ReadOnly && c.holdable() { // whatever it is
-		c.looks = true
-		if l := (looker{c: c}); l.repository(c.dir) == "" {
+func (c *shellCall) checkReadOnly() {
+	if c.args.ReadOnly && c.canRunReadOnly() { // whatever it is
+		c.readOnly = true
+		if l := (readOnlyCheck{c: c}); l.repository(c.dir) == "" {
 			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.args.Command)}
 		}
 		return
@@ -132,7 +132,7 @@ func (c *shellCall) lookOver() {
 	if !plain && !c.read.Loose {
 		return
 	}
-	l := looker{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
+	l := readOnlyCheck{c: c, dirs: []string{c.dir}, programs: map[string]string{}, repositories: map[string]string{}}
 	if slices.ContainsFunc(c.read.Reads, func(file string) bool {
 		return l.names(engine.Word{Text: file, Known: true}, false) != ""
 	}) {
@@ -146,16 +146,16 @@ func (c *shellCall) lookOver() {
 		apart[i] = command.Safe && plain && l.beside(*command)
 		all, first = all && command.Safe, cmp.Or(first, command.Risk)
 	}
-	c.looks = all && c.holdable()
+	c.readOnly = all && c.canRunReadOnly()
 	if c.env.Launcher.Sandbox == nil { // the message about them is that no sandbox confines them
 		return
 	}
 	for i := range c.read.Commands {
-		if command := &c.read.Commands[i]; command.Safe && !c.looks && !apart[i] {
+		if command := &c.read.Commands[i]; command.Safe && !c.readOnly && !apart[i] {
 			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
 		}
 	}
-	if !c.looks {
+	if !c.readOnly {
 		return
 	}
 	if len(c.read.Reads) == 0 && !slices.ContainsFunc(c.read.Commands, l.opens) {
@@ -165,13 +165,13 @@ func (c *shellCall) lookOver() {
 	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
 }
 
-// holdable reports whether the call can be held to looking.
-func (c *shellCall) holdable() bool {
+// canRunReadOnly reports whether the call can be held to looking.
+func (c *shellCall) canRunReadOnly() bool {
 	if c.env.Launcher.Sandbox == nil || c.args.Background || c.args.More.args() != nil || !c.rights.None() {
 		return false
 	}
 	state := c.env.Launcher.Sandbox.State()
-	return state.Confined() && state.Looks
+	return state.Confined() && state.RunsReadOnly
 }
 
 // beyond returns what the call asks for, or names, that a command does not have anyway.
@@ -187,10 +187,10 @@ func (c shellCall) beyond() (engine.Rights, error) {
 	return r, nil
 }
 
-// connected returns c with the network, if its programs are known to want one
+// withNetwork returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
-func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
-	if c.env.Launcher.Sandbox == nil || c.env.Gives == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
+func (c shellCall) withNetwork(ctx context.Context, tool engine.Tool) shellCall {
+	if c.env.Launcher.Sandbox == nil || c.env.AutoGrant == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
 		return c
 	}
 	next, err := c, error(nil)
@@ -198,30 +198,30 @@ func (c shellCall) connected(ctx context.Context, tool engine.Tool) shellCall {
 	if next.rights, err = next.beyond(); err != nil || !next.rights.Network {
 		return c
 	}
-	if !c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
+	if !c.env.AutoGrant(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
 		return c
 	}
 	return next
 }
 
-// unheld returns c not held to looking, if it runs unasked without that.
-func (c shellCall) unheld(ctx context.Context, tool engine.Tool) shellCall {
-	if !c.looks || c.args.ReadOnly || c.env.Gives == nil {
+// withoutReadOnly returns c not held to looking, if it runs unasked without that.
+func (c shellCall) withoutReadOnly(ctx context.Context, tool engine.Tool) shellCall {
+	if !c.readOnly || c.args.ReadOnly || c.env.AutoGrant == nil {
 		return c
 	}
-	next := c.free()
-	if next.undoable() { // what was committed is looked into first
+	next := c.unconfined()
+	if next.revertible() { // what was committed is looked into first
 		return c
 	}
-	if c.env.Gives(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
+	if c.env.AutoGrant(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
 		return next
 	}
 	return c
 }
 
-// free returns c as one that is not held to looking, and asked about.
-func (c shellCall) free() shellCall {
-	c.looks, c.args.ReadOnly = false, false
+// unconfined returns c as one that is not held to looking, and asked about.
+func (c shellCall) unconfined() shellCall {
+	c.readOnly, c.args.ReadOnly = false, false
 	c.read.Commands = slices.Clone(c.read.Commands)
 	for i := range c.read.Commands {
 		c.read.Commands[i].Safe = false
@@ -257,7 +257,7 @@ func (c shellCall) intent() engine.Intent {
 // plan says what is run.
 func (c shellCall) plan() engine.Plan {
 	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
-		Dir: c.dir, Rights: c.rights, Looks: c.looks}
+		Dir: c.dir, Rights: c.rights, IsReadOnly: c.readOnly}
 	if c.git.shows {
 		p.Before = func(ctx context.Context) string { _, why := c.before(ctx); return why }
 	}
@@ -270,10 +270,10 @@ func (c shellCall) hold(in *engine.Intent) {
 		return
 	}
 	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
-	in.Plan.Confined = c.looks || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
+	in.Plan.Confined = c.readOnly || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
 	in.Plan.Limits = c.env.Launcher.Limits()
-	in.Plan.Undoable = !c.looks && c.undoable()
-	if !c.looks && c.holdable() {
+	in.Plan.Revertible = !c.readOnly && c.revertible()
+	if !c.readOnly && c.canRunReadOnly() {
 		held := c.args
 		held.ReadOnly = true
 		in.Plan.ReadOnly = held.args()
@@ -291,18 +291,18 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	if _, err := c.args.dir(c.env); err != nil { // it may lead elsewhere by now
 		return engine.Result{}, err
 	}
-	if c.looks {
-		return c.look(ctx, tool, host)
+	if c.readOnly {
+		return c.runReadOnly(ctx, tool, host)
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
-	unasked := c.undoable()
+	unasked := c.revertible()
 	if unasked && c.git.shows { // which what holds such commands can't hide
 		if _, why := c.before(ctx); why != "" {
-			return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+			return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errReadOnly}, engine.Rights{}, false, why)
 		}
 	}
 	switch {
-	case !unasked && c.unasked && c.env.Undoable():
+	case !unasked && c.unasked && c.env.Revertible():
 		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",
 			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
 	case !unasked:
@@ -319,30 +319,30 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	})
 }
 
-var errHeld = errors.New("it was held to looking, and did not run")
+var errReadOnly = errors.New("it was held to looking, and did not run")
 
 // before returns what the command sees if it is held to looking, and what has to be asked
 // about first, though a rule of the program itself lets it run.
-func (c shellCall) before(ctx context.Context) (look *launch.Look, why string) {
-	look, why = c.looking()
+func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why string) {
+	look, why = c.readOnlyView()
 	if why == "" && c.git.shows {
 		why = c.committed(ctx, look)
 	}
 	return look, why
 }
 
-// look runs the command held to looking. What that keeps it from is asked about
+// runReadOnly runs the command held to looking. What that keeps it from is asked about
 // like any other command.
-func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
+func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	look, why := c.before(ctx)
 	if why != "" && c.args.ReadOnly { // the user wants it to run, and to see no secrets
 		c.git = gitUse{}
-		look, why = c.looking()
+		look, why = c.readOnlyView()
 	}
 	if why != "" {
-		return c.unlooked(ctx, tool, host, shell.Outcome{Err: errHeld}, engine.Rights{}, false, why)
+		return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errReadOnly}, engine.Rights{}, false, why)
 	}
-	cmd := launch.Command{Text: c.text, Dir: c.dir, Look: look}
+	cmd := launch.Command{Text: c.text, Dir: c.dir, ReadOnly: look}
 	if c.follows {
 		cmd.Timeout = watched
 	}
@@ -356,7 +356,7 @@ func (c shellCall) look(ctx context.Context, tool engine.Tool, host engine.Host)
 		}
 		return r, err
 	}
-	return c.unlooked(ctx, tool, host, o, lacks, wrote, why)
+	return c.askWithoutReadOnly(ctx, tool, host, o, lacks, wrote, why)
 }
 
 // once runs a command, and once more if it lacked a right that the user gives. Left is what
@@ -468,19 +468,19 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)
 }
 
-// unlooked asks whether the command may run like any other, since it has failed, or is not
+// askWithoutReadOnly asks whether the command may run like any other, since it has failed, or is not
 // to run, held to looking. Wrote says that it did nothing but write.
-func (c shellCall) unlooked(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
+func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
 	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
-	next := c.free()
+	next := c.unconfined()
 	next.args.More = c.args.More.with(lacks)
 	var err error
 	if next.rights, err = next.beyond(); err != nil {
 		return c.env.outcome(o)
 	}
 	in := next.intent()
-	in.Plan.Undoable = in.Plan.Undoable && wrote
-	in.Plan.Failed, in.Plan.Looked, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
+	in.Plan.Revertible = in.Plan.Revertible && wrote
+	in.Plan.Failed, in.Plan.FailedReadOnly, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err

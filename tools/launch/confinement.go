@@ -289,7 +289,7 @@ func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 // addCaches gives cmd the caches, and p what is seen through them.
 func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
 	dir := "/tmp" // of which nothing is kept
-	if !p.Look {
+	if !p.RunReadOnly {
 		if dir = f.caches; dir == "" || os.MkdirAll(dir, 0o700) != nil {
 			return
 		}

@@ -29,7 +29,7 @@ type Command struct {
 	// reaches.
 	Unconfined    bool
 	Rights        engine.Rights
-	Look          *Look
+	ReadOnly      *ReadOnlyView
 	KillLeftovers bool
 	Loopback      bool
 
@@ -44,8 +44,8 @@ type Command struct {
 	KillGrace   time.Duration   // how long it may take to end when its time is up; 0 is a moment
 }
 
-// Look is what a read-only command sees beyond the workspace.
-type Look struct {
+// ReadOnlyView is what a read-only command sees beyond the workspace.
+type ReadOnlyView struct {
 	Shown, Hidden []string
 	Environ       []string // in place of the process's
 }
@@ -84,9 +84,9 @@ func Lookup(env []string, name string) (value string, ok bool) {
 
 // environ returns the environment of c.
 func (l *Launcher) environ(c Command) (env []string) {
-	if c.Look != nil {
+	if c.ReadOnly != nil {
 		at := *l
-		at.Shell.Environ = c.Look.Environ
+		at.Shell.Environ = c.ReadOnly.Environ
 		l = &at
 	}
 	return append(l.Environ(c.Vars), c.Env...)
@@ -176,10 +176,10 @@ func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error
 func (l *Launcher) profile(c Command) sandbox.Profile {
 	p := l.Given(c.Rights)
 	p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
-	if c.Look != nil {
-		p.Look, p.EndLeftovers = true, true
-		p.ReadOnly = slices.Concat(p.ReadOnly, c.Look.Shown)
-		p.Hidden = slices.Concat(p.Hidden, c.Look.Hidden)
+	if c.ReadOnly != nil {
+		p.RunReadOnly, p.EndLeftovers = true, true
+		p.ReadOnly = slices.Concat(p.ReadOnly, c.ReadOnly.Shown)
+		p.Hidden = slices.Concat(p.Hidden, c.ReadOnly.Hidden)
 	}
 	return p
 }

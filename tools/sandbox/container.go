@@ -80,13 +80,13 @@ func (k *Container) State() State {
 	if k.Of != "" {
 		image += ", which is built of " + filepath.Join(k.Of, Dockerfile) + " for the first command"
 	}
-	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true, Looks: true,
+	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true, RunsReadOnly: true,
 		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + image}}}
 	if k.Runtime != "" {
 		s.Name = k.Runtime
 	}
 	if len(k.Extras.Flags) > 0 {
-		s.Files, s.Network, s.Looks = false, false, false
+		s.Files, s.Network, s.RunsReadOnly = false, false, false
 		s.Layers = append(s.Layers, Layer{Name: "confinement", Why: "SANDBOX_FLAGS may lift it"})
 	}
 	return s
@@ -154,7 +154,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 	if k.Engine == ByDocker { // podman sets its own limit where possible
 		args = append(args, "--pids-limit=4096")
 	}
-	if p.Network && !p.Look {
+	if p.Network && !p.RunReadOnly {
 		args = append(args, "--add-host", "host.docker.internal:host-gateway")
 		for _, port := range k.Extras.Ports {
 			args = append(args, "--publish", "127.0.0.1:"+port+":"+port)
@@ -168,7 +168,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 			args = append(args, "--userns=keep-id")
 		}
 	}
-	args = append(args, k.mounts(m, p.Look)...)
+	args = append(args, k.mounts(m, p.RunReadOnly)...)
 	for _, name := range variables(env, k.Extras.Env, m.write, p.Network) {
 		args = append(args, "--env", name)
 	}

@@ -73,7 +73,7 @@ func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
 	}
 	spec.Path, spec.Extra, spec.Layers = cmd.Path, len(cmd.ExtraFiles), k.layers
 	var files []*os.File
-	if p.Loopback && k.state.Loopback && !p.Look && !p.Network {
+	if p.Loopback && k.state.Loopback && !p.RunReadOnly && !p.Network {
 		if files, err = k.shared(); err != nil {
 			return nil, err
 		}
@@ -120,10 +120,10 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.Look,
-		Unprotected: p.Unprotected, Look: p.Look, EndLeftovers: p.EndLeftovers, Masked: p.Masked}
-	if p.Look {
-		if !k.state.Looks {
+	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.RunReadOnly,
+		Unprotected: p.Unprotected, RunReadOnly: p.RunReadOnly, EndLeftovers: p.EndLeftovers, Masked: p.Masked}
+	if p.RunReadOnly {
+		if !k.state.RunsReadOnly {
 			return nil, errors.New("a command can't be held to looking here")
 		}
 		if s.Veiled, err = veiled(root); err != nil {
@@ -368,7 +368,7 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 	s.Network = on(stage.NetNamespace) || on(stage.Seccomp)
 	s.Loopback = on(stage.UserNamespace) && on(stage.NetNamespace)
 	s.Masks = s.Files
-	s.Looks = s.Confined() && on(stage.Namespaces)
+	s.RunsReadOnly = s.Confined() && on(stage.Namespaces)
 	if len(step) == 0 {
 		s.Name, s.Step = "none", "none: "+why[stage.Namespaces]
 		k.layers = nil

@@ -35,7 +35,7 @@ func TestLook(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p := Profile{Root: root, Look: true, ReadOnly: []string{filepath.Join(parent, "seen")}, Hidden: []string{filepath.Join(root, ".env"), filepath.Join(root, ".git")}, Network: true}
+		p := Profile{Root: root, RunReadOnly: true, ReadOnly: []string{filepath.Join(parent, "seen")}, Hidden: []string{filepath.Join(root, ".env"), filepath.Join(root, ".git")}, Network: true}
 		before := listed(t, root)
 		for _, test := range []struct{ script, want string }{
 			{"cat a.txt", "one\n"},
@@ -73,10 +73,10 @@ func TestLook(t *testing.T) {
 	}
 	without := New(Options{Without: []string{stage.Namespaces}})
 	t.Cleanup(func() { without.Close() })
-	if _, err := without.Confine(exec.Command("true"), Profile{Root: base, Look: true}); err == nil || without.State().Looks {
+	if _, err := without.Confine(exec.Command("true"), Profile{Root: base, RunReadOnly: true}); err == nil || without.State().RunsReadOnly {
 		t.Error("without namespaces it runs")
 	}
-	out, _ := bash(t, k, Profile{Root: filepath.Join(base, "w"), Look: true}, "ls -A "+home)
+	out, _ := bash(t, k, Profile{Root: filepath.Join(base, "w"), RunReadOnly: true}, "ls -A "+home)
 	if !strings.Contains(out, "Permission denied") {
 		t.Errorf("the home directory is %q", out)
 	}

@@ -22,7 +22,7 @@ func TestSharedLoopback(t *testing.T) {
 	shared := own
 	shared.Loopback = true
 	look := shared
-	look.Look = true
+	look.RunReadOnly = true
 	server := exec.Command("python3", "-uc", `import socket
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1])

@@ -58,7 +58,7 @@ func (h *placeholders) survey(p Profile) (masks, error) {
 		}
 	}
 	m.readOnly = there(p.ReadOnly)
-	if p.Look {
+	if p.RunReadOnly {
 		m.write, m.readOnly = nil, append(m.readOnly, m.write...)
 	} else if !p.Unprotected {
 		readOnly, anchored := protected(p.Root)

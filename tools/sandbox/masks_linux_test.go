@@ -54,7 +54,7 @@ func TestMasked(t *testing.T) {
 		if !test.masks {
 			continue
 		}
-		p := Profile{Root: root, ReadOnly: []string{bin}, Look: test.look, Masked: []string{filepath.Join(bin, "strike"), filepath.Join(bin, "link")}}
+		p := Profile{Root: root, ReadOnly: []string{bin}, RunReadOnly: test.look, Masked: []string{filepath.Join(bin, "strike"), filepath.Join(bin, "link")}}
 		for _, script := range []string{bin + "/strike", "sh " + bin + "/strike", "cat " + bin + "/strike", "cp " + bin + "/strike x; ./x"} {
 			if out, _ := bash(t, k, p, script); strings.Contains(out, "CANARY") || !strings.Contains(out, "ermission denied") {
 				t.Errorf("without %v: %s: %s", test.without, script, out)

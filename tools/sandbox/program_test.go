@@ -62,7 +62,7 @@ func TestArguments(t *testing.T) {
 	}
 	online, unprotected, look, masked := plain, plain, plain, plain
 	masked.Masked = []string{at("more/strike"), at("more/link")}
-	online.Network, unprotected.Unprotected, look.Look = true, true, true
+	online.Network, unprotected.Unprotected, look.RunReadOnly = true, true, true
 	bin := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(bin, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type Profile struct {
 	Network      bool     // the network of this machine can be reached
 	Loopback     bool     // commands with Loopback share loopback addresses that no other process reaches
 	Unprotected  bool     // nothing is protected below Root and Write: the user was asked
-	Look         bool     // read-only, without network; sees only system directories, Root, Write and ReadOnly
+	RunReadOnly  bool     // read-only, without network; sees only system directories, Root, Write and ReadOnly
 	EndLeftovers bool     // the command's background processes end with it
 }
 
@@ -50,14 +50,14 @@ var ErrUnavailable = errors.New("nothing on this system confines commands")
 
 // A State is what a Sandbox does on this system.
 type State struct {
-	Name     string  // such as "kernel", "docker"; "none" if nothing confines
-	Step     string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
-	Files    bool    // writes elsewhere are prevented
-	Network  bool    // the network is out of reach of a command whose Profile has none
-	Looks    bool    // a command with Look in its Profile is read-only
-	Loopback bool    // commands with Loopback in their Profiles share a loopback interface
-	Masks    bool    // a command can't run what its Profile masks, but for links
-	Layers   []Layer // in the order in which they are put on
+	Name         string  // such as "kernel", "docker"; "none" if nothing confines
+	Step         string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
+	Files        bool    // writes elsewhere are prevented
+	Network      bool    // the network is out of reach of a command whose Profile has none
+	RunsReadOnly bool    `json:"Looks"` // a command with Look in its Profile is read-only
+	Loopback     bool    // commands with Loopback in their Profiles share a loopback interface
+	Masks        bool    // a command can't run what its Profile masks, but for links
+	Layers       []Layer // in the order in which they are put on
 }
 
 // A Layer is a part of a Sandbox that the kernel enforces.

@@ -46,7 +46,7 @@ func (s *Seatbelt) State() State {
 	st := State{Name: BySeatbelt, Step: "profile " + cmp.Or(s.Profile, "permissive"), Files: true,
 		Network: s.Profile == ""}
 	st.Masks = s.File == ""
-	st.Looks = s.Profile == "" && s.File == ""
+	st.RunsReadOnly = s.Profile == "" && s.File == ""
 	st.Layers = []Layer{{Name: "Seatbelt", On: true, Why: "macOS restricts commands by a profile"}}
 	if s.File != "" {
 		st.Files = false
@@ -125,7 +125,7 @@ func (s *Seatbelt) text(p Profile) string {
 		paths(&b, "allow file-read*", append([]string{"/bin", "/sbin", "/usr", "/opt", "/System",
 			"/Library/Developer", "/private/etc", "/private/var/db", "/private/var/select"}, write...))
 	}
-	if p.Look {
+	if p.RunReadOnly {
 		paths(&b, "deny file-read*", []string{"/Users", "/Volumes", "/private/var/root"})
 		paths(&b, "allow file-read*", append(work, p.ReadOnly...))
 		write = temp
@@ -135,7 +135,7 @@ func (s *Seatbelt) text(p Profile) string {
 	for _, dir := range p.Anchored {
 		fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", quoted(dir))
 	}
-	if p.Look {
+	if p.RunReadOnly {
 		paths(&b, "deny file-write*", work)
 	} else if !p.Unprotected {
 		b.WriteString(`(deny file-write* (regex #"/\.git/(config|hooks|info|modules)(/|$)"))
@@ -146,7 +146,7 @@ func (s *Seatbelt) text(p Profile) string {
 	paths(&b, "deny file-read* file-write*", p.Hidden)
 	paths(&b, "deny process-exec* file-read-data", p.Masked)
 	switch {
-	case p.Look:
+	case p.RunReadOnly:
 	case p.Network || net == "open":
 		b.WriteString("(allow network*)\n(allow system-socket)\n(allow mach-lookup (global-name \"com.apple.dnssd.service\") (global-name \"com.apple.SystemConfiguration.configd\"))\n")
 	case net == "proxied":

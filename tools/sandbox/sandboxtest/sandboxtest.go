@@ -295,12 +295,12 @@ func interfaces(t *testing.T, s sandbox.Sandbox) {
 
 // look holds commands to looking.
 func look(t *testing.T, s sandbox.Sandbox) {
-	if !s.State().Looks {
+	if !s.State().RunsReadOnly {
 		t.Skip("it can't hold commands to that")
 	}
 	b := newBench(t, s)
 	b.put(filepath.Join(b.root, "file"), "in the workspace")
-	b.profile.Look, b.profile.Network, b.profile.Write = true, true, nil
+	b.profile.RunReadOnly, b.profile.Network, b.profile.Write = true, true, nil
 	out, err := b.run(`cat file ../outside/file; f=$(mktemp) && echo ", noted" >"$f" && cat "$f"`, nil)
 	if err != nil || out != "in the workspacethere, noted\n" {
 		t.Errorf("looking: %q, %v", out, err)

@@ -74,7 +74,7 @@ func newWatch(s *Spec) (*guard, error) {
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
 	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]bool{}}
-	if s.Unprotected || s.Look || s.Root == "" {
+	if s.Unprotected || s.RunReadOnly || s.Root == "" {
 		return g, nil
 	}
 	for i, dir := range append([]string{s.Root}, s.Write...) {

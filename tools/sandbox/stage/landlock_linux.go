@@ -111,7 +111,7 @@ func (r *ruleset) allowSeen(s *Spec) {
 	r.allow("/dev", toUse, false)
 	r.allow("/dev/shm", toRead|toWrite, false)
 	written := temporary(s)
-	if !s.Look {
+	if !s.RunReadOnly {
 		written = slices.Concat([]string{s.Root}, s.Write, written)
 	}
 	for _, path := range written {

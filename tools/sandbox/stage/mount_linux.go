@@ -102,7 +102,7 @@ func (in *innerStage) mount() error {
 		return &layerError{Namespaces, fmt.Errorf("/run: %w", err)}
 	}
 	for _, t := range seen {
-		if err := t.place(in.spec.Look); err != nil {
+		if err := t.place(in.spec.RunReadOnly); err != nil {
 			return err
 		}
 		attr := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
@@ -136,7 +136,7 @@ func (in *innerStage) trees() ([]tree, error) {
 	}
 	for _, path := range paths {
 		t, err := take(path)
-		t.readOnly = in.spec.Look
+		t.readOnly = in.spec.RunReadOnly
 		switch {
 		case errors.Is(err, unix.ENOENT) && path != in.spec.Root:
 		case err != nil:
@@ -172,7 +172,7 @@ func (in *innerStage) trees() ([]tree, error) {
 
 // temp returns what the command sees as a temporary directory.
 func (in *innerStage) temp() (tree, error) {
-	if !in.spec.Look {
+	if !in.spec.RunReadOnly {
 		return take(in.spec.Temp)
 	}
 	fd, err := memory("1777", unix.MOUNT_ATTR_NODEV)
@@ -205,12 +205,12 @@ func (in *innerStage) visible() []string {
 	for _, kv := range os.Environ() {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":
-			if !s.Look {
+			if !s.RunReadOnly {
 				wanted = append(wanted, value)
 			}
 		case "PATH":
 			for dir := range strings.SplitSeq(value, ":") {
-				if !s.Look || !inside(dir, s.Root) {
+				if !s.RunReadOnly || !inside(dir, s.Root) {
 					wanted = append(wanted, dir)
 				}
 			}
@@ -220,7 +220,7 @@ func (in *innerStage) visible() []string {
 	for _, path := range wanted {
 		real, err := follow(path)
 		below := func(dir string) bool {
-			return inside(dir, real) && (real != dir || s.Look && slices.Contains(s.ReadOnly, real))
+			return inside(dir, real) && (real != dir || s.RunReadOnly && slices.Contains(s.ReadOnly, real))
 		}
 		if err != nil || !filepath.IsAbs(real) || !slices.ContainsFunc(private, below) {
 			continue
@@ -374,7 +374,7 @@ func (in *innerStage) deny() error {
 		}
 	}
 	for _, path := range slices.Concat(in.spec.Hidden, in.spec.Masked) {
-		if err := hide(path, in.spec.Look); err != nil {
+		if err := hide(path, in.spec.RunReadOnly); err != nil {
 			return &os.PathError{Op: "hide", Path: path, Err: err}
 		}
 	}
@@ -433,7 +433,7 @@ func (in *innerStage) environment() []string {
 		if name != "TMPDIR" && name != "TMP" && name != "TEMP" {
 			continue
 		}
-		if s.Look || !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root),
+		if s.RunReadOnly || !slices.ContainsFunc(append(slices.Clone(s.Write), s.Root),
 			func(w string) bool { return w != "" && inside(w, value) }) {
 			env[i] = name + "=" + temp
 		}

@@ -38,7 +38,7 @@ type Spec struct {
 	Network      bool
 	Joined       bool // two files follow the Spec's: namespaces of users and of networks, to run in
 	Unprotected  bool
-	Look         bool     // nothing is written but to temporary directories that are the command's alone
+	RunReadOnly  bool     // nothing is written but to temporary directories that are the command's alone
 	Veiled       []string // directories of which the command sees what the Spec names, and else nothing
 	EndLeftovers bool     // nothing outlives the command
 
@@ -82,7 +82,7 @@ func (s *Spec) Encode() []byte {
 	add("network", strconv.FormatBool(s.Network))
 	add("joined", strconv.FormatBool(s.Joined))
 	add("unprotected", strconv.FormatBool(s.Unprotected))
-	add("look", strconv.FormatBool(s.Look))
+	add("look", strconv.FormatBool(s.RunReadOnly))
 	add("veiled", s.Veiled...)
 	add("end leftovers", strconv.FormatBool(s.EndLeftovers))
 	add("layer", s.Layers...)
@@ -132,7 +132,7 @@ func decode(b []byte) (*Spec, error) {
 		case "unprotected":
 			s.Unprotected = v == "true"
 		case "look":
-			s.Look = v == "true"
+			s.RunReadOnly = v == "true"
 		case "veiled":
 			s.Veiled = append(s.Veiled, v)
 		case "end leftovers":

@@ -63,7 +63,7 @@ func TestTalkScope(t *testing.T) {
 // about what it tried there.
 func TestTalkReadOnly(t *testing.T) {
 	t.Parallel()
-	if !sandbox.New(sandbox.Options{}).State().Looks {
+	if !sandbox.New(sandbox.Options{}).State().RunsReadOnly {
 		t.Skip("the kernel holds no command to looking here")
 	}
 	dir := t.TempDir()

@@ -9,10 +9,10 @@ import (
 	"gemline/tools/skill"
 )
 
-// Standing returns a word for what an answer to a call says that counts until the next one
+// PinnedResult returns a word for what an answer to a call says that counts until the next one
 // with that word: what is left to do, that a plan was approved, the instructions of a skill.
 // It is "" for other answers.
-func Standing(answer *genai.FunctionResponse) string {
+func PinnedResult(answer *genai.FunctionResponse) string {
 	said, _ := answer.Response["output"].(string)
 	switch answer.Name {
 	case plan.TodosName:

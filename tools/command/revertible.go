@@ -9,23 +9,23 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// keeps has commands that run unasked, since what they change can be brought back, kept
+// protect has commands that run unasked, since what they change can be brought back, kept
 // from what may hold secrets and from writing to what is guarded.
-func (env Tools) keeps(k *known) {
-	if env.Undoable == nil || env.Launcher == nil {
+func (env Tools) protect(k *known) {
+	if env.Revertible == nil || env.Launcher == nil {
 		return
 	}
 	k.guards = env.Guards
 	env.Launcher.Keeps = func() (hidden, readOnly []string) {
-		far, _ := env.kept(k)
+		far, _ := env.protected(k)
 		readOnly = slices.DeleteFunc(slices.Concat(far.guarded, far.git, far.uncovered),
 			func(path string) bool { return slices.Contains(far.hidden, path) })
 		return far.hidden, readOnly
 	}
 }
 
-// A keeping is what commands are kept from that run unasked.
-type keeping struct {
+// A protectedPaths is what commands are kept from that run unasked.
+type protectedPaths struct {
 	hidden  []string // they can't read
 	guarded []string // nor write to: what other programs go by,
 	git     []string // and repositories, of which no checkpoint is made,
@@ -37,10 +37,10 @@ type keeping struct {
 // bring back: each is a mount of every command.
 const mostUncovered = 500
 
-// kept returns what commands are kept from that run unasked. It reports false if they
+// protected returns what commands are kept from that run unasked. It reports false if they
 // are not, or if that would be too much.
-func (env Tools) kept(k *known) (far keeping, ok bool) {
-	if env.Undoable == nil || env.Workspace == nil || !env.Undoable() {
+func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
+	if env.Revertible == nil || env.Workspace == nil || !env.Revertible() {
 		return far, false
 	}
 	roots := env.Workspace.Roots()
@@ -57,11 +57,11 @@ func (env Tools) kept(k *known) (far keeping, ok bool) {
 	})
 	far.hidden = k.lasting(far.hidden)
 	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
-		return keeping{}, false
+		return protectedPaths{}, false
 	}
 	if env.Uncovered != nil {
 		if far.uncovered, ok = env.Uncovered(mostUncovered); !ok {
-			return keeping{}, false
+			return protectedPaths{}, false
 		}
 	}
 	return far, true
@@ -70,7 +70,7 @@ func (env Tools) kept(k *known) (far keeping, ok bool) {
 // opened returns rights with that to write to repositories, which commands are kept
 // from that run unasked.
 func (c shellCall) opened(r engine.Rights) engine.Rights {
-	if far, ok := c.env.kept(c.known); ok {
+	if far, ok := c.env.protected(c.known); ok {
 		r.Write = append(slices.Clone(r.Write), far.git...)
 	}
 	return r
@@ -80,7 +80,7 @@ func (c shellCall) opened(r engine.Rights) engine.Rights {
 // unasked: the user has agreed to this one.
 func (c shellCall) agreed(r engine.Rights) engine.Rights {
 	r = c.opened(r)
-	if far, ok := c.env.kept(c.known); ok {
+	if far, ok := c.env.protected(c.known); ok {
 		r.Write = append(slices.Clip(r.Write), far.uncovered...)
 	}
 	return r
@@ -99,12 +99,12 @@ func (c shellCall) records() bool {
 	})
 }
 
-// undoable reports whether what the command changes can be brought back, and all else is
+// revertible reports whether what the command changes can be brought back, and all else is
 // kept from it.
-func (c shellCall) undoable() bool {
-	if c.env.Undoable == nil || c.args.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
+func (c shellCall) revertible() bool {
+	if c.env.Revertible == nil || c.args.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
 		return false
 	}
-	_, ok := c.env.kept(c.known)
+	_, ok := c.env.protected(c.known)
 	return ok
 }
