@@ -17,7 +17,7 @@ func Example() {
 	for _, e := range list {
 		fmt.Println(e, e.Harmless(), e.Idle())
 	}
-	fmt.Println("the configuration", gitconfig.Foreign(text, gitconfig.Entry.Idle))
+	fmt.Println("the configuration", gitconfig.FirstUnsafe(text, gitconfig.Entry.Idle))
 	// Output:
 	// remote.origin.url true true
 	// core.fsmonitor false true

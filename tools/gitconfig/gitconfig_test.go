@@ -145,7 +145,7 @@ func TestForeign(t *testing.T) {
 		"[url \"x\"]\n\tinsteadOf = y\n":                         "sets url.x.insteadof",
 		"[core\n":                                                "can't be read in line 1",
 	} {
-		if got := gitconfig.Foreign(text, func(gitconfig.Entry) bool { return false }); got != want {
+		if got := gitconfig.FirstUnsafe(text, func(gitconfig.Entry) bool { return false }); got != want {
 			t.Errorf("%q: %q; want %q", text, got, want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestLargeFiles(t *testing.T) {
 		}
 	}
 	b, _ := os.ReadFile(dir + "/.git/config")
-	if why := gitconfig.Foreign(string(b), func(gitconfig.Entry) bool { return false }); why != "" || len(hooks) < 4 {
+	if why := gitconfig.FirstUnsafe(string(b), func(gitconfig.Entry) bool { return false }); why != "" || len(hooks) < 4 {
 		t.Errorf("%q %s: %s", hooks, why, b)
 	}
 }

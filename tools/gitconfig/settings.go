@@ -47,10 +47,10 @@ func Hooks(text, home string) (dir string) {
 	return filepath.Join(dir, "hooks")
 }
 
-// Foreign returns the first thing in a configuration that is not known to be harmless,
+// FirstUnsafe returns the first thing in a configuration that is not known to be harmless,
 // such as "sets core.worktree", or why it can't be parsed; "" if all of it is harmless.
 // Settings that more reports true for are allowed besides; more must not be nil.
-func Foreign(text string, more func(Entry) bool) string {
+func FirstUnsafe(text string, more func(Entry) bool) string {
 	list, err := Parse(text)
 	if err != nil {
 		return err.Error()

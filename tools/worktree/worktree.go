@@ -71,7 +71,7 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 func (r *Repository) quiet(files ...string) error {
 	for _, file := range append(files, filepath.Join(r.common, "config"), filepath.Join(r.common, "config.worktree")) {
 		text, err := disk.Read(file, mostConfig)
-		why := gitconfig.Foreign(string(text), gitconfig.Entry.Idle)
+		why := gitconfig.FirstUnsafe(string(text), gitconfig.Entry.Idle)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			why = "can't be read"
 		}

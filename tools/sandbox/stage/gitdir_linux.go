@@ -32,7 +32,7 @@ func (g *guard) parts(t *top, at string, fd int) error {
 			return err
 		}
 	}
-	g.rebases(t, at)
+	g.watchRebase(t, at)
 	if err := g.worktrees(t, at, fd); err != nil {
 		return err
 	}
@@ -122,16 +122,16 @@ func (g *guard) worktrees(t *top, at string, fd int) error {
 	return nil
 }
 
-// An ownTree is what a repository keeps of a further tree, as it was before the
+// A worktreeDir is what a repository keeps of a further tree, as it was before the
 // others were closed.
-type ownTree struct {
+type worktreeDir struct {
 	name string
 	fd   int
 }
 
 // trees returns the git directories of a repository's linked worktrees; without mounts it
 // watches them.
-func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
+func (g *guard) trees(t *top, at string, all int) (trees []worktreeDir, err error) {
 	err = entries(all, func(name string, _ byte) error {
 		own, err := open(all, name, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
@@ -140,7 +140,7 @@ func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
 		defer unix.Close(own)
 		if g.mounts {
 			copied, err := copyTree(own)
-			trees = append(trees, ownTree{name, copied})
+			trees = append(trees, worktreeDir{name, copied})
 			return err
 		}
 		for _, file := range gitFiles[1:] {
@@ -148,7 +148,7 @@ func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
 				return err
 			}
 		}
-		g.rebases(t, path.Join(at, name))
+		g.watchRebase(t, path.Join(at, name))
 		return nil
 	})
 	return trees, err
@@ -156,7 +156,7 @@ func (g *guard) trees(t *top, at string, all int) (trees []ownTree, err error) {
 
 // tree opens to the command what a repository keeps of a further tree, but for
 // where its configuration is.
-func (g *guard) tree(t *top, at string, own ownTree, all int) error {
+func (g *guard) tree(t *top, at string, own worktreeDir, all int) error {
 	defer unix.Close(own.fd)
 	to, err := open(all, own.name, unix.O_PATH|unix.O_DIRECTORY)
 	if errors.Is(err, unix.ENOENT) {
@@ -177,6 +177,6 @@ func (g *guard) tree(t *top, at string, own ownTree, all int) error {
 	for _, file := range []string{"commondir", "gitdir"} {
 		g.compare(t, at, file)
 	}
-	g.rebases(t, at)
+	g.watchRebase(t, at)
 	return nil
 }

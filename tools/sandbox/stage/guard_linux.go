@@ -42,8 +42,8 @@ type guard struct {
 	made   map[id]bool   // known directories that did not exist before
 
 	anchored map[string]bool // directories that stay where they are
-	marks    []watched
-	todo     []rebase
+	watched  []watched
+	rebases  []rebaseDir
 	places   []placeholder
 }
 

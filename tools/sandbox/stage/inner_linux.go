@@ -73,7 +73,7 @@ func (in *innerStage) run() error {
 	}
 	pid, err := in.spawn()
 	if err != nil {
-		in.look(true)
+		in.enforce(true)
 		return err
 	}
 	in.reap(pid)
@@ -173,7 +173,7 @@ func (in *innerStage) reap(pid int) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil: // nobody is left
-			in.look(true)
+			in.enforce(true)
 			return
 		case got != pid || over:
 			continue
@@ -184,7 +184,7 @@ func (in *innerStage) reap(pid int) {
 			endOthers()
 			alive = false
 		}
-		for _, p := range in.look(!alive) {
+		for _, p := range in.enforce(!alive) {
 			in.say("problem", p)
 		}
 		if ws.Signaled() {
@@ -216,13 +216,13 @@ func others() bool {
 	}
 }
 
-// look has the guard look, in a thread that may still do what the command may
+// enforce has the guard look, in a thread that may still do what the command may
 // not. If this was the last time it clears up behind the guard, too.
-func (in *innerStage) look(last bool) (problems []string) {
+func (in *innerStage) enforce(last bool) (problems []string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		problems = in.guard.look(true)
+		problems = in.guard.enforce(true)
 		if last {
 			in.guard.clean()
 		}

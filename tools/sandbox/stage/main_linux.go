@@ -130,7 +130,7 @@ func (o *outerStage) run(args []string) int {
 			o.signal = ws.Signal()
 		}
 	}
-	o.problems = append(o.problems, watch.look(true)...)
+	o.problems = append(o.problems, watch.enforce(true)...)
 	return o.end()
 }
 

@@ -15,12 +15,12 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// foreign says what of something new that is called .git is not what git makes
+// checkNewGitDir says what of something new that is called .git is not what git makes
 // of itself and makes nothing run, "" if all is.
-func (g *guard) foreign(f found) string {
+func (g *guard) checkNewGitDir(f found) string {
 	switch f.stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		return g.leads(f.top, path.Join(f.top.path, path.Dir(f.at)))
+		return g.checkGitFile(f.top, path.Join(f.top.path, path.Dir(f.at)))
 	case unix.S_IFDIR:
 		return g.fresh(f.top, f.at)
 	}
@@ -125,7 +125,7 @@ func configuration(fd int, name string, more func(gitconfig.Entry) bool) string 
 	if text == nil || !sole(fd, name) {
 		return "its " + name + " can't be read, or is written to elsewhere"
 	}
-	if why := gitconfig.Foreign(string(text), more); why != "" {
+	if why := gitconfig.FirstUnsafe(string(text), more); why != "" {
 		return fmt.Sprintf("its %s %.200s", name, why)
 	}
 	return ""
@@ -238,9 +238,9 @@ func repositoryAt(own string) string {
 	return own
 }
 
-// leads returns what is wrong with a file .git in a directory below t: it may name a
+// checkGitFile returns what is wrong with a file .git in a directory below t: it may name a
 // repository below t, or the git directory of a worktree or module of a known repository.
-func (g *guard) leads(t *top, dir string) string {
+func (g *guard) checkGitFile(t *top, dir string) string {
 	own := gitdir(dir)
 	if own == "" {
 		return "it does not say where a repository is"

@@ -57,7 +57,7 @@ func TestChangedLater(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(git, "config"), []byte(c.config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(g.look(true), "\n"); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+		if got := strings.Join(g.enforce(true), "\n"); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q: %q", c.config, got)
 		}
 	}

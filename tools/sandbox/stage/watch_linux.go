@@ -19,21 +19,21 @@ import (
 
 // Limits of the stored state of watched files.
 const (
-	maxMarks = 1000     // entries of a directory, at any depth
-	maxSaved = 64 << 10 // bytes of a file to restore after a change
+	maxStates = 1000     // entries of a directory, at any depth
+	maxSaved  = 64 << 10 // bytes of a file to restore after a change
 )
 
 // watched is a path that must stay unchanged, with its former state.
 type watched struct {
 	top   *top
 	at    string
-	was   map[string]mark // by place; empty if there was nothing
-	trees bool            // it is a repository's directory worktrees, see entries
-	held  *id             // its repository, if the kernel makes the path read-only; then it is only compared
+	was   map[string]fileState // by place; empty if there was nothing
+	trees bool                 // it is a repository's directory worktrees, see entries
+	held  *id                  // its repository, if the kernel makes the path read-only; then it is only compared
 }
 
-// A mark is the former state of a file.
-type mark struct {
+// A fileState is the former state of a file.
+type fileState struct {
 	id      id
 	mode    uint32
 	size    int64
@@ -43,7 +43,7 @@ type mark struct {
 
 // same reports whether m and n are one unchanged file. Changed entries of a directory have
 // marks of their own.
-func (m mark) same(n mark) bool {
+func (m fileState) same(n fileState) bool {
 	if m.id != n.id || m.mode != n.mode {
 		return false
 	}
@@ -51,24 +51,24 @@ func (m mark) same(n mark) bool {
 }
 
 func (g *guard) watch(t *top, at string) {
-	was := map[string]mark{}
+	was := map[string]fileState{}
 	t.remember(at, was, true)
-	g.marks = append(g.marks, watched{top: t, at: at, was: was})
+	g.watched = append(g.watched, watched{top: t, at: at, was: was})
 }
 
 // entries watches the names in a repository's directory worktrees, but not their contents.
 func (g *guard) entries(t *top, at string) {
 	w := watched{top: t, at: at, trees: true}
 	w.was = w.is()
-	g.marks = append(g.marks, w)
+	g.watched = append(g.watched, w)
 }
 
 // is returns the current state of the path.
-func (w watched) is() map[string]mark {
-	is := map[string]mark{}
+func (w watched) is() map[string]fileState {
+	is := map[string]fileState{}
 	w.top.remember(w.at, is, false)
 	if w.trees {
-		maps.DeleteFunc(is, func(place string, _ mark) bool { return place != w.at && path.Dir(place) != w.at })
+		maps.DeleteFunc(is, func(place string, _ fileState) bool { return place != w.at && path.Dir(place) != w.at })
 	}
 	return is
 }
@@ -106,23 +106,23 @@ func (g *guard) compare(t *top, git, name string) {
 	if unix.Fstat(dir, &st) != nil {
 		return
 	}
-	repository, was := idOf(&st), map[string]mark{}
+	repository, was := idOf(&st), map[string]fileState{}
 	t.remember(path.Join(git, name), was, true)
-	g.marks = append(g.marks, watched{top: t, at: path.Join(git, name), was: was, held: &repository})
+	g.watched = append(g.watched, watched{top: t, at: path.Join(git, name), was: was, held: &repository})
 }
 
 // remember notes how things are at a place and below it.
-func (t *top) remember(at string, marks map[string]mark, save bool) {
+func (t *top) remember(at string, marks map[string]fileState, save bool) {
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return
 	}
 	defer unix.Close(dir)
 	var st unix.Stat_t
-	if unix.Fstatat(dir, path.Base(at), &st, unix.AT_SYMLINK_NOFOLLOW) != nil || len(marks) >= maxMarks {
+	if unix.Fstatat(dir, path.Base(at), &st, unix.AT_SYMLINK_NOFOLLOW) != nil || len(marks) >= maxStates {
 		return
 	}
-	m := mark{id: idOf(&st), mode: st.Mode, size: st.Size, changed: st.Ctim}
+	m := fileState{id: idOf(&st), mode: st.Mode, size: st.Size, changed: st.Ctim}
 	if save && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size <= maxSaved {
 		m.saved = contents(dir, path.Base(at))
 	}
@@ -164,21 +164,21 @@ func contents(dir int, name string) []byte {
 	return b
 }
 
-// look undoes what must not have been done, and says what that was. Nothing is
+// enforce undoes what must not have been done, and says what that was. Nothing is
 // lost: what is not to stay where it is gets another name beside it.
 // Unless it is to look deep, new repositories below the workspace are not
 // searched for.
-func (g *guard) look(deep bool) (problems []string) {
+func (g *guard) enforce(deep bool) (problems []string) {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, w := range g.marks {
-		problems = append(problems, w.look()...)
+	for _, w := range g.watched {
+		problems = append(problems, w.enforce()...)
 	}
-	for _, r := range g.todo {
-		problems = append(problems, r.look()...)
+	for _, r := range g.rebases {
+		problems = append(problems, r.enforce()...)
 	}
 	for _, t := range g.tops {
 		if t.depth < 0 {
@@ -202,7 +202,7 @@ func (g *guard) look(deep bool) (problems []string) {
 			}
 			why := ""
 			if f.name == ".git" {
-				if why = g.foreign(f); why == "" {
+				if why = g.checkNewGitDir(f); why == "" {
 					continue
 				}
 			}
@@ -223,12 +223,12 @@ func (g *guard) knows(f found) bool {
 // command has left behind goes on.
 func (g *guard) stay() {
 	for range time.Tick(time.Second) {
-		g.look(false)
+		g.enforce(false)
 	}
 }
 
-// look undoes what was done at one place.
-func (w watched) look() (problems []string) {
+// enforce undoes what was done at one place.
+func (w watched) enforce() (problems []string) {
 	if w.held != nil {
 		return w.compared()
 	}
@@ -278,9 +278,9 @@ func (w watched) compared() []string {
 	if unix.Fstat(dir, &st) != nil || idOf(&st) != *w.held {
 		return nil
 	}
-	is := map[string]mark{}
+	is := map[string]fileState{}
 	w.top.remember(w.at, is, false)
-	if maps.EqualFunc(is, w.was, mark.same) || path.Base(w.at) == "config" && w.top.as(w.at, w.was[w.at]) {
+	if maps.EqualFunc(is, w.was, fileState.same) || path.Base(w.at) == "config" && w.top.as(w.at, w.was[w.at]) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%q changed while the command ran, which could not have done it: look at it before git is used", w.at)}
@@ -288,7 +288,7 @@ func (w watched) compared() []string {
 
 // as reports whether a configuration sets nothing more that makes git run
 // something than it did. Editors write to it at any time.
-func (t *top) as(at string, was mark) bool {
+func (t *top) as(at string, was fileState) bool {
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return false
@@ -325,7 +325,7 @@ func (t *top) aside(at, why string) string {
 
 // restore writes what was at a place, and says whether it could. A directory is
 // only found again where it was given another name.
-func (t *top) restore(at string, was mark) string {
+func (t *top) restore(at string, was fileState) string {
 	const (
 		not = "; what was there before can't be put back"
 		yes = "; what was there before is there again"

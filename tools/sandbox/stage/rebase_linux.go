@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A todo is a line in a list of what a rebase has left to do that makes git
+// A rebaseTodo is a line in a list of what a rebase has left to do that makes git
 // run something.
-type todo struct{ file, line string }
+type rebaseTodo struct{ file, line string }
 
 // gitTodos are where those lists are. Their directories are there only while a
 // rebase is under way, so an empty one can't stand in for them.
@@ -22,11 +22,11 @@ var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break
 
 // todos returns a line of the lists in a repository that makes git run
 // something, but for those of known; nil if there is none.
-func todos(fd int, known ...string) *todo {
+func todos(fd int, known ...string) *rebaseTodo {
 	for _, name := range gitTodos {
 		file := name + "/git-rebase-todo"
 		if isLink(fd, name) {
-			return &todo{name, "what a link leads to"}
+			return &rebaseTodo{name, "what a link leads to"}
 		}
 		dir, err := open(fd, name, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
@@ -35,29 +35,29 @@ func todos(fd int, known ...string) *todo {
 		was, text := there(dir, "git-rebase-todo"), contents(dir, "git-rebase-todo")
 		unix.Close(dir)
 		if text == nil && was {
-			return &todo{file, "what can't be read"}
+			return &rebaseTodo{file, "what can't be read"}
 		}
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSpace(line)
 			word, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			if line != "" && line[0] != '#' && !slices.Contains(steps, word) && !slices.Contains(known, line) {
-				return &todo{file, line}
+				return &rebaseTodo{file, line}
 			}
 		}
 	}
 	return nil
 }
 
-// A rebase is a repository whose lists of what is to be done are compared.
-type rebase struct {
+// A rebaseDir is a repository whose lists of what is to be done are compared.
+type rebaseDir struct {
 	top   *top
 	at    string
 	known []string // former lines that make git run a program
 }
 
-// rebases remembers what the lists of a repository hold.
-func (g *guard) rebases(t *top, at string) {
-	r := rebase{top: t, at: at}
+// watchRebase remembers what the lists of a repository hold.
+func (g *guard) watchRebase(t *top, at string) {
+	r := rebaseDir{top: t, at: at}
 	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return
@@ -70,11 +70,11 @@ func (g *guard) rebases(t *top, at string) {
 		}
 		r.known = append(r.known, next.line)
 	}
-	g.todo = append(g.todo, r)
+	g.rebases = append(g.rebases, r)
 }
 
-// look puts a list aside in which there is something new that git would run.
-func (r rebase) look() (problems []string) {
+// enforce puts a list aside in which there is something new that git would run.
+func (r rebaseDir) enforce() (problems []string) {
 	for range gitTodos {
 		fd, err := open(r.top.fd, r.at, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
