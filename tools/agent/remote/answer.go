@@ -18,32 +18,32 @@ type Answer struct {
 	Failed string
 }
 
-// collected is what an agent has said so far.
-type collected struct {
+// transcript is what an agent has said so far.
+type transcript struct {
 	tell func(string)
 	open bool // what was told ends within a line
 
 	context, task string
 	state         string
 	said          []string // without what it says twice in a row
-	made          []thing
+	made          []madeArtifact
 	history       string // the last words in the task's history
 	kept          int    // bytes
 	cut           bool
 }
 
-// A thing is something that an agent has made.
-type thing struct {
+// A madeArtifact is something that an agent has made.
+type madeArtifact struct {
 	id, name string
 	text     []byte
 }
 
-const mostThings = 1000
+const maxArtifacts = 1000
 
 const cutOff = "[What follows is cut off: it is too long.]"
 
 // add takes in what an agent says.
-func (a *collected) add(s said) {
+func (a *transcript) add(s message) {
 	a.context, a.task = cmp.Or(s.ContextID, a.context), cmp.Or(s.TaskID, a.task)
 	if s.Status != nil {
 		id, _ := s.ID.(string)
@@ -66,10 +66,10 @@ func (a *collected) add(s said) {
 }
 
 // busy reports whether the agent is still at work.
-func (a *collected) busy() bool { return a.state == submitted || a.state == working }
+func (a *transcript) busy() bool { return a.state == submitted || a.state == working }
 
 // say takes in what a message says. Data in it is for the model, and not shown.
-func (a *collected) say(m *said) {
+func (a *transcript) say(m *message) {
 	words := m.words(true)
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
 		return
@@ -89,15 +89,15 @@ func (a *collected) say(m *said) {
 }
 
 // make adds an artifact, or more of its contents.
-func (a *collected) make(x artifact, more bool) {
+func (a *transcript) make(x artifact, more bool) {
 	w, shown := words(x.Parts, true), words(x.Parts, false)
-	i := slices.IndexFunc(a.made, func(t thing) bool { return t.id == x.ArtifactID })
+	i := slices.IndexFunc(a.made, func(t madeArtifact) bool { return t.id == x.ArtifactID })
 	switch {
-	case i < 0 && len(a.made) == mostThings:
+	case i < 0 && len(a.made) == maxArtifacts:
 		a.cut = true
 		return
 	case i < 0:
-		a.made = append(a.made, thing{id: x.ArtifactID, name: x.Name})
+		a.made = append(a.made, madeArtifact{id: x.ArtifactID, name: x.Name})
 		i = len(a.made) - 1
 	case !more:
 		if string(a.made[i].text) == w {
@@ -118,7 +118,7 @@ func (a *collected) make(x artifact, more bool) {
 }
 
 // keep returns as much of words as is kept.
-func (a *collected) keep(words string) string {
+func (a *transcript) keep(words string) string {
 	if room := mostKept - a.kept; len(words) > room {
 		words, a.cut = strings.ToValidUTF8(words[:max(0, room)], ""), true
 	}
@@ -127,7 +127,7 @@ func (a *collected) keep(words string) string {
 }
 
 // answer returns the collected Answer.
-func (a *collected) answer() Answer {
+func (a *transcript) answer() Answer {
 	var blocks []string
 	if len(a.said) > 0 {
 		blocks = append(blocks, strings.Join(a.said, "\n"))

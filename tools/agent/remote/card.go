@@ -16,13 +16,13 @@ type card struct {
 	URL                  string
 	PreferredTransport   string
 	ProtocolVersion      string
-	AdditionalInterfaces []face
-	SupportedInterfaces  []face // of version 1
+	AdditionalInterfaces []agentInterface
+	SupportedInterfaces  []agentInterface // of version 1
 	Capabilities         struct{ Streaming bool }
 }
 
-// A face is an agent's address with its transport and version.
-type face struct {
+// An agentInterface is an agent's address with its transport and version.
+type agentInterface struct {
 	URL, Transport, ProtocolBinding, ProtocolVersion string
 }
 
@@ -32,7 +32,7 @@ func parseCard(b []byte) (*card, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return nil, fmt.Errorf("the agent's card is no JSON of the protocol: %w", err)
 	}
-	if _, _, err := c.face(); err != nil {
+	if _, _, err := c.endpoint(); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -60,10 +60,10 @@ func (s Server) Description() string {
 	return c.Description
 }
 
-// face returns where the agent is asked: at the first of its places that speaks what is
+// endpoint returns where the agent is asked: at the first of its places that speaks what is
 // understood here.
-func (c *card) face() (at *url.URL, d dialect, err error) {
-	list := append([]face{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
+func (c *card) endpoint() (at *url.URL, d version, err error) {
+	list := append([]agentInterface{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
 		ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)
 	list = append(list, c.AdditionalInterfaces...)
 	var others []string
@@ -71,7 +71,7 @@ func (c *card) face() (at *url.URL, d dialect, err error) {
 		if f.URL == "" {
 			continue
 		}
-		d := dialect{second: strings.HasPrefix(cmp.Or(f.ProtocolVersion, c.ProtocolVersion), "1")}
+		d := version{second: strings.HasPrefix(cmp.Or(f.ProtocolVersion, c.ProtocolVersion), "1")}
 		switch name := cmp.Or(f.Transport, f.ProtocolBinding); strings.ToUpper(name) {
 		case "HTTP+JSON":
 			d.rest = true
@@ -91,9 +91,9 @@ func (c *card) face() (at *url.URL, d dialect, err error) {
 		return u, d, nil
 	}
 	if others == nil {
-		return nil, dialect{}, fmt.Errorf("the agent's card names no address")
+		return nil, version{}, fmt.Errorf("the agent's card names no address")
 	}
-	return nil, dialect{}, fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
+	return nil, version{}, fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
 }
 
 // longestSaid bounds quotations of a server's messages.

@@ -68,9 +68,9 @@ const (
 // A Client asks one agent, and resumes the earlier conversation. It is safe for concurrent
 // use: questions are asked one after the other.
 type Client struct {
-	cfg   Config
-	reach *reach
-	turn  chan struct{} // holds a token while the fields below are unused
+	cfg       Config
+	transport *guardedTransport
+	turn      chan struct{} // holds a token while the fields below are unused
 
 	card *card // nil before it was read
 	held identity
@@ -84,7 +84,7 @@ type Place struct{ Context, Task string }
 
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, reach: newReach(cfg), turn: make(chan struct{}, 1), at: cfg.From}
+	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), turn: make(chan struct{}, 1), at: cfg.From}
 	c.turn <- struct{}{}
 	return c
 }
@@ -104,7 +104,7 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errLate)
 	defer stop()
 	c.left = cmp.Or(c.cfg.Most, mostSent)
-	a := &collected{tell: tell}
+	a := &transcript{tell: tell}
 	err := c.converse(ctx, words, a)
 	if ctx.Err() != nil {
 		c.leave(ctx, a)
@@ -138,7 +138,7 @@ func (c *Client) Describe(ctx context.Context) (string, error) {
 }
 
 // converse says something to the agent, and takes in what it says until it is done.
-func (c *Client) converse(ctx context.Context, words string, a *collected) error {
+func (c *Client) converse(ctx context.Context, words string, a *transcript) error {
 	to, d, err := c.find(ctx)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *Client) converse(ctx context.Context, words string, a *collected) error
 	if c.card.Capabilities.Streaming {
 		method = stream
 	}
-	err = c.take(a, c.call(ctx, to, d, method, d.saying(id.String(), words, c.at), ""))
+	err = c.take(a, c.call(ctx, to, d, method, d.messageParams(id.String(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
 		c.at = Place{}
 	}
@@ -170,7 +170,7 @@ func (c *Client) converse(ctx context.Context, words string, a *collected) error
 }
 
 // take takes in what is said.
-func (c *Client) take(a *collected, all iter.Seq2[said, error]) error {
+func (c *Client) take(a *transcript, all iter.Seq2[message, error]) error {
 	some := false
 	for s, err := range all {
 		if err != nil {
@@ -187,7 +187,7 @@ func (c *Client) take(a *collected, all iter.Seq2[said, error]) error {
 }
 
 // leave cancels what the agent is at, without waiting for long.
-func (c *Client) leave(ctx context.Context, a *collected) {
+func (c *Client) leave(ctx context.Context, a *transcript) {
 	if a.task == "" || over(a.state) {
 		return
 	}

@@ -4,7 +4,7 @@ package remote
 func Read(b []byte) {
 	parseCard(b)
 	if s, err := decode(b); err == nil {
-		a := collected{tell: func(string) {}}
+		a := transcript{tell: func(string) {}}
 		a.add(s)
 		a.answer()
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // find returns where the agent is, by its card.
-func (c *Client) find(ctx context.Context) (to *url.URL, d dialect, err error) {
+func (c *Client) find(ctx context.Context) (to *url.URL, d version, err error) {
 	if c.card == nil {
 		b := []byte(c.cfg.Server.Card)
 		if len(b) == 0 {
@@ -25,10 +25,10 @@ func (c *Client) find(ctx context.Context) (to *url.URL, d dialect, err error) {
 			return nil, d, err
 		}
 	}
-	if to, d, err = c.card.face(); err != nil {
+	if to, d, err = c.card.endpoint(); err != nil {
 		return nil, d, err
 	}
-	if err = c.reach.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
+	if err = c.transport.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
 		err = fmt.Errorf("its card names another server, %s, and what the definition has for %s is not shown to that; "+
 			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.host())
 	}

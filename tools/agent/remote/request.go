@@ -25,7 +25,7 @@ func refused(resp *http.Response) bool {
 // do makes a request. A refused request is repeated with newly resolved credentials, if
 // they may have changed.
 func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bool) (*http.Response, error) {
-	client := http.Client{Transport: c.reach, CheckRedirect: func(next *http.Request, via []*http.Request) error {
+	client := http.Client{Transport: c.transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		switch {
 		case via[0].Method != http.MethodGet:
 			return http.ErrUseLastResponse
@@ -70,12 +70,12 @@ func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bo
 const eventStream = "text/event-stream"
 
 // call makes a request of the protocol, and yields what is said to it.
-func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string, params any,
-	id string) iter.Seq2[said, error] {
-	return func(yield func(said, error) bool) {
+func (c *Client) call(ctx context.Context, to *url.URL, d version, method string, params any,
+	id string) iter.Seq2[message, error] {
+	return func(yield func(message, error) bool) {
 		resp, err := c.do(func() (*http.Request, error) { return d.request(ctx, to, method, params, id) }, to, true)
 		if err != nil {
-			yield(said{}, err)
+			yield(message{}, err)
 			return
 		}
 		defer resp.Body.Close()
@@ -89,7 +89,7 @@ func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string
 			if err == io.EOF {
 				return
 			}
-			var s said
+			var s message
 			switch err {
 			case nil:
 				if ev.Name == "error" {
@@ -109,7 +109,7 @@ func (c *Client) call(ctx context.Context, to *url.URL, d dialect, method string
 }
 
 // single reads an answer that is all in one.
-func (c *Client) single(resp *http.Response) (s said, err error) {
+func (c *Client) single(resp *http.Response) (s message, err error) {
 	if resp.StatusCode >= 300 {
 		return s, failure(resp)
 	}
@@ -147,7 +147,7 @@ func (l *limited) Read(b []byte) (int, error) {
 }
 
 // request makes a request.
-func (d dialect) request(ctx context.Context, to *url.URL, method string, params any,
+func (d version) request(ctx context.Context, to *url.URL, method string, params any,
 	id string) (*http.Request, error) {
 	name, verb, path := names(method, url.PathEscape(id))
 	if !d.second {

@@ -10,8 +10,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A dialect is a version of the protocol over a transport.
-type dialect struct {
+// A version is a version of the protocol over a transport.
+type version struct {
 	rest   bool
 	second bool // version 1, else 0.3
 }
@@ -37,8 +37,8 @@ func names(method, id string) (second, verb, path string) {
 	return "CancelTask", "POST", "/tasks/" + id + ":cancel"
 }
 
-// saying returns the parameters that say something to an agent.
-func (d dialect) saying(id, words string, in Place) any {
+// messageParams returns the parameters that say something to an agent.
+func (d version) messageParams(id, words string, in Place) any {
 	m := map[string]any{"messageId": id, "role": "user"}
 	part := map[string]any{"text": words}
 	list := "parts"
@@ -67,7 +67,7 @@ func (d dialect) saying(id, words string, in Place) any {
 // A said is something that an agent says, in the forms of all versions: a message, a task,
 // or what is new about a task. Only one of two alternative fields is set.
 type (
-	said struct {
+	message struct {
 		Kind, Role, TaskID, ContextID string
 		ID                            any    // of a task or an answer
 		Parts, Content                []part // of a message
@@ -75,11 +75,11 @@ type (
 		Artifact                      *artifact
 		Append                        bool
 		Artifacts                     []artifact // of a task
-		History                       []said     // messages
+		History                       []message  // messages
 	}
 	envelope struct { // in which other forms have a said, and JSON-RPC has an answer
-		said
-		Msg, Message, Task, StatusUpdate, ArtifactUpdate *said
+		message
+		Msg, Message, Task, StatusUpdate, ArtifactUpdate *message
 		Result                                           *envelope
 		Error                                            *fault
 	}
@@ -90,7 +90,7 @@ type (
 	}
 	status struct {
 		State           string
-		Message, Update *said
+		Message, Update *message
 	}
 	artifact struct {
 		ArtifactID, Name string
@@ -98,10 +98,10 @@ type (
 	}
 )
 
-var errForeign = errors.New("what the agent sends is nothing that the protocol knows")
+var errUnknownMessage = errors.New("what the agent sends is nothing that the protocol knows")
 
 // decode reads what an agent says.
-func decode(b []byte) (s said, err error) {
+func decode(b []byte) (s message, err error) {
 	var e envelope
 	if err := json.Unmarshal(b, &e); err != nil {
 		return s, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
@@ -110,11 +110,11 @@ func decode(b []byte) (s said, err error) {
 		return s, e.Error
 	}
 	e = *cmp.Or(e.Result, &e)
-	if s = e.said; s.Kind == "" {
+	if s = e.message; s.Kind == "" {
 		s = *cmp.Or(e.StatusUpdate, e.ArtifactUpdate, e.Task, e.Message, e.Msg, &s)
 	}
 	if s.Parts == nil && s.Content == nil && s.Status == nil && s.Artifact == nil {
-		return said{}, errForeign
+		return message{}, errUnknownMessage
 	}
 	return s, nil
 }
@@ -146,7 +146,7 @@ func over(state string) bool {
 }
 
 // words returns the words of a message, none for a user's message.
-func (s *said) words(all bool) string {
+func (s *message) words(all bool) string {
 	if s == nil || strings.EqualFold(s.Role, "user") || s.Role == "ROLE_USER" {
 		return ""
 	}

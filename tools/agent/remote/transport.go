@@ -11,15 +11,15 @@ import (
 	"gemline/tools/web"
 )
 
-// A reach is which addresses are talked to.
-type reach struct {
+// A guardedTransport is which addresses are talked to.
+type guardedTransport struct {
 	named   map[string]bool // origins that the user names, which may be private
 	direct  http.RoundTripper
 	guarded *web.Fetcher
 }
 
-func newReach(cfg Config) *reach {
-	r := &reach{named: map[string]bool{}, direct: cfg.Direct}
+func newGuardedTransport(cfg Config) *guardedTransport {
+	r := &guardedTransport{named: map[string]bool{}, direct: cfg.Direct}
 	cfg.Web.Patience = cmp.Or(cfg.Limit, DefaultTime)
 	r.guarded = web.New(cfg.Web)
 	for _, place := range cfg.Private {
@@ -43,7 +43,7 @@ func (s Server) places() (list []*url.URL) {
 		list = append(list, u)
 	}
 	if c, err := parseCard([]byte(s.Card)); err == nil {
-		at, _, _ := c.face()
+		at, _, _ := c.endpoint()
 		list = append(list, at)
 	}
 	return list
@@ -51,7 +51,7 @@ func (s Server) places() (list []*url.URL) {
 
 // check says why an address is not talked to, whoever is there. Who that is, is looked at
 // when the connection is made.
-func (r *reach) check(u *url.URL) error {
+func (r *guardedTransport) check(u *url.URL) error {
 	switch {
 	case u.Host == "" || u.User != nil:
 		return fmt.Errorf("%q is no address of an agent", text.OneLine(u.Redacted(), longestSaid))
@@ -64,13 +64,13 @@ func (r *reach) check(u *url.URL) error {
 }
 
 // unnamed says that nobody allows a private address.
-func (r *reach) unnamed(u *url.URL, why string) error {
+func (r *guardedTransport) unnamed(u *url.URL, why string) error {
 	return fmt.Errorf("%s is not asked: it is %s; if that is meant, add %q to agents.allowPrivateAddresses in your settings",
 		text.OneLine(u.Host, longestSaid), why, origin(u))
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (r *reach) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r *guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := r.check(req.URL); err != nil {
 		return nil, err
 	}
