@@ -15,7 +15,7 @@ import (
 // Consent asks whether commands of a folder may run, which are shown in full. An answer
 // that is no choice means [question.NotThisTime]. Ctrl-C, and the end of the input, are
 // errors.
-func (c *Console) Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error) {
+func (c *Console) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	c.Out.Line(output.Permission, "%s", question.ConsentTitle(folder, wishes))
 	if c.wishes(folder, wishes) {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
@@ -25,7 +25,7 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []question.
 
 // wishes shows what a folder wants to run, and reports whether characters of it are shown
 // as escapes.
-func (c *Console) wishes(folder string, wishes []question.Wish) (hidden bool) {
+func (c *Console) wishes(folder string, wishes []question.ConsentItem) (hidden bool) {
 	shown := map[string]bool{}
 	for _, w := range wishes {
 		c.wish(w.Title+":", w.Command)

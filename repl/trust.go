@@ -53,9 +53,9 @@ func (c *Console) show(f question.Folder) {
 	case weak > 1:
 		c.Out.Line(output.Warning, "the %d lines with a * weaken your protection", weak)
 	}
-	if len(f.Wishes) > 0 {
-		c.Out.Item(output.Normal, "it "+question.Wanted(f.Wishes)+", in full:")
-		hidden = c.wishes(f.Path, f.Wishes) || hidden
+	if len(f.Items) > 0 {
+		c.Out.Item(output.Normal, "it "+question.Wanted(f.Items)+", in full:")
+		hidden = c.wishes(f.Path, f.Items) || hidden
 	}
 	if hidden {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")

@@ -20,13 +20,13 @@ func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
 // share lets other terminals reach the session, until end is called.
 func (i *interactive) share() (end func()) {
-	if i.front.run.store.Temp == "" || i.front.session.Trial {
+	if i.frontend.run.store.Temp == "" || i.frontend.session.Trial {
 		return func() {}
 	}
 	folder := i.opts.Paths.Cwd
-	i.front.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.front.run.store.Temp),
+	i.frontend.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.frontend.run.store.Temp),
 		Info: func() attach.Info {
-			return attach.Info{ID: i.front.run.status.session.Load().chat.file.ID(), Folder: folder, PID: os.Getpid()}
+			return attach.Info{ID: i.frontend.run.status.session.Load().chat.file.ID(), Folder: folder, PID: os.Getpid()}
 		},
 		Interrupt: func() {
 			select {
@@ -34,11 +34,11 @@ func (i *interactive) share() (end func()) {
 			default:
 			}
 		},
-		Warn: func(text string) { i.screen.Show(func() { i.front.notify(text) }) },
+		Warn: func(text string) { i.screen.Show(func() { i.frontend.notify(text) }) },
 	})
-	i.screen.Console.Remote, i.screen.Console.Detach = i.front.hub, i.detach
-	i.screen.Console.Out.CopyTo(i.front.hub.Print)
-	return i.front.hub.Close
+	i.screen.Console.Remote, i.screen.Console.Detach = i.frontend.hub, i.detach
+	i.screen.Console.Out.CopyTo(i.frontend.hub.Print)
+	return i.frontend.hub.Close
 }
 
 // detach has the session go on without its terminal.
@@ -51,7 +51,7 @@ func (i *interactive) detach() error {
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.front.session.chat.file.ID()))
+			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.frontend.session.chat.file.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})

@@ -90,7 +90,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 		return err
 	}
 	defer s.Close()
-	f := frontOf(r, s)
+	f := frontendOf(r, s)
 	if err := f.files().Check(ctx, t.Item.Files); err != nil {
 		return err
 	}

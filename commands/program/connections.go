@@ -21,7 +21,7 @@ import (
 type connections struct {
 	connector project.Connector
 	set       *mcp.Set          // nil if there are no servers
-	told      *backlog          // takes what is told of them
+	events    *eventQueue       // takes what is told of them
 	show      func(text string) // tells it where that disturbs nobody, in the place of told; nil if nothing does
 	late      sync.Once         // says which servers are not waited for
 	until     func() time.Time  // how long they are, all in all
@@ -30,7 +30,7 @@ type connections struct {
 // connect makes the connections of a project. None is made before it is needed.
 func (p *Project) connect() {
 	o := p.opts
-	c := &connections{told: &p.status.turn, until: sync.OnceValue(func() time.Time {
+	c := &connections{events: &p.status.turn, until: sync.OnceValue(func() time.Time {
 		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
 	})}
 	c.connector = project.Connector{Opts: o, Launcher: p.launcher, Roots: p.workspace.Roots, Notify: p.status.notify,
@@ -48,7 +48,7 @@ func (p *Project) connect() {
 
 // startServers begins to connect to servers while the user types.
 func (i *interactive) startServers() {
-	c := i.front.session.project.mcp
+	c := i.frontend.session.project.mcp
 	if c.set == nil {
 		return
 	}
@@ -56,7 +56,7 @@ func (i *interactive) startServers() {
 	tell := func(texts ...string) { // together, when that disturbs nobody
 		i.screen.Show(func() {
 			for _, text := range texts {
-				i.front.notify(text)
+				i.frontend.notify(text)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func (c *connections) await(ctx context.Context, tell func(string)) {
 	}
 	c.late.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			c.told.add(engine.Notice{Info: c.connector.Opts.User.Interactive,
+			c.events.add(engine.Notice{Info: c.connector.Opts.User.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.EscapeLine(strings.Join(late, ", "))})
 		}
@@ -133,7 +133,7 @@ func (c *connections) note(text string) {
 		c.show(text)
 		return
 	}
-	c.told.add(engine.Notice{Text: text})
+	c.events.add(engine.Notice{Text: text})
 }
 
 // keepErrors stores in temp what a server has written to its standard error, until it does

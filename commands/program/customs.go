@@ -21,10 +21,10 @@ import (
 
 // customs returns the commands that the user, the project and extensions bring. What
 // happens in a command that runs programs is told by show.
-func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
+func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.session.project.brought.customs, Notify: func(text string) { f.session.project.status.notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
-		Narrow: func(name string, only custom.Only) { f.session.rules.narrowed.Store(&narrowed{name, only}) },
+		Narrow: func(name string, only custom.Only) { f.session.rules.skillPolicy.Store(&narrowed{name, only}) },
 		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
@@ -36,7 +36,7 @@ func (f *front) customs(out io.Writer, show func(engine.Event)) *commands.Custom
 
 // output runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
-func (f *front) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
+func (f *frontend) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
 	result, err := f.session.engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
 	var failed *engine.CallError
 	switch {
@@ -51,11 +51,11 @@ func (f *front) output(ctx context.Context, command string, show func(engine.Eve
 		}
 		return fmt.Sprintf("%s\n[Shell command '%s' %s]", strings.TrimSuffix(result.Display, "\n"), command, how), nil
 	}
-	return "", told(err)
+	return "", userError(err)
 }
 
-// told returns the error of a call as the user reads it.
-func told(err error) error {
+// userError returns the error of a call as the user reads it.
+func userError(err error) error {
 	if errors.Is(err, context.Canceled) { // no more words than that
 		return err
 	}
@@ -65,7 +65,7 @@ func told(err error) error {
 // content returns what a path in a prompt holds, nil if it can't be used. What may hold
 // secrets is asked about, like a call of the model's, unless the user has named it in a
 // command of their own.
-func (f *front) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
+func (f *frontend) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
 	places, mark := f.files(), "@{"+path+"}"
 	places.Search = false
 	target, err := places.Find(ctx, input.Ref{Name: path, As: mark})
@@ -78,7 +78,7 @@ func (f *front) content(ctx context.Context, path string, own bool, show func(en
 	if !own && len(target.Names) == 1 && f.session.project.workspace.Private(target.Names[0]) {
 		result, err := f.session.engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
 		if err != nil {
-			return nil, input.Unsent(ctx, mark, told(err))
+			return nil, input.Unsent(ctx, mark, userError(err))
 		}
 		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
 	}

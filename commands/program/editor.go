@@ -136,7 +136,7 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 
 // begin begins a session of an editor's, in a project of its own: the editor names servers
 // for it.
-func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation, error) {
+func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Conversation, error) {
 	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
 		return nil, &input.Error{Message: w.Dir + " is not a folder"}
 	}
@@ -147,7 +147,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	o.User.Editor, o.User.Servers = w.Editor, serversOf(w.Servers)
 	r := &run{opts: o, status: newStatus(), count: newTally(), broken: e.run.broken}
 	var known atomic.Bool // the session, to the editor
-	var early backlog
+	var early eventQueue
 	telling := func(tell func(string), info bool) func(string) {
 		return r.opts.Redacting(func(text string) {
 			if known.Load() {
@@ -161,7 +161,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 	if r.store, err = o.Paths.Register(ctx); err != nil {
 		r.notify(err.Error())
 	}
-	f := newFront(r)
+	f := newFrontend(r)
 	if err := e.open(ctx, f, w); err != nil {
 		f.close()
 		return nil, err
@@ -174,7 +174,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.Wish) (*acp.Conversation
 }
 
 // open begins the conversation of f.
-func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
+func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionRequest) error {
 	p, err := f.run.openProject()
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (e *editorServer) open(ctx context.Context, f *front, w acp.Wish) error {
 var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
 
 // conversation returns what an editor has of f.
-func (e *editorServer) conversation(f *front, w acp.Wish) *acp.Conversation {
+func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Conversation {
 	app := f.commands(writer(w.Write), w.Show)
 	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
 	app.Sessions.Resume = func(context.Context,

@@ -35,8 +35,8 @@ import (
 
 // crash is a panic that was recovered.
 type crash struct {
-	value any
-	goOn  string // the command that goes on with the session, "" if nothing of it is kept
+	value         any
+	resumeCommand string // the command that goes on with the session, "" if nothing of it is kept
 }
 
 // Error returns the first line: further lines tell where the crash happened.
@@ -48,8 +48,8 @@ func (c *crash) Error() string {
 // Hint says what to do about it.
 func (c *crash) Hint() string {
 	hint := "please report this; -d shows where it happened"
-	if c.goOn != "" {
-		hint = "go on with " + c.goOn + "; " + hint
+	if c.resumeCommand != "" {
+		hint = "go on with " + c.resumeCommand + "; " + hint
 	}
 	return hint
 }

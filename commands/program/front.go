@@ -30,9 +30,9 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A front is a front end: it holds conversations, one after the other, with a
+// A frontend is a front end: it holds conversations, one after the other, with a
 // person or a program.
-type front struct {
+type frontend struct {
 	opts    *project.Options
 	run     *run
 	session *Session     // once it has begun
@@ -44,16 +44,16 @@ type front struct {
 	hub     *attach.Hub // by which other terminals reach a session at one; nil if they can't
 }
 
-// newFront returns a front end that has begun no conversation yet.
-func newFront(r *run) *front { return &front{opts: r.opts, run: r, notify: r.notify} }
+// newFrontend returns a front end that has begun no conversation yet.
+func newFrontend(r *run) *frontend { return &frontend{opts: r.opts, run: r, notify: r.notify} }
 
-// frontOf returns a front end that holds a conversation which another one owns.
-func frontOf(r *run, s *Session) *front {
-	return &front{opts: r.opts, run: r, session: s, notify: s.notices.notify}
+// frontendOf returns a front end that holds a conversation which another one owns.
+func frontendOf(r *run, s *Session) *frontend {
+	return &frontend{opts: r.opts, run: r, session: s, notify: s.notices.notify}
 }
 
 // begin opens the project and begins the conversation that the command line names.
-func (f *front) begin(ctx context.Context, approver engine.Approver) error {
+func (f *frontend) begin(ctx context.Context, approver engine.Approver) error {
 	p, err := f.run.openProject()
 	if err != nil {
 		return err
@@ -63,12 +63,12 @@ func (f *front) begin(ctx context.Context, approver engine.Approver) error {
 }
 
 // beginIn begins a conversation in p.
-func (f *front) beginIn(ctx context.Context, p *Project, c journal.Choice, approver engine.Approver) error {
+func (f *frontend) beginIn(ctx context.Context, p *Project, c journal.Choice, approver engine.Approver) error {
 	s, err := p.Begin(ctx, Choice{Choice: c, Schema: f.run.schema, Tally: newTally(), Approver: f.run.count.Asking(approver)})
 	if err != nil {
 		return err
 	}
-	f.hold(s)
+	f.setSession(s)
 	f.confirm = confirming(approver)
 	f.closers = append(f.closers, f.prune, func() { f.session.Close() }, func() {
 		if !f.discard {
@@ -103,8 +103,8 @@ func confirming(asker engine.Approver) confirm {
 	}
 }
 
-// hold has s be the conversation that the front end is about.
-func (f *front) hold(s *Session) {
+// setSession has s be the conversation that the front end is about.
+func (f *frontend) setSession(s *Session) {
 	f.session = s
 	f.run.count.Begin(s.Tally)
 	f.run.status.session.Store(s)
@@ -114,20 +114,20 @@ func (f *front) hold(s *Session) {
 }
 
 // close ends the conversation and the work in the project.
-func (f *front) close() {
+func (f *frontend) close() {
 	for _, end := range slices.Backward(f.closers) {
 		end()
 	}
 }
 
 // say is the [engine.Run] of the conversation that is held.
-func (f *front) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+func (f *frontend) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return f.session.Run(ctx, parts...)
 }
 
 // commands returns what the slash commands may reach. They write to out, and tell by show
 // what happens in calls of theirs.
-func (f *front) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
+func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
 		Home: f.opts.Paths.Home, Elsewhere: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
@@ -200,7 +200,7 @@ func conversation(s *Session) *commands.Conversation {
 // replace ends the conversation and begins or resumes another with the same model, approval
 // mode and directories. Grants are forgotten and the budget starts anew. Hooks are told the
 // reason. If the other conversation can't begin, the current one stays.
-func (f *front) replace(ctx context.Context, c journal.Choice, reason, source string) error {
+func (f *frontend) replace(ctx context.Context, c journal.Choice, reason, source string) error {
 	next := f.session.Choice
 	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]
 	next.Model, next.Thinking = f.session.models.router.Wanted(), f.session.models.thinking
@@ -214,7 +214,7 @@ func (f *front) replace(ctx context.Context, c journal.Choice, reason, source st
 	f.session.end(ctx, reason)
 	f.session.Close()
 	f.session.project.model.budget.Renew()
-	f.hold(s)
+	f.setSession(s)
 	s.addContext(ctx, s.start(ctx, source))
 	return nil
 }

@@ -18,9 +18,9 @@ import (
 
 // hold has an in-memory front end hold a conversation of p, begun as those of all
 // front ends are.
-func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front, *front) {
+func hold(t *testing.T, r *run, p *Project, answers ...string) (*fronttest.Front, *frontend) {
 	t.Helper()
-	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFront(r)
+	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFrontend(r)
 	if err := f.beginIn(t.Context(), p, project.Chosen(f.opts), m); err != nil {
 		t.Fatal(err)
 	}

@@ -33,10 +33,10 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if i.front.session.project.model.unpaid {
+	if i.frontend.session.project.model.unpaid {
 		room -= around + len(keyless)
 	}
-	model := i.front.session.models.router.Shown()
+	model := i.frontend.session.models.router.Shown()
 	if model == preset.Default { // which is the name of an approval mode, too
 		model = "model " + model
 	}
@@ -49,7 +49,7 @@ func (i *interactive) greet() {
 		line = strings.TrimSuffix(line, "; type /help")
 	}
 	i.screen.Console.Out.Line(output.Info, "%s", line)
-	if i.front.session.project.model.unpaid {
+	if i.frontend.session.project.model.unpaid {
 		i.screen.Console.Out.Line(output.Warning, keyless)
 	}
 }
@@ -91,20 +91,20 @@ func tail(path string, size int) string {
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if i.front.session.chat.past == nil {
+	if i.frontend.session.chat.past == nil {
 		return
 	}
-	defer func() { i.front.session.chat.past = nil }()
-	said := journal.Turns(i.front.session.chat.past.History)
-	out.Line(output.Info, "%s", output.EscapeLine(i.front.session.chat.past.Standing(time.Now())))
+	defer func() { i.frontend.session.chat.past = nil }()
+	said := journal.Turns(i.frontend.session.chat.past.History)
+	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.chat.past.Standing(time.Now())))
 	if len(said) == 0 {
 		return
 	}
-	if plan, err := readPlan(i.front.session.tools.families.Plans); err == nil && plan.Path != "" {
+	if plan, err := readPlan(i.frontend.session.tools.families.Plans); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	i.listCut(ctx, out, "interrupted, outcome unknown", i.front.session.chat.past.Interrupted)
-	i.listCut(ctx, out, "not run", i.front.session.chat.past.Unbegun)
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.chat.past.Interrupted)
+	i.listCut(ctx, out, "not run", i.frontend.session.chat.past.Unbegun)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -112,8 +112,8 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.front.session.chat.past.Interrupted)+len(i.front.session.chat.past.Unbegun) == 0:
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.front.session.chat.past.History[last.From:last.To]))
+	case len(i.frontend.session.chat.past.Interrupted)+len(i.frontend.session.chat.past.Unbegun) == 0:
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.chat.past.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
@@ -128,7 +128,7 @@ func (i *interactive) listCut(ctx context.Context, out *output.Writer, what stri
 			out.Line(output.Warning, "and %s more (%s)", text.Count(len(calls)-most, "call"), what)
 			return
 		}
-		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.front.session.tools.title(ctx, fc)))
+		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.frontend.session.tools.title(ctx, fc)))
 	}
 }
 

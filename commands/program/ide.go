@@ -27,10 +27,10 @@ func (i *interactive) newCompanion() *ide.Client {
 	return ide.New(ide.Config{Version: i.opts.Env.Process.Version, Network: i.opts.Network(),
 		Place: ide.Place{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
-			return i.front.session.project.workspace.Private(path) || i.front.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
+			return i.frontend.session.project.workspace.Private(path) || i.frontend.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
 		},
 		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
-			p, err := i.front.session.project.launcher.Open(launch.Command{Argv: argv, Unconfined: true, Vars: launch.Usual})
+			p, err := i.frontend.session.project.launcher.Open(launch.Command{Argv: argv, Unconfined: true, Vars: launch.Usual})
 			if err != nil {
 				return nil, err
 			}
@@ -38,7 +38,7 @@ func (i *interactive) newCompanion() *ide.Client {
 		},
 		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.RedactKnown(text)) },
 		Tell: func(said string) {
-			i.screen.Show(func() { i.front.session.project.status.tell(text.EscapeLine(said)) })
+			i.screen.Show(func() { i.frontend.session.project.status.tell(text.EscapeLine(said)) })
 		}})
 }
 
@@ -54,12 +54,12 @@ func (i *interactive) startCompanion() {
 func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		i.updates.begin(ctx, i)
-		if news := i.companion.News(i.front.session.engine.History()); news != nil {
-			if err := i.front.session.engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
+		if news := i.companion.News(i.frontend.session.engine.History()); news != nil {
+			if err := i.frontend.session.engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
 				return
 			}
 		}
-		i.front.say(ctx, parts...)(yield)
+		i.frontend.say(ctx, parts...)(yield)
 	}
 }
 
@@ -99,7 +99,7 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 		case "install":
 			return howInstalled(editor), nil
 		}
-		return strings.Join(editorStatus(i.companion.Status(), i.front.session.project.workspace.Rel), "\n"), nil
+		return strings.Join(editorStatus(i.companion.Status(), i.frontend.session.project.workspace.Rel), "\n"), nil
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 // An interactive front end holds a session at a terminal.
 type interactive struct {
 	opts       *project.Options
-	front      *front
+	frontend   *frontend
 	screen     *repl.Screen
 	interrupts chan os.Signal // Ctrl-C that the editor does not see
 	typed      *input.Shell   // the commands that the user types
@@ -38,13 +38,13 @@ type interactive struct {
 
 // interact holds a session at a terminal.
 func (r *run) interact(ctx context.Context) error {
-	i := &interactive{opts: r.opts, front: newFront(r)}
+	i := &interactive{opts: r.opts, frontend: newFrontend(r)}
 	i.typed = i.shellStep()
 	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
 	if err := i.openScreen(); err != nil {
 		return err
 	}
-	i.front.run.shown.Store(i.screen)
+	i.frontend.run.shown.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
 	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // questions come before the session
 		out.Wrap(terminal{i.opts}.width)
@@ -58,14 +58,14 @@ func (r *run) interact(ctx context.Context) error {
 	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.Paths.Home}
 	r.status.warn = r.opts.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.status.tell = r.opts.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
-	defer i.front.close()
+	defer i.frontend.close()
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	if err := offerLocal(ctx, i.opts, console, i.front.notify); err != nil {
+	if err := offerLocal(ctx, i.opts, console, i.frontend.notify); err != nil {
 		return err
 	}
-	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.front.notify
+	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.frontend.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
 	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
@@ -77,37 +77,37 @@ func (r *run) interact(ctx context.Context) error {
 	i.complete = i.completion(app).Complete
 	i.offer()
 	i.welcome(ctx, out, app.Screen)
-	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.front.run.outcome,
+	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.frontend.run.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
 			i.typed.Step, // !ls: run, nothing sent
-			commands.LoneWord(func() []*genai.Content { return i.front.session.engine.History() }), // help: /help
+			commands.LoneWord(func() []*genai.Content { return i.frontend.session.engine.History() }), // help: /help
 			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
-			i.front.references,         // @main.go: the file's text
-			i.front.recall,
+			i.frontend.references,      // @main.go: the file's text
+			i.frontend.recall,
 		),
 		Run: i.sayBeside,
 	}
 	if i.opts.Settings.Steering {
-		loop.Steering = &repl.Steering{Hint: func(text string) { i.front.session.hints.Add(steer.Hint{Text: text}) },
-			Late: func() []string { return late(&i.front.session.hints) }}
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.frontend.session.hints.Add(steer.Hint{Text: text}) },
+			Late: func() []string { return late(&i.frontend.session.hints) }}
 	}
 	return i.talk(ctx, loop)
 }
 
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
-	app := i.front.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = project.Permit(i.opts, i.screen.Console, i.front.run.notify), screenCommands(i.screen)
-	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.front.session.summarizeListed(ctx, list) }
+	app := i.frontend.commands(i.screen.Console.Out, i.show)
+	app.Permit, app.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
+	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Choose = i.screen.Console.Confirm, i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
-		err := i.front.replace(ctx, c, "other", "resume")
+		err := i.frontend.replace(ctx, c, "other", "resume")
 		if err == nil {
 			i.welcome(ctx, i.screen.Console.Out, app.Screen)
 		}
-		return conversation(i.front.session), err
+		return conversation(i.frontend.session), err
 	}
 	app.Detach = i.detach
 	app.Confirm, app.Prefill = i.screen.Console.Confirm, i.screen.Offer
@@ -134,13 +134,13 @@ func (i *interactive) choose(ctx context.Context, ask, enter string, list []comm
 // begin begins the conversation and greets its user. What is told meanwhile
 // stands below that.
 func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
-	warn := i.front.run.status.warn
+	warn := i.frontend.run.status.warn
 	var early []string
-	i.front.run.status.warn = func(text string) { early = append(early, text) }
-	err := i.front.begin(ctx, asker)
-	i.front.run.status.warn = warn
+	i.frontend.run.status.warn = func(text string) { early = append(early, text) }
+	err := i.frontend.begin(ctx, asker)
+	i.frontend.run.status.warn = warn
 	if err == nil {
-		i.front.session.addContext(ctx, i.front.first)
+		i.frontend.session.addContext(ctx, i.frontend.first)
 		i.setUpScreen()
 		i.greet()
 		i.startServers()
@@ -148,14 +148,14 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 		early = append(early, custom.Broken(project.CommandDirs(i.opts))...)
 	}
 	for _, text := range early {
-		i.front.notify(text)
+		i.frontend.notify(text)
 	}
 	return err
 }
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.opts.Flags.Text(), project.Charsets(i.opts), i.front.notify); text != "" {
+	if text := input.Words(i.opts.Flags.Text(), project.Charsets(i.opts), i.frontend.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}
@@ -164,16 +164,16 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Left() {
 		err = signalled(syscall.SIGHUP) // the terminal is gone, and the signal will come
 	}
-	if left := leftRunning(i.front.session.project.launcher.Jobs); left != "" {
+	if left := leftRunning(i.frontend.session.project.launcher.Jobs); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
-	if missing := i.front.session.chat.saver.Missing(); missing != "" && !i.front.discard {
+	if missing := i.frontend.session.chat.saver.Missing(); missing != "" && !i.frontend.discard {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
-	if len(journal.Turns(i.front.session.engine.History())) > 0 && i.front.session.chat.file.Kept() && !i.front.discard {
-		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.front.session.chat.resume()))
+	if len(journal.Turns(i.frontend.session.engine.History())) > 0 && i.frontend.session.chat.file.Kept() && !i.frontend.discard {
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.chat.resume()))
 	}
-	tellTree(i.opts, i.front.run.status, i.front.run.status.tell)
+	tellTree(i.opts, i.frontend.run.status, i.frontend.run.status.tell)
 	return err
 }
 

@@ -190,7 +190,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() }
 
 // sessionProject is the project of a conversation, for the sub-commands in a session.
-type sessionProject struct{ f *front }
+type sessionProject struct{ f *frontend }
 
 // Rules implements [cli.Project].
 func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.Policy, nil }

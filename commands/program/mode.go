@@ -23,13 +23,13 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.P
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
 func (i *interactive) nextMode() string {
-	at := slices.Index(cycle, i.front.session.rules.policy.Mode())
+	at := slices.Index(cycle, i.frontend.session.rules.policy.Mode())
 	for n := range cycle {
-		if i.front.session.rules.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
+		if i.frontend.session.rules.setMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := i.front.session.rules.mode(""); err == nil {
+	if said, err := i.frontend.session.rules.mode(""); err == nil {
 		i.screen.Console.Out.Line(output.Info, "%s", said)
 	}
 	return i.readyPrompt()
@@ -44,5 +44,5 @@ func (i *interactive) readyPrompt() string {
 	case i.screen.Console.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(i.front.session.rules.policy.Mode()))
+	return output.ReadyIn(string(i.frontend.session.rules.policy.Mode()))
 }

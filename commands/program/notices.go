@@ -15,7 +15,7 @@ import (
 type notices struct {
 	status *status
 	warn   func(string) // nil is the status's
-	beside backlog      // of requests while a call was prepared
+	queue  eventQueue   // of requests while a call was prepared
 }
 
 // newNotices returns notices that warn prints, or the status if it is nil.
@@ -26,7 +26,7 @@ func (n *notices) notify(text string) {
 	switch {
 	case n.warn == nil:
 		n.status.notify(text)
-	case !n.beside.offer(engine.Notice{Text: text}):
+	case !n.queue.offer(engine.Notice{Text: text}):
 		n.warn(text)
 	}
 }
@@ -42,14 +42,14 @@ func (n *notices) hooks(h *hook.Hooks) {
 	}
 }
 
-// telling returns a run that also tells what was asked of a model while a call was
+// withNotices returns a run that also tells what was asked of a model while a call was
 // prepared, and what is told of servers and agents, as soon as it yields the next event that
 // is no piece of an answer. Note is called with each of its events before.
-func (n *notices) telling(run engine.Run, note func(engine.Event)) engine.Run {
+func (n *notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			told := func() bool {
-				for _, next := range append(n.beside.take(), n.status.turn.take()...) {
+				for _, next := range append(n.queue.take(), n.status.turn.take()...) {
 					if !yield(next, nil) {
 						return false
 					}
@@ -57,7 +57,7 @@ func (n *notices) telling(run engine.Run, note func(engine.Event)) engine.Run {
 				return true
 			}
 			failed := false
-			defer n.beside.open()()
+			defer n.queue.open()()
 			defer n.status.turn.open()()
 			for ev, err := range run(ctx, parts...) {
 				note(ev)
@@ -82,16 +82,16 @@ func answering(ev engine.Event) bool {
 	return false
 }
 
-// A backlog is events that are not told yet. It is safe for concurrent use: tools run side by
+// An eventQueue is events that are not told yet. It is safe for concurrent use: tools run side by
 // side, and only the run that yields events may write to the terminal meanwhile.
-type backlog struct {
+type eventQueue struct {
 	mu     sync.Mutex
 	events []engine.Event
 	turns  int // that run, and tell what is added
 }
 
 // open lets offer add events until the function that it returns is called.
-func (b *backlog) open() (end func()) {
+func (b *eventQueue) open() (end func()) {
 	count := func(n int) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *backlog) open() (end func()) {
 }
 
 // offer adds an event if a turn runs, which will tell it.
-func (b *backlog) offer(ev engine.Event) bool {
+func (b *eventQueue) offer(ev engine.Event) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.turns == 0 {
@@ -112,13 +112,13 @@ func (b *backlog) offer(ev engine.Event) bool {
 	return true
 }
 
-func (b *backlog) add(ev engine.Event) {
+func (b *eventQueue) add(ev engine.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.events = append(b.events, ev)
 }
 
-func (b *backlog) take() []engine.Event {
+func (b *eventQueue) take() []engine.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	events := b.events

@@ -22,7 +22,7 @@ import (
 
 // once answers one prompt.
 func (r *run) once(ctx context.Context, reporter report.Reporter) error {
-	f := newFront(r)
+	f := newFrontend(r)
 	defer f.close()
 	approver, err := f.approver(ctx)
 	if err != nil {
@@ -40,14 +40,14 @@ func (r *run) once(ctx context.Context, reporter report.Reporter) error {
 }
 
 // reply answers the one prompt of a run, with its numbers in count.
-func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
+func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
 	f.session.project.mcp.await(ctx, f.session.project.status.tell) // whose prompts are commands
 	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
 	})
 	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
-	ask := f.session.prompted()                 // a schema has it asked again
+	ask := f.session.promptRun()                // a schema has it asked again
 	if f.session.Schema == nil {                // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
@@ -67,7 +67,7 @@ func (f *front) reply(ctx context.Context, reporter report.Reporter, count *tall
 
 // approver returns who decides in a run without a session. With --ask-tty it is the
 // user at the terminal, wherever the streams lead; else it is nobody, which is nil.
-func (f *front) approver(ctx context.Context) (engine.Approver, error) {
+func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 	if !f.opts.Flags.AskTTY {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func (f *front) approver(ctx context.Context) (engine.Approver, error) {
 
 // serve holds a session with a program.
 func (r *run) serve(ctx context.Context) error {
-	f := newFront(r)
+	f := newFrontend(r)
 	defer f.close()
 	asker, err := f.approver(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ func newPlans(p *Project, r *rules, session string, recorded bool) *plan.Folder 
 	if recorded {
 		made = filepath.Join(p.store.Temp, "plans.txt")
 	}
-	return &plan.Folder{Workspace: p.workspace, Dir: dir, Made: made, Attended: r.attended,
+	return &plan.Folder{Workspace: p.workspace, Dir: dir, Made: made, HasUser: r.hasUser,
 		Planning: func() bool { return r.policy.Mode() == policy.Plan },
 		Enter:    func() error { return r.setMode(policy.Plan) },
 		Leave:    r.leavePlanMode,

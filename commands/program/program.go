@@ -107,7 +107,7 @@ func Run(p project.Process) (code int) {
 			if r.opts.Flags.Debug {
 				fmt.Fprintln(r.opts.Env.Process.Stderr, r.opts.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
-			code = r.finish(ctx, reporter(), &crash{value: v, goOn: r.status.kept()})
+			code = r.finish(ctx, reporter(), &crash{value: v, resumeCommand: r.status.kept()})
 		}
 	}()
 	if err == nil {
@@ -335,7 +335,7 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.opts.User.Consulted() { // else a question comes first
+	if !r.opts.User.AsksForTrust() { // else a question comes first
 		if err := r.checkOut(ctx); err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (p *Project) loadRules() error {
 		go func() { defer close(tried); l.Last() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.policy, err = project.NewPolicy(p.opts, l, !p.opts.User.Answered(), p.status.notify, func(text string) { p.status.tell(text) })
+	p.policy, err = project.NewPolicy(p.opts, l, !p.opts.User.AnswersQuestions(), p.status.notify, func(text string) { p.status.tell(text) })
 	return err
 }
 

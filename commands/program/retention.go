@@ -15,7 +15,7 @@ import (
 
 // prune deletes the session that is over, if the user wants that, and then those that the
 // settings do not want to be kept. It says what it has deleted.
-func (f *front) prune() {
+func (f *frontend) prune() {
 	shelf := cli.Shelf(f.run.store)
 	if f.discard {
 		switch err := shelf.Remove(f.session.chat.file.ID()); {

@@ -27,23 +27,23 @@ import (
 type rules struct {
 	engine.Policy // guards the files that are not edited like others
 
-	policy   *policy.Policy
-	asker    engine.Approver // who is asked about calls
-	attended bool            // a person is
-	files    func() policy.GuardedFiles
-	project  *Project
-	keeper   *checkpoint.Keeper
-	skills   *skill.Active
-	model    func() string // that is asked
-	recorder *telemetry.Recorder
-	notify   func(string)
-	narrowed atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
+	policy      *policy.Policy
+	asker       engine.Approver // who is asked about calls
+	hasUser     bool            // a person is
+	files       func() policy.GuardedFiles
+	project     *Project
+	keeper      *checkpoint.Keeper
+	skills      *skill.Active
+	model       func() string // that is asked
+	recorder    *telemetry.Recorder
+	notify      func(string)
+	skillPolicy atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
 }
 
 // newRules returns the rules of a conversation with a memory and a keeper.
 func newRules(s *Session, skills *skill.Active) *rules {
 	p, approver := s.project, s.Approver
-	r := &rules{policy: s.Policy, attended: approver != nil, project: p, keeper: s.keeper, skills: skills,
+	r := &rules{policy: s.Policy, hasUser: approver != nil, project: p, keeper: s.keeper, skills: skills,
 		model: s.modelName, recorder: s.models.recorder, notify: s.notices.notify}
 	r.files = func() policy.GuardedFiles {
 		return project.GuardedFiles(p.opts, p.workspace.Roots, p.store.Temp, s.memory.Names())
@@ -65,7 +65,7 @@ func (r *rules) Offers(t engine.Tool) bool {
 			return false
 		}
 	}
-	by := r.narrowed.Load()
+	by := r.skillPolicy.Load()
 	return r.Policy.Offers(t) && (by == nil || by.only.Offers(t))
 }
 
@@ -74,7 +74,7 @@ func (r *rules) Offers(t engine.Tool) bool {
 // activated that nobody need be asked about.
 func (r *rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	r.leaveAuto()
-	if by := r.narrowed.Load(); by != nil && !by.only.Allows(q) {
+	if by := r.skillPolicy.Load(); by != nil && !by.only.Allows(q) {
 		return engine.Deny, engine.Reason{Text: "The command /" + by.name +
 			" allows only other calls (its allowed-tools)."}
 	}
@@ -191,7 +191,7 @@ func (r *rules) revertible() bool {
 // may follow it. It is never yolo that nobody watches.
 func (r *rules) afterPlan() []policy.Mode {
 	before := r.policy.Before()
-	if r.mayUse(before) != nil || before == policy.Yolo && !r.attended {
+	if r.mayUse(before) != nil || before == policy.Yolo && !r.hasUser {
 		before = policy.Default
 	}
 	list := []policy.Mode{before}

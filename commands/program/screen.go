@@ -55,7 +55,7 @@ func (i *interactive) openScreen() error {
 	}
 	config.NextMode = i.nextMode
 	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Env.Process.Lookup}
-	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.front.notify(text) }) })
+	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.frontend.notify(text) }) })
 	return i.screen.Open()
 }
 
@@ -63,10 +63,10 @@ func (i *interactive) openScreen() error {
 // what on it.
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
-	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.front.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
-		Kind:  func(name string) engine.Kind { return engine.KindOf(i.front.session.tools.all, name) },
-		Heard: i.front.session.project.model.lastHeard, Hook: func() string { return i.front.session.hooks.Running() },
-		Files: func() (int, bool) { return i.front.session.keeper.Files() }}
+	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.frontend.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.frontend.session.tools.all, name) },
+		Heard: i.frontend.session.project.model.lastHeard, Hook: func() string { return i.frontend.session.hooks.Running() },
+		Files: func() (int, bool) { return i.frontend.session.keeper.Files() }}
 	if i.opts.Settings.Layout != "plain" {
 		i.screen.Columns = terminal{i.opts}.width
 	}
@@ -74,9 +74,9 @@ func (i *interactive) setUpScreen() {
 	if !i.opts.Settings.Notifications && i.opts.Settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.front.session.project.launcher.Shell),
+	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.frontend.session.project.launcher.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.front.session.chat.file.ID() }, Warn: func(text string) { i.front.notify(text) }}
+		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.frontend.session.chat.file.ID() }, Warn: func(text string) { i.frontend.notify(text) }}
 	if command := i.opts.Settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
@@ -117,9 +117,9 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
 		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
-			Session: func() string { return i.front.session.chat.file.ID() }, Now: time.Now, Warn: warn}
-		if i.front.run.store.Temp != "" {
-			c.Path = filepath.Join(i.front.run.store.Temp, name)
+			Session: func() string { return i.frontend.session.chat.file.ID() }, Now: time.Now, Warn: warn}
+		if i.frontend.run.store.Temp != "" {
+			c.Path = filepath.Join(i.frontend.run.store.Temp, name)
 		}
 		return c
 	}
@@ -129,9 +129,9 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 
 // completion says what the Tab key may make of a line.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
-	names := input.Names{Workspace: i.front.session.project.workspace, Fuzzy: i.opts.Settings.FuzzySearch}
+	names := input.Names{Workspace: i.frontend.session.project.workspace, Fuzzy: i.opts.Settings.FuzzySearch}
 	models := func(context.Context) (names []string) {
-		for _, c := range i.front.session.project.model.presets.Choices() {
+		for _, c := range i.frontend.session.project.model.presets.Choices() {
 			names = append(names, c.Name)
 		}
 		return names
@@ -139,7 +139,7 @@ func (i *interactive) completion(app *commands.Deps) commands.Completion {
 	hooks := func(on bool) func(context.Context) []string {
 		return func(context.Context) []string { return i.opts.Found.Hooks.Ids(on) }
 	}
-	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.front.completeResource,
+	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.frontend.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
 			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
 }

@@ -66,7 +66,9 @@ func (r *run) served(ctx context.Context) error {
 // serveIn serves other programs that work in p.
 func (r *run) serveIn(ctx context.Context, p *Project) error {
 	cfg := mcp.Config{Version: r.opts.Env.Process.Version, Dir: p.opts.Paths.Cwd, Outcome: r.outcome, Clean: r.opts.Secrets.Text,
-		Begin: func(ctx context.Context, w serve.Wish) (*serve.Conversation, error) { return r.converse(ctx, p, w) },
+		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
+			return r.converse(ctx, p, w)
+		},
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
 				RunInfo: report.RunInfo{Version: r.opts.Env.Process.Version,
@@ -89,7 +91,7 @@ func (r *run) serveIn(ctx context.Context, p *Project) error {
 }
 
 // converse begins a conversation for a client.
-func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Conversation, error) {
+func (r *run) converse(ctx context.Context, p *Project, w serve.SessionRequest) (*serve.Conversation, error) {
 	count := newTally()
 	if r.opts.Flags.NoInput {
 		w.Approver = nil
@@ -115,7 +117,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.Wish) (*serve.Co
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.models.router.Shown(), Reporter: to, Tally: count,
 			Session: s.chat.file.ID(), Now: time.Now, FailOnDeny: r.opts.Flags.FailOnDeny,
-			Ask: report.FailTruncated(s.prompted()), Expand: input.Processor(plain)}
+			Ask: report.FailTruncated(s.promptRun()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
 	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {

@@ -33,7 +33,7 @@ func (r *run) serveA2A(ctx context.Context, p *Project) error {
 			cfg := a2a.Config{Version: r.opts.Env.Process.Version, Dir: p.opts.Paths.Cwd, Address: at.URL,
 				Outcome: r.outcome, Clean: r.opts.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
-					w serve.Wish) (*serve.Conversation, error) {
+					w serve.SessionRequest) (*serve.Conversation, error) {
 					return r.converse(ctx, p, w)
 				},
 				Commands: clientCommands(),
@@ -107,7 +107,7 @@ func outside(ctx context.Context, r *run, p *Project, line string) (printed, pro
 		return "", "", err
 	}
 	defer s.Close()
-	f := frontOf(r, s)
+	f := frontendOf(r, s)
 	var out bytes.Buffer
 	app := f.commands(&out, func(engine.Event) {})
 	app.Restart, app.Sessions.Resume, app.Discard = nil, nil, nil

@@ -48,7 +48,7 @@ func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Par
 
 // promptCommands returns the prompts of MCP servers, as commands. What they say of
 // themselves goes to out.
-func (f *front) promptCommands(out io.Writer) (set commands.Set) {
+func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 	for _, p := range f.session.project.mcp.set.Prompts() {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
 		summary := p.Description
@@ -90,7 +90,7 @@ func (f *front) promptCommands(out io.Writer) (set commands.Set) {
 
 // completePrompt returns what an argument of a prompt may become, behind others: its name, or a
 // value that the server offers.
-func (f *front) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
+func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
 	values, open := p.Read(before)
 	offer := func(argument, name, begins string) {
 		for _, v := range f.session.project.mcp.set.Complete(ctx, p, argument, begins, values) {
@@ -140,7 +140,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 }
 
 // completeResource returns what of MCP servers a name behind an @ may become.
-func (f *front) completeResource(ctx context.Context, name string) (found []input.Candidate) {
+func (f *frontend) completeResource(ctx context.Context, name string) (found []input.Candidate) {
 	names, open := f.session.project.mcp.set.CompleteResource(ctx, name)
 	for _, n := range names {
 		found = append(found, input.Candidate{Text: n, Show: n, Open: open[n]})

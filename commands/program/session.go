@@ -126,14 +126,14 @@ func checkInstructions(o *project.Options, cfg func() prompt.Config) error {
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-	return s.prompted()(ctx, parts...)
+	return s.promptRun()(ctx, parts...)
 }
 
-// prompted returns the Run of one prompt. What is said by it again is about the same prompt:
+// promptRun returns the Run of one prompt. What is said by it again is about the same prompt:
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
-func (s *Session) prompted() engine.Run {
-	run := s.hints.Run(s.engine, s.notices.telling(s.chat.file.Begun(media.Keep(s.engine.Run, s.engine.History, s.chat.outputs)), s.note))
+func (s *Session) promptRun() engine.Run {
+	run := s.hints.Run(s.engine, s.notices.withNotices(s.chat.file.Begun(media.Keep(s.engine.Run, s.engine.History, s.chat.outputs)), s.note))
 	if !s.project.opts.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.models.asker, s.engine.History)
 	}
@@ -143,8 +143,8 @@ func (s *Session) prompted() engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			s.project.mcp.await(ctx, s.project.status.tell)
 			s.tools.tellSkills(s.notices.notify)
-			defer s.rules.narrowed.Store(nil)
-			s.rereading(journal.Synced(s.chat.saver.Run(run), s.chat.sync))(ctx, parts...)(yield)
+			defer s.rules.skillPolicy.Store(nil)
+			s.withContextReload(journal.Synced(s.chat.saver.Run(run), s.chat.sync))(ctx, parts...)(yield)
 		}
 	}
 }
@@ -161,10 +161,10 @@ func (s *Session) note(ev engine.Event) {
 	}
 }
 
-// rereading returns a run after which the context files are read again, if one was made by
+// withContextReload returns a run after which the context files are read again, if one was made by
 // it where they are looked for, as /init has it. Where no prompt follows, they are not.
-func (s *Session) rereading(run engine.Run) engine.Run {
-	if !s.project.opts.User.Answered() {
+func (s *Session) withContextReload(run engine.Run) engine.Run {
+	if !s.project.opts.User.AnswersQuestions() {
 		return run
 	}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -205,7 +205,7 @@ func newContext(changes []engine.Change, roots, names []string) string {
 // else is said; 0 is no limit.
 func turns(o *project.Options, c Choice) int {
 	const most = 200
-	if o.User.Attended() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.Says("model.maxSessionTurns") {
+	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.Says("model.maxSessionTurns") {
 		return 0
 	}
 	return most

@@ -231,14 +231,14 @@ func TestHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.opts.Paths.Home = home
-	if got, want := project.NewPlaces(r.opts).Hooks(), filepath.Join(home, "template", "hooks"); got != want {
+	if got, want := project.NewUserDirs(r.opts).Hooks(), filepath.Join(home, "template", "hooks"); got != want {
 		t.Errorf("got %q, not %q", got, want)
 	}
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.opts.Paths.Home = ""
-	if got := project.NewPlaces(r.opts).Hooks(); got != "" {
+	if got := project.NewUserDirs(r.opts).Hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
 	}
 }

@@ -26,7 +26,7 @@ func newSkills(p *Project, c Choice) *skill.Active {
 
 // skillCommands returns the skills, as commands. What happens when one is activated is told
 // by show.
-func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
+func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 	if f.session.tools.skills == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (f *front) skillCommands(show func(engine.Event)) (set commands.Set) {
 				defer f.session.tools.skills.Call(one.Name)()
 				result, err := f.session.engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
-					return nil, input.Unsent(ctx, "/"+name, told(err))
+					return nil, input.Unsent(ctx, "/"+name, userError(err))
 				}
 				f.session.memory.Contents() // before the history has something
 				if err := f.session.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {

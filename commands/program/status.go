@@ -23,7 +23,7 @@ type status struct {
 	// error if the user ends it.
 	wait func(ctx context.Context, doing func() string, work repl.Work) error
 
-	turn     backlog                         // printed with a turn's next event
+	turn     eventQueue                      // printed with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
 	session  atomic.Pointer[Session] // that a front end holds, if it does

@@ -18,7 +18,7 @@ import (
 )
 
 // references is the step that reads what @NAME refers to.
-func (f *front) references(next input.Processor) input.Processor {
+func (f *frontend) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
 		return []input.Source{called{f.session}, resources{f.session.project.mcp.set, f.notify}, f.files()}
 	}
@@ -30,7 +30,7 @@ func (f *front) references(next input.Processor) input.Processor {
 }
 
 // files has what @PATH refers to.
-func (f *front) files() input.Files {
+func (f *frontend) files() input.Files {
 	return input.Files{Workspace: f.session.project.workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
 			parts, skipped, err := f.session.tools.families.Files.ReadMany(ctx, paths, f.session.memory.Discover)
@@ -66,7 +66,7 @@ func attached(parts []*genai.Part) string {
 
 // recall is the step that reads the context files, before the first prompt
 // needs them.
-func (f *front) recall(next input.Processor) input.Processor {
+func (f *frontend) recall(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		f.session.memory.Contents()
 		return next(ctx, parts)
@@ -78,8 +78,8 @@ func (i *interactive) shellStep() *input.Shell {
 	return &input.Shell{
 		Notify: func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
-			i.front.session.memory.Contents()
-			return i.front.session.engine.Add(ctx, parts...)
+			i.frontend.session.memory.Contents()
+			return i.frontend.session.engine.Add(ctx, parts...)
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
 			out := i.screen.Console.Out
@@ -104,13 +104,13 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
-			o = i.front.session.project.launcher.Run(ctx, own)
+			o = i.frontend.session.project.launcher.Run(ctx, own)
 		})
 	if lent {
 		i.screen.Console.Tell(o.Output)
 	} else {
 		c.Output = i.screen.Console.Out.Text
-		o = i.front.session.project.launcher.Run(ctx, c)
+		o = i.frontend.session.project.launcher.Run(ctx, c)
 	}
 	return o
 }
@@ -118,7 +118,7 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
-	return i.front.output(ctx, command, i.show)
+	return i.frontend.output(ctx, command, i.show)
 }
 
 // show prints what happens in a call that is no part of an answer.

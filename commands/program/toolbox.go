@@ -80,7 +80,7 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *toolbox {
 		Topics: o.Settings.Topics,
 	}
 	if !o.Settings.NoCorrection {
-		t.families.Files.Correct = &files.Correction{Asker: s.models.asker, Tell: s.notices.beside.add}
+		t.families.Files.Correct = &files.Correction{Asker: s.models.asker, Tell: s.notices.queue.add}
 	}
 	if o.Settings.WriteTodos {
 		t.families.Todos = &plan.Todos{}

@@ -29,9 +29,9 @@ func (u *updates) begin(ctx context.Context, i *interactive) {
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
 		u.cancel = cancel
 		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
-			i.screen.Show(func() { i.front.run.status.tell(text) })
+			i.screen.Show(func() { i.frontend.run.status.tell(text) })
 		}}
-		things := things(i.opts, sessionProject{i.front}, i.front.run.notify)
+		things := things(i.opts, sessionProject{i.frontend}, i.frontend.run.notify)
 		u.done.Go(func() {
 			defer u.panic.Catch()
 			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, things...)

@@ -111,7 +111,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request, tasks []*task,
 		known, task := t.known, t.kept.Task
 		t.mu.Unlock()
 		if known == nil && fresh == nil {
-			talk, err := s.Begin(r.Context(), serve.Wish{Notify: func(string) {}})
+			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})
 			if err != nil {
 				write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
 				return

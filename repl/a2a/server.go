@@ -28,7 +28,7 @@ type Config struct {
 	Address string // where the server is spoken to
 
 	// Begin begins the conversation of a name, or goes on with it.
-	Begin func(ctx context.Context, w serve.Wish) (*serve.Conversation, error)
+	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error)
 
 	Outcome func(error) report.Outcome // classifies how work ended
 	Clean   func(string) string        // takes out secrets

@@ -39,7 +39,7 @@ type served struct {
 }
 
 // work is what is done for a prompt.
-type work func(ctx context.Context, w serve.Wish, to report.Reporter, prompt string) error
+type work func(ctx context.Context, w serve.SessionRequest, to report.Reporter, prompt string) error
 
 // serving serves tasks of a folder, which are worked on by do.
 func serving(t *testing.T, folder string, do work) *served {
@@ -56,7 +56,7 @@ func serving(t *testing.T, folder string, do work) *served {
 				Clean:   func(s string) string { return s },
 				Warn:    func(said string) { s.warned = append(s.warned, said) },
 				Servers: func() []Connected { return nil },
-				Begin: func(_ context.Context, w serve.Wish) (*serve.Conversation, error) {
+				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
 					return &serve.Conversation{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil }, Close: func() {},
 						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) },
 						Again: func(ctx context.Context, _ string, _ map[string]any, _ func(engine.Event)) (bool, error) {
@@ -155,7 +155,7 @@ func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *
 	t.Helper()
 	gate := make(chan struct{})
 	var told atomic.Int64
-	s = serving(t, t.TempDir(), func(ctx context.Context, _ serve.Wish, to report.Reporter, _ string) error {
+	s = serving(t, t.TempDir(), func(ctx context.Context, _ serve.SessionRequest, to report.Reporter, _ string) error {
 		for <-gate; ctx.Err() == nil; told.Add(mostPiece) {
 			to.Event(engine.Text{Delta: strings.Repeat("x", mostPiece)})
 		}
@@ -234,7 +234,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	kept(t, folder, mostTasks-mostBusy, protocol.TaskStateCompleted)
-	s := serving(t, folder, func(ctx context.Context, w serve.Wish, _ report.Reporter, prompt string) error {
+	s := serving(t, folder, func(ctx context.Context, w serve.SessionRequest, _ report.Reporter, prompt string) error {
 		if prompt == "ask" {
 			_, err := w.Approver.Approve(ctx, engine.Proposal{ID: "1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write_file"}}})
 			return err
@@ -289,7 +289,7 @@ func TestTooManyAtOnce(t *testing.T) {
 func TestAnsweredWhilePutAside(t *testing.T) {
 	t.Parallel()
 	aside, gate, allowed := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
-	s := serving(t, t.TempDir(), func(ctx context.Context, w serve.Wish, _ report.Reporter, prompt string) error {
+	s := serving(t, t.TempDir(), func(ctx context.Context, w serve.SessionRequest, _ report.Reporter, prompt string) error {
 		if prompt != "ask" {
 			<-ctx.Done()
 			return ctx.Err()
@@ -343,7 +343,7 @@ func TestAnsweredWhilePutAside(t *testing.T) {
 // Tasks that nothing is ever said in are bounded, and keep nobody from saying something.
 func TestUnusedTasks(t *testing.T) {
 	t.Parallel()
-	s := serving(t, t.TempDir(), func(context.Context, serve.Wish, report.Reporter, string) error { return nil })
+	s := serving(t, t.TempDir(), func(context.Context, serve.SessionRequest, report.Reporter, string) error { return nil })
 	for i := range mostUnused + 2 {
 		body := s.post("tasks", "{}")
 		b, err := io.ReadAll(body)

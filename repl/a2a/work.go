@@ -74,7 +74,7 @@ func (u *turn) work() error {
 	t := u.task
 	if t.talk == nil {
 		talk, err := t.server.Begin(t.server.ctx,
-			serve.Wish{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
+			serve.SessionRequest{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
 		if err != nil {
 			return err
 		}

@@ -24,11 +24,11 @@ import (
 )
 
 // A run works on the prompts of a session.
-type run func(ctx context.Context, w Wish, said string) iter.Seq2[engine.Event, error]
+type run func(ctx context.Context, w SessionRequest, said string) iter.Seq2[engine.Event, error]
 
 // events is a run that yields events.
 func events(all ...engine.Event) run {
-	return func(context.Context, Wish, string) iter.Seq2[engine.Event, error] {
+	return func(context.Context, SessionRequest, string) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for _, ev := range all {
 				if !yield(ev, nil) {
@@ -50,7 +50,7 @@ func config(work run, hints *steer.Hints) Config {
 			}
 			return o
 		},
-		Begin: func(_ context.Context, w Wish) (*Conversation, error) {
+		Begin: func(_ context.Context, w SessionRequest) (*Conversation, error) {
 			if w.Dir == "/fails" {
 				return nil, errors.New("auth")
 			}
@@ -190,7 +190,7 @@ func TestWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := edit(t, config(func(_ context.Context, _ Wish, said string) iter.Seq2[engine.Event, error] {
+			e := edit(t, config(func(_ context.Context, _ SessionRequest, said string) iter.Seq2[engine.Event, error] {
 				return func(yield func(engine.Event, error) bool) { yield(nil, errors.New(said)) }
 			}, nil))
 			e.begin()
@@ -244,7 +244,7 @@ func TestTooLong(t *testing.T) {
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var order []string
-		e := edit(t, config(func(ctx context.Context, _ Wish, said string) iter.Seq2[engine.Event, error] {
+		e := edit(t, config(func(ctx context.Context, _ SessionRequest, said string) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
 				order = append(order, said)
 				if said == "wait" {
@@ -291,7 +291,7 @@ func TestOrder(t *testing.T) {
 // No more prompts wait than there is room for.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := edit(t, config(func(ctx context.Context, _ Wish, said string) iter.Seq2[engine.Event, error] {
+		e := edit(t, config(func(ctx context.Context, _ SessionRequest, said string) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) { <-ctx.Done() }
 		}, nil))
 		e.begin()
@@ -329,7 +329,7 @@ func TestFull(t *testing.T) {
 func TestNotReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := 0
-		e := edit(t, config(func(ctx context.Context, _ Wish, _ string) iter.Seq2[engine.Event, error] {
+		e := edit(t, config(func(ctx context.Context, _ SessionRequest, _ string) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
 				for made = 0; ctx.Err() == nil && yield(engine.Text{Delta: "x"}, nil); made++ {
 				}
@@ -356,7 +356,7 @@ func TestHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hints, proceed := &steer.Hints{}, make(chan bool)
 		var order []string
-		e := edit(t, config(func(_ context.Context, _ Wish, said string) iter.Seq2[engine.Event, error] {
+		e := edit(t, config(func(_ context.Context, _ SessionRequest, said string) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
 				order = append(order, said)
 				if said != "first" {
@@ -415,7 +415,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""
-			e := edit(t, config(func(ctx context.Context, w Wish, _ string) iter.Seq2[engine.Event, error] {
+			e := edit(t, config(func(ctx context.Context, w SessionRequest, _ string) iter.Seq2[engine.Event, error] {
 				return func(yield func(engine.Event, error) bool) {
 					q := p
 					q.Intent.Questions = c.questions

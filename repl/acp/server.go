@@ -30,7 +30,7 @@ type Config struct {
 	Authenticate func(ctx context.Context, l Login) error
 
 	// Begin begins a session, or goes on with one.
-	Begin func(ctx context.Context, w Wish) (*Conversation, error)
+	Begin func(ctx context.Context, w SessionRequest) (*Conversation, error)
 
 	// List returns the sessions that were kept of a directory, "" for all that are known.
 	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
@@ -59,8 +59,8 @@ type Gateway struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// A Wish says which session is to begin.
-type Wish struct {
+// A SessionRequest says which session is to begin.
+type SessionRequest struct {
 	Dir         string // absolute
 	Directories []string
 	Session     string // that is gone on with, "" for a new one

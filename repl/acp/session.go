@@ -52,7 +52,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		return nil, invalid("sessionId is needed")
 	}
 	return c.later(func() (any, error) {
-		h, err := c.hold(ctx, Wish{Dir: filepath.Clean(p.Cwd), Directories: p.Directories,
+		h, err := c.hold(ctx, SessionRequest{Dir: filepath.Clean(p.Cwd), Directories: p.Directories,
 			Servers: p.Servers, Session: string(p.SessionID)})
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 }
 
 // hold begins the session of a wish.
-func (c *client) hold(ctx context.Context, w Wish) (*held, error) {
+func (c *client) hold(ctx context.Context, w SessionRequest) (*held, error) {
 	h := &held{client: c, id: protocol.SessionId(w.Session), view: view{calls: map[string]*call{}}}
 	h.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()

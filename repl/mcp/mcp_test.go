@@ -60,7 +60,7 @@ func config(work func(ctx context.Context, to report.Reporter) error) Config {
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})
 		},
-		Begin: func(_ context.Context, w serve.Wish) (*serve.Conversation, error) {
+		Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
 			if w.Name == "taken" {
 				return nil, errors.New("it is taken")
 			}

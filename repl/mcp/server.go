@@ -24,7 +24,7 @@ type Config struct {
 	Dir     string // that is worked in, as people read it
 
 	// Begin begins the conversation of a name, or goes on with it, or one without a name.
-	Begin func(ctx context.Context, w serve.Wish) (*serve.Conversation, error)
+	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error)
 
 	// Reporter returns a reporter that writes a task to out as a JSON document.
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
@@ -179,7 +179,7 @@ func (c *client) hold(ctx context.Context, name string) (h *held, done func(), e
 		return h, done, nil
 	}
 	h.asker = &asker{client: c}
-	w := serve.Wish{Name: name, Notify: h.asker.notify}
+	w := serve.SessionRequest{Name: name, Notify: h.asker.notify}
 	c.mu.Lock()
 	if c.asks {
 		w.Approver = h.asker

@@ -35,8 +35,8 @@ type Folder struct {
 	Brings  []string
 	Caution []bool
 
-	// Wishes are what it wants to run, which is decided about in the same question.
-	Wishes []Wish
+	// Items are what it wants to run, which is decided about in the same question.
+	Items []ConsentItem
 }
 
 // An Entry is what the user says about a folder and, in Both, about what it wants to run.
@@ -57,8 +57,8 @@ const (
 	NeverRun
 )
 
-// A Wish is a command that a folder wants to run, or an agent that it brings.
-type Wish struct {
+// A ConsentItem is a command that a folder wants to run, or an agent that it brings.
+type ConsentItem struct {
 	Title   string   // what it is
 	Agent   bool     // it is an agent
 	Idle    bool     // and nothing runs for it but what the model asks for
@@ -107,7 +107,7 @@ func (f Folder) Weak() (n int) {
 func (f Folder) Options() (list []Option[Entry]) {
 	parent := filepath.Dir(f.Path)
 	confined, yes := "", func(d Decision) Entry { return Entry{Folder: d} }
-	if len(f.Wishes) > 0 {
+	if len(f.Items) > 0 {
 		confined = ", and run what it wants to confined"
 		yes = func(d Decision) Entry { return Entry{d, RunConfined, true} }
 	}
@@ -118,9 +118,9 @@ func (f Folder) Options() (list []Option[Entry]) {
 			"trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent) + confined, yes(TrustParent)})
 	}
 	list = append(list, Option[Entry]{"3", "never", "don't trust it, and don't ask again", Entry{Folder: DoNotTrust}})
-	for _, o := range ConsentOptions(f.Wishes) {
+	for _, o := range ConsentOptions(f.Items) {
 		switch {
-		case len(f.Wishes) == 0:
+		case len(f.Items) == 0:
 		case o.Answer == RunFree:
 			list = append(list, Option[Entry]{"4", "trust_unconfined", "trust it, and " + o.Text, Entry{TrustFolder, RunFree, true}})
 		case o.Answer == NeverRun:
@@ -142,15 +142,15 @@ func (f Folder) wide(path string) string {
 }
 
 // ConsentTitle asks whether what a folder wants may be; each wish stands below that.
-func ConsentTitle(folder string, wishes []Wish) string {
+func ConsentTitle(folder string, wishes []ConsentItem) string {
 	return "this project " + Wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
 }
 
 // ConsentOptions returns what can be said about wishes of a folder.
-func ConsentOptions(wishes []Wish) []Option[Consent] {
+func ConsentOptions(wishes []ConsentItem) []Option[Consent] {
 	never, later := Option[Consent]{"3", "never", "never run them, unless they change",
 		NeverRun}, Option[Consent]{"", "not_now", "leave them out this time", NotThisTime}
-	if !slices.ContainsFunc(wishes, func(w Wish) bool { return !w.Idle }) {
+	if !slices.ContainsFunc(wishes, func(w ConsentItem) bool { return !w.Idle }) {
 		never.Text = "never, unless they change"
 		return []Option[Consent]{{"1", "agree",
 			"let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
@@ -176,7 +176,7 @@ func ConsentOptions(wishes []Wish) []Option[Consent] {
 }
 
 // Wanted says what a folder wants.
-func Wanted(wishes []Wish) string {
+func Wanted(wishes []ConsentItem) string {
 	agents := 0
 	for _, w := range wishes {
 		if w.Agent {
@@ -208,7 +208,7 @@ type Script struct {
 func (s Script) Long() bool { return s.Lines > longestScript }
 
 // Scripts reads the files that a wish names.
-func (w Wish) Scripts(folder string) (list []Script) {
+func (w ConsentItem) Scripts(folder string) (list []Script) {
 	for _, name := range w.Files {
 		b, err := disk.Read(name, 1<<20)
 		s := Script{Lines: strings.Count(string(b), "\n") + 1, Err: err}

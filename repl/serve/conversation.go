@@ -9,8 +9,8 @@ import (
 	"gemline/repl/report"
 )
 
-// A Wish says which conversation is to begin.
-type Wish struct {
+// A SessionRequest says which conversation is to begin.
+type SessionRequest struct {
 	Name     string            // "" is one for a single call
 	Approver engine.Approver   // nil if nobody can be asked
 	Notify   func(text string) // tells what is odd but no error

@@ -59,7 +59,7 @@ type (
 // before the conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
 func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
-		Wishes: wishItems(f.Path, f.Wishes)}
+		Wishes: wishItems(f.Path, f.Items)}
 	for i, b := range f.Brings {
 		r.Brings = append(r.Brings, broughtLine{output.EscapeLine(b), i < len(f.Caution) && f.Caution[i]})
 	}
@@ -68,7 +68,7 @@ func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.E
 
 // Consent asks the client whether what a folder wants may be, before the conversation
 // begins or in a turn. If nobody answers, it may not be this time.
-func (c *Conversation) Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error) {
+func (c *Conversation) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
 		Folder: output.EscapeLine(folder), Wishes: wishItems(folder, wishes)}
 	answer, err := consult(ctx, c, r, question.ConsentOptions(wishes))
@@ -79,7 +79,7 @@ func (c *Conversation) Consent(ctx context.Context, folder string, wishes []ques
 }
 
 // wishItems returns what a folder wants to run, each with the files that run for it.
-func wishItems(folder string, wishes []question.Wish) (list []wishItem) {
+func wishItems(folder string, wishes []question.ConsentItem) (list []wishItem) {
 	for _, w := range wishes {
 		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command),
 			Only: output.EscapeLine(w.Only)}

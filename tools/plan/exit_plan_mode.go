@@ -40,7 +40,7 @@ func (p *Folder) ExitTool() engine.Tool {
 					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed,
 						Message: "Plan mode is off already."}
 				}
-				if !p.Attended {
+				if !p.HasUser {
 					return p.alone(a.Name, host)
 				}
 				return p.ask(ctx, host, tool, a.Name)

@@ -45,8 +45,8 @@ type Folder struct {
 	Leave func(mode string) (said string, err error)
 	Modes func() []Mode
 
-	// Attended says that somebody can approve of plans.
-	Attended bool
+	// HasUser says that somebody can approve of plans.
+	HasUser bool
 
 	entered  atomic.Bool            // plan mode was the model's wish
 	approved atomic.Pointer[string] // the plan that was approved last

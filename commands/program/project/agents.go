@@ -179,7 +179,7 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 // item returns an agent with its own servers, in the form that the user agrees to.
 func (a *agentSet) item(d agent.Definition) item {
 	return item{projects: d.Source == AgentOfProject,
-		wish: question.Wish{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
+		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
 			Agent: true, Idle: len(d.Servers) == 0},
 		starts: func() (all consent.Started, print string) {
 			for _, m := range settings.ServersIn(d.Servers, nil) {

@@ -11,7 +11,7 @@ import (
 func checkItem(o *Options) item {
 	command := o.Settings.Check
 	return item{projects: command != "" && command != o.userSettings.Check, confined: true,
-		wish: question.Wish{Title: "check of the model's work, confined in any case", Command: command},
+		consent: question.ConsentItem{Title: "check of the model's work, confined in any case", Command: command},
 		starts: func() (consent.Started, string) {
 			s := startedFiles(o, o.Paths.Cwd, nil, nil, command)
 			return s, s.Fingerprint("check", command)
@@ -37,7 +37,7 @@ func (o *Options) LoadCheck(notify func(string)) (check string) {
 	case said == "" && agreedByFlag(o, i):
 	case said == "":
 		notify("the check of this project does not run, since nobody has agreed to it: " +
-			text.OneLine(i.wish.Command, LongestName) + howAgreed)
+			text.OneLine(i.consent.Command, LongestName) + howAgreed)
 		fallthrough
 	default:
 		check = o.userSettings.Check

@@ -16,9 +16,9 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// agreements are the user's decisions about what a project wants to run, by fingerprint: the
+// consents are the user's decisions about what a project wants to run, by fingerprint: the
 // stored ones and those of this run. They are safe for concurrent use.
-type agreements struct {
+type consents struct {
 	record consent.Record
 	folder func() string   // the folder that the decisions are about
 	kept   func() error    // reads the stored decisions, once
@@ -30,9 +30,9 @@ type agreements struct {
 	before bool            // something was agreed to by an earlier form of fingerprint
 }
 
-// newAgreements returns the agreements about the folder, which are read at first use.
-func newAgreements(o *Options) *agreements {
-	a := &agreements{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
+// newConsents returns the agreements about the folder, which are read at first use.
+func newConsents(o *Options) *consents {
+	a := &consents{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
 		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(func() []string { return otherNames(o) })}
 	a.kept = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
@@ -49,14 +49,14 @@ func newAgreements(o *Options) *agreements {
 // An item is a program that a folder brings.
 type item struct {
 	projects bool                             // the project brings it, and not the user
-	wish     question.Wish                    // for the question, without what the item starts
+	consent  question.ConsentItem             // for the question, without what the item starts
 	starts   func() (consent.Started, string) // finds what the item starts now, with its fingerprint
 	confined bool                             // confined whatever the user agrees to
 }
 
 // said returns the rights that the user gave an item in its present form, "" if the user has
 // not decided. The user's own items have all rights.
-func (a *agreements) said(i item) consent.Rights {
+func (a *consents) said(i item) consent.Rights {
 	if !i.projects {
 		return consent.All
 	}
@@ -66,20 +66,20 @@ func (a *agreements) said(i item) consent.Rights {
 
 // rights is said for an item that starts. Files of the project that run with all rights are
 // held from then on, whoever has set up the item.
-func (a *agreements) rights(i item) consent.Rights {
+func (a *consents) rights(i item) consent.Rights {
 	s, print := i.starts()
 	r := consent.All
 	if i.projects {
 		r = a.of(print)
 	}
 	if r == consent.All {
-		a.hold(s)
+		a.protect(s)
 	}
 	return r
 }
 
 // of returns the rights that were given to a fingerprint.
-func (a *agreements) of(print string) consent.Rights {
+func (a *consents) of(print string) consent.Rights {
 	a.kept() // why it can't be read is told where it matters
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,13 +87,13 @@ func (a *agreements) of(print string) consent.Rights {
 }
 
 // open returns the items that the user has not decided about.
-func (a *agreements) open(items ...item) (list []wish) {
+func (a *consents) open(items ...item) (list []undecided) {
 	for _, i := range items {
 		if a.said(i) != "" {
 			continue
 		}
 		s, print := i.starts()
-		w := wish{i.wish, print}
+		w := undecided{i.consent, print}
 		if w.Files = append(w.Files, s.Files...); !i.confined {
 			w.Only = s.Unsure
 		}
@@ -102,8 +102,8 @@ func (a *agreements) open(items ...item) (list []wish) {
 	return list
 }
 
-// hold protects files of the project that start with all rights from changes.
-func (a *agreements) hold(s consent.Started) {
+// protect protects files of the project that start with all rights from changes.
+func (a *consents) protect(s consent.Started) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, path := range s.Held() {
@@ -111,10 +111,10 @@ func (a *agreements) hold(s consent.Started) {
 	}
 }
 
-// held returns the files and directories that confined programs can't change, and tools not
+// readOnlyPaths returns the files and directories that confined programs can't change, and tools not
 // without a question: what the user agreed to run with all rights, and the configuration of
 // gemline and git.
-func (a *agreements) held() []string {
+func (a *consents) readOnlyPaths() []string {
 	if a == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (a *agreements) held() []string {
 }
 
 // running returns the files and directories that start with all rights.
-func (a *agreements) running() []string {
+func (a *consents) running() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Sorted(maps.Keys(a.free))
@@ -189,7 +189,7 @@ func variables(env map[string]string) (list []string) {
 }
 
 // give notes rights by fingerprint.
-func (a *agreements) give(given map[string]consent.Rights) {
+func (a *consents) give(given map[string]consent.Rights) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	maps.Copy(a.given, given)
@@ -198,7 +198,7 @@ func (a *agreements) give(given map[string]consent.Rights) {
 // agreedByFlag reports whether the command line stands for an agreement to an item, as it
 // does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
 func agreedByFlag(o *Options, i item) bool {
-	by := trustedByFlag(o) && !o.User.Consulted()
+	by := trustedByFlag(o) && !o.User.AsksForTrust()
 	if by {
 		_, print := i.starts()
 		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
@@ -209,23 +209,23 @@ func agreedByFlag(o *Options, i item) bool {
 // howAgreed says where the user can agree to a project's wishes.
 const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
 
-// A wish is a program that the project wants to run and that the user has not decided about.
+// An undecided is a program that the project wants to run and that the user has not decided about.
 // Its fingerprint is taken before it is shown: a later change makes it another wish.
-type wish struct {
-	question.Wish
+type undecided struct {
+	question.ConsentItem
 	print string
 }
 
 // Agree asks about the project's wishes that are new or have changed, and stores the answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.agreed.given // together with the folder
-	o.agreed = newAgreements(o)
+	o.agreed = newConsents(o)
 	o.agreed.give(said)
 	return o.agreed.ask(ctx, user.Consent, wanted(o, notify), notify)
 }
 
 // wanted returns the project's wishes.
-func wanted(o *Options, notify func(string)) (all []wish) {
+func wanted(o *Options, notify func(string)) (all []undecided) {
 	var err error
 	o.Found.Hooks, o.Found.agents = FindHooks(o), newAgentSet(o)
 	if o.Found.discovery, err = newDiscovery(o); err != nil {
@@ -237,19 +237,19 @@ func wanted(o *Options, notify func(string)) (all []wish) {
 }
 
 // asking asks whether a folder's wishes may run, as a [Consenter] does.
-type asking func(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
+type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
 // ask asks about wishes, and stores the answer unless all is left open.
-func (a *agreements) ask(ctx context.Context, ask asking, wishes []wish, notify func(string)) error {
+func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
 	}
 	if a.before {
 		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
 	}
-	shown := make([]question.Wish, len(wishes))
+	shown := make([]question.ConsentItem, len(wishes))
 	for i, w := range wishes {
-		shown[i] = w.Wish
+		shown[i] = w.ConsentItem
 	}
 	answer, err := ask(ctx, a.folder(), shown)
 	if err == nil {
@@ -259,7 +259,7 @@ func (a *agreements) ask(ctx context.Context, ask asking, wishes []wish, notify 
 }
 
 // keep stores the answer about wishes, unless all is left open.
-func (a *agreements) keep(ctx context.Context, wishes []wish, answer question.Consent, notify func(string)) {
+func (a *consents) keep(ctx context.Context, wishes []undecided, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]
 	if rights == "" {

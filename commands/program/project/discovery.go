@@ -18,7 +18,7 @@ import (
 type discovery struct {
 	tools.Discovery
 	project bool // the project's settings have a part in it
-	agreed  *agreements
+	agreed  *consents
 	start   func() consent.Started // finds what is started
 
 	mu    sync.Mutex
@@ -57,7 +57,7 @@ func (o *Options) LoadDiscovery(notify func(string)) {
 // item returns the commands in the form that the user agrees to.
 func (d *discovery) item() item {
 	return item{projects: d.project,
-		wish: question.Wish{Title: "tools that the first command declares and the second carries out",
+		consent: question.ConsentItem{Title: "tools that the first command declares and the second carries out",
 			Command: d.Command + "\n" + d.Call},
 		starts: func() (consent.Started, string) {
 			s := d.start()

@@ -84,7 +84,7 @@ func (h *hookSet) item(k hook.Hook) item {
 	for _, kv := range env {
 		title += ", with " + kv
 	}
-	return item{projects: k.Source == hook.Project, wish: question.Wish{Title: title, Command: k.Command},
+	return item{projects: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
 		starts: func() (consent.Started, string) {
 			s := startedFiles(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
@@ -160,7 +160,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 		o.Found.Hooks = FindHooks(o)
 	}
 	h := o.Found.Hooks
-	watched := o.User.Attended() && o.Settings.ApprovalMode != "yolo"
+	watched := o.User.HasUser() && o.Settings.ApprovalMode != "yolo"
 	for _, w := range h.Wrong {
 		if w.Unguarded() && !watched && !o.Flags.IgnoreUnsupported {
 			return &UnusableHookError{w.Text}
@@ -170,7 +170,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 	for _, x := range o.Active() { // one that is developed here
 		for _, path := range []string{x.Manifest(), x.HooksFile()} {
 			if disk.Inside(o.Paths.Cwd, disk.Follow(path)) {
-				o.agreed.hold(consent.Started{Files: []string{disk.Follow(path)}})
+				o.agreed.protect(consent.Started{Files: []string{disk.Follow(path)}})
 			}
 		}
 	}

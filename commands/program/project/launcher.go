@@ -21,7 +21,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := NewPlaces(o)
+	at := NewUserDirs(o)
 	cfg := launch.Config{Shell: shellSettings(o), Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
@@ -43,7 +43,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err == nil {
 		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: o.Paths.Home}
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
-		l.Agreed = func() []string { return o.agreed.held() }
+		l.Agreed = func() []string { return o.agreed.readOnlyPaths() }
 	}
 	return l, err
 }

@@ -54,7 +54,7 @@ type Options struct {
 	Warnings     []string           // about the settings, printed once
 	loadError    error              // of the settings files, for sub-commands; a run ends with it
 	Trust        trust.Status
-	agreed       *agreements      // about what the project wants to run
+	agreed       *consents        // about what the project wants to run
 	Tree         string           // the name of the run's worktree, "" for none
 	Secrets      *redact.Redactor // takes secrets out of all stored, printed and sent texts
 	Ledger       *disk.Ledger     // of the files that are being written
@@ -104,7 +104,7 @@ func (o *Options) For(session bool) *Options {
 func (o *Options) Read(dir string, managed bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
-	o.kept, o.agreed = &sync.Map{}, newAgreements(o)
+	o.kept, o.agreed = &sync.Map{}, newConsents(o)
 	err := o.load(false)
 	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
@@ -127,7 +127,7 @@ func (o *Options) Read(dir string, managed bool) error {
 			}
 		}
 		return err
-	case o.User.Consulted():
+	case o.User.AsksForTrust():
 		return nil // the user is asked
 	case o.Flags.ACP:
 		return nil // what the folder brings is not used

@@ -11,26 +11,26 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// places knows the paths that commands must not read, and the directories that they share.
-type places struct {
+// userDirs knows the paths that commands must not read, and the directories that they share.
+type userDirs struct {
 	paths   project.Paths
 	env     func(string) string // a variable of the process
 	getenv  func(string) string // the same, or else one of the .env file
 	keyFile string              // of the command line
 }
 
-// NewPlaces returns where things are in this directory.
-func NewPlaces(o *Options) places {
-	return places{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
+// NewUserDirs returns where things are in this directory.
+func NewUserDirs(o *Options) userDirs {
+	return userDirs{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
 }
 
 // place returns the path that a word of the user's means.
-func (p places) place(path string) string {
+func (p userDirs) place(path string) string {
 	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
 // Hooks returns the user's directory with git's hooks for new repositories.
-func (p places) Hooks() (dir string) {
+func (p userDirs) Hooks() (dir string) {
 	home := p.paths.Home
 	if home == "" {
 		return "" // a relative path may lead into the project
@@ -44,7 +44,7 @@ func (p places) Hooks() (dir string) {
 }
 
 // hidden returns the paths that commands can't read.
-func (p places) hidden() []string {
+func (p userDirs) hidden() []string {
 	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.Held(p.paths.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
@@ -55,7 +55,7 @@ func (p places) hidden() []string {
 }
 
 // keptSecret returns paths that may hold secrets, also behind a link of the home directory.
-func (p places) keptSecret() []string {
+func (p userDirs) keptSecret() []string {
 	list := p.hidden()
 	if real := disk.Follow(p.paths.Home); real != p.paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
@@ -66,22 +66,22 @@ func (p places) keptSecret() []string {
 // caches returns the directory of the caches for confined commands of this project, "" if
 // there is no place for it. Confined commands do not share the user's caches, since whoever
 // reads a cache runs what a command has put there.
-func (p places) caches() string { return below(p.cache(), project.Hash(p.paths.Folder(""))) }
+func (p userDirs) caches() string { return below(p.cache(), project.Hash(p.paths.Folder(""))) }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
-func (p places) cache() string { return below(p.userCaches(), "gemline") }
+func (p userDirs) cache() string { return below(p.userCaches(), "gemline") }
 
 // temp returns where the temporary files of confined commands are kept, "" if
 // there is no place for them.
-func (p places) temp() string { return below(p.cache(), "tmp") }
+func (p userDirs) temp() string { return below(p.cache(), "tmp") }
 
 // found returns the file that stores which sandbox was found, "" if there is no place for it.
 // Confined commands can't write it.
-func (p places) found() string { return p.paths.User("gemline", "confinement.json") }
+func (p userDirs) found() string { return p.paths.User("gemline", "confinement.json") }
 
 // goCache returns the build cache of the user's go command, "" if there is no place for it.
-func (p places) goCache() string {
+func (p userDirs) goCache() string {
 	if dir := p.env("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
 	}
@@ -89,7 +89,7 @@ func (p places) goCache() string {
 }
 
 // userCaches returns the directory of the user's caches, "" if there is none.
-func (p places) userCaches() string {
+func (p userDirs) userCaches() string {
 	if dir := p.env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
@@ -111,7 +111,7 @@ func Unkept(o *Options) []string {
 	if o.Paths.Home != "" {
 		list = append(list, o.Paths.User("tmp"), o.Paths.User("history"), o.Paths.User("gemline"))
 	}
-	if dir := NewPlaces(o).cache(); dir != "" {
+	if dir := NewUserDirs(o).cache(); dir != "" {
 		list = append(list, dir)
 	}
 	return list

@@ -156,14 +156,14 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: NewPlaces(b.opts).place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: NewUserDirs(b.opts).place(path), Tier: policy.Admin, Must: true})
 	}
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: NewPlaces(b.opts).place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: NewUserDirs(b.opts).place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},

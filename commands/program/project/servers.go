@@ -229,7 +229,7 @@ func disabledServers(path string) (names []string) {
 
 // item returns a server in the form that the user agrees to.
 func (set *serverSet) item(m mcpServer) item {
-	w := question.Wish{Title: "MCP server " + m.Name}
+	w := question.ConsentItem{Title: "MCP server " + m.Name}
 	if m.Dir != "" {
 		w.Title += ", in " + m.Dir
 	}
@@ -242,7 +242,7 @@ func (set *serverSet) item(m mcpServer) item {
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
 		w.Title += ", with the header " + name
 	}
-	return item{projects: m.projects(), wish: w, starts: func() (consent.Started, string) {
+	return item{projects: m.projects(), consent: w, starts: func() (consent.Started, string) {
 		b, _ := json.Marshal(m.Said)
 		s := startedBy(set.opts, m.Server)
 		return s, s.Fingerprint("mcp", m.Name, string(b))

@@ -15,7 +15,7 @@ import (
 // A Consenter decides what a folder may bring and run: the user at the terminal, or a program.
 type Consenter interface {
 	Trust(context.Context, question.Folder) (question.Entry, error)
-	Consent(ctx context.Context, folder string, wishes []question.Wish) (question.Consent, error)
+	Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 }
 
 // AskTrust asks about the folder, unless the user has decided about it.
@@ -39,11 +39,11 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 }
 
 // foreseen returns the wishes that the folder would have if it was trusted.
-func foreseen(o *Options) []wish {
+func foreseen(o *Options) []undecided {
 	copied := *o
 	in := &copied
 	in.Trust.State = trust.Trusted
-	in.agreed = newAgreements(in)
+	in.agreed = newConsents(in)
 	if in.load(true) != nil { // printed when the settings are read for use
 		return nil
 	}
@@ -51,14 +51,14 @@ func foreseen(o *Options) []wish {
 }
 
 // decide asks about a folder, and stores the answer.
-func decide(ctx context.Context, o *Options, user Consenter, notify func(string), t trust.Status, wishes []wish) (trust.State, question.Entry, error) {
+func decide(ctx context.Context, o *Options, user Consenter, notify func(string), t trust.Status, wishes []undecided) (trust.State, question.Entry, error) {
 	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
 	f.Brings, f.Caution = trust.Brief(t.Brings)
 	for _, w := range wishes {
-		f.Wishes = append(f.Wishes, w.Wish)
+		f.Items = append(f.Items, w.ConsentItem)
 	}
 	said, err := user.Trust(ctx, f)
 	if err != nil || said.Folder == question.NotNow {

@@ -21,13 +21,13 @@ func (u *User) SeveralAnswers() bool {
 	return u.Interactive || u.flags.Talks() || u.flags.ACP || u.Serving != nil
 }
 
-// Attended reports whether anybody is there to ask.
-func (u *User) Attended() bool { return u.Interactive || u.flags.AskTTY }
+// HasUser reports whether anybody is there to ask.
+func (u *User) HasUser() bool { return u.Interactive || u.flags.AskTTY }
 
-// Consulted reports whether anybody is asked about the folder's trust and wishes.
-func (u *User) Consulted() bool { return u.Attended() || u.flags.AskTrust }
+// AsksForTrust reports whether anybody is asked about the folder's trust and wishes.
+func (u *User) AsksForTrust() bool { return u.HasUser() || u.flags.AskTrust }
 
-// Answered reports whether a person or a program answers the model's questions.
-func (u *User) Answered() bool {
-	return u.Attended() || (u.flags.Talks() || u.flags.ACP) && !u.flags.NoInput
+// AnswersQuestions reports whether a person or a program answers the model's questions.
+func (u *User) AnswersQuestions() bool {
+	return u.HasUser() || (u.flags.Talks() || u.flags.ACP) && !u.flags.NoInput
 }
