@@ -140,7 +140,7 @@ func questionsOf(all []engine.Question) []map[string]any {
 type thought struct{ subject, description string }
 
 // A thinker takes what a model thinks apart, piece by piece.
-type thinker struct{ subject, held string }
+type thinker struct{ subject, pending string }
 
 // mostSubject is how many bytes a subject may have.
 const mostSubject = 400
@@ -148,8 +148,8 @@ const mostSubject = 400
 // add takes in a piece, and returns what can be told by now. What may be a part of a subject
 // is held until its end has come.
 func (t *thinker) add(piece string) (told thought, ok bool) {
-	all := t.held + piece
-	t.held = ""
+	all := t.pending + piece
+	t.pending = ""
 	before, rest, opened := strings.Cut(all, "**")
 	subject, after, closed := strings.Cut(rest, "**")
 	switch {
@@ -157,7 +157,7 @@ func (t *thinker) add(piece string) (told thought, ok bool) {
 		t.subject = strings.TrimSpace(subject)
 		return thought{t.subject, strings.TrimLeft(before+after, " \n")}, true
 	case opened && len(rest) <= mostSubject && !strings.Contains(rest, "\n"), strings.HasSuffix(all, "*"):
-		t.held = all
+		t.pending = all
 		return told, false
 	}
 	return thought{t.subject, all}, all != ""
@@ -165,7 +165,7 @@ func (t *thinker) add(piece string) (told thought, ok bool) {
 
 // end returns what is held when an answer is over.
 func (t *thinker) end() (told thought, ok bool) {
-	told = thought{t.subject, t.held}
+	told = thought{t.subject, t.pending}
 	*t = thinker{}
 	return told, told.description != ""
 }

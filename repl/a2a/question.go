@@ -133,8 +133,8 @@ func (q *pending) same(o *pending) bool {
 		q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
 }
 
-// A reaction is what a client says to what is asked.
-type reaction struct {
+// A clientAnswer is what a client says to what is asked.
+type clientAnswer struct {
 	outcome string
 	note    string
 	content *string // that takes the place of what was proposed
@@ -143,17 +143,17 @@ type reaction struct {
 }
 
 // ends reports whether the turn ends with a reaction: nothing is said to the model instead.
-func (r reaction) ends() bool { return r.outcome == refuse && r.note == "" }
+func (r clientAnswer) ends() bool { return r.outcome == refuse && r.note == "" }
 
 // react reads what a client says to what is asked, which has to be offered. Words without an
 // outcome are the reply to a question, or else what the model is told instead: nothing that
 // is merely said allows anything.
-func (q *pending) react(words string, answer map[string]any) (r reaction, err error) {
+func (q *pending) react(words string, answer map[string]any) (r clientAnswer, err error) {
 	if answer == nil {
 		if q.Questions == 1 {
-			return reaction{outcome: proceed, replies: []string{words}}, nil
+			return clientAnswer{outcome: proceed, replies: []string{words}}, nil
 		}
-		return reaction{outcome: refuse, note: words}, nil
+		return clientAnswer{outcome: refuse, note: words}, nil
 	}
 	r.outcome, _ = answer["outcome"].(string)
 	if !slices.Contains(q.Outcomes, r.outcome) {
@@ -200,7 +200,7 @@ func (q *pending) react(words string, answer map[string]any) (r reaction, err er
 
 // answer returns a reaction as the engine has it. It reports false if that is not offered
 // for p.
-func (r reaction) answer(p engine.Proposal) (engine.Answer, bool) {
+func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
 	switch {
 	case r.outcome == refuse:
 		return engine.Refused{Note: r.note}, true

@@ -335,7 +335,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 // begin makes a turn of a task. If there are too many, the one that has been asking for
 // longest is put aside.
 func (s *Server) begin(t *task) (*turn, error) {
-	u := &turn{task: t, answers: make(chan reaction, 1), over: make(chan struct{}),
+	u := &turn{task: t, answers: make(chan clientAnswer, 1), over: make(chan struct{}),
 		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -403,7 +403,7 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 		return nil, nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")
 	}
-	var r reaction
+	var r clientAnswer
 	if asked != nil {
 		if r, err = asked.react(words, answer); err != nil {
 			return nil, nil, err

@@ -32,10 +32,10 @@ type turn struct {
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	prompt  string
-	asked   *pending      // the call that was cut off while it was asked about, nil if none was
-	first   reaction      // to that
-	answers chan reaction // to what is asked
-	over    chan struct{} // closed behind the last of it
+	asked   *pending          // the call that was cut off while it was asked about, nil if none was
+	first   clientAnswer      // to that
+	answers chan clientAnswer // to what is asked
+	over    chan struct{}     // closed behind the last of it
 
 	// Only the goroutine that does the work touches these.
 	calls    map[string]*call    // that are not over, by agent and id

@@ -74,7 +74,7 @@ func modeID(mode string) string {
 }
 
 // mode returns the switch of the approval mode, in the words of editors.
-func (h *held) mode() Switch {
+func (h *session) mode() Switch {
 	sw := h.talk.Mode
 	all := sw.All()
 	for i, p := range all {
@@ -98,7 +98,7 @@ func (h *held) mode() Switch {
 	return sw
 }
 
-func (h *held) modes() *protocol.SessionModeState {
+func (h *session) modes() *protocol.SessionModeState {
 	sw := h.mode()
 	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now())}
 	for _, p := range sw.All() {
@@ -108,7 +108,7 @@ func (h *held) modes() *protocol.SessionModeState {
 	return s
 }
 
-func (h *held) models() *protocol.SessionModelState {
+func (h *session) models() *protocol.SessionModelState {
 	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.talk.Model.Now())}
 	for _, p := range h.talk.Model.All() {
 		s.AvailableModels = append(s.AvailableModels,
@@ -118,7 +118,7 @@ func (h *held) models() *protocol.SessionModelState {
 }
 
 // options returns both, as newer editors read them.
-func (h *held) options() []protocol.SessionConfigOption {
+func (h *session) options() []protocol.SessionConfigOption {
 	option := func(id, name string, sw Switch) protocol.SessionConfigOption {
 		list, category := protocol.SessionConfigSelectOptionsUngrouped{}, protocol.SessionConfigOptionCategory(id)
 		for _, p := range sw.All() {
@@ -132,7 +132,7 @@ func (h *held) options() []protocol.SessionConfigOption {
 }
 
 // tellMode tells the editor the approval mode if it has changed.
-func (h *held) tellMode() {
+func (h *session) tellMode() {
 	now := h.mode().Now()
 	h.mu.Lock()
 	was := h.told
@@ -145,7 +145,7 @@ func (h *held) tellMode() {
 }
 
 // tellCommands tells the editor the slash commands, if it has not got them.
-func (h *held) tellCommands() {
+func (h *session) tellCommands() {
 	all := h.talk.Commands()
 	b, err := json.Marshal(all)
 	if err != nil {

@@ -52,7 +52,7 @@ func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 }
 
 // queued has something wait for its turn, and answers when it is over.
-func (h *held) queued(ctx context.Context, one *prompt) (any, error) {
+func (h *session) queued(ctx context.Context, one *prompt) (any, error) {
 	one.done = make(chan struct{})
 	one.ctx, one.cancel = context.WithCancel(h.ctx)
 	stop := context.AfterFunc(ctx, one.cancel) // the request was given up
@@ -78,7 +78,7 @@ func (p *prompt) wait(ctx context.Context) (any, error) {
 }
 
 // enter has a prompt wait for its turn.
-func (h *held) enter(p *prompt) error {
+func (h *session) enter(p *prompt) error {
 	const most = 100 // prompts
 	c := h.client
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (h *held) enter(p *prompt) error {
 }
 
 // work works on prompts until there are no more.
-func (h *held) work() {
+func (h *session) work() {
 	for p := h.first(); p != nil; p = h.next(p) {
 		h.attend(p)
 	}
@@ -124,7 +124,7 @@ func (p *prompt) isHint() bool {
 }
 
 // given notes which prompts the model was told while it worked.
-func (h *held) given(g *steer.Given) {
+func (h *session) given(g *steer.Given) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
@@ -132,14 +132,14 @@ func (h *held) given(g *steer.Given) {
 	}
 }
 
-func (h *held) wasGiven(p *prompt) bool {
+func (h *session) wasGiven(p *prompt) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return p.given
 }
 
 // attend works on a prompt. Whatever happens, whoever waits for it goes on.
-func (h *held) attend(p *prompt) {
+func (h *session) attend(p *prompt) {
 	defer close(p.done)
 	defer p.cancel()
 	p.err = context.Canceled
@@ -153,14 +153,14 @@ func (h *held) attend(p *prompt) {
 	}
 }
 
-func (h *held) first() *prompt {
+func (h *session) first() *prompt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.queue[0]
 }
 
 // next returns the prompt behind p, which is over; nil if there is none.
-func (h *held) next(p *prompt) *prompt {
+func (h *session) next(p *prompt) *prompt {
 	h.client.mu.Lock()
 	h.client.waiting -= p.size
 	h.client.mu.Unlock()
@@ -174,7 +174,7 @@ func (h *held) next(p *prompt) *prompt {
 }
 
 // stop cancels what the session works on, and what waits.
-func (h *held) stop() {
+func (h *session) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
@@ -183,7 +183,7 @@ func (h *held) stop() {
 }
 
 // running returns the context of the prompt that is worked on.
-func (h *held) running() context.Context {
+func (h *session) running() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
@@ -193,7 +193,7 @@ func (h *held) running() context.Context {
 }
 
 // ask has the model work on a prompt, and says how that ended.
-func (h *held) ask(p *prompt) (any, error) {
+func (h *session) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
 	if h.talk.Hints != nil {
@@ -224,7 +224,7 @@ func (h *held) ask(p *prompt) (any, error) {
 }
 
 // converse carries out commands and says the rest to the model.
-func (h *held) converse(p *prompt) (failure error) {
+func (h *session) converse(p *prompt) (failure error) {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ type client struct {
 	mu       sync.Mutex
 	begun    bool
 	can      capabilities
-	sessions map[string]*held
+	sessions map[string]*session
 	opening  int // sessions that will have begun soon
 	waiting  int // bytes of prompts
 	calls    sync.WaitGroup
@@ -153,7 +153,7 @@ type capabilities struct {
 
 // Serve answers an editor over s, until the editor is gone or ctx is over.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
-	c := &client{Config: cfg, sessions: map[string]*held{}}
+	c := &client{Config: cfg, sessions: map[string]*session{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	ready := make(chan struct{})
 	h := rpc.Handler{LSPDialect: true, MaxConcurrent: mostRequests,

@@ -14,8 +14,8 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A held is a session of an editor's.
-type held struct {
+// A session is a session of an editor's.
+type session struct {
 	client *client
 	id     protocol.SessionId
 	talk   *Conversation
@@ -52,7 +52,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		return nil, invalid("sessionId is needed")
 	}
 	return c.later(func() (any, error) {
-		h, err := c.hold(ctx, SessionRequest{Dir: filepath.Clean(p.Cwd), Directories: p.Directories,
+		h, err := c.beginSession(ctx, SessionRequest{Dir: filepath.Clean(p.Cwd), Directories: p.Directories,
 			Servers: p.Servers, Session: string(p.SessionID)})
 		if err != nil {
 			return nil, err
@@ -71,9 +71,9 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 	})
 }
 
-// hold begins the session of a wish.
-func (c *client) hold(ctx context.Context, w SessionRequest) (*held, error) {
-	h := &held{client: c, id: protocol.SessionId(w.Session), view: view{calls: map[string]*call{}}}
+// beginSession begins the session of a wish.
+func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, error) {
+	h := &session{client: c, id: protocol.SessionId(w.Session), view: view{calls: map[string]*call{}}}
 	h.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	_, open := c.sessions[w.Session]
@@ -116,7 +116,7 @@ func (c *client) hold(ctx context.Context, w SessionRequest) (*held, error) {
 }
 
 // find returns the session of an id.
-func (c *client) find(id protocol.SessionId) (*held, error) {
+func (c *client) find(id protocol.SessionId) (*session, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h := c.sessions[string(id)]; h != nil {

@@ -51,7 +51,7 @@ const (
 )
 
 // update tells the editor something of the session.
-func (h *held) update(what any) {
+func (h *session) update(what any) {
 	h.client.conn.Notify(h.ctx, protocol.ClientMethodSessionUpdate, struct {
 		Session protocol.SessionId `json:"sessionId"`
 		Update  any                `json:"update"`
@@ -68,27 +68,27 @@ type chunk struct {
 func words(s string) any { return protocol.ContentBlockText{Type: "text", Text: s} }
 
 // say tells the editor something as the model's answer.
-func (h *held) say(s string) { h.chunk("agent_message_chunk", s) }
+func (h *session) say(s string) { h.chunk("agent_message_chunk", s) }
 
 // note tells the editor something beside the answer.
-func (h *held) note(s string) { h.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
+func (h *session) note(s string) { h.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
 
 // warn tells the editor what is odd.
-func (h *held) warn(s string) { h.note("warning: " + s) }
+func (h *session) warn(s string) { h.note("warning: " + s) }
 
-func (h *held) chunk(what, s string) {
+func (h *session) chunk(what, s string) {
 	if s = h.client.plain(s); s != "" {
 		h.update(chunk{what, words(s)})
 	}
 }
 
 // line returns a text as a title.
-func (h *held) line(s string) string {
+func (h *session) line(s string) string {
 	return output.EscapeLine(text.OneLine(h.client.plain(s), longestTitle))
 }
 
 // show tells the editor what happens.
-func (h *held) show(ev engine.Event) {
+func (h *session) show(ev engine.Event) {
 	h.talk.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
 	agent, ev := engine.Source(ev)
@@ -159,7 +159,7 @@ func kindOf(k engine.Kind) protocol.ToolKind {
 }
 
 // call returns what is known of a call.
-func (h *held) call(id string) *call {
+func (h *session) call(id string) *call {
 	c := h.view.calls[id]
 	if c == nil {
 		c = &call{}
@@ -169,7 +169,7 @@ func (h *held) call(id string) *call {
 }
 
 // begin shows that a call begins, or waits for an answer, with what it will do.
-func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
+func (h *session) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
 	more []protocol.ToolCallContent) {
 	c := h.call(id)
 	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
@@ -202,7 +202,7 @@ func (h *held) begin(id, name, agent string, in engine.Intent, status protocol.T
 }
 
 // input returns the arguments of a call, without secrets, nil if they are long.
-func (h *held) input(args map[string]any) any {
+func (h *session) input(args map[string]any) any {
 	b, err := text.JSON(args, "")
 	if err != nil || len(args) == 0 || len(b) > longestInput {
 		return nil
@@ -229,7 +229,7 @@ func locations(in engine.Intent) (list []protocol.ToolCallLocation) {
 }
 
 // detail returns what a call will do.
-func (h *held) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
+func (h *session) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
 	if e := in.Edit; e != nil && len(e.Before)+len(e.After) <= longestEdit {
 		what, before := "modify", new(h.client.plain(e.Before))
 		if e.Made {
@@ -248,7 +248,7 @@ func (h *held) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolC
 }
 
 // text returns a text as the content of a call, if it is one.
-func (h *held) text(s string) []protocol.ToolCallContent {
+func (h *session) text(s string) []protocol.ToolCallContent {
 	if s = h.client.plain(s); s == "" {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (h *held) text(s string) []protocol.ToolCallContent {
 
 // printed shows what a running program prints: as it comes where the editor has a place for
 // it, else its end, now and then.
-func (h *held) printed(ev engine.Output) {
+func (h *session) printed(ev engine.Output) {
 	c := h.call(ev.ID)
 	if !c.shown {
 		return
@@ -292,7 +292,7 @@ func validEnd(b []byte) []byte {
 }
 
 // finish shows how a call ended.
-func (h *held) finish(ev engine.Finished, agent string) {
+func (h *session) finish(ev engine.Finished, agent string) {
 	c := h.call(ev.ID)
 	delete(h.view.calls, ev.ID)
 	if ev.Name == todosName && ev.Err == nil {
@@ -337,7 +337,7 @@ func exitCode(ev engine.Finished) int {
 }
 
 // checked shows how a check ended.
-func (h *held) checked(ev engine.Checked) {
+func (h *session) checked(ev engine.Checked) {
 	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
 	if ev.Err != nil {
 		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
@@ -348,7 +348,7 @@ func (h *held) checked(ev engine.Checked) {
 }
 
 // plan shows what the model means to do.
-func (h *held) plan(args map[string]any) {
+func (h *session) plan(args map[string]any) {
 	var said struct {
 		Todos []struct{ Description, Status string }
 	}
@@ -372,7 +372,7 @@ func (h *held) plan(args map[string]any) {
 }
 
 // replay tells the editor what was said before.
-func (h *held) replay(ctx context.Context) {
+func (h *session) replay(ctx context.Context) {
 	history, shown := h.talk.History(), h.talk.Shown()
 	answers := map[string]*genai.FunctionResponse{}
 	for _, c := range history {
@@ -410,7 +410,7 @@ func (h *held) replay(ctx context.Context) {
 
 // replayCall tells of a call that was made before, with what was shown of its result if that
 // is known, else with what the model was told.
-func (h *held) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
+func (h *session) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
 	status, said := protocol.ToolCallStatusCompleted, ""
 	switch {
 	case fr == nil:

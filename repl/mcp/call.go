@@ -40,7 +40,7 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	if p.Meta != nil {
 		r.token = p.Meta.ProgressToken
 	}
-	h, done, err := c.hold(ctx, name)
+	h, done, err := c.useSession(ctx, name)
 	if err != nil {
 		return c.failed(err), nil
 	}
@@ -87,14 +87,14 @@ func (c *client) failed(err error) *protocol.CallToolResult {
 func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
 
 // work has the model work on a prompt.
-func (c *client) work(ctx context.Context, h *held, r *running, args map[string]any) (any, error) {
+func (c *client) work(ctx context.Context, h *conversation, r *running, args map[string]any) (any, error) {
 	prompt, _ := args["prompt"].(string)
 	if strings.TrimSpace(prompt) == "" {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
 	}
 	var b bytes.Buffer
 	to := c.Reporter(&b, h.talk.Tally)
-	err := h.talk.Ask(ctx, telling{to, r}, prompt)
+	err := h.talk.Ask(ctx, progressSink{to, r}, prompt)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -139,7 +139,7 @@ func (c *client) work(ctx context.Context, h *held, r *running, args map[string]
 }
 
 // step makes one call of a tool.
-func (c *client) step(ctx context.Context, h *held, r *running, t engine.Tool, args map[string]any) (any, error) {
+func (c *client) step(ctx context.Context, h *conversation, r *running, t engine.Tool, args map[string]any) (any, error) {
 	var over *engine.Finished
 	err := h.talk.Call(ctx, t, args, func(ev engine.Event) {
 		r.event(ev)
@@ -199,14 +199,14 @@ type running struct {
 	said string // last
 }
 
-// telling tells of progress what a Reporter is told.
-type telling struct {
+// progressSink tells of progress what a Reporter is told.
+type progressSink struct {
 	report.Reporter
 	r *running
 }
 
 // Event implements [report.Reporter].
-func (t telling) Event(ev engine.Event) {
+func (t progressSink) Event(ev engine.Event) {
 	t.r.event(ev)
 	t.Reporter.Event(ev)
 }

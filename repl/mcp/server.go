@@ -44,13 +44,13 @@ type client struct {
 	asks    bool // it can ask its user
 	several bool // likewise, for several of a list
 	level   protocol.LoggingLevel
-	named   map[string]*held
+	named   map[string]*conversation
 	calls   sync.WaitGroup
 	fallen  any // what a call panicked with
 }
 
-// A held is a conversation that has a name, or will have begun soon.
-type held struct {
+// A conversation is one that has a name, or will have begun soon.
+type conversation struct {
 	turn  chan struct{}       // is full while a call is carried out
 	talk  *serve.Conversation // nil until it has begun
 	asker *asker
@@ -60,7 +60,7 @@ const mostNamed = 32 // conversations of a client
 
 // Serve answers a client over s, until the client is gone or ctx is over.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
-	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*held{}}
+	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*conversation{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	conn := rpc.New(s, rpc.Handler{ServerSide: true, Request: c.answer,
 		Sync: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
@@ -145,10 +145,10 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	return said, nil
 }
 
-// hold returns the conversation of a name, which nobody else uses until done is called. It
+// useSession returns the conversation of a name, which nobody else uses until done is called. It
 // begins if it has not.
-func (c *client) hold(ctx context.Context, name string) (h *held, done func(), err error) {
-	h = &held{turn: make(chan struct{}, 1)}
+func (c *client) useSession(ctx context.Context, name string) (h *conversation, done func(), err error) {
+	h = &conversation{turn: make(chan struct{}, 1)}
 	if name != "" {
 		c.mu.Lock()
 		if known := c.named[name]; known != nil {
@@ -200,7 +200,7 @@ func (c *client) hold(ctx context.Context, name string) (h *held, done func(), e
 
 // list lists the tools.
 func (c *client) list(ctx context.Context) (any, error) {
-	h, done, err := c.hold(ctx, "")
+	h, done, err := c.useSession(ctx, "")
 	if err != nil {
 		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Clean(c.Outcome(err).Complete().Message))
 	}
