@@ -37,7 +37,7 @@ func (c *Console) explainTrust(above bool) {
 func (c *Console) show(f question.Folder) {
 	c.Out.Line(output.Permission, "%s", f.Title())
 	hidden := output.Hides(f.Path)
-	for i, b := range f.Brings {
+	for i, b := range f.Contents {
 		style, mark := output.Normal, indent
 		if i < len(f.Caution) && f.Caution[i] {
 			style, mark = output.Caution, "* "
@@ -46,7 +46,7 @@ func (c *Console) show(f question.Folder) {
 		hidden = hidden || output.Hides(b)
 	}
 	switch weak := f.Weak(); {
-	case len(f.Brings) == 0:
+	case len(f.Contents) == 0:
 		c.Out.Item(output.Normal, indent+"nothing at the moment")
 	case weak == 1:
 		c.Out.Line(output.Warning, "the line with a * weakens your protection")

@@ -7,10 +7,10 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// Unclear returns an error about the first value that may have been meant to
+// StrictError returns an error about the first value that may have been meant to
 // keep something from running, or says where records go, and can't be understood;
 // nil if there is none. It is a [jsonc.Error].
-func (s *Settings) Unclear() error {
+func (s *Settings) StrictError() error {
 	for i := range s.layers {
 		l := &s.layers[i]
 		for _, p := range l.Problems {
@@ -33,17 +33,17 @@ func (s *Settings) Unclear() error {
 	return nil
 }
 
-// A Said is a list of strings that a file gives for a key.
-type Said struct {
+// A KeyValues is a list of strings that a file gives for a key.
+type KeyValues struct {
 	Scope        Scope
 	File         string
 	Line, Column int // of the key
 	Values       []string
 }
 
-// Said returns what the files say about such a key, the weakest first, as far
+// Values returns what the files say about such a key, the weakest first, as far
 // as it counts: each that says something if their lists are joined, else one.
-func (s *Settings) Said(key string) (all []Said) {
+func (s *Settings) Values(key string) (all []KeyValues) {
 	k, _ := FindKey(key)
 	path := strings.Split(key, ".")
 	for i := range s.layers {
@@ -52,7 +52,7 @@ func (s *Settings) Said(key string) (all []Said) {
 		if !ok {
 			continue
 		}
-		said := Said{Scope: l.Scope, File: l.Path}
+		said := KeyValues{Scope: l.Scope, File: l.Path}
 		said.Line, said.Column = l.doc.Position(l.written(path))
 		switch k.Merge {
 		case "":
@@ -72,8 +72,8 @@ func (s *Settings) Said(key string) (all []Said) {
 	return all
 }
 
-// On reports whether the files switch a key on.
-func (s *Settings) On(key string) bool {
+// Enabled reports whether the files switch a key on.
+func (s *Settings) Enabled(key string) bool {
 	v, _ := at(s.Merged, strings.Split(key, "."))
 	return v == true
 }

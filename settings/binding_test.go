@@ -55,7 +55,7 @@ func TestUnclear(t *testing.T) {
 		{"of a project, which can't say it", ``, `{"tools":{"allowed":"glob"},"policyPaths":5}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := scoped(t, ``, c.user, c.project).Unclear()
+			err := scoped(t, ``, c.user, c.project).StrictError()
 			if wrong := (*jsonc.Error)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
 				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), text.EscapeLine(wrong.Path)), c.want)) {
 				t.Errorf("%v, want %s", err, c.want)
@@ -101,7 +101,7 @@ func TestSaid(t *testing.T) {
 		{"tools.exclude", ``, `{"excludeTools":["a"]}`, ``, `user:1:2 [a]`},
 	} {
 		var got []string
-		for _, s := range scoped(t, c.defaults, c.user, c.project).Said(c.key) {
+		for _, s := range scoped(t, c.defaults, c.user, c.project).Values(c.key) {
 			got = append(got, fmt.Sprintf("%s:%d:%d %v", s.Scope, s.Line, s.Column, s.Values))
 		}
 		if strings.Join(got, "; ") != c.want {
@@ -120,7 +120,7 @@ func TestServers(t *testing.T) {
 	if want := "a true system-defaults:1; c false workspace:1"; strings.Join(got, "; ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !s.On("mcp.autoAllowInHeadless") || s.On("security.disableYoloMode") {
+	if !s.Enabled("mcp.autoAllowInHeadless") || s.Enabled("security.disableYoloMode") {
 		t.Error("switches")
 	}
 }

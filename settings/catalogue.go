@@ -42,7 +42,7 @@ func FindKey(name string) (Key, bool) {
 		return Key{Name: JoinKey(path), Type: isObject}, true
 	}
 	k := *n.key
-	k.Name, k.wild = JoinKey(path), strings.Contains(k.Name, "<")
+	k.Name, k.wildcard = JoinKey(path), strings.Contains(k.Name, "<")
 	return k, true
 }
 
@@ -145,10 +145,10 @@ func odd(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r
 
 // A node is a name in the tree of all keys.
 type node struct {
-	key   *Key
-	facts *Key // of the key or the group of this name
-	below map[string]*node
-	wild  *node // any other name
+	key      *Key
+	facts    *Key // of the key or the group of this name
+	below    map[string]*node
+	wildcard *node // any other name
 }
 
 // next returns what name stands for below n, nil if nothing.
@@ -159,19 +159,19 @@ func (n *node) next(name string) *node {
 	if below := n.below[name]; below != nil {
 		return below
 	}
-	return n.wild
+	return n.wildcard
 }
 
 // open reports whether n holds whatever one likes.
-func (n *node) open() bool { return n.below == nil && n.wild == nil }
+func (n *node) open() bool { return n.below == nil && n.wildcard == nil }
 
 func (n *node) add(k *Key) {
 	for part := range strings.SplitSeq(k.Name, ".") {
 		if part[0] == '<' {
-			if n.wild == nil {
-				n.wild = &node{}
+			if n.wildcard == nil {
+				n.wildcard = &node{}
 			}
-			n = n.wild
+			n = n.wildcard
 			continue
 		}
 		if n.below == nil {

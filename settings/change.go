@@ -24,9 +24,9 @@ type Change struct {
 	// gives a value, too. They no longer count where the key itself is set.
 	Older []string
 
-	// Exposed says why the file is passed over: somebody other than the
+	// PassedOver says why the file is passed over: somebody other than the
 	// administrator may have written it.
-	Exposed string
+	PassedOver string
 }
 
 // SetKey gives a key a value in the file, and changes nothing else in it.
@@ -74,7 +74,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		return after, nil
 	})
 	if src.Guarded && err == nil {
-		c.Exposed = disk.WorldWritable(src.Path)
+		c.PassedOver = disk.WorldWritable(src.Path)
 	}
 	return c, err
 }

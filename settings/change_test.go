@@ -105,7 +105,7 @@ func TestSetKeyForAll(t *testing.T) {
 	if err != nil || modeOf(t, path) != 0o644 {
 		t.Errorf("mode %v: %v", modeOf(t, path), err)
 	}
-	if c.Exposed == "" {
+	if c.PassedOver == "" {
 		t.Error("a directory of temporary files is no place for it") // anybody may write there
 	}
 }

@@ -161,9 +161,9 @@ func shown(key string) string {
 	return key
 }
 
-// tighten takes from a project's settings what would take back a protection
+// restrictProjectKeys takes from a project's settings what would take back a protection
 // that the user or the machine has set up: a project may only add to them.
-func (c *checker) tighten(tree map[string]any) {
+func (c *checker) restrictProjectKeys(tree map[string]any) {
 	c.confined(tree)
 	c.local(tree)
 	for _, k := range table {
@@ -239,9 +239,9 @@ func drop(tree map[string]any, path []string) {
 // strictness orders the approval modes, the strictest first.
 var strictness = []string{"plan", "default", "auto_edit", "auto"}
 
-// temper takes from a project's settings an approval mode that lets more run
+// restrictApprovalMode takes from a project's settings an approval mode that lets more run
 // unasked than what weaker says, the settings of the user and the machine.
-func (l *Layer) temper(weaker map[string]any) {
+func (l *Layer) restrictApprovalMode(weaker map[string]any) {
 	mode := func(tree map[string]any) string {
 		general, _ := tree["general"].(map[string]any)
 		word, _ := general["defaultApprovalMode"].(string)

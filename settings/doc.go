@@ -10,7 +10,7 @@
 // # What can't be understood counts for nothing
 //
 // A value of the wrong type is told and counts as not given, except where it
-// may have been meant to forbid something: see [Settings.Unclear].
+// may have been meant to forbid something: see [Settings.StrictError].
 //
 // # A project adds protection
 //

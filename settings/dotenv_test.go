@@ -307,13 +307,13 @@ func TestValuesAreData(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
 			t.Fatal(c.args, err)
 		}
-		s := Server{Name: "s", Said: map[string]any{"command": c.command, "args": args}}.Filled(lookup)
+		s := Server{Name: "s", Raw: map[string]any{"command": c.command, "args": args}}.Filled(lookup)
 		if c.want == "" && s.Err == nil || c.want != "" && (s.Err != nil || s.Args[len(s.Args)-1] != c.want) {
 			t.Errorf("%s %s: %q, %v", c.command, c.args, s.Args, s.Err)
 		}
 	}
 	for _, args := range []any{[]any{}, []any{1, nil}, nil, "x"} {
-		Server{Name: "s", Said: map[string]any{"command": "x", "args": args}}.Filled(lookup) // of a file that means something else
+		Server{Name: "s", Raw: map[string]any{"command": "x", "args": args}}.Filled(lookup) // of a file that means something else
 	}
 	for _, c := range []struct {
 		name, value string
@@ -322,7 +322,7 @@ func TestValuesAreData(t *testing.T) {
 		{"TITLE", "in $W, now", true}, {"PATH", "$B/bin:$H", true}, {"NODE_OPTIONS", "--require $H/x.js", true},
 		{"NODE_OPTIONS", "--require $B/x.js", false}, {"BASH_ENV", "$W/env", false}, {"GIT_SSH_COMMAND", "ssh -F $W/f", false},
 	} {
-		s := Server{Name: "s", Said: map[string]any{"command": "x", "env": map[string]any{c.name: c.value}}}.Filled(lookup)
+		s := Server{Name: "s", Raw: map[string]any{"command": "x", "env": map[string]any{c.name: c.value}}}.Filled(lookup)
 		if (s.Err == nil) != c.ok {
 			t.Errorf("%s=%s: %v", c.name, c.value, s.Err)
 		}

@@ -199,7 +199,7 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 			e.join(k)
 		}
 	}
-	if k.fallback != nil && !k.wild {
+	if k.fallback != nil && !k.wildcard {
 		in.fallback(e, k, counts)
 	}
 	in.override(e, k, o)

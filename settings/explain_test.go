@@ -20,7 +20,7 @@ func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, b
 		}
 		l.Source = Source{Scope: scope, Path: string(scope)}
 		if scope == Workspace {
-			l.temper(Merge(in.Layers))
+			l.restrictApprovalMode(Merge(in.Layers))
 		}
 		in.Layers = append(in.Layers, l)
 	}

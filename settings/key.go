@@ -49,7 +49,7 @@ type Key struct {
 	Help   string
 
 	fallback any
-	wild     bool                // its name has a placeholder, as for the command of each server
+	wildcard bool                // its name has a placeholder, as for the command of each server
 	field    func(*Settings) any // the field of its value, nil for none
 	legacy   []legacyName        // its older names
 	near     string              // a common wrong name; may be empty

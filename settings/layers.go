@@ -13,10 +13,10 @@ import (
 // its variables filled in.
 type Layer struct {
 	Source
-	Missing  bool      // there is no such file
-	Exposed  string    // why it is passed over: somebody else may have written it, or it is elsewhere
-	Err      error     // why it can't be used; a [jsonc.Error]
-	Problems []Problem // keys that are none and values of the wrong type
+	Missing    bool      // there is no such file
+	PassedOver string    // why it is passed over: somebody else may have written it, or it is elsewhere
+	Err        error     // why it can't be used; a [jsonc.Error]
+	Problems   []Problem // keys that are none and values of the wrong type
 
 	doc   *jsonc.Document
 	tree  map[string]any // what counts
@@ -31,7 +31,7 @@ func Read(sources []Source, lookup func(string) (string, bool)) []Layer {
 		layers[i] = Layer{Source: src}
 		layers[i].read(lookup, maxWarnings)
 		if src.Scope == Workspace {
-			layers[i].temper(Merge(layers[:i]))
+			layers[i].restrictApprovalMode(Merge(layers[:i]))
 		}
 	}
 	return layers
@@ -53,11 +53,11 @@ func (l *Layer) Line(p Problem) int {
 func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	switch {
 	case l.Guarded:
-		l.Exposed = disk.WorldWritable(l.Path)
+		l.PassedOver = disk.WorldWritable(l.Path)
 	case l.Scope == Workspace:
-		l.Exposed = Astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
+		l.PassedOver = Astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
 	}
-	if l.Exposed != "" {
+	if l.PassedOver != "" {
 		return
 	}
 	l.doc, l.Err = jsonc.Read(l.Path)
@@ -85,7 +85,7 @@ func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
 	delete(tree, "admin")
 	l.tree = c.tree(tree)
 	if l.Scope == Workspace {
-		c.tighten(l.tree)
+		c.restrictProjectKeys(l.tree)
 	}
 	for _, p := range c.problems {
 		l.Problems = append(l.Problems, l.asWritten(p))
@@ -107,7 +107,7 @@ func (l *Layer) asWritten(p Problem) Problem {
 func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false }, 0)
-	l.temper(weaker.Merged)
+	l.restrictApprovalMode(weaker.Merged)
 	prune(catalogue(), l.tree)
 	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // digest has filled in their environment
 		for name := range servers {

@@ -119,8 +119,8 @@ const maxWarnings = 5
 func (l *Layer) warnings() []string {
 	var out []string
 	path := text.EscapeLine(l.Path)
-	if l.Exposed != "" {
-		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.Exposed)))
+	if l.PassedOver != "" {
+		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.PassedOver)))
 	}
 	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset || p.fatal }) // with its server
 	for i, p := range told {

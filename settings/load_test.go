@@ -355,7 +355,7 @@ func FuzzSettings(f *testing.F) {
 			t.Fatal(l.Err)
 		}
 		l.digest(env("A", "1"), maxWarnings)
-		l.temper(Merge([]Layer{strict}))
+		l.restrictApprovalMode(Merge([]Layer{strict}))
 		s = Default()
 		s.take(Merge([]Layer{strict, l}))
 		if s.ApprovalMode != "default" && s.ApprovalMode != "plan" || !s.NoYolo || !s.NoAlways || !s.ToolSandboxing || !s.Redact || !s.FolderTrust || s.SandboxNetwork ||

@@ -69,8 +69,8 @@ func (n *node) object() map[string]any {
 	if n.open() {
 		return s
 	}
-	if n.wild != nil {
-		s["additionalProperties"] = n.wild.schema()
+	if n.wildcard != nil {
+		s["additionalProperties"] = n.wildcard.schema()
 	} else {
 		s["additionalProperties"] = false
 	}

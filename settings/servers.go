@@ -36,8 +36,8 @@ type Server struct {
 	Include, Exclude []string // nil if nothing is said
 	Off              bool     // it is not to be started
 
-	Said map[string]any // all that the file says; of a project's, with its variables as they stand there
-	Err  error          // why it can't be used
+	Raw map[string]any // all that the file says; of a project's, with its variables as they stand there
+	Err error          // why it can't be used
 
 	Unset []string // what stays unfilled of its variables, a sentence each
 }
@@ -50,7 +50,7 @@ func serverOf(name string, value any) Server {
 		s.Err = errors.New("it is no object")
 		return s
 	}
-	s.Said = tree
+	s.Raw = tree
 	var said struct {
 		Command, Cwd, URL, HTTPURL, Type, Description string
 		Args                                          []string
@@ -155,7 +155,7 @@ func ProjectServers(path string) ([]Server, error) {
 
 // Filled returns s with its variables filled in.
 func (s Server) Filled(lookup func(string) (string, bool)) Server {
-	tree, _ := clone(s.Said).(map[string]any)
+	tree, _ := clone(s.Raw).(map[string]any)
 	list := ServersIn(map[string]any{s.Name: tree}, lookup)
 	out := list[0]
 	out.Scope, out.File, out.Line = s.Scope, s.File, s.Line

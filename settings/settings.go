@@ -203,8 +203,8 @@ func (s *Settings) Summaries() map[string]int {
 	return budgets
 }
 
-// Says reports whether a file gives a key a value.
-func (s *Settings) Says(key string) bool {
+// IsSet reports whether a file gives a key a value.
+func (s *Settings) IsSet(key string) bool {
 	path, err := SplitKey(key)
 	if err != nil {
 		return false

@@ -34,8 +34,8 @@ func (here *Folder) inputs(out *Output) (settings.Inputs, error) {
 		if l.Err != nil {
 			return in, l.Err
 		}
-		if l.Exposed != "" {
-			out.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.Exposed))
+		if l.PassedOver != "" {
+			out.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.PassedOver))
 		}
 	}
 	return in, nil
@@ -332,8 +332,8 @@ func (here *Folder) examine(src settings.Source) (file, error) {
 	case errors.As(l.Err, &fe):
 		f.State = stateBroken
 		f.Problems = []problem{{Line: fe.Line, Column: fe.Column, Message: fe.Message, Fatal: true}}
-	case l.Exposed != "":
-		f.State, f.Detail = statePassed, l.Exposed
+	case l.PassedOver != "":
+		f.State, f.Detail = statePassed, l.PassedOver
 	case l.Missing:
 		f.State = stateMissing
 	}

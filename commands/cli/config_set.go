@@ -242,8 +242,8 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
 	}
 	switch {
-	case done.Exposed != "":
-		r.note("the file is passed over: %s", done.Exposed)
+	case done.PassedOver != "":
+		r.note("the file is passed over: %s", done.PassedOver)
 		return
 	case src.Scope == settings.Workspace && !here.Trusted:
 		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")

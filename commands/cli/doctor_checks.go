@@ -162,8 +162,8 @@ func (d *doctor) checkSettings() finding {
 			odd++
 		}
 	}
-	if s, err := d.here.settings(); err == nil && s.Unclear() != nil {
-		return worse(failing, "gemline config set fixes it", "%s", s.Unclear())
+	if s, err := d.here.settings(); err == nil && s.StrictError() != nil {
+		return worse(failing, "gemline config set fixes it", "%s", s.StrictError())
 	}
 	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // the check of credentials says what is wrong with it
 	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {

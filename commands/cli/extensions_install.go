@@ -355,7 +355,7 @@ func consentText(x extension.Extension) (lines []string) {
 			add("%s will run the following MCP servers:", whose)
 		}
 		for _, s := range settings.ServersIn(servers, none) {
-			said := maps.Clone(s.Said)
+			said := maps.Clone(s.Raw)
 			delete(said, "trust") // which means nothing here
 			whole, _ := text.JSON(said, "")
 			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, said), "")

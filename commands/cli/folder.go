@@ -60,7 +60,7 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 		notify(warning)
 	}
 	at := ""
-	for _, said := range s.Said("security.auth.selectedType") {
+	for _, said := range s.Values("security.auth.selectedType") {
 		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
@@ -106,7 +106,7 @@ func (here *Folder) trust(folder string) (trust.Status, error) {
 	}
 	t, err := trust.Decide(paths, s, here.Flags, here.Lookup)
 	if err == nil && t.State == trust.Trusted {
-		t.Brings = trust.Survey(paths, s)
+		t.Contents = trust.Scan(paths, s)
 	}
 	return t, err
 }

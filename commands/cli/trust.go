@@ -144,7 +144,7 @@ func (c *trustStatus) Run(out *Output, here *Folder) error {
 		File   string          `json:"file"`
 		Brings []trust.Item    `json:"brings"`
 	}{t.Folder, t.State.String(), t.Why, nil, trust.Folders(here.Paths,
-		here.Lookup).Path, append([]trust.Item{}, t.Brings...)}
+		here.Lookup).Path, append([]trust.Item{}, t.Contents...)}
 	if t.Rule.Rule != "" {
 		status.Rule = &t.Rule
 	}
@@ -157,7 +157,7 @@ func (c *trustStatus) Run(out *Output, here *Folder) error {
 		said = "not trusted, since nobody has decided about it"
 	}
 	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, said, by)}
-	brings, caution := trust.Brief(t.Brings)
+	brings, caution := trust.Brief(t.Contents)
 	for i, l := range brings {
 		mark := "  "
 		if caution[i] {

@@ -198,7 +198,7 @@ const longestCommand = 60
 func (i *interactive) offer() {
 	const key = "ui.accessibility.screenReader"
 	on := i.opts.Flags.ScreenReader
-	if on == nil || !*on || i.screen.Console.Stable || i.opts.Settings.Says(key) || !i.opts.Paths.Once("screen-reader-offered") {
+	if on == nil || !*on || i.screen.Console.Stable || i.opts.Settings.IsSet(key) || !i.opts.Paths.Once("screen-reader-offered") {
 		return
 	}
 	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)

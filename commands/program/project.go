@@ -157,7 +157,7 @@ func (p *Project) distrust() {
 	if p.opts.Trust.State >= trust.Unneeded {
 		return
 	}
-	if len(p.opts.Trust.Brings) > 0 {
+	if len(p.opts.Trust.Contents) > 0 {
 		p.status.notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
 	}
 	if p.opts.Settings.Confine() {

@@ -270,7 +270,7 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 	}
 	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second
 	switch {
-	case !o.Settings.Says("model.streamIdleTimeoutSeconds"):
+	case !o.Settings.IsSet("model.streamIdleTimeoutSeconds"):
 		idle = 0 // as long as the model may think
 	case idle <= 0:
 		idle = -1

@@ -205,7 +205,7 @@ func newContext(changes []engine.Change, roots, names []string) string {
 // else is said; 0 is no limit.
 func turns(o *project.Options, c Choice) int {
 	const most = 200
-	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.Says("model.maxSessionTurns") {
+	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.IsSet("model.maxSessionTurns") {
 		return 0
 	}
 	return most

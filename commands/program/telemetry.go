@@ -116,7 +116,7 @@ func telemetryRefused(o *project.Options) error {
 // stays on the machine, and elsewhere if the user says so.
 func recordsPrompts(o *project.Options) bool {
 	s := o.Settings
-	said := s.TelemetryOutfile != "" || s.Says("telemetry.logPrompts") || o.Env.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
+	said := s.TelemetryOutfile != "" || s.IsSet("telemetry.logPrompts") || o.Env.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
 	return s.TelemetryPrompts && said
 }
 

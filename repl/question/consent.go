@@ -30,10 +30,10 @@ type Folder struct {
 	// was.
 	Decided string
 
-	// Brings says line by line what it would bring, in its own words. The
+	// Contents says line by line what it would bring, in its own words. The
 	// lines that Caution is true of weaken the user's protection.
-	Brings  []string
-	Caution []bool
+	Contents []string
+	Caution  []bool
 
 	// Items are what it wants to run, which is decided about in the same question.
 	Items []ConsentItem
@@ -95,7 +95,7 @@ func (f Folder) Title() string {
 
 // Weak returns how many lines of what it brings weaken the user's protection.
 func (f Folder) Weak() (n int) {
-	for i := range f.Brings {
+	for i := range f.Contents {
 		if i < len(f.Caution) && f.Caution[i] {
 			n++
 		}

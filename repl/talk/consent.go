@@ -60,7 +60,7 @@ type (
 func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
 		Wishes: wishItems(f.Path, f.Items)}
-	for i, b := range f.Brings {
+	for i, b := range f.Contents {
 		r.Brings = append(r.Brings, broughtLine{output.EscapeLine(b), i < len(f.Caution) && f.Caution[i]})
 	}
 	return consult(ctx, c, r, f.Options())

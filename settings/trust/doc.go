@@ -8,7 +8,7 @@
 //
 // # Shown as it is
 //
-// [Survey] looks at everything a folder brings and uses nothing of it. Links are
+// [Scan] looks at everything a folder brings and uses nothing of it. Links are
 // not followed out of the folder, pipes are not read, and surplus items are only
 // counted.
 //

@@ -60,7 +60,7 @@ func TestDotEnvOfAnotherUser(t *testing.T) {
 			if used := vars.Project["GEMINI_MODEL"].Value != ""; used != c.used || told == c.used {
 				t.Errorf("used: %v, warnings: %q", used, warnings)
 			}
-			listed := slices.ContainsFunc(Survey(p, settings.Default()), func(i Item) bool { return i.Kind == "context file" })
+			listed := slices.ContainsFunc(Scan(p, settings.Default()), func(i Item) bool { return i.Kind == "context file" })
 			if listed != c.used || (disk.OwnedByOther(notes, here) == "") != c.used {
 				t.Errorf("the context file is listed: %v, %q", listed, disk.OwnedByOther(notes, here))
 			}

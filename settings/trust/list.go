@@ -95,7 +95,7 @@ func (l List) Decisions() ([]Decision, error) {
 // the same the strict one.
 func judge(rules []Decision, folder string) (State, Decision) {
 	state, longest, by := Unknown, -1, Decision{}
-	line := ancestry(folder)
+	line := parentsOf(folder)
 	for _, d := range rules {
 		if !filepath.IsAbs(d.Path) {
 			continue
@@ -115,13 +115,13 @@ func judge(rules []Decision, folder string) (State, Decision) {
 	return state, by
 }
 
-// A lineage is a folder and those above it.
-type lineage []struct {
+// A parents is a folder and those above it.
+type parents []struct {
 	path string
 	info os.FileInfo // nil if it is not there
 }
 
-func ancestry(folder string) (line lineage) {
+func parentsOf(folder string) (line parents) {
 	for {
 		info, _ := os.Stat(folder)
 		line = append(line, struct {
@@ -139,7 +139,7 @@ func ancestry(folder string) (line lineage) {
 // find returns the length of the path that dir has in the line, or -1. It is
 // found by its name and by what it is: in a file system that does not care for
 // case, one folder has many names.
-func (line lineage) find(dir string) int {
+func (line parents) find(dir string) int {
 	for _, l := range line {
 		if l.path == dir || runtime.GOOS == "windows" && strings.EqualFold(l.path, dir) {
 			return len(l.path)

@@ -92,10 +92,10 @@ func Brief(items []Item) (lines []string, caution []bool) {
 	return lines, caution
 }
 
-// Survey lists what the working directory would bring if it were trusted.
+// Scan lists what the working directory would bring if it were trusted.
 // Everything is looked at, nothing is used, and no link is followed out of the
 // folder that holds it. s is the settings of everything but the folder.
-func Survey(p project.Paths, s *settings.Settings) []Item {
+func Scan(p project.Paths, s *settings.Settings) []Item {
 	v := view{weaker: s}
 	if !p.AtHome() {
 		v.folder(p.Cwd, s.MarkdownCommands)

@@ -45,7 +45,7 @@ type Status struct {
 	Why  string
 	Rule Decision // the deciding rule of the list, zero for none
 
-	Brings []Item // the folder's items; not looked for in a trusted folder
+	Contents []Item // the folder's items; not looked for in a trusted folder
 }
 
 // A RefusedError is a run in an untrusted folder, with nobody to ask.
@@ -53,7 +53,7 @@ type RefusedError struct{ Trust Status }
 
 // Error names the folder and the kinds of its items.
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Brings))
+	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Contents))
 }
 
 // Hint says how to go on.
@@ -70,8 +70,8 @@ func Decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(str
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
 		return t, err
 	}
-	t.Brings = Survey(p, s)
-	if t.State == Unknown && len(t.Brings) == 0 {
+	t.Contents = Scan(p, s)
+	if t.State == Unknown && len(t.Contents) == 0 {
 		t.State = Unneeded
 	}
 	return t, nil
@@ -115,7 +115,7 @@ func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, loo
 // Refuse returns the error of a run that has nobody to ask, nil if the folder
 // brings nothing that would be missed.
 func (t Status) Refuse() error {
-	if t.State >= Unneeded || len(t.Brings) == 0 {
+	if t.State >= Unneeded || len(t.Contents) == 0 {
 		return nil
 	}
 	return &RefusedError{t}

@@ -83,7 +83,7 @@ func TestBrings(t *testing.T) {
 			t.Errorf("before %s: %+v, %v", name, got, err)
 		}
 		put(t, p.Cwd, map[string]string{name: "A=1"})
-		if got, err := Decide(p, s, &flags.Set{}, env()); err != nil || got.State != Unknown || len(got.Brings) != 1 {
+		if got, err := Decide(p, s, &flags.Set{}, env()); err != nil || got.State != Unknown || len(got.Contents) != 1 {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -53,7 +53,7 @@ func shellSettings(o *Options) shell.Settings {
 	return shell.Settings{
 		Environ:    o.Env.Environ(),
 		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
-		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.Says("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
+		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.IsSet("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
 		Charsets:   Charsets(o),
 		Pager:      o.Settings.Pager,
 		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,

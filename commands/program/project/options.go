@@ -156,7 +156,7 @@ func (o *Options) load(project bool) (err error) {
 			}
 		}
 	}
-	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.Unclear())
+	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.StrictError())
 }
 
 // projectPlaces returns the places in a project that are read beside its settings and .env.

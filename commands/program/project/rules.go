@@ -96,7 +96,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 		}
 		all = append(all, more...)
 	}
-	say := func(tier policy.Tier, key string, said []settings.Said) {
+	say := func(tier policy.Tier, key string, said []settings.KeyValues) {
 		for _, one := range said {
 			l := policy.Lists{Line: one.Line, Column: one.Column}
 			listKeys[key](&l, one.Values)
@@ -105,10 +105,10 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(listKeys)) {
 		if key != "tools.allowed" || len(b.opts.Flags.AllowedTools) == 0 {
-			say(policy.User, key, b.opts.userSettings.Said(key))
+			say(policy.User, key, b.opts.userSettings.Values(key))
 		}
-		say(policy.Project, key, slices.DeleteFunc(b.opts.Settings.Said(key),
-			func(one settings.Said) bool { return one.Scope != settings.Workspace }))
+		say(policy.Project, key, slices.DeleteFunc(b.opts.Settings.Values(key),
+			func(one settings.KeyValues) bool { return one.Scope != settings.Workspace }))
 	}
 	for _, x := range b.opts.Active() {
 		if len(x.ExcludeTools) > 0 {
@@ -132,12 +132,12 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 		if server.Trusted {
 			l.Trusted = []string{server.Name}
 		}
-		if unattended && b.opts.userSettings.On("mcp.autoAllowInHeadless") {
+		if unattended && b.opts.userSettings.Enabled("mcp.autoAllowInHeadless") {
 			l.Unasked = []string{server.Name}
 		}
 		add(server.File, l)
 	}
-	for _, one := range b.opts.userSettings.Said("mcp.allowed") {
+	for _, one := range b.opts.userSettings.Values("mcp.allowed") {
 		add(one.File, policy.Lists{Line: one.Line,
 			Servers: slices.DeleteFunc(one.Values, func(name string) bool { return foreign[name] })})
 	}

@@ -177,12 +177,12 @@ func (set *serverSet) block() {
 	}
 	allowed, only := o.Flags.Servers, len(o.Flags.Servers) > 0
 	if !only {
-		for _, said := range o.Settings.Said("mcp.allowed") {
+		for _, said := range o.Settings.Values("mcp.allowed") {
 			allowed, only = said.Values, true
 		}
 	}
 	var excluded []string
-	for _, said := range o.Settings.Said("mcp.excluded") {
+	for _, said := range o.Settings.Values("mcp.excluded") {
 		excluded = append(excluded, said.Values...)
 	}
 	disabled := disabledServers(o.Paths.User("mcp-server-enablement.json"))
@@ -243,7 +243,7 @@ func (set *serverSet) item(m mcpServer) item {
 		w.Title += ", with the header " + name
 	}
 	return item{projects: m.projects(), consent: w, starts: func() (consent.Started, string) {
-		b, _ := json.Marshal(m.Said)
+		b, _ := json.Marshal(m.Raw)
 		s := startedBy(set.opts, m.Server)
 		return s, s.Fingerprint("mcp", m.Name, string(b))
 	}}
@@ -364,7 +364,7 @@ func (m mcpServer) login(url string) oauth.Server {
 			Scopes, Audiences                                          []string
 		}
 	}
-	b, _ := json.Marshal(m.Said)
+	b, _ := json.Marshal(m.Raw)
 	json.Unmarshal(b, &said) // wrong types were printed with the settings' problems
 	o := said.OAuth
 	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,

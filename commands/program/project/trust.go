@@ -56,7 +56,7 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
-	f.Brings, f.Caution = trust.Brief(t.Brings)
+	f.Contents, f.Caution = trust.Brief(t.Contents)
 	for _, w := range wishes {
 		f.Items = append(f.Items, w.ConsentItem)
 	}
@@ -90,7 +90,7 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 			return "", err
 		}
 		state, _, err := decide(ctx, o, user, notify, trust.Status{Folder: paths.Cwd, State: so.State,
-			Brings: trust.Survey(paths, o.Settings)}, nil)
+			Contents: trust.Scan(paths, o.Settings)}, nil)
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}
