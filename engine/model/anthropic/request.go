@@ -254,26 +254,16 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 // user returns what the user has said, behind the answers to calls.
 func (g *Generator) user(said *genai.Content) []block {
 	var results, rest []block
-	add := func(p *genai.Part) {
+	answers, others := protocol.Results(said)
+	for _, r := range answers {
+		results = append(results, block{Type: "tool_result", ToolUseID: protocol.ID(r.ID, g.provider.IDs), Content: r.Said, IsError: r.Failed})
+	}
+	for _, p := range others {
 		switch {
 		case p.InlineData != nil || p.FileData != nil:
 			rest = append(rest, asBlock(p))
 		case strings.TrimSpace(p.Text) != "":
 			rest = append(rest, block{Type: "text", Text: p.Text})
-		}
-	}
-	for _, p := range said.Parts {
-		switch {
-		case p == nil || p.Thought:
-		case p.FunctionResponse != nil:
-			result, failed := protocol.Result(p.FunctionResponse)
-			results = append(results, block{Type: "tool_result", ToolUseID: protocol.ID(p.FunctionResponse.ID, g.provider.IDs),
-				Content: result, IsError: failed})
-			for _, m := range protocol.Media(p.FunctionResponse) {
-				add(m)
-			}
-		default:
-			add(p)
 		}
 	}
 	return append(results, rest...)

@@ -69,11 +69,7 @@ type About struct {
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
-	v := p.Vendor(func(h http.Header, key string) {
-		if key != "" {
-			h.Set("Authorization", "Bearer "+key)
-		}
-	})
+	v := p.Vendor(nil)
 	v.Missing = "ollama list names the models that are there, and ollama pull fetches others"
 	c, err := model.NewClient(o, v)
 	return &Generator{client: c, provider: p, known: map[string]*About{}}, err

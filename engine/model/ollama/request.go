@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"encoding/json"
 	"strings"
 
 	"google.golang.org/genai"
@@ -13,13 +12,13 @@ import (
 
 // A request is the body of one.
 type request struct {
-	Model    string    `json:"model"`
-	Messages []message `json:"messages"`
-	Stream   bool      `json:"stream"`
-	Tools    []tool    `json:"tools,omitempty"`
-	Format   any       `json:"format,omitempty"`
-	Think    any       `json:"think,omitempty"`
-	Options  options   `json:"options"`
+	Model    string              `json:"model"`
+	Messages []message           `json:"messages"`
+	Stream   bool                `json:"stream"`
+	Tools    []protocol.Function `json:"tools,omitempty"`
+	Format   any                 `json:"format,omitempty"`
+	Think    any                 `json:"think,omitempty"`
+	Options  options             `json:"options"`
 }
 
 type options struct {
@@ -45,17 +44,6 @@ type toolCall struct {
 		Name      string         `json:"name"`
 		Arguments map[string]any `json:"arguments"`
 	} `json:"function"`
-}
-
-type tool struct {
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
 }
 
 // request returns what req says to the server, and the tools that may be called as text.
@@ -89,9 +77,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	if how, _ := protocol.Choice(c); how == "none" {
 		tools = nil
 	}
-	for _, t := range tools {
-		r.Tools = append(r.Tools, tool{"function", function{t.Name, t.Description, t.Schema}})
-	}
+	r.Tools = protocol.Functions(tools)
 	if effort := protocol.Effort(c); effort != "" && about.Capabilities != nil && about.Can("thinking") {
 		if r.Think = true; strings.Contains(req.Model, "gpt-oss") {
 			r.Think = effort
@@ -142,7 +128,11 @@ func assistant(said *genai.Content) message {
 func user(said *genai.Content, sees bool) (all []message) {
 	m := message{Role: "user"}
 	var texts []string
-	add := func(p *genai.Part) {
+	results, rest := protocol.Results(said)
+	for _, r := range results {
+		all = append(all, message{Role: "tool", Content: r.Marked(), ToolName: r.Name})
+	}
+	for _, p := range rest {
 		switch {
 		case p.InlineData != nil && sees && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
 			m.Images = append(m.Images, p.InlineData.Data)
@@ -150,22 +140,6 @@ func user(said *genai.Content, sees bool) (all []message) {
 			texts = append(texts, protocol.Described(p))
 		case p.Text != "":
 			texts = append(texts, p.Text)
-		}
-	}
-	for _, p := range said.Parts {
-		switch {
-		case p == nil || p.Thought:
-		case p.FunctionResponse != nil:
-			result, failed := protocol.Result(p.FunctionResponse)
-			if failed {
-				result = "Error: " + result
-			}
-			all = append(all, message{Role: "tool", Content: result, ToolName: p.FunctionResponse.Name})
-			for _, media := range protocol.Media(p.FunctionResponse) {
-				add(media)
-			}
-		default:
-			add(p)
 		}
 	}
 	if m.Content = strings.Join(texts, "\n\n"); m.Content != "" || m.Images != nil {

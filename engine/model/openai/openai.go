@@ -61,11 +61,7 @@ type Generator struct {
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
-	c, err := model.NewClient(o, p.Vendor(func(h http.Header, key string) {
-		if key != "" {
-			h.Set("Authorization", "Bearer "+key)
-		}
-	}))
+	c, err := model.NewClient(o, p.Vendor(nil))
 	return &Generator{client: c, provider: p, toolless: map[string]bool{}}, err
 }
 

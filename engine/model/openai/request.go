@@ -22,20 +22,20 @@ const (
 
 // A request is the body of one.
 type request struct {
-	Model               string         `json:"model"`
-	Messages            []message      `json:"messages"`
-	Stream              bool           `json:"stream,omitempty"`
-	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
-	Tools               []tool         `json:"tools,omitempty"`
-	ToolChoice          any            `json:"tool_choice,omitempty"`
-	ResponseFormat      any            `json:"response_format,omitempty"`
-	MaxTokens           int32          `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int32          `json:"max_completion_tokens,omitempty"`
-	Temperature         *float32       `json:"temperature,omitempty"`
-	TopP                *float32       `json:"top_p,omitempty"`
-	Seed                *int32         `json:"seed,omitempty"`
-	Stop                []string       `json:"stop,omitempty"`
-	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	Model               string              `json:"model"`
+	Messages            []message           `json:"messages"`
+	Stream              bool                `json:"stream,omitempty"`
+	StreamOptions       *streamOptions      `json:"stream_options,omitempty"`
+	Tools               []protocol.Function `json:"tools,omitempty"`
+	ToolChoice          any                 `json:"tool_choice,omitempty"`
+	ResponseFormat      any                 `json:"response_format,omitempty"`
+	MaxTokens           int32               `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int32               `json:"max_completion_tokens,omitempty"`
+	Temperature         *float32            `json:"temperature,omitempty"`
+	TopP                *float32            `json:"top_p,omitempty"`
+	Seed                *int32              `json:"seed,omitempty"`
+	Stop                []string            `json:"stop,omitempty"`
+	ReasoningEffort     string              `json:"reasoning_effort,omitempty"`
 
 	tools []protocol.Tool // that may be called as text
 }
@@ -83,15 +83,8 @@ type toolCall struct {
 }
 
 type function struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters,omitempty"`
-	Arguments   *string         `json:"arguments,omitempty"`
-}
-
-type tool struct {
-	Type     string   `json:"type"`
-	Function function `json:"function"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // request returns what req says to the server.
@@ -128,7 +121,7 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 	}
 	for _, said := range protocol.Contents(req, g.client.Redact) {
 		if said.Role == genai.RoleModel {
-			r.Messages = append(r.Messages, g.assistant(said)...)
+			r.Messages = append(r.Messages, g.assistant(said))
 		} else {
 			r.Messages = append(r.Messages, g.user(said, lacks)...)
 		}
@@ -147,12 +140,10 @@ func (g *Generator) addTools(r *request, c *genai.GenerateContentConfig, cut pro
 	if none || len(tools) == 0 {
 		return nil
 	}
-	for _, t := range tools {
-		r.Tools = append(r.Tools, tool{"function", function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
-	}
+	r.Tools = protocol.Functions(tools)
 	switch how, names := protocol.Choice(c); {
 	case how == "any" && len(names) == 1:
-		r.ToolChoice = tool{"function", function{Name: names[0]}}
+		r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": names[0]}}
 	case how == "any":
 		r.ToolChoice = "required"
 	case how == "none":
@@ -180,7 +171,7 @@ func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bar
 }
 
 // assistant returns what the model has said.
-func (g *Generator) assistant(said *genai.Content) []message {
+func (g *Generator) assistant(said *genai.Content) message {
 	m := message{Role: "assistant"}
 	var words strings.Builder
 	for _, p := range said.Parts {
@@ -191,9 +182,8 @@ func (g *Generator) assistant(said *genai.Content) []message {
 			if args == nil {
 				args = map[string]any{}
 			}
-			written := text.Compact(args)
 			m.ToolCalls = append(m.ToolCalls, toolCall{protocol.ID(p.FunctionCall.ID, g.provider.IDs), "function",
-				function{Name: p.FunctionCall.Name, Arguments: &written}})
+				function{p.FunctionCall.Name, text.Compact(args)}})
 		case p.InlineData != nil || p.FileData != nil:
 			words.WriteString(protocol.Described(p))
 		case engine.Code(p) != "":
@@ -213,32 +203,22 @@ func (g *Generator) assistant(said *genai.Content) []message {
 	if words.Len() > 0 || m.ToolCalls == nil {
 		m.Content = words.String()
 	}
-	return []message{m}
+	return m
 }
 
 // user returns what the user has said, behind the answers to calls.
 func (g *Generator) user(said *genai.Content, lacks func(string) bool) (all []message) {
 	var parts []part
 	files := false
-	add := func(p *genai.Part) {
-		made := asPart(p, lacks)
-		files = files || made.Type != "text"
-		parts = append(parts, made)
+	results, rest := protocol.Results(said)
+	for _, r := range results {
+		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(r.ID, g.provider.IDs), Content: r.Marked()})
 	}
-	for _, p := range said.Parts {
-		switch {
-		case p == nil || p.Thought:
-		case p.FunctionResponse != nil:
-			result, failed := protocol.Result(p.FunctionResponse)
-			if failed {
-				result = "Error: " + result
-			}
-			all = append(all, message{Role: "tool", ToolCallID: protocol.ID(p.FunctionResponse.ID, g.provider.IDs), Content: result})
-			for _, m := range protocol.Media(p.FunctionResponse) {
-				add(m)
-			}
-		case p.Text != "" || p.InlineData != nil || p.FileData != nil:
-			add(p)
+	for _, p := range rest {
+		if p.Text != "" || p.InlineData != nil || p.FileData != nil {
+			made := asPart(p, lacks)
+			files = files || made.Type != "text"
+			parts = append(parts, made)
 		}
 	}
 	switch {

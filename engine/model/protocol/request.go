@@ -53,10 +53,25 @@ func Contents(req *engine.Request, clean func(string) string) (all []*genai.Cont
 	return all
 }
 
-// A Tool is a tool that the model may call.
+// A Tool is a tool that the model may call, in the words of OpenAI and Ollama.
 type Tool struct {
-	Name, Description string
-	Schema            json.RawMessage // of an object
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"parameters"` // of an object
+}
+
+// A Function is a [Tool] as OpenAI's and Ollama's servers take it.
+type Function struct {
+	Type     string `json:"type"`
+	Function Tool   `json:"function"`
+}
+
+// Functions returns tools as OpenAI's and Ollama's servers take them.
+func Functions(tools []Tool) (all []Function) {
+	for _, t := range tools {
+		all = append(all, Function{"function", t})
+	}
+	return all
 }
 
 // Tools returns the tools that are declared in c. The schemas are cut by cut. A tool of
@@ -235,8 +250,39 @@ func Effort(c *genai.GenerateContentConfig) string {
 	return "high"
 }
 
-// Result returns what the answer to a call says, and whether the call failed.
-func Result(fr *genai.FunctionResponse) (said string, failed bool) {
+// A Result is the answer to a call.
+type Result struct {
+	ID, Name, Said string
+	Failed         bool
+}
+
+// Marked returns what r says, and says that the call failed if it did.
+func (r Result) Marked() string {
+	if r.Failed {
+		return "Error: " + r.Said
+	}
+	return r.Said
+}
+
+// Results returns the answers to calls in a message of the user, and what else the user says:
+// of both the files are among the rest.
+func Results(c *genai.Content) (results []Result, rest []*genai.Part) {
+	for _, p := range c.Parts {
+		switch {
+		case p == nil || p.Thought:
+		case p.FunctionResponse != nil:
+			said, failed := result(p.FunctionResponse)
+			results = append(results, Result{p.FunctionResponse.ID, p.FunctionResponse.Name, said, failed})
+			rest = append(rest, media(p.FunctionResponse)...)
+		default:
+			rest = append(rest, p)
+		}
+	}
+	return results, rest
+}
+
+// result returns what the answer to a call says, and whether the call failed.
+func result(fr *genai.FunctionResponse) (said string, failed bool) {
 	why, failed := fr.Response["error"]
 	output, done := fr.Response["output"]
 	only := len(fr.Response) == 1
@@ -259,8 +305,8 @@ func value(v any) string {
 	return text.Compact(v)
 }
 
-// Media returns the files in the answer to a call.
-func Media(fr *genai.FunctionResponse) (all []*genai.Part) {
+// media returns the files in the answer to a call.
+func media(fr *genai.FunctionResponse) (all []*genai.Part) {
 	for _, p := range fr.Parts {
 		if p != nil && p.InlineData != nil {
 			all = append(all, &genai.Part{InlineData: &genai.Blob{MIMEType: p.InlineData.MIMEType, Data: p.InlineData.Data}})
