@@ -32,9 +32,9 @@ var deflaters = sync.Pool{New: func() any {
 	return z
 }}
 
-// add keeps a content, unless it is kept. The caller holds [repo.use] until it is committed; what
+// add keeps a content, unless it is kept. The caller holds [store.use] until it is committed; what
 // is not is discarded then.
-func (r *repo) add(content []byte) (Sum, error) {
+func (r *store) add(content []byte) (Sum, error) {
 	sum := sumOf(content)
 	r.mu.Lock()
 	known := r.where[sum] != ""
@@ -66,7 +66,7 @@ func (r *repo) add(content []byte) (Sum, error) {
 }
 
 // begin begins a state, if none is begun.
-func (r *repo) begin() error {
+func (r *store) begin() error {
 	if r.next != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (r *repo) begin() error {
 
 // commit has the disk keep the contents, and a state with them if there is one. It returns the
 // name of the state.
-func (r *repo) commit(s *heading, changes []Change) (id string, err error) {
+func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == nil && s == nil {
@@ -123,7 +123,7 @@ func (b *batch) put(name string, content []byte) error {
 }
 
 // discard removes what was not committed.
-func (r *repo) discard() {
+func (r *store) discard() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next != nil {

@@ -28,7 +28,7 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(said(parts), 200), Print: Print(parts)}
 			k.mu.Lock()
-			k.turn = turnWork{Turn: turn}
+			k.turn = turnWork{of: turn}
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}
@@ -45,7 +45,7 @@ func (k *Keeper) Files() (n int, known bool) {
 
 // A turnWork is what calls of a turn have done.
 type turnWork struct {
-	Turn
+	of      Turn
 	changed map[string]Change // from what was there before the turn
 	unsure  bool              // they may have changed more
 }
@@ -290,7 +290,7 @@ func (h *watching) after(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Kind: ToolCall, Turn: k.turn.ID, Asked: k.turn.Asked, Print: k.turn.Print,
+	r := Record{Kind: ToolCall, Turn: k.turn.of.ID, Asked: k.turn.of.Asked, Print: k.turn.of.Print,
 		Tool: h.tool.Name(), Title: h.call.Intent.Title}
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)

@@ -60,7 +60,7 @@ type draft struct {
 }
 
 // draft begins a file in a directory of the store.
-func (r *repo) draft(dir string) (*draft, error) {
+func (r *store) draft(dir string) (*draft, error) {
 	at, err := r.dir.Sub(dir)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (d *draft) discard() {
 }
 
 // put makes b the content of a file of the store.
-func (r *repo) put(dir, name string, b []byte) error {
+func (r *store) put(dir, name string, b []byte) error {
 	d, err := r.draft(dir)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (r *repo) put(dir, name string, b []byte) error {
 }
 
 // read returns the content of a file of the store.
-func (r *repo) read(name string, most int64) ([]byte, error) {
+func (r *store) read(name string, most int64) ([]byte, error) {
 	f, _, err := r.dir.File(name)
 	if err != nil {
 		return nil, err

@@ -21,13 +21,13 @@ type Store string
 
 // Drop drops what was kept for a session. [Store.Collect] makes room then.
 func (s Store) Drop(session string) error {
-	return s.with(func(r *repo) error { return r.dropRef(session) })
+	return s.with(func(r *store) error { return r.dropRef(session) })
 }
 
 // Collect removes what is kept for no session any more. It ends in time, whatever there
 // is.
 func (s Store) Collect() error {
-	return s.with(func(r *repo) error {
+	return s.with(func(r *store) error {
 		ctx, cancel := context.WithTimeout(context.Background(), longestCollect)
 		defer cancel()
 		if err := r.collect(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -40,7 +40,7 @@ func (s Store) Collect() error {
 // Strays returns the sessions that something is kept for and that are not there any more,
 // by what they are called, if nothing was kept for them since a time.
 func (s Store) Strays(there []string, since time.Time) (ids []string, err error) {
-	err = s.with(func(r *repo) error {
+	err = s.with(func(r *store) error {
 		all, err := r.refs()
 		for _, ref := range all {
 			if ref.changed.Before(since) && !slices.Contains(there, ref.name) {
@@ -53,8 +53,8 @@ func (s Store) Strays(there []string, since time.Time) (ids []string, err error)
 	return ids, err
 }
 
-// with does something with the repository, if there is one.
-func (s Store) with(do func(r *repo) error) error {
+// with does something with the store, if there is one.
+func (s Store) with(do func(r *store) error) error {
 	if s == "" || !inUse(string(s)) {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (s Store) with(do func(r *repo) error) error {
 }
 
 // dropRef forgets a session, whose states collect removes then.
-func (r *repo) dropRef(session string) error {
+func (r *store) dropRef(session string) error {
 	if !CanName(session) {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (r *repo) dropRef(session string) error {
 
 // collect removes the states that no session needs: none leads to them, and they have no
 // content that one speaks of and no other has. What older releases kept goes, too.
-func (r *repo) collect(ctx context.Context) error {
+func (r *store) collect(ctx context.Context) error {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("lock the checkpoints: %w", err)
 	}
@@ -141,7 +141,7 @@ func (r *repo) collect(ctx context.Context) error {
 
 // remove removes states, what is not whole, and what older releases kept but for the names of
 // their sessions.
-func (r *repo) remove(gone []string) error {
+func (r *store) remove(gone []string) error {
 	if len(gone) > 0 {
 		if err := r.put(".", "generation", []byte(newID())); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 type history struct {
 	cfg   *Config
 	tree  *tree
-	store *repo  // nil before it is needed
+	store *store // nil before it is needed
 	tip   string // the last state of the session
 	known bool   // the nodes have what it holds
 	saved bool   // the index on the disk is that of the tree
@@ -22,7 +22,7 @@ type history struct {
 // newHistory returns a history that has read nothing.
 func newHistory(cfg *Config) *history { return &history{cfg: cfg, tree: newTree(cfg)} }
 
-// open opens the repository.
+// open opens the store.
 func (h *history) open() error {
 	switch {
 	case h.cfg.Off != "":
@@ -32,15 +32,15 @@ func (h *history) open() error {
 	case h.store != nil:
 		return nil
 	}
-	repo, err := create(h.cfg.Dir, h.cfg.Files)
+	store, err := create(h.cfg.Dir, h.cfg.Files)
 	if err != nil {
 		return fmt.Errorf("no checkpoint can be made: %w", err)
 	}
-	h.store = repo
+	h.store = store
 	return nil
 }
 
-// use begins work with the repository, and ends with done.
+// use begins work with the store, and ends with done.
 func (h *history) use(ctx context.Context) (done func(), err error) {
 	if err := h.open(); err != nil {
 		return nil, err

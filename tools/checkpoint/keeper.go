@@ -93,7 +93,7 @@ var (
 )
 
 // Ready returns why what calls change can't be taken back here, nil if it can. It
-// makes the repository, and looks at no files: that there are too many of them
+// makes the store, and looks at no files: that there are too many of them
 // shows when a command has run.
 func (k *Keeper) Ready() error {
 	k.mu.Lock()

@@ -58,7 +58,7 @@ type State struct {
 const mostStates = 20_000
 
 // states returns the states of a session, the last one first.
-func states(r *repo, session string) (list []State, err error) {
+func states(r *store, session string) (list []State, err error) {
 	id, err := r.ref(session)
 	for ; err == nil && id != "" && len(list) < mostStates; id = list[len(list)-1].Parent {
 		var s State
@@ -74,7 +74,7 @@ func states(r *repo, session string) (list []State, err error) {
 }
 
 // stateOf returns the state of a name.
-func stateOf(r *repo, id string) (State, error) {
+func stateOf(r *store, id string) (State, error) {
 	about, err := r.heading(id)
 	s := State{Record: about.Record, ID: id, Parent: about.Parent}
 	if err == nil && s.Parent != "" {

@@ -44,7 +44,7 @@ type scan struct {
 	ws     *workspace.Workspace
 	limits Limits
 	except map[string]bool // paths that are passed over
-	store  *repo
+	store  *store
 	at     time.Time
 	local  bool
 	sorted bool // what is ignored is found out anew
@@ -62,7 +62,7 @@ type scan struct {
 }
 
 // newScan returns a scan that has looked at nothing.
-func (t *tree) newScan(ctx context.Context, store *repo) *scan {
+func (t *tree) newScan(ctx context.Context, store *store) *scan {
 	s := &scan{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
 		store: store, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}

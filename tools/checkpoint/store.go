@@ -53,9 +53,9 @@ func sumOf(content []byte) Sum {
 // String returns s in hexadecimal digits.
 func (s Sum) String() string { return hex.EncodeToString([]byte(s)) }
 
-// A repo is a store: a directory of states and names for the last states of sessions. It is
+// A store is a directory of states and names for the last states of sessions. It is
 // safe for concurrent use.
-type repo struct {
+type store struct {
 	dir   *disk.Dir
 	files Files
 	lock  *flock.Flock
@@ -81,7 +81,7 @@ var (
 )
 
 // create opens the store at path, and makes it if there is none.
-func create(path string, files Files) (*repo, error) {
+func create(path string, files Files) (*store, error) {
 	for _, dir := range []string{sessionsDir, statesDir} {
 		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func create(path string, files Files) (*repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &repo{dir: dir, files: files, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
+	r := &store{dir: dir, files: files, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
 	r.forget()
 	b, err := r.read(formFile, mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func create(path string, files Files) (*repo, error) {
 }
 
 // close closes the store.
-func (r *repo) close() {
+func (r *store) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget()
@@ -126,7 +126,7 @@ func (r *repo) close() {
 }
 
 // forget has the states looked into anew.
-func (r *repo) forget() {
+func (r *store) forget() {
 	for _, o := range r.open {
 		o.file.Close()
 	}
@@ -135,7 +135,7 @@ func (r *repo) forget() {
 
 // use keeps others from collecting until done is called. It reports whether somebody has
 // collected since it was last called: what was known to be there may be gone.
-func (r *repo) use(ctx context.Context) (done func(), collected bool, err error) {
+func (r *store) use(ctx context.Context) (done func(), collected bool, err error) {
 	if ok, err := r.lock.TryRLockContext(ctx, 5*time.Millisecond); !ok {
 		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
 	}
@@ -153,7 +153,7 @@ func (r *repo) use(ctx context.Context) (done func(), collected bool, err error)
 }
 
 // states returns the names of the states, in order.
-func (r *repo) states() (ids []string) {
+func (r *store) states() (ids []string) {
 	entries, _ := r.dir.List(statesDir)
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), ".zip"); ok && CanName(id) {
@@ -165,7 +165,7 @@ func (r *repo) states() (ids []string) {
 }
 
 // look has r.where hold the contents of all states.
-func (r *repo) look() {
+func (r *store) look() {
 	for _, id := range r.states() {
 		if !r.listed[id] {
 			r.listed[id] = true
@@ -177,7 +177,7 @@ func (r *repo) look() {
 }
 
 // sums returns the sums of the contents that a state has. A damaged one is as good as none.
-func (r *repo) sums(id string) (list []Sum) {
+func (r *store) sums(id string) (list []Sum) {
 	o, err := r.reader(id)
 	for i := 0; err == nil && i < len(o.zip.File); i++ {
 		if b, err := hex.DecodeString(o.zip.File[i].Name); err == nil {
@@ -188,14 +188,14 @@ func (r *repo) sums(id string) (list []Sum) {
 }
 
 // know is look for who holds no lock: what is kept is not kept again.
-func (r *repo) know() {
+func (r *store) know() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.look()
 }
 
 // reader opens a state.
-func (r *repo) reader(id string) (*opened, error) {
+func (r *store) reader(id string) (*opened, error) {
 	if o := r.open[id]; o != nil {
 		return o, nil
 	}
@@ -225,7 +225,7 @@ func (r *repo) reader(id string) (*opened, error) {
 }
 
 // part returns what a state has under a name. The caller holds r.mu.
-func (r *repo) part(id, name string, most int64) ([]byte, error) {
+func (r *store) part(id, name string, most int64) ([]byte, error) {
 	o, err := r.reader(id)
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (r *repo) part(id, name string, most int64) ([]byte, error) {
 }
 
 // content returns what was kept under a sum.
-func (r *repo) content(sum Sum, most int64) ([]byte, error) {
+func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.where[sum] == "" {
@@ -270,7 +270,7 @@ type heading struct {
 }
 
 // heading returns what is said of a state.
-func (r *repo) heading(id string) (s heading, err error) {
+func (r *store) heading(id string) (s heading, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, err := r.part(id, saidName, mostManifest)
@@ -290,7 +290,7 @@ func (c Change) append(b []byte) []byte {
 }
 
 // changes returns what a state differs in from the one before it.
-func (r *repo) changes(id string) (list []Change, err error) {
+func (r *store) changes(id string) (list []Change, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, err := r.part(id, manifestName, mostManifest)
@@ -328,7 +328,7 @@ type ref struct {
 }
 
 // refs returns the sessions, in no order.
-func (r *repo) refs() (list []ref, err error) {
+func (r *store) refs() (list []ref, err error) {
 	entries, err := r.dir.List(sessionsDir)
 	for _, e := range entries {
 		if !CanName(e.Name()) {
@@ -342,7 +342,7 @@ func (r *repo) refs() (list []ref, err error) {
 }
 
 // ref returns the last state of a session, "" if there is none.
-func (r *repo) ref(session string) (id string, err error) {
+func (r *store) ref(session string) (id string, err error) {
 	if !CanName(session) {
 		return "", fmt.Errorf("%.80q can't be the name of a state", session)
 	}
@@ -354,7 +354,7 @@ func (r *repo) ref(session string) (id string, err error) {
 }
 
 // setRef makes a state the last one of a session. The disk has it then.
-func (r *repo) setRef(session, id string) error {
+func (r *store) setRef(session, id string) error {
 	if !CanName(session) {
 		return fmt.Errorf("%.80q can't be the name of a state", session)
 	}

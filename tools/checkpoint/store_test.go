@@ -68,7 +68,7 @@ func (f faultyFile) Sync() error {
 }
 
 // keep keeps a state with a content.
-func keep(r *repo, parent, text string) (id string, err error) {
+func keep(r *store, parent, text string) (id string, err error) {
 	done, _, err := r.use(context.Background())
 	if err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func keep(r *repo, parent, text string) (id string, err error) {
 }
 
 // open opens a store as another process sees it.
-func open(t *testing.T, dir string) *repo {
+func open(t *testing.T, dir string) *store {
 	t.Helper()
 	r, err := create(dir, OS{})
 	if err != nil {
@@ -94,7 +94,7 @@ func open(t *testing.T, dir string) *repo {
 }
 
 // holds has a state and those before it be whole.
-func holds(t *testing.T, r *repo, id string) (n int) {
+func holds(t *testing.T, r *store, id string) (n int) {
 	t.Helper()
 	for ; id != ""; n++ {
 		s, err := r.heading(id)
@@ -242,26 +242,26 @@ func TestStorePowerLoss(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "r")
 		open(t, dir)
 		disk := volatile{contents: map[string]bool{}, names: map[string][]func(){}}
-		repo, err := create(dir, disk)
+		store, err := create(dir, disk)
 		if err != nil {
 			t.Fatal(err)
 		}
 		last, named, states := "", "", 0
 		for n := range r.IntN(4) + 1 {
-			if last, err = keep(repo, last, string(rune('a'+n))); err != nil {
+			if last, err = keep(store, last, string(rune('a'+n))); err != nil {
 				t.Fatal(err)
 			}
 			if n%2 == 0 {
-				if err := repo.setRef("s", last); err != nil {
+				if err := store.setRef("s", last); err != nil {
 					t.Fatal(err)
 				}
 				named, states = last, n+1
 			}
 		}
-		if d, err := repo.draft(statesDir); err == nil { // amid something that was not acknowledged
+		if d, err := store.draft(statesDir); err == nil { // amid something that was not acknowledged
 			d.file.Write([]byte("PK"))
 		}
-		repo.close()
+		store.close()
 		disk.lose(func() bool { return r.IntN(8) == 0 })
 		fresh := open(t, dir)
 		if at, err := fresh.ref("s"); err != nil || at != named {
