@@ -173,7 +173,7 @@ type Authorized struct {
 
 // Authorize prepares the call that p proposes, has policy judge it, and asks approver if policy
 // leaves the verdict open. It calls waiting before it asks. A returned error ends the Run; an
-// error of the call itself is in the Settled.
+// error of the call itself is in the Authorized.
 func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver,
 	waiting func() error) (s Authorized, err error) {
 	agreed := false
@@ -304,8 +304,8 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 		Took: took, Asked: j.asked, Unasked: j.unasked})
 }
 
-// An eventLoop carries what jobs that run side by side have to show and to ask to
-// the one goroutine that may show and ask: the reader of notes.
+// An eventLoop carries the events and questions of jobs that run side by side to the one
+// goroutine that may show and ask: the reader of notes.
 type eventLoop struct {
 	notes    chan func()
 	approver Approver
@@ -350,7 +350,7 @@ func (d *eventLoop) panicked(v any) {
 	}
 }
 
-// A host is the desk as one call sees it.
+// A host is the event loop as one call sees it.
 type host struct {
 	*eventLoop
 	id string

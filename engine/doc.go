@@ -1,6 +1,7 @@
 // Package engine holds a conversation with a model: it sends what the user
 // said, carries out the calls the model asks for, and goes on until the model
-// asks for nothing more.
+// asks for nothing more. A first caller makes an Engine with [New] and ranges over
+// [Engine.Run].
 //
 // The engine knows no terminal, no settings file and no particular tool. What
 // it needs from the world it declares here as small interfaces and is given in

@@ -274,7 +274,7 @@ func (e *Engine) resume(said []*genai.Content) {
 	e.index(said)
 }
 
-// index notes what of said matters later: whether it waits for an answer, and ids.
+// index notes the ids of calls in said, and whether said waits for an answer.
 func (e *Engine) index(said []*genai.Content) {
 	for _, c := range said {
 		if !isNote(c) {

@@ -15,7 +15,7 @@ func NotRun(calls []Called, why string, yield func(Event, error) bool) bool {
 	return true
 }
 
-// notRun is the error of a call that was never made.
+// notRun is the error of a call that never ran.
 type notRun string
 
 func (u notRun) Error() string { return string(u) }

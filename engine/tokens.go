@@ -8,9 +8,9 @@ import (
 	"google.golang.org/genai"
 )
 
-// A tokenEstimate is how many tokens the first messages of the history take, with all that a
-// request has beside them: what the server has counted, and a guess of what has come
-// since. Each message is guessed once.
+// A tokenEstimate is how many tokens the first messages of the history take, with the rest of a
+// request: the server's count, plus a guess for each message since that count. Each message is
+// guessed once.
 type tokenEstimate struct {
 	tokens   int
 	messages int

@@ -145,7 +145,7 @@ type Plan struct {
 	Dir      string
 
 	// Confined reports whether the kernel, or another program, confines writes to the user's
-	// workspace, and denies the network. Held says what programs without Rights can do, such
+	// workspace, and denies the network. Limits says what programs without Rights can do, such
 	// as "have no network"; it is empty if they are not confined.
 	Confined bool
 	Limits   string
@@ -166,7 +166,7 @@ type Plan struct {
 	Before func(context.Context) string
 
 	// IsReadOnly reports whether the commands are confined to read-only: they can write nothing,
-	// have no network, and see no secrets. Looked says that the call is proposed again after
+	// have no network, and see no secrets. FailedReadOnly says that the call is proposed again after
 	// a read-only attempt; then Failed says why the attempt failed.
 	IsReadOnly     bool
 	FailedReadOnly bool

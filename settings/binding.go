@@ -33,7 +33,7 @@ func (s *Settings) StrictError() error {
 	return nil
 }
 
-// A KeyValues is a list of strings that a file gives for a key.
+// KeyValues are the strings that a file lists for a key.
 type KeyValues struct {
 	Scope        Scope
 	File         string
@@ -41,8 +41,8 @@ type KeyValues struct {
 	Values       []string
 }
 
-// Values returns what the files say about such a key, the weakest first, as far
-// as it counts: each that says something if their lists are joined, else one.
+// Values returns the lists that the files give for a key, the weakest first: all of them if
+// lists are joined, else the list that counts.
 func (s *Settings) Values(key string) (all []KeyValues) {
 	k, _ := FindKey(key)
 	path := strings.Split(key, ".")
@@ -72,7 +72,7 @@ func (s *Settings) Values(key string) (all []KeyValues) {
 	return all
 }
 
-// Enabled reports whether the files switch a key on.
+// Enabled reports whether the files set a key to true.
 func (s *Settings) Enabled(key string) bool {
 	v, _ := at(s.Merged, strings.Split(key, "."))
 	return v == true

@@ -161,7 +161,7 @@ func shown(key string) string {
 	return key
 }
 
-// restrictProjectKeys takes from a project's settings what would take back a protection
+// restrictProjectKeys removes from a project's settings what would take back a protection
 // that the user or the machine has set up: a project may only add to them.
 func (c *checker) restrictProjectKeys(tree map[string]any) {
 	c.confined(tree)
@@ -239,7 +239,7 @@ func drop(tree map[string]any, path []string) {
 // strictness orders the approval modes, the strictest first.
 var strictness = []string{"plan", "default", "auto_edit", "auto"}
 
-// restrictApprovalMode takes from a project's settings an approval mode that lets more run
+// restrictApprovalMode removes from a project's settings an approval mode that lets more run
 // unasked than what weaker says, the settings of the user and the machine.
 func (l *Layer) restrictApprovalMode(weaker map[string]any) {
 	mode := func(tree map[string]any) string {

@@ -1,5 +1,6 @@
 // Package settings is what the user wants, as values: what files of settings,
-// variables of the environment and the command line say together, and why.
+// variables of the environment and the command line say together, and why. A first caller gives
+// the files to [Load].
 //
 // # Nothing is rewritten
 //
@@ -9,7 +10,7 @@
 //
 // # What can't be understood counts for nothing
 //
-// A value of the wrong type is told and counts as not given, except where it
+// A value of the wrong type is a warning and counts as not given, except where it
 // may have been meant to forbid something: see [Settings.StrictError].
 //
 // # A project adds protection

@@ -47,7 +47,7 @@ type frontend struct {
 // newFrontend returns a front end that has begun no conversation yet.
 func newFrontend(r *run) *frontend { return &frontend{opts: r.opts, run: r, notify: r.notify} }
 
-// frontendOf returns a front end that holds a conversation which another one owns.
+// frontendOf returns a front end for a conversation that another front end owns.
 func frontendOf(r *run, s *Session) *frontend {
 	return &frontend{opts: r.opts, run: r, session: s, notify: s.notices.notify}
 }
@@ -103,7 +103,7 @@ func confirming(asker engine.Approver) confirm {
 	}
 }
 
-// setSession has s be the conversation that the front end is about.
+// setSession makes s the conversation of the front end.
 func (f *frontend) setSession(s *Session) {
 	f.session = s
 	f.run.count.Begin(s.Tally)

@@ -42,9 +42,9 @@ func (n *notices) hooks(h *hook.Hooks) {
 	}
 }
 
-// withNotices returns a run that also tells what was asked of a model while a call was
-// prepared, and what is told of servers and agents, as soon as it yields the next event that
-// is no piece of an answer. Note is called with each of its events before.
+// withNotices returns a run that also yields the queued notices: those of requests while a call
+// was prepared, and those of servers and agents. They come with the next event that is no piece
+// of an answer. Note is called with each event of run before.
 func (n *notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
@@ -82,7 +82,7 @@ func answering(ev engine.Event) bool {
 	return false
 }
 
-// An eventQueue is events that are not told yet. It is safe for concurrent use: tools run side by
+// An eventQueue holds events that were not yielded yet. It is safe for concurrent use: tools run side by
 // side, and only the run that yields events may write to the terminal meanwhile.
 type eventQueue struct {
 	mu     sync.Mutex
@@ -101,7 +101,7 @@ func (b *eventQueue) open() (end func()) {
 	return func() { count(-1) }
 }
 
-// offer adds an event if a turn runs, which will tell it.
+// offer adds an event if a turn runs, which will yield it.
 func (b *eventQueue) offer(ev engine.Event) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

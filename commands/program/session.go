@@ -161,8 +161,8 @@ func (s *Session) note(ev engine.Event) {
 	}
 }
 
-// withContextReload returns a run after which the context files are read again, if one was made by
-// it where they are looked for, as /init has it. Where no prompt follows, they are not.
+// withContextReload returns a run that reads the context files again at its end, if run has made
+// a context file, as /init does. Where no prompt follows, it does not.
 func (s *Session) withContextReload(run engine.Run) engine.Run {
 	if !s.project.opts.User.AnswersQuestions() {
 		return run

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Stat is the metadata of a directory entry. Two equal Looks mean equal content, if the
-// first is settled.
+// A Stat is the metadata of a directory entry. Two equal Stats mean equal content, if the
+// first is stable.
 type Stat struct {
 	Mode     fs.FileMode
 	Size     int64
@@ -19,7 +19,7 @@ type Stat struct {
 // next one surely comes with another time: more than a tick of the kernel's clock.
 const soon = 50 * time.Millisecond
 
-// Stable reports whether every change from at on results in another Look; local says that
+// Stable reports whether every change from at on results in another Stat; local says that
 // the file is on a disk of this machine.
 func (l Stat) Stable(at time.Time, local bool) bool {
 	before := at.Add(-settled)

@@ -46,10 +46,10 @@ func (f *Folder) Names() ([]string, error) {
 	return file.Readdirnames(-1)
 }
 
-// Stat looks at the directory itself.
+// Stat returns the metadata of the directory itself.
 func (f *Folder) Stat() (Stat, error) { return f.StatAt(".") }
 
-// StatAt looks at an entry, which may be a link.
+// StatAt returns the metadata of an entry, without following a link.
 func (f *Folder) StatAt(name string) (Stat, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {

@@ -75,14 +75,14 @@ func (f *Folder) Names() ([]string, error) {
 	return file.Readdirnames(-1)
 }
 
-// Stat looks at the directory itself.
+// Stat returns the metadata of the directory itself.
 func (f *Folder) Stat() (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(f.fd, &st)
 	return statOf(&st), err
 }
 
-// StatAt looks at an entry, which may be a link.
+// StatAt returns the metadata of an entry, without following a link.
 func (f *Folder) StatAt(name string) (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// WorldWritable says why somebody other than the administrator may have written the
-// file at path: who owns it or a directory above it, or who may write there.
-// A missing file is not exposed.
+// WorldWritable says why somebody other than the administrator may have written the file at
+// path: another user owns the file or a directory above it, or may write there. A missing file
+// is not writable.
 func WorldWritable(path string) string {
 	if path == os.DevNull {
 		return ""
@@ -57,9 +57,8 @@ func open(path string) string {
 	return ""
 }
 
-// OwnedByOther says why what the file at path says is none of the user's business:
-// it belongs to somebody who is neither the user nor the administrator nor the
-// owner of the directory that is worked in.
+// OwnedByOther says why the file at path is not used, "" if it may be: it belongs to somebody
+// who is neither the user nor the administrator nor the owner of the working directory.
 func OwnedByOther(path, cwd string) string {
 	file, here := owner(path), owner(cwd)
 	if file < 0 || file == 0 || file == here || file == os.Geteuid() {

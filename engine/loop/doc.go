@@ -1,5 +1,6 @@
 // Package loop notices when a conversation does not get anywhere: when it goes in circles,
-// and when it stops halfway.
+// and when it stops halfway. A first caller makes a Guard with [New] and wraps each Run with
+// [Guard.Run].
 //
 // # A call repeats another only if its result was the same
 //

@@ -45,7 +45,7 @@ func (j *judge) due() bool {
 	return true
 }
 
-// A verdict is what a model says about a turn.
+// A verdict is the answer of a model to the question whether a turn gets anywhere.
 type verdict struct {
 	Analysis   string  `json:"unproductive_state_analysis"`
 	Confidence float64 `json:"unproductive_state_confidence"`
@@ -107,7 +107,7 @@ const (
 	longestRequest  = 10000 // characters of the user's prompt, for the model
 )
 
-// verdict asks for an opinion on the turn so far.
+// verdict asks a model for its verdict on the turn so far.
 func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err error) {
 	request := fmt.Sprintf(judgeRequest, text.Shorten(p.asked, longestRequest))
 	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // no call may stand first

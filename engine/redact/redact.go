@@ -1,6 +1,7 @@
 // Package redact removes secrets from texts: secrets that the program knows, and texts with
 // the shape of a well-known kind of key. A mark with the kind of the secret replaces them,
-// such as [redacted: API key].
+// such as [redacted: API key]. A first caller gives each secret to [Redactor.Add], cleans what the
+// model gets with [Redactor.RedactKnown], and what is stored with [Redactor.Text].
 //
 // # Known, then shaped
 //
@@ -47,10 +48,9 @@ type Redactor struct {
 
 type known struct{ value, mark string }
 
-// Add has r take out secret from now on, in the forms that it has in URLs and
-// in JSON, too; what is a word or two that says what it is. If secret is a URL
-// with a password, that is what is taken out. What is too short to be told from
-// other text is left alone.
+// Add has r remove secret from now on, also in its forms in URLs and in JSON; what names the
+// secret in a word or two. Of a URL with a password, the password is removed. A secret that is
+// too short to be told from other text is ignored.
 func (r *Redactor) Add(what, secret string) {
 	secret = strings.TrimSpace(secret)
 	if u, err := url.Parse(secret); err == nil && u.User != nil && u.Host != "" {
@@ -102,7 +102,7 @@ func (r *Redactor) Count() int {
 	return len(r.known)
 }
 
-// RedactKnown returns s without the secrets that r knows.
+// RedactKnown returns s without the secrets that were added to r.
 func (r *Redactor) RedactKnown(s string) string {
 	if r == nil {
 		return s
@@ -200,7 +200,7 @@ func (r *Redactor) Text(s string) string {
 	return Shapes(s, "")
 }
 
-// AddFrom has r know the marks in s, which was cleaned before: see [Redactor.Marks].
+// AddFrom adds the marks in s, which was cleaned before: see [Redactor.Marks].
 func (r *Redactor) AddFrom(s string) {
 	const longest, most = 80, 1000 // bytes of a mark, and marks
 	for at := indexFrom(s, markPrefix, 0); at < len(s); at = indexFrom(s, markPrefix, at+1) {

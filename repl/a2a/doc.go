@@ -1,5 +1,6 @@
 // Package a2a has programs work with gemline by the Agent2Agent protocol, version 0.3, of
-// which it is a server: they give it tasks, follow them and answer what is asked.
+// which it is a server: they give it tasks, follow them and answer what is asked. A first caller
+// makes a [Server] with [New] and serves its HTTP.
 //
 // # A task is a conversation
 //

@@ -133,7 +133,7 @@ func (q *pending) same(o *pending) bool {
 		q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
 }
 
-// A clientAnswer is what a client says to what is asked.
+// A clientAnswer is the answer of a client to a question.
 type clientAnswer struct {
 	outcome string
 	note    string
@@ -142,7 +142,7 @@ type clientAnswer struct {
 	replies []string
 }
 
-// ends reports whether the turn ends with a reaction: nothing is said to the model instead.
+// ends reports whether the answer ends the turn, and the model is told nothing.
 func (r clientAnswer) ends() bool { return r.outcome == refuse && r.note == "" }
 
 // react reads what a client says to what is asked, which has to be offered. Words without an
@@ -198,7 +198,7 @@ func (q *pending) react(words string, answer map[string]any) (r clientAnswer, er
 	return r, nil
 }
 
-// answer returns a reaction as the engine has it. It reports false if that is not offered
+// answer returns the engine's form of the answer. It reports false if that is not offered
 // for p.
 func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
 	switch {

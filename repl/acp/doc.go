@@ -1,5 +1,6 @@
 // Package acp has editors work with gemline by the Agent Client Protocol, of which it is an
-// agent: they begin sessions, and show what happens and is asked in them.
+// agent: they begin sessions, and show what happens and is asked in them. A first caller calls
+// [Serve] with a Config and the Stream of an editor.
 //
 // # A session is a conversation
 //

@@ -59,7 +59,7 @@ type Gateway struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// A SessionRequest says which session is to begin.
+// A SessionRequest says which session is to begin, and with what.
 type SessionRequest struct {
 	Dir         string // absolute
 	Directories []string

@@ -14,7 +14,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A session is a session of an editor's.
+// A session is a session that an editor has begun.
 type session struct {
 	client *client
 	id     protocol.SessionId
@@ -71,7 +71,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 	})
 }
 
-// beginSession begins the session of a wish.
+// beginSession begins the requested session.
 func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, error) {
 	h := &session{client: c, id: protocol.SessionId(w.Session), view: view{calls: map[string]*call{}}}
 	h.ctx, h.end = context.WithCancel(c.ctx)

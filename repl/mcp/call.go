@@ -199,7 +199,7 @@ type running struct {
 	said string // last
 }
 
-// progressSink tells of progress what a Reporter is told.
+// A progressSink sends events to the client as progress, beside a Reporter.
 type progressSink struct {
 	report.Reporter
 	r *running

@@ -1,5 +1,6 @@
 // Package mcp has programs work with gemline by the Model Context Protocol, of which it is
-// a server: they give it tasks, and use its tools.
+// a server: they give it tasks, and use its tools. A first caller calls [Serve] with a Config and
+// the Stream of a client.
 //
 // # A call is a conversation
 //

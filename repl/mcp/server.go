@@ -49,7 +49,7 @@ type client struct {
 	fallen  any // what a call panicked with
 }
 
-// A conversation is one that has a name, or will have begun soon.
+// A conversation is a session that its client names, or the session of one call.
 type conversation struct {
 	turn  chan struct{}       // is full while a call is carried out
 	talk  *serve.Conversation // nil until it has begun
@@ -145,8 +145,8 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	return said, nil
 }
 
-// useSession returns the conversation of a name, which nobody else uses until done is called. It
-// begins if it has not.
+// useSession returns the conversation of a name, which no other call uses until done is called.
+// It begins a conversation that has not begun.
 func (c *client) useSession(ctx context.Context, name string) (h *conversation, done func(), err error) {
 	h = &conversation{turn: make(chan struct{}, 1)}
 	if name != "" {

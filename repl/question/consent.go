@@ -35,7 +35,7 @@ type Folder struct {
 	Contents []string
 	Caution  []bool
 
-	// Items are what it wants to run, which is decided about in the same question.
+	// Items are what it wants to run. The same question decides about them.
 	Items []ConsentItem
 }
 
@@ -141,12 +141,12 @@ func (f Folder) wide(path string) string {
 	return ""
 }
 
-// ConsentTitle asks whether what a folder wants may be; each wish stands below that.
+// ConsentTitle is the question whether a folder's items may run; each item stands below it.
 func ConsentTitle(folder string, wishes []ConsentItem) string {
 	return "this project " + Wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
 }
 
-// ConsentOptions returns what can be said about wishes of a folder.
+// ConsentOptions returns the possible answers about the items of a folder.
 func ConsentOptions(wishes []ConsentItem) []Option[Consent] {
 	never, later := Option[Consent]{"3", "never", "never run them, unless they change",
 		NeverRun}, Option[Consent]{"", "not_now", "leave them out this time", NotThisTime}
@@ -196,7 +196,7 @@ func Wanted(wishes []ConsentItem) string {
 // longestScript is how many lines of a file are shown.
 const longestScript = 40
 
-// A Script is a file that a wish names.
+// A Script is a file that an item names.
 type Script struct {
 	Path  string // below the folder
 	Text  string // empty if it is longer than what is shown, or can't be read
@@ -207,7 +207,7 @@ type Script struct {
 // Long reports whether the file is too long to be shown.
 func (s Script) Long() bool { return s.Lines > longestScript }
 
-// Scripts reads the files that a wish names.
+// Scripts reads the files that an item names.
 func (w ConsentItem) Scripts(folder string) (list []Script) {
 	for _, name := range w.Files {
 		b, err := disk.Read(name, 1<<20)

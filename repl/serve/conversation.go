@@ -9,7 +9,7 @@ import (
 	"gemline/repl/report"
 )
 
-// A SessionRequest says which conversation is to begin.
+// A SessionRequest says which conversation is to begin, and for whom.
 type SessionRequest struct {
 	Name     string            // "" is one for a single call
 	Approver engine.Approver   // nil if nobody can be asked

@@ -1,4 +1,4 @@
-// Package trust decides whether what a folder brings is used.
+// Package trust decides whether what a folder brings is used. A first caller calls [Decide].
 //
 // # Decided before, and by others
 //

@@ -115,7 +115,7 @@ func judge(rules []Decision, folder string) (State, Decision) {
 	return state, by
 }
 
-// A parents is a folder and those above it.
+// parents are a folder and the folders above it.
 type parents []struct {
 	path string
 	info os.FileInfo // nil if it is not there

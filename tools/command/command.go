@@ -1,5 +1,6 @@
-// Package command holds the tools that run commands: run_shell_command, and those that look
-// after what it has left in the background.
+// Package command holds the tools that run commands: run_shell_command, and the tools for the
+// processes that it has left in the background. A first caller fills a [Tools] and calls
+// [Tools.List].
 //
 // # What was judged is what runs
 //
@@ -25,17 +26,17 @@ type Tools struct {
 	// with the rule that denies it. Nil is none.
 	Denied func() []Denied
 
-	// AutoGrant reports whether a call would run unasked: so what its programs are
-	// known to need is given to it at once. Nil gives nothing.
+	// AutoGrant reports whether a call would run unasked, so that the rights that its programs
+	// are known to need are granted at once. Nil grants nothing.
 	AutoGrant func(ctx context.Context, q engine.Proposal) bool
 
 	// Answered says that somebody is there to answer questions: a command is asked about that
 	// names a secret, before it fails for want of that. Else it runs without.
 	Answered bool
 
-	// Revertible reports whether what commands change can be brought back, and is to run
-	// unasked for that. Then they are kept from files that may hold secrets, and from
-	// writing to those that Guards names by their paths in the workspace. Nil is not.
+	// Revertible reports whether the changes of commands can be reverted, so that commands run
+	// unasked. Then they can't read files that may hold secrets, nor write to the files that
+	// Guards names by their paths in the workspace. Nil is not.
 	Revertible func() bool
 	Guards     func(path string) bool
 
@@ -43,11 +44,11 @@ type Tools struct {
 	// can't write, or false if that is more than most. Nil is nothing.
 	Uncovered func(most int) (paths []string, ok bool)
 
-	// WithheldNotice returns what the user is to know, once, of variables that commands
-	// are not given, else nothing. Nil is nothing.
+	// WithheldNotice returns, once, a notice about variables that are withheld from commands,
+	// and then "". It may be nil.
 	WithheldNotice func() string
 
-	// Emit tells the user, in a turn or beside it, what came of a command in the background.
+	// Emit prints the end of a command in the background, in a turn or between turns.
 	Emit func(text string)
 
 	// Outputs says how long the outputs of commands may be.

@@ -16,7 +16,7 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// A readOnlyCheck goes through the commands of a line.
+// A readOnlyCheck finds out whether the commands of a line are read-only.
 type readOnlyCheck struct {
 	c    *shellCall
 	dirs []string // where the next command may run
@@ -39,7 +39,7 @@ func (l *readOnlyCheck) strays(c engine.Command) bool {
 	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
 }
 
-// command says what keeps a command from looking only.
+// command says why a command is not read-only, "" if it is.
 func (l *readOnlyCheck) command(c engine.Command) string {
 	name, known := c.Program()
 	switch {

@@ -108,7 +108,7 @@ func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 	return ""
 }
 
-// showing returns what a line does with git that is not held to looking. Of commands that
+// showing returns what a line does with git that is not confined to read-only. Of commands that
 // show the contents of files in commits it is told where they run.
 func (c shellCall) showing() (g gitUse) {
 	dirs := []string{c.dir}

@@ -29,14 +29,14 @@ func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
 }
 
 // mostSeen and mostSecrets are how many files a workspace may hold, and how
-// many of them may hold secrets, for commands to be held to looking in it.
+// many of them may hold secrets, for commands to be confined to read-only in it.
 const (
 	mostSeen    = 400_000
 	mostSecrets = 2000
 )
 
-// readOnlyView returns what the command sees that is held to looking, or why it can't be
-// held to that. Hidden from it is what may hold secrets in the workspace.
+// readOnlyView returns what the read-only command sees, or why it can't be confined to
+// read-only. Files of the workspace that may hold secrets are hidden from it.
 func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 	look = &launch.ReadOnlyView{Shown: append(c.env.toolchains(), c.listed...), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
 	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
@@ -101,7 +101,7 @@ func (env Tools) variable(name string) string {
 	return value
 }
 
-// wanted says what a command tried that was held to looking, and which rights it
+// wanted says what a command confined to read-only tried, and which rights it
 // needs for that beyond those that all have, and whether it did nothing but write. A command
 // that succeeded says nothing of the kind, unless a part of the line failed that is not read-only.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {

@@ -9,8 +9,8 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// protect has commands that run unasked, since what they change can be brought back, kept
-// from what may hold secrets and from writing to what is guarded.
+// protect hides files that may hold secrets from commands that run unasked, and makes guarded
+// files read-only for them. Such commands run unasked since their changes can be reverted.
 func (env Tools) protect(k *known) {
 	if env.Revertible == nil || env.Launcher == nil {
 		return
@@ -24,7 +24,7 @@ func (env Tools) protect(k *known) {
 	}
 }
 
-// A protectedPaths is what commands are kept from that run unasked.
+// protectedPaths are the paths that commands that run unasked can't read, or can't write to.
 type protectedPaths struct {
 	hidden  []string // they can't read
 	guarded []string // nor write to: what other programs go by,
@@ -37,8 +37,8 @@ type protectedPaths struct {
 // bring back: each is a mount of every command.
 const mostUncovered = 500
 
-// protected returns what commands are kept from that run unasked. It reports false if they
-// are not, or if that would be too much.
+// protected returns the paths that are protected from commands that run unasked. It reports
+// false if no command runs unasked, or if there are too many paths.
 func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
 	if env.Revertible == nil || env.Workspace == nil || !env.Revertible() {
 		return far, false
@@ -99,8 +99,8 @@ func (c shellCall) records() bool {
 	})
 }
 
-// revertible reports whether what the command changes can be brought back, and all else is
-// kept from it.
+// revertible reports whether the command's changes can be reverted, and all other files are
+// protected from it.
 func (c shellCall) revertible() bool {
 	if c.env.Revertible == nil || c.args.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
 		return false

@@ -60,9 +60,10 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 	return tool
 }
 
-// A shellCall is one command line on its way. It is prepared: parsed, judged by lookOver to be
-// read-only or not, and given the rights that it needs. By the rules, connected and unheld
-// change how it is confined. Then it runs; if it lacked something, again or unlooked asks.
+// A shellCall is a command line with its confinement. prepare parses it, checkReadOnly judges
+// whether it is read-only, and beyond finds the rights that it needs. By the rules, withNetwork
+// and withoutReadOnly change the confinement. Then run runs it; if it lacked a right, again or
+// askWithoutReadOnly asks the user.
 type shellCall struct {
 	args     runShellCommandArgs
 	env      Tools
@@ -70,8 +71,8 @@ type shellCall struct {
 	read     script.Script // what is known of it
 	text     string        // what is run for it
 	rights   engine.Rights // beyond what all commands have
-	readOnly bool          // it is held to looking
-	follows  bool          // what it looks at goes on and on
+	readOnly bool          // it is confined to read-only
+	follows  bool          // its output never ends, as that of tail -f
 	listed   []string      // directories outside of the project whose names it then shows
 	git      gitUse        // what it does with git then
 	known    *known        // what was found out for others
@@ -117,8 +118,8 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 	return read, a.Command
 }
 
-// checkReadOnly notes which commands of a line only look, and whether all of it can
-// be held to that.
+// checkReadOnly notes which commands of the line are read-only, and whether the whole line can
+// be confined to read-only.
 func (c *shellCall) checkReadOnly() {
 	if c.args.ReadOnly && c.canRunReadOnly() { // whatever it is
 		c.readOnly = true
@@ -165,7 +166,7 @@ func (c *shellCall) checkReadOnly() {
 	c.git.shows = c.git.shows || c.git.dirs != nil && slices.ContainsFunc(c.read.Commands, l.strays)
 }
 
-// canRunReadOnly reports whether the call can be held to looking.
+// canRunReadOnly reports whether the call can be confined to read-only.
 func (c *shellCall) canRunReadOnly() bool {
 	if c.env.Launcher.Sandbox == nil || c.args.Background || c.args.More.args() != nil || !c.rights.None() {
 		return false
@@ -204,7 +205,7 @@ func (c shellCall) withNetwork(ctx context.Context, tool engine.Tool) shellCall 
 	return next
 }
 
-// withoutReadOnly returns c not held to looking, if it runs unasked without that.
+// withoutReadOnly returns c without the confinement to read-only, if c runs unasked without it.
 func (c shellCall) withoutReadOnly(ctx context.Context, tool engine.Tool) shellCall {
 	if !c.readOnly || c.args.ReadOnly || c.env.AutoGrant == nil {
 		return c
@@ -219,7 +220,7 @@ func (c shellCall) withoutReadOnly(ctx context.Context, tool engine.Tool) shellC
 	return c
 }
 
-// unconfined returns c as one that is not held to looking, and asked about.
+// unconfined returns c without the confinement to read-only, so that the user is asked.
 func (c shellCall) unconfined() shellCall {
 	c.readOnly, c.args.ReadOnly = false, false
 	c.read.Commands = slices.Clone(c.read.Commands)
@@ -264,7 +265,7 @@ func (c shellCall) plan() engine.Plan {
 	return p
 }
 
-// hold says in in how the command is held, and what may be offered beyond it.
+// hold sets in in how the command is confined, and which further rights may be offered.
 func (c shellCall) hold(in *engine.Intent) {
 	if c.env.Launcher.Sandbox == nil {
 		return
@@ -321,7 +322,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 
 var errReadOnly = errors.New("it was held to looking, and did not run")
 
-// before returns what the command sees if it is held to looking, and what has to be asked
+// before returns what the command sees if it is confined to read-only, and what has to be asked
 // about first, though a rule of the program itself lets it run.
 func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why string) {
 	look, why = c.readOnlyView()
@@ -331,7 +332,7 @@ func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why s
 	return look, why
 }
 
-// runReadOnly runs the command held to looking. What that keeps it from is asked about
+// runReadOnly runs the command confined to read-only. What that keeps it from is asked about
 // like any other command.
 func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	look, why := c.before(ctx)
@@ -468,8 +469,8 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)
 }
 
-// askWithoutReadOnly asks whether the command may run like any other, since it has failed, or is not
-// to run, held to looking. Wrote says that it did nothing but write.
+// askWithoutReadOnly asks whether the command may run like any other command, since it has
+// failed confined to read-only, or may not run so. Wrote says that it did nothing but write.
 func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
 	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
 	next := c.unconfined()

@@ -47,7 +47,7 @@ func Hooks(text, home string) (dir string) {
 	return filepath.Join(dir, "hooks")
 }
 
-// FirstUnsafe returns the first thing in a configuration that is not known to be harmless,
+// FirstUnsafe returns the first entry of a configuration that is not known to be harmless,
 // such as "sets core.worktree", or why it can't be parsed; "" if all of it is harmless.
 // Settings that more reports true for are allowed besides; more must not be nil.
 func FirstUnsafe(text string, more func(Entry) bool) string {

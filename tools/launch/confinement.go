@@ -192,7 +192,7 @@ func (l *Launcher) Confines() bool {
 }
 
 // Degraded says how the confinement is incomplete, "" if it is complete or the user chose
-// it.
+// less.
 func (l *Launcher) Degraded() string {
 	switch st := l.State(); {
 	case st.Confined() || l.quiet:

@@ -5,7 +5,7 @@
 // There are four ways to run one:
 //
 //   - [Launcher.Run] waits for it and has its output, with both outputs apart if
-//     that is wanted, or with the user's terminal;
+//     SplitStderr is set, or with the user's terminal;
 //   - [Launcher.Start] leaves it to the jobs in the background;
 //   - [Launcher.Open] gives pipes to talk with it, until it is closed;
 //   - [Launcher.Attach] gives it streams of ours, and the terminal they lead to.
@@ -14,17 +14,17 @@
 //
 // The zero Command is the model's: confined by the [Launcher]'s sandbox, with an
 // environment that has no secrets and keeps programs from asking. A command of the user's
-// is marked by Free and by Vars:
+// is marked by Unconfined and by Vars:
 //
-//	who asks             way     Free  Vars   further
-//	the model            Run           Quiet  Rights or Look; Start in the background
+//	who asks             method  free  Vars   further
+//	the model            Run           Quiet  Rights or ReadOnly; Start in the background
 //	the user, behind !   Run     yes   Quiet  Terminal
-//	sandbox run          Attach        Usual  Rights, Alone
-//	a hook               Run     yes   Usual  Input, Apart, Timeout; or confined
-//	the check            Run           Quiet  Alone
-//	a server on stdio    Open          Sealed Output has its standard error; or Free
+//	sandbox run          Attach        Usual  Rights, KillLeftovers
+//	a hook               Run     yes   Usual  Input, SplitStderr, Timeout; or confined
+//	the check            Run           Quiet  KillLeftovers
+//	a server on stdio    Open          Sealed Output has its standard error; or Unconfined
 //	the user's editor    Open    yes   Usual  a companion that is a program
-//	git of an install    Run     yes   Usual  Apart, Alone, Timeout
+//	git of an install    Run     yes   Usual  SplitStderr, KillLeftovers, Timeout
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who
 // needs them: nothing is kept from them.

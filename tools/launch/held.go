@@ -9,8 +9,8 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// readOnlyPaths returns what a command could not write to that is read-only in what is worked in,
-// as its output names it: also by a name alone, without a slash or quotation marks.
+// readOnlyPaths returns the read-only paths in the working directories that a command could not
+// write to, as its output names them: also by a name alone, without a slash or quotation marks.
 func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
 	own := append([]string{p.Root}, p.Write...)
 	closed := slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool {

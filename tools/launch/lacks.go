@@ -113,7 +113,7 @@ var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(
 // file alone is not enough for that.
 var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
-// ParseDenials returns the missing rights that a command's output names.
+// ParseDenials returns the missing rights that a command's output names: the network, and paths.
 func ParseDenials(output string) (network bool, refused []Denial) {
 	for line := range strings.Lines(LastWords(output)) {
 		network = network || unreached().MatchString(line)
@@ -156,10 +156,9 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// MissingRights returns the rights that a command has probably failed without, and
-// the paths that it could not write to, where a right is for more than these. A
-// right that would not have helped is none of them: what this process itself may
-// not write, no answer of the user's lets a command write.
+// MissingRights returns the rights that a command has probably failed without, and the paths
+// that the command could not write to, where a right covers more than these paths. It leaves out
+// rights that would not have helped: a command can't write what this process can't write.
 func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Rights, refused []string) {
 	if l.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil

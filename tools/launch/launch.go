@@ -37,14 +37,14 @@ type Command struct {
 	Env  []string // NAME=value, beyond that
 
 	Input       string          // what it reads
-	SplitStderr bool            // its two outputs are told apart
+	SplitStderr bool            // standard output and standard error are returned apart
 	Output      func(string)    // is called with output as it is written; may be nil
 	Terminal    *shell.Terminal // of the user who has typed it, else nil
 	Timeout     time.Duration   // replaces the limits of all commands; 0 leaves them
 	KillGrace   time.Duration   // how long it may take to end when its time is up; 0 is a moment
 }
 
-// ReadOnlyView is what a read-only command sees beyond the workspace.
+// A ReadOnlyView is what a read-only command sees beyond the workspace.
 type ReadOnlyView struct {
 	Shown, Hidden []string
 	Environ       []string // in place of the process's

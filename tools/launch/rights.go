@@ -17,8 +17,8 @@ import (
 // more in a question.
 const mostRights = 20
 
-// ExtraRights returns what of want a confined command in dir does not have anyway, with
-// real paths. Where nothing is kept from commands, that is nothing.
+// ExtraRights returns the rights in want that a confined command in dir does not have anyway,
+// with real paths. Without a sandbox there are none.
 func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights, err error) {
 	if l.Sandbox == nil {
 		return r, nil

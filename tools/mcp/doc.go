@@ -3,8 +3,8 @@
 //
 // A [Set] holds the servers of a project. It connects to each in the background, takes
 // over what they have and follows its changes, and begins again with those that end.
-// [Set.Tools] is a Toolset: what a server offers is called, judged and asked about like
-// any other tool.
+// [Set.Tools] is a Toolset: a server's tool is called, judged and asked about like any other
+// tool. A first caller makes a Set with [New], calls [Set.Start], and closes it with [Set.Close].
 //
 // # Nobody waits
 //

@@ -101,7 +101,7 @@ func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, ke
 	return nil
 }
 
-// markDirty has a list be read again.
+// markDirty marks a list to be read again.
 func (l *serverConn) markDirty(list protocol.MCPMethod) {
 	l.mu.Lock()
 	l.dirty[list] = true

@@ -20,7 +20,7 @@ type ToolPins struct {
 	mu sync.Mutex
 }
 
-// A pin is what a tool said of itself.
+// A pin is the description of a tool, with a fingerprint of its description and schema.
 type pin struct {
 	Print       string `json:"print"`
 	Description string `json:"description"`
@@ -56,7 +56,7 @@ func (s *ToolPins) compare(server Server, tools []tool) (changed []string) {
 	return changed
 }
 
-// agree notes that a call of t was allowed as t is now.
+// agree pins t as it is now, since a call was allowed.
 func (s *ToolPins) agree(server Server, t tool) {
 	if s == nil || s.Path == "" {
 		return

@@ -29,7 +29,7 @@ const (
 	draftVersion = "2024-10-07" // of the protocol, which the first servers speak
 )
 
-// A serverConn is a server, whether it is connected or not.
+// A serverConn is the connection to a server, whether it is up or not.
 type serverConn struct {
 	Server
 	set     *Set
@@ -108,7 +108,7 @@ func (l *serverConn) status() Status {
 	return st
 }
 
-// reconnect has the server be connected to anew.
+// reconnect has run connect to the server anew.
 func (l *serverConn) reconnect() {
 	select {
 	case l.restart <- struct{}{}:
@@ -116,14 +116,14 @@ func (l *serverConn) reconnect() {
 	}
 }
 
-// setState notes how far the server is.
+// setState stores the state of the connection.
 func (l *serverConn) setState(s State, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state, l.err = s, err
 }
 
-// run connects to the server and stays with it, until ctx is over.
+// run connects to the server and serves the connection until ctx is over.
 func (l *serverConn) run(ctx context.Context) {
 	defer l.settle()
 	failed, known, told := 0, false, ""
@@ -179,7 +179,7 @@ func (l *serverConn) run(ctx context.Context) {
 	}
 }
 
-// clearLists removes all that was read from the server.
+// clearLists removes everything that was read from the server.
 func (l *serverConn) clearLists() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,8 +223,8 @@ func (l *serverConn) pause(ctx context.Context, wait time.Duration) (undisturbed
 	}
 }
 
-// connect connects to the server and stays with it until it ends, which is the error, or
-// is to be connected to anew. It reports whether it could be used.
+// connect connects to the server and serves the connection until it ends, which is the error,
+// or until the server is to be connected to anew. It reports whether the server could be used.
 func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 	l.setState(Connecting, nil)
 	ways, err := l.transports()
@@ -324,7 +324,8 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 	return nil
 }
 
-// serve follows what the server has, until it ends or is to be connected to anew.
+// serve reads changed lists of the server again, until the connection ends or the server is to
+// be connected to anew.
 func (l *serverConn) serve(ctx context.Context, c *peer) error {
 	l.mu.Lock()
 	l.conn, l.state, l.err = c, Connected, nil
@@ -351,7 +352,7 @@ func (l *serverConn) serve(ctx context.Context, c *peer) error {
 	}
 }
 
-// handleNotification takes in a notification. It returns at once.
+// handleNotification handles a notification. It returns at once.
 func (l *serverConn) handleNotification(method protocol.MCPMethod, params json.RawMessage) {
 	switch method {
 	case protocol.MethodNotificationProgress:

@@ -12,13 +12,13 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A transport is a way of connecting to a server. ended explains the final error of a connection.
+// A transport connects to a server. ended explains the final error of a connection.
 type transport struct {
 	name string // stdio, http or sse
 	open func(ctx context.Context) (stream rpc.Stream, ended func(error) error, err error)
 }
 
-// transports returns the possible ways to the server, the best first.
+// transports returns the transports that may reach the server, the best first.
 func (l *serverConn) transports() ([]transport, error) {
 	if err := Wrong(l.Server); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ type State struct {
 	Step         string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
 	Files        bool    // writes elsewhere are prevented
 	Network      bool    // the network is out of reach of a command whose Profile has none
-	RunsReadOnly bool    `json:"Looks"` // a command with Look in its Profile is read-only
+	RunsReadOnly bool    `json:"Looks"` // a command with RunReadOnly in its Profile is read-only
 	Loopback     bool    // commands with Loopback in their Profiles share a loopback interface
 	Masks        bool    // a command can't run what its Profile masks, but for links
 	Layers       []Layer // in the order in which they are put on

@@ -15,7 +15,8 @@ type Command struct {
 	Env      []string // the whole environment; nil is what [Environment] makes
 	Settings Settings
 
-	// SplitStderr has the two outputs told apart, and the command read Input.
+	// SplitStderr returns standard error apart from standard output, and has the command read
+	// Input.
 	// Then Output is given the first alone, and Jobs take nothing over.
 	SplitStderr bool
 	Input       string
@@ -58,7 +59,7 @@ func (c Command) name() string {
 }
 
 const (
-	// killGrace is how long processes may take to end when told to.
+	// killGrace is how long processes may take to end after the signal to end.
 	killGrace = 200 * time.Millisecond
 
 	// grace is how long an ended command's output may be silent before

@@ -16,8 +16,8 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// consents are the user's decisions about what a project wants to run, by fingerprint: the
-// stored ones and those of this run. They are safe for concurrent use.
+// consents are the user's decisions about the programs that a project wants to run, by
+// fingerprint: the stored decisions, and the decisions of this run. They are safe for concurrent use.
 type consents struct {
 	record consent.Record
 	folder func() string   // the folder that the decisions are about
@@ -30,7 +30,7 @@ type consents struct {
 	before bool            // something was agreed to by an earlier form of fingerprint
 }
 
-// newConsents returns the agreements about the folder, which are read at first use.
+// newConsents returns the consents for the folder, which are read at first use.
 func newConsents(o *Options) *consents {
 	a := &consents{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
 		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(func() []string { return otherNames(o) })}
@@ -206,17 +206,18 @@ func agreedByFlag(o *Options, i item) bool {
 	return by
 }
 
-// howAgreed says where the user can agree to a project's wishes.
+// howAgreed says where the user can consent to a project's programs.
 const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
 
 // An undecided is a program that the project wants to run and that the user has not decided about.
-// Its fingerprint is taken before it is shown: a later change makes it another wish.
+// Its fingerprint is taken before it is shown: a later change makes it another item.
 type undecided struct {
 	question.ConsentItem
 	print string
 }
 
-// Agree asks about the project's wishes that are new or have changed, and stores the answer.
+// Agree asks for consent to the project's items that are new or have changed, and stores the
+// answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.agreed.given // together with the folder
 	o.agreed = newConsents(o)
@@ -224,7 +225,7 @@ func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)
 	return o.agreed.ask(ctx, user.Consent, wanted(o, notify), notify)
 }
 
-// wanted returns the project's wishes.
+// wanted returns the project's items that need consent.
 func wanted(o *Options, notify func(string)) (all []undecided) {
 	var err error
 	o.Found.Hooks, o.Found.agents = FindHooks(o), newAgentSet(o)
@@ -236,10 +237,10 @@ func wanted(o *Options, notify func(string)) (all []undecided) {
 	return o.agreed.open(items...)
 }
 
-// asking asks whether a folder's wishes may run, as a [Consenter] does.
+// asking asks whether a folder's items may run, as a [Consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
-// ask asks about wishes, and stores the answer unless all is left open.
+// ask asks for consent to items, and stores the answer unless all is left open.
 func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
@@ -258,7 +259,7 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 	return err
 }
 
-// keep stores the answer about wishes, unless all is left open.
+// keep stores the answer, unless all is left open.
 func (a *consents) keep(ctx context.Context, wishes []undecided, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]

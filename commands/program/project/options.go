@@ -6,8 +6,8 @@
 // # Five things run, and the user agrees to each
 //
 // Hooks, MCP servers, agents, commands that declare tools and the check of the work are
-// found here. What a project wants to run is a wish with a fingerprint of all that would
-// run. [Options.AskTrust] asks about the folder and [Options.Agree] about its wishes; the
+// found here. What a project wants to run is an item with a fingerprint of all that would
+// run. [Options.AskTrust] asks about the folder and [Options.Agree] for consent; the
 // project runs nothing before.
 //
 // # What the options make

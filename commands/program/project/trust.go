@@ -38,7 +38,7 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	return o.load(true)
 }
 
-// foreseen returns the wishes that the folder would have if it was trusted.
+// foreseen returns the items that would need consent if the folder was trusted.
 func foreseen(o *Options) []undecided {
 	copied := *o
 	in := &copied

@@ -24,7 +24,7 @@ func (u *User) SeveralAnswers() bool {
 // HasUser reports whether anybody is there to ask.
 func (u *User) HasUser() bool { return u.Interactive || u.flags.AskTTY }
 
-// AsksForTrust reports whether anybody is asked about the folder's trust and wishes.
+// AsksForTrust reports whether anybody is asked about the folder's trust and for consent.
 func (u *User) AsksForTrust() bool { return u.HasUser() || u.flags.AskTrust }
 
 // AnswersQuestions reports whether a person or a program answers the model's questions.

@@ -7,7 +7,7 @@
 //
 // # Secrets
 //
-// The secrets of credentials are passed to Know before anything is sent, and appear in no
+// The secrets of credentials are passed to AddSecret before anything is sent, and appear in no
 // error.
 package google
 

@@ -18,7 +18,7 @@ type Answer struct {
 	Failed string
 }
 
-// transcript is what an agent has said so far.
+// A transcript is the messages and artifacts of an agent so far.
 type transcript struct {
 	tell func(string)
 	open bool // what was told ends within a line
@@ -32,7 +32,7 @@ type transcript struct {
 	cut           bool
 }
 
-// A madeArtifact is something that an agent has made.
+// A madeArtifact is an artifact, put together from its parts.
 type madeArtifact struct {
 	id, name string
 	text     []byte
@@ -42,7 +42,7 @@ const maxArtifacts = 1000
 
 const cutOff = "[What follows is cut off: it is too long.]"
 
-// add takes in what an agent says.
+// add adds a message of the agent.
 func (a *transcript) add(s message) {
 	a.context, a.task = cmp.Or(s.ContextID, a.context), cmp.Or(s.TaskID, a.task)
 	if s.Status != nil {

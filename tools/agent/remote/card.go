@@ -21,7 +21,7 @@ type card struct {
 	Capabilities         struct{ Streaming bool }
 }
 
-// An agentInterface is an agent's address with its transport and version.
+// An agentInterface is an address of an agent, with its transport and version.
 type agentInterface struct {
 	URL, Transport, ProtocolBinding, ProtocolVersion string
 }
@@ -60,8 +60,7 @@ func (s Server) Description() string {
 	return c.Description
 }
 
-// endpoint returns where the agent is asked: at the first of its places that speaks what is
-// understood here.
+// endpoint returns the address and version of the first interface that is understood here.
 func (c *card) endpoint() (at *url.URL, d version, err error) {
 	list := append([]agentInterface{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
 		ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)

@@ -1,5 +1,6 @@
 // Package remote talks to agents on other servers, by the A2A protocol over JSON-RPC or
-// REST: what an agent is sent, and what of its answers is kept.
+// REST: what an agent is sent, and what of its answers is kept. A first caller makes a [Client]
+// with [New] and calls [Client.Ask].
 //
 // # Nothing before it is needed
 //

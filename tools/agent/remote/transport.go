@@ -11,7 +11,8 @@ import (
 	"gemline/tools/web"
 )
 
-// A guardedTransport is which addresses are talked to.
+// A guardedTransport makes requests to public addresses, and to private addresses that the user
+// names.
 type guardedTransport struct {
 	named   map[string]bool // origins that the user names, which may be private
 	direct  http.RoundTripper

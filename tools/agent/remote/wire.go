@@ -10,7 +10,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A version is a version of the protocol over a transport.
+// A version is the version of the protocol, with its transport.
 type version struct {
 	rest   bool
 	second bool // version 1, else 0.3
@@ -37,7 +37,7 @@ func names(method, id string) (second, verb, path string) {
 	return "CancelTask", "POST", "/tasks/" + id + ":cancel"
 }
 
-// messageParams returns the parameters that say something to an agent.
+// messageParams returns the parameters of a message to an agent.
 func (d version) messageParams(id, words string, in Place) any {
 	m := map[string]any{"messageId": id, "role": "user"}
 	part := map[string]any{"text": words}
@@ -100,7 +100,7 @@ type (
 
 var errUnknownMessage = errors.New("what the agent sends is nothing that the protocol knows")
 
-// decode reads what an agent says.
+// decode reads a message of an agent.
 func decode(b []byte) (s message, err error) {
 	var e envelope
 	if err := json.Unmarshal(b, &e); err != nil {

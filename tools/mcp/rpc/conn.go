@@ -27,8 +27,8 @@ type Stream interface {
 	Close() error
 }
 
-// A ProtocolVersionSetter is a Stream that wants to know when the conversation has begun, and by which
-// version of the protocol.
+// A ProtocolVersionSetter is a Stream that needs the version of the protocol: its caller sets
+// the version once the two sides have agreed on it.
 type ProtocolVersionSetter interface{ SetProtocolVersion(version string) }
 
 // A Handler answers the other side. All functions may be nil.
@@ -36,25 +36,26 @@ type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
 	Request func(ctx context.Context, m *Message) (any, error)
 
-	// Sync reports whether a request is answered before anything else is read, since what
-	// comes next may rest on it. Nil is never.
+	// Sync reports whether a request is answered before the next message is read, since the
+	// next message may depend on the answer. Nil is never.
 	Sync func(protocol.MCPMethod) bool
 
-	// Notify is told notifications, in order. It returns at once.
+	// Notify gets the notifications, in order. It returns at once.
 	Notify func(method protocol.MCPMethod, params json.RawMessage)
 
-	// OnUnparsed is told what is no message, such as a line of a log. It returns at once.
+	// OnUnparsed gets each text that is no message, such as a line of a log. It returns at once.
 	OnUnparsed func(text []byte)
 
-	// MaxConcurrent is how many requests are answered at once, 8 if it is 0.
+	// MaxConcurrent is how many requests are answered side by side, 8 if it is 0.
 	MaxConcurrent int
 
-	// ServerSide marks the other side as a client of ours: it gets an error for input that is
-	// no message.
+	// ServerSide says that we are the server: the client gets an error for input that is no
+	// message.
 	ServerSide bool
 
-	// LSPDialect marks another protocol over JSON-RPC: $/cancel_request cancels requests, and
-	// every request is answered, even if it was cancelled or is malformed.
+	// LSPDialect marks a protocol that cancels as the Language Server Protocol does:
+	// $/cancel_request cancels a request, and every request is answered, even a cancelled or
+	// malformed request.
 	LSPDialect bool
 }
 
@@ -62,7 +63,7 @@ type Handler struct {
 // that needs the order of messages; it is called in parallel to further reading.
 type AsyncResult func() (any, error)
 
-// A ResultThen is a result with what is to be done when it has been sent.
+// A ResultThen is a result with a function that is called when the result has been sent.
 type ResultThen struct {
 	Result any
 	Then   func()
@@ -192,7 +193,7 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 // cancelRequest gives a request up, in other protocols than MCP.
 const cancelRequest = "$/cancel_request"
 
-// sendCancel says that nobody waits for an answer any more.
+// sendCancel tells the other side that nobody waits for the answer any more.
 func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
 	if method == protocol.MethodInitialize { // which can't be cancelled
 		return
@@ -389,7 +390,7 @@ func (c *Conn) serve(m Message) {
 	go answer()
 }
 
-// handleCancel ends what was asked for and nobody waits for any more.
+// handleCancel ends a request that the other side has cancelled.
 func (c *Conn) handleCancel(params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -398,7 +399,7 @@ func (c *Conn) handleCancel(params json.RawMessage) {
 	}
 }
 
-// requestID returns which request is given up, as it was written.
+// requestID returns the id of the cancelled request, as it was written.
 func requestID(params json.RawMessage) json.RawMessage {
 	var which struct {
 		ID json.RawMessage `json:"requestId"`

@@ -2,7 +2,9 @@
 // JSON-RPC 2.0, between two programs: over lines, streamable HTTP, and the older HTTP
 // with server-sent events.
 //
-// A [Conn] asks and is asked over a [Stream], whichever of the two it is.
+// A [Conn] asks and is asked over a [Stream], at a client as at a server. A first caller opens
+// a Stream with [Lines], [HTTP] or [SSE], gives it to [New] with a [Handler], and asks with
+// [Conn.Call]; a server of HTTP gets a Stream for each client from a [Host].
 //
 // # The other side may be anything
 //
@@ -15,8 +17,8 @@
 //
 // One goroutine reads. It hands answers to the waiting calls, starts a goroutine for each
 // request, few at once, and passes notifications to a function that returns at once. So a
-// handler may ask the other side something. The reader waits only for requests that a
-// [Handler] answers soon.
+// handler may ask the other side something. The reader waits only for the requests that the
+// Sync of a [Handler] names.
 //
 // # What a library does
 //

@@ -16,7 +16,7 @@ var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // methodWithin finds out whether a message that can't be read asks for something.
 var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
 
-// reportInvalid says what is wrong with a message, if the protocol has that said.
+// reportInvalid answers a malformed message with an error, if the protocol wants an answer.
 func (c *Conn) reportInvalid(id json.RawMessage, code int, problem string) {
 	if c.client() {
 		return
@@ -54,7 +54,7 @@ func (c *Conn) client() bool { return !c.handler.LSPDialect && !c.handler.Server
 // Lines of logs begin with brackets, too: [info], { level: 30 }.
 var answerWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(jsonrpc|result)"\s*:`) })
 
-// unparsed hands on what is no message.
+// unparsed passes a text that is no message to the handler.
 func (c *Conn) unparsed(text []byte) {
 	if c.handler.OnUnparsed != nil {
 		c.handler.OnUnparsed(text)

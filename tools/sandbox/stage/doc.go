@@ -1,5 +1,6 @@
 // Package stage is what stands between gemline and a confined command: a small
-// program of two stages, which starts the command and has no other task.
+// program of two stages, which starts the command and has no other task. A first caller writes a
+// [Spec] and starts the helper, whose main calls [Main].
 //
 // The first stage is the process that gemline knows. It starts the second stage in new
 // namespaces, waits for it, reports errors on standard error, and ends as the command did.

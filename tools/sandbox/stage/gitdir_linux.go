@@ -122,8 +122,8 @@ func (g *guard) worktrees(t *top, at string, fd int) error {
 	return nil
 }
 
-// A worktreeDir is what a repository keeps of a further tree, as it was before the
-// others were closed.
+// A worktreeDir is the git directory of a linked worktree, as it was before the directory of
+// worktrees became read-only.
 type worktreeDir struct {
 	name string
 	fd   int

@@ -33,7 +33,7 @@ var (
 // With mounts, what is there is read-only. For directories that are not there,
 // empty ones are made, which are read-only as well, and are taken away again.
 // What else is not there, and everything where there are no mounts, is watched:
-// see look.
+// see enforce.
 type guard struct {
 	mounts bool
 	mu     sync.Mutex // for what follows, once the command runs

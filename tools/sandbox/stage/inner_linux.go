@@ -216,7 +216,7 @@ func others() bool {
 	}
 }
 
-// enforce has the guard look, in a thread that may still do what the command may
+// enforce has the guard enforce, in a thread that may still do what the command may
 // not. If this was the last time it clears up behind the guard, too.
 func (in *innerStage) enforce(last bool) (problems []string) {
 	done := make(chan struct{})

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A rebaseTodo is a line in a list of what a rebase has left to do that makes git
-// run something.
+// A rebaseTodo is a line in the todo list of a rebase that makes git run a program.
 type rebaseTodo struct{ file, line string }
 
-// gitTodos are where those lists are. Their directories are there only while a
+// gitTodos are the directories of the todo lists. They are there only while a
 // rebase is under way, so an empty one can't stand in for them.
 var gitTodos = []string{"rebase-merge", "rebase-apply"}
 
@@ -48,14 +47,14 @@ func todos(fd int, known ...string) *rebaseTodo {
 	return nil
 }
 
-// A rebaseDir is a repository whose lists of what is to be done are compared.
+// A rebaseDir is a repository whose todo lists of a rebase are watched.
 type rebaseDir struct {
 	top   *top
 	at    string
 	known []string // former lines that make git run a program
 }
 
-// watchRebase remembers what the lists of a repository hold.
+// watchRebase stores the lines of a repository's todo lists.
 func (g *guard) watchRebase(t *top, at string) {
 	r := rebaseDir{top: t, at: at}
 	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
@@ -73,7 +72,7 @@ func (g *guard) watchRebase(t *top, at string) {
 	g.rebases = append(g.rebases, r)
 }
 
-// enforce puts a list aside in which there is something new that git would run.
+// enforce puts aside a todo list with a new line that makes git run a program.
 func (r rebaseDir) enforce() (problems []string) {
 	for range gitTodos {
 		fd, err := open(r.top.fd, r.at, unix.O_PATH|unix.O_DIRECTORY)

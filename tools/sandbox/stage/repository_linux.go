@@ -15,8 +15,8 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// checkNewGitDir says what of something new that is called .git is not what git makes
-// of itself and makes nothing run, "" if all is.
+// checkNewGitDir says why a new .git is not one that git itself makes and that runs no program,
+// "" if it is.
 func (g *guard) checkNewGitDir(f found) string {
 	switch f.stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:

@@ -164,10 +164,9 @@ func contents(dir int, name string) []byte {
 	return b
 }
 
-// enforce undoes what must not have been done, and says what that was. Nothing is
-// lost: what is not to stay where it is gets another name beside it.
-// Unless it is to look deep, new repositories below the workspace are not
-// searched for.
+// enforce reverts forbidden changes, and says which there were. No file is lost: a forbidden
+// file gets another name beside its own. Only with deep are new repositories below the
+// workspace searched for.
 func (g *guard) enforce(deep bool) (problems []string) {
 	if g == nil {
 		return nil
@@ -227,7 +226,7 @@ func (g *guard) stay() {
 	}
 }
 
-// enforce undoes what was done at one place.
+// enforce reverts the changes at one path.
 func (w watched) enforce() (problems []string) {
 	if w.held != nil {
 		return w.compared()
