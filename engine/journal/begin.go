@@ -22,23 +22,15 @@ func (f *File) Begun(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
-				if s, ok := ev.(engine.State); ok && s.State == engine.Executing {
-					f.begin(s.ID) // a failure is told with the next message
+				if s, ok := ev.(engine.State); ok && s.State == engine.Executing && f.said != nil && f.said.Begins {
+					if b, err := encode(map[string]any{"$begun": begunLine{f.said.ID, s.ID}}); err == nil {
+						f.write(b) // a failure is told with the next message
+					}
 				}
 				if !yield(ev, err) {
 					return
 				}
 			}
 		}
-	}
-}
-
-// begin records that a call of the model's last message begins.
-func (f *File) begin(id string) {
-	if f.said == nil || !f.said.Begins {
-		return
-	}
-	if b, err := encode(map[string]any{"$begun": begunLine{f.said.ID, id}}); err == nil {
-		f.write(b)
 	}
 }

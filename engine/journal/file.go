@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,17 +84,18 @@ func New(cfg Config) *File {
 	if dir != "" {
 		f.path = filepath.Join(dir, name+".jsonl")
 	}
-	f.head, _ = encode(metaLine{SessionID: cfg.ID, ProjectHash: cfg.ProjectHash, StartTime: text.Timestamp(at),
-		LastUpdated: text.Timestamp(at), Kind: kind, Directories: cfg.Directories,
-		ForkOf: cfg.ForkOf, Format: FormatVersion}) // plain strings: can't go wrong
+	m := Session{ID: cfg.ID, ProjectHash: cfg.ProjectHash, Start: at, Updated: at, Kind: kind,
+		Directories: cfg.Directories, ForkOf: cfg.ForkOf}.Metadata()
+	m.Format = FormatVersion
+	f.head, _ = encode(m) // plain strings: can't go wrong
 	return f
 }
 
 // resume returns a File that continues c where it was kept. A file of the old
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
-func (c *Conversation) resume(now func() time.Time) (*File, error) {
-	f := &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
+func (c *Conversation) resume(now func() time.Time) (f *File, err error) {
+	f = &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
 		dirs: c.Directories, titled: c.Summary != ""}
 	if f.now == nil {
 		f.now = time.Now
@@ -102,15 +104,19 @@ func (c *Conversation) resume(now func() time.Time) (*File, error) {
 		return f, nil
 	}
 	f.path, f.exists = c.Path+"l", false
-	meta, err := encode(metaLine{SessionID: c.ID, ProjectHash: c.ProjectHash, StartTime: text.Timestamp(c.Start),
-		LastUpdated: text.Timestamp(c.Updated), Kind: "main", Directories: c.Directories, Summary: c.Summary,
-		Format: FormatVersion})
-	if err != nil {
-		return nil, err
+	m := c.Metadata()
+	m.Format = FormatVersion
+	if f.head, err = encode(m); err == nil {
+		err = f.startWith(c.kept)
 	}
-	set, err := encode(map[string]any{"$set": map[string]any{"messages": c.kept}})
-	f.head, f.copied = append(meta, set...), true
 	return f, err
+}
+
+// startWith puts messages into the head of a file that does not exist yet.
+func (f *File) startWith(messages []json.RawMessage) error {
+	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
+	f.head, f.copied = append(f.head, set...), true
+	return err
 }
 
 // ID returns the id of the session.

@@ -86,7 +86,5 @@ func begin(cfg Config, r *record, said []*genai.Content) (Opened, error) {
 	if err != nil {
 		return Opened{File: f}, err
 	}
-	set, err := encode(map[string]any{"$set": map[string]any{"messages": list}})
-	f.head, f.copied = append(f.head, set...), true
-	return Opened{File: f, History: said, Copy: true}, err
+	return Opened{File: f, History: said, Copy: true}, f.startWith(list)
 }

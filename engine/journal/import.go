@@ -29,8 +29,5 @@ func importFile(cfg Config, path string) (Opened, error) {
 			messages = append(messages, m.raw)
 		}
 	}
-	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
-	f.head = append(f.head, set...)
-	f.copied = true
-	return Opened{File: f, History: c.History, From: c, Copy: true}, err
+	return Opened{File: f, History: c.History, From: c, Copy: true}, f.startWith(messages)
 }

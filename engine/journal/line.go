@@ -17,7 +17,8 @@ import (
 // wrongly, and not when a field is added. The Gemini CLI passes over it.
 const FormatVersion = 1
 
-type metaLine struct {
+// Metadata is what a session file says of its session.
+type Metadata struct {
 	SessionID   string            `json:"sessionId"`
 	ProjectHash string            `json:"projectHash"`
 	StartTime   string            `json:"startTime"`
@@ -28,8 +29,8 @@ type metaLine struct {
 	Name        string            `json:"name,omitempty"`
 	ForkOf      string            `json:"forkedFrom,omitempty"`
 	Elsewhere   map[string]Place  `json:"remoteAgents,omitempty"`
-	Format      int               `json:"formatVersion"`
-	Messages    []json.RawMessage `json:"messages,omitempty"` // take the place of all
+	Format      int               `json:"formatVersion,omitempty"`
+	Messages    []json.RawMessage `json:"messages,omitzero"` // take the place of all
 }
 
 type messageLine struct {

@@ -52,30 +52,34 @@ type Place struct {
 // several files of one session only that written last is listed. A directory
 // that does not exist holds no sessions.
 func List(dir string) ([]Session, error) {
-	names, err := sessionNames(dir)
+	found, err := sessionsIn(dir, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	found := make([]Session, len(names))
-	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) {
-		if s, err := glance(filepath.Join(dir, names[i])); err == nil && s.Kind != "subagent" && s.Messages > 0 {
-			found[i] = s
-		}
-	})
-	return newest(found), nil
+	return newest(slices.DeleteFunc(found, func(s Session) bool { return s.Kind == "subagent" || s.Messages == 0 })), nil
 }
+
+// sessionsIn returns the sessions of the files in dir whose names hold part, each read as far
+// as a list needs.
+func sessionsIn(dir, part string) ([]Session, error) {
+	names, err := sessionNames(dir)
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, part) })
+	found := make([]Session, len(names))
+	parallel.Each(len(names), runtime.GOMAXPROCS(0), func(i int) { found[i], _ = glance(filepath.Join(dir, names[i])) })
+	return slices.DeleteFunc(found, func(s Session) bool { return s.ID == "" }), err
+}
+
+// glance returns the session in a file, read as far as a list needs.
+func glance(path string) (Session, error) { return (&record{glance: true}).read(path) }
 
 // newest sorts sessions and keeps one for each id.
 func newest(found []Session) []Session {
 	best := map[string]int{}
 	var kept []Session
 	for _, s := range found {
-		if s.ID == "" {
-			continue
-		}
 		i, ok := best[s.ID]
 		switch {
 		case !ok:
@@ -87,21 +91,6 @@ func newest(found []Session) []Session {
 	}
 	slices.SortStableFunc(kept, func(a, b Session) int { return a.Start.Compare(b.Start) })
 	return kept
-}
-
-// sessionFiles returns what the files of the session id in dir hold. What can't be
-// read has no session.
-func sessionFiles(dir, id string) (found []Session) {
-	names, _ := sessionNames(dir)
-	for _, name := range names {
-		if !strings.Contains(name, fileName(idPrefix(id))) {
-			continue
-		}
-		if s, err := glance(filepath.Join(dir, name)); err == nil && s.ID == id {
-			found = append(found, s)
-		}
-	}
-	return found
 }
 
 // sessionNames returns the names of the files in dir that may hold sessions.
@@ -120,11 +109,6 @@ func isSessionName(name string) bool {
 		(strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
 }
 
-// glance returns the session in a file, read as far as a list needs.
-func glance(path string) (Session, error) {
-	return (&record{glance: true}).read(path)
-}
-
 // summary returns the session with what its messages tell about it.
 func (r *record) summary() Session {
 	m := &r.meta
@@ -139,6 +123,12 @@ func (r *record) summary() Session {
 	question := title(withoutPiped(cmp.Or(r.asked, asked(r.messages))))
 	s.Title = cmp.Or(s.Name, title(s.Summary), question, "(no question)")
 	return s
+}
+
+// Metadata returns what a file says of the session.
+func (s Session) Metadata() Metadata {
+	return Metadata{SessionID: s.ID, ProjectHash: s.ProjectHash, StartTime: text.Timestamp(s.Start), LastUpdated: text.Timestamp(s.Updated),
+		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf}
 }
 
 // withoutPiped returns the beginning of a question less what was piped in before it,

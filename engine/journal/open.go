@@ -1,7 +1,7 @@
 package journal
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -65,9 +65,7 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 		}
 		found, err := Find(sessions, choice.Which)
 		if err == nil && choice.Fork {
-			if cfg.ID, err = choice.newID(); err != nil {
-				return Opened{}, err
-			}
+			cfg.ID = uuid.NewString()
 			return fork(cfg, found, sessions, choice.Turns)
 		}
 		if err == nil {
@@ -79,10 +77,7 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 	}
 	cfg.ID = cmp.Or(choice.Session, choice.ID)
 	if cfg.ID == "" {
-		var err error
-		if cfg.ID, err = choice.newID(); err != nil {
-			return Opened{}, err
-		}
+		cfg.ID = uuid.NewString()
 		switch {
 		case choice.Import != "":
 			return importFile(cfg, choice.Import)
@@ -141,22 +136,13 @@ func begins(path string) Session {
 		return Session{}
 	}
 	defer f.Close()
-	var b [4096]byte
-	n, _ := io.ReadFull(f, b[:])
-	line, _, whole := bytes.Cut(b[:n], []byte("\n"))
 	var r record
-	if whole {
-		r.line(line)
+	if b, err := bufio.NewReader(f).ReadSlice('\n'); err == nil { // else the line is long, or has no end
+		r.line(b)
 	}
 	s := r.summary()
 	s.Path = path
 	return s
-}
-
-// newID returns the id of a session that begins under no name.
-func (c Choice) newID() (string, error) {
-	id, err := uuid.NewRandom()
-	return id.String(), err
 }
 
 // openNamed returns a new session cfg.ID. If the session exists, it is resumed with goOn, and
@@ -171,7 +157,8 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 			unlock(lock)
 		}
 	}()
-	files := sessionFiles(cfg.Dir, cfg.ID)
+	files, _ := sessionsIn(cfg.Dir, fileName(idPrefix(cfg.ID)))
+	files = slices.DeleteFunc(files, func(s Session) bool { return s.ID != cfg.ID })
 	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
 	switch {
 	case goOn && len(kept) > 0:
@@ -206,9 +193,6 @@ func reopen(path string, now func() time.Time) (Opened, error) {
 	talk, err := Load(path)
 	if err != nil {
 		return Opened{}, err
-	}
-	if now == nil {
-		now = time.Now
 	}
 	f, err := talk.resume(now)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 
 // A record is a session file, its lines folded in order.
 type record struct {
-	meta           metaLine
+	meta           Metadata
 	start, updated time.Time
 	messages       []*message
 	index          map[string]int // of messages, by id

@@ -46,13 +46,10 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 
 // filesOf returns the files of each session in dir.
 func filesOf(dir string) (map[string][]string, error) {
-	names, err := sessionNames(dir)
+	found, err := sessionsIn(dir, "")
 	paths := map[string][]string{}
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		if s, err := glance(path); err == nil {
-			paths[s.ID] = append(paths[s.ID], path)
-		}
+	for _, s := range found {
+		paths[s.ID] = append(paths[s.ID], s.Path)
 	}
 	return paths, err
 }

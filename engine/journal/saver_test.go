@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"context"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,9 +164,17 @@ func TestUnbegun(t *testing.T) {
 			f := newFile(t, testID)
 			f.begins = !tt.old
 			put(t, f, engine.Entry{Content: user("q")}, engine.Entry{Content: said})
-			for i := range tt.marks {
-				f.begin("look__" + string(rune('1'+i)))
+			begins := func(_ context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+				return func(yield func(engine.Event, error) bool) {
+					for i := range tt.marks {
+						yield(engine.State{ID: "look__" + string(rune('1'+i)), State: engine.Executing}, nil)
+					}
+				}
 			}
+			was := f.begins
+			for range f.Begun(begins)(t.Context()) {
+			}
+			f.begins = was
 			for i := range tt.ended {
 				id := string(rune('1' + i))
 				if err := f.Result(engine.CallRecord{ID: "look__" + id, Name: "look", Answer: []*genai.Part{answerPart("look", id, "ok")}}); err != nil {

@@ -103,19 +103,8 @@ func Write(ctx context.Context, path string, document []byte) error {
 
 // record returns a session as one object.
 func record(s journal.Session, messages []json.RawMessage, clean func(string) string) ([]byte, error) {
-	r := struct {
-		ID          string            `json:"sessionId"`
-		ProjectHash string            `json:"projectHash"`
-		Start       string            `json:"startTime"`
-		Updated     string            `json:"lastUpdated"`
-		Kind        string            `json:"kind"`
-		Directories []string          `json:"directories,omitempty"`
-		Summary     string            `json:"summary,omitempty"`
-		Name        string            `json:"name,omitempty"`
-		ForkOf      string            `json:"forkedFrom,omitempty"`
-		Messages    []json.RawMessage `json:"messages"`
-	}{s.ID, s.ProjectHash, text.Timestamp(s.Start), text.Timestamp(s.Updated), s.Kind, s.Directories,
-		clean(s.Summary), clean(s.Name), s.ForkOf, []json.RawMessage{}}
+	r := s.Metadata()
+	r.Summary, r.Name, r.Messages = clean(r.Summary), clean(r.Name), []json.RawMessage{}
 	for _, m := range messages {
 		var fields map[string]any
 		if err := json.Unmarshal(m, &fields); err != nil {
