@@ -254,20 +254,21 @@ func (*agentsReload) Run(ctx context.Context, out *Output, here *Folder, agents 
 
 // Run switches an agent on or off.
 func (a *agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents Agents, on toggle) error {
-	if _, err := a.find(agents); err != nil {
+	d, err := a.find(agents)
+	if err != nil {
 		return err
 	}
 	src, err := where{settings.User}.source(here)
 	if err != nil {
 		return err
 	}
-	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", a.Name, "enabled"}), bool(on))
+	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", d.Name, "enabled"}), bool(on))
 	if err != nil {
 		return err
 	}
-	agents.Turn(a.Name, bool(on))
-	return out.show(map[string]any{"agent": a.Name, "enabled": on, "file": done.Path},
-		fmt.Sprintf("%s is %s, in %s", a.Name, on, done.Path))
+	agents.Turn(d.Name, bool(on))
+	return out.show(map[string]any{"agent": d.Name, "enabled": on, "file": done.Path},
+		fmt.Sprintf("%s is %s, in %s", d.Name, on, done.Path))
 }
 
 // Run shows or changes the settings of an agent.

@@ -33,13 +33,18 @@ func (on toggle) String() string { return map[toggle]string{true: "on", false: "
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
 // member returns the member of a family that goes by a name: in its own spelling, or else in
-// another case of letters. Lists is the command that lists the family.
+// another case of letters, if that is the name of one member only. Lists is the command that
+// lists the family.
 func member[T any](kind, lists, name string, family []T, nameOf func(T) string) (m T, err error) {
-	exactly := func(a, b string) bool { return a == b }
-	for _, same := range []func(a, b string) bool{exactly, strings.EqualFold} {
-		if i := slices.IndexFunc(family, func(m T) bool { return same(nameOf(m), name) }); i >= 0 {
-			return family[i], nil
-		}
+	if i := slices.IndexFunc(family, func(m T) bool { return nameOf(m) == name }); i >= 0 {
+		return family[i], nil
+	}
+	alike := slices.DeleteFunc(slices.Clone(family), func(m T) bool { return !strings.EqualFold(nameOf(m), name) })
+	switch names := slices.Compact(slices.Sorted(slices.Values(each(alike, nameOf)))); {
+	case len(names) == 1:
+		return alike[0], nil
+	case len(names) > 1:
+		return m, misused("no %s is called %.100q, but %s are", kind, name, text.EscapeLine(text.List(names)))
 	}
 	if near := text.Nearest(name, each(family, nameOf)); near != "" {
 		return m, misused("no %s is called %.100q; did you mean %s?", kind, name, text.EscapeLine(near))
