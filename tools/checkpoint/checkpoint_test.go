@@ -6,6 +6,9 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/genai"
@@ -93,6 +96,25 @@ func (p *place) turnOf(asked string, kind engine.Kind, intent engine.Intent, cal
 		}
 	})
 	for range run(p.t.Context(), genai.NewPartFromText(asked)) {
+	}
+}
+
+// Keepers of two sessions of a folder, which are used side by side, tell a text once.
+func TestOnce(t *testing.T) {
+	var told atomic.Int64
+	p := newPlace(t, func(c *Config) { c.Notify = func(string) { told.Add(1) } })
+	const texts = 50_000
+	var wg sync.WaitGroup
+	for _, k := range []*Keeper{p.Keeper, p.For("a"), p.For("b")} {
+		wg.Go(func() {
+			for i := range texts {
+				k.cfg.Notify(strconv.Itoa(i))
+			}
+		})
+	}
+	wg.Wait()
+	if told.Load() != texts {
+		t.Errorf("told %d times", told.Load())
 	}
 }
 

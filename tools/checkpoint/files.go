@@ -123,7 +123,7 @@ func isGit(name string) bool { return disk.SameName(name, ".git") }
 // checkPath refuses what no file of a project is called.
 func checkPath(path string) error {
 	const most = 32 << 10
-	if !filepath.IsAbs(path) || path != filepath.Clean(path) || len(path) > most {
+	if !filepath.IsAbs(path) || path != filepath.Clean(path) || len(path) > most || strings.Contains(path, "\x00") {
 		return fmt.Errorf("%.80q is no path", path)
 	}
 	if slices.ContainsFunc(parts(path), isGit) {

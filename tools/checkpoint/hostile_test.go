@@ -41,6 +41,9 @@ func TestHostileStore(t *testing.T) {
 		"a link, then through it": {before: func(dir string) []step {
 			return []step{{dir + "/project/new", fs.ModeSymlink, dir + "/outside"}, {dir + "/project/new/x", 0o644, "spoilt"}}
 		}},
+		"a name with a zero byte": {before: func(dir string) []step {
+			return []step{{dir + "/project/a\x00b", 0o644, "spoilt"}, {dir + "/project/b", 0o644, "fine"}}
+		}, done: true},
 		"a hook": {before: func(dir string) []step {
 			return []step{{dir + "/project/.git/hooks/pre-commit", 0o755, "#!/bin/sh\ntouch " + dir + "/outside/x"}}
 		}},
@@ -109,6 +112,44 @@ func TestHostileStore(t *testing.T) {
 				t.Error("a file of the system's was made")
 			}
 		})
+	}
+}
+
+// Nothing is made in the directory that a link leads to in the place of the store.
+func TestStoreBehindLink(t *testing.T) {
+	dir := t.TempDir()
+	replaceBy(t, filepath.Join(dir, "kept"), t.TempDir())
+	if _, err := create(filepath.Join(dir, "kept"), OS{}); err == nil {
+		t.Error("a link is taken for the store")
+	}
+	if made, err := os.ReadDir(filepath.Join(dir, "kept")); err != nil || len(made) > 0 {
+		t.Error(made, err)
+	}
+}
+
+// A state that a later release has written, with a record of another form, hides none of those
+// before it.
+func TestLaterRecord(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "one")
+	p.turn("first", func() { p.write("a", "two") })
+	tip, err := os.ReadFile(filepath.Join(p.kept, "sessions/session-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plantState(t, p.kept, "later", map[string]string{"manifest.txt": "",
+		"state.json": fmt.Sprintf(`{"formatVersion":1,"record":{"kind":{"of":"call"},"time":7},"parent":%q}`, strings.TrimSpace(string(tip)))})
+	if err := os.WriteFile(filepath.Join(p.kept, "sessions/session-1"), []byte("later\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-1")
+	p.turn("second", func() { p.write("b", "new") })
+	list, err := p.Turns(t.Context())
+	if err != nil || len(list) != 2 || list[1].Asked != "first" {
+		t.Fatal(list, err)
+	}
+	if plan, o := p.undo(2, false); len(plan.Conflicts)+len(o.Failed) > 0 || o.Done != 2 {
+		t.Errorf("%+v %+v", plan, o)
 	}
 }
 

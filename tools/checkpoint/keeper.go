@@ -114,12 +114,11 @@ func (k *Keeper) Close() {
 	k.states.close()
 }
 
-// once returns a function that tells each text once.
+// once returns a function that tells each text once. Keepers of several sessions may share it.
 func once(notify func(string)) func(string) {
-	told := map[string]bool{}
+	var told sync.Map
 	return func(text string) {
-		if notify != nil && !told[text] {
-			told[text] = true
+		if _, again := told.LoadOrStore(text, true); notify != nil && !again {
 			notify(text)
 		}
 	}

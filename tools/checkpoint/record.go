@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +45,16 @@ type Record struct {
 
 	Whole  bool `json:"whole,omitempty"`  // all files were looked at
 	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
+}
+
+// UnmarshalJSON reads a record. One that a later release has written in another form is that of
+// a change by others: the states before it can still be reached.
+func (r *Record) UnmarshalJSON(b []byte) error {
+	type wire Record
+	if json.Unmarshal(b, (*wire)(r)) != nil {
+		*r = Record{Kind: External}
+	}
+	return nil
 }
 
 // A State is one of a session.

@@ -82,13 +82,14 @@ var (
 
 // create opens the store at path, and makes it if there is none.
 func create(path string, files Files) (*store, error) {
-	for _, dir := range []string{sessionsDir, statesDir} {
-		if err := os.MkdirAll(filepath.Join(path, dir), 0o700); err != nil {
+	for _, dir := range []string{".", sessionsDir, statesDir} {
+		at := filepath.Join(path, dir)
+		if err := os.MkdirAll(at, 0o700); err != nil {
 			return nil, err
 		}
-	}
-	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: disk.ErrLink}
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() { // before anything is made behind a link
+			return nil, &fs.PathError{Op: "open", Path: at, Err: disk.ErrLink}
+		}
 	}
 	disk.Restrict(path)
 	dir, err := disk.OpenDir(path)
