@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -315,15 +316,25 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	}
 	name := g.opts.Presets.Chat(req.Model, false).Model
 	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"), body: body, notify: req.Notify}
-	count := struct{ TotalTokens int }{-1}
+	var count struct {
+		TotalTokens *int
+		Error       json.RawMessage
+	}
 	err = g.client.ask(ctx, q, func(a *Answer) error {
-		err := a.Document(&count)
-		if err == nil && count.TotalTokens < 0 {
+		switch err := a.Document(&count); {
+		case err != nil:
+			return err
+		case given(count.Error):
+			return a.Fault(count.Error)
+		case count.TotalTokens == nil || *count.TotalTokens < 0:
 			return a.Unreadable(errors.New("no totalTokens"), nil)
 		}
-		return err
+		return nil
 	})
-	return max(0, count.TotalTokens), err
+	if err != nil {
+		return 0, err
+	}
+	return *count.TotalTokens, nil
 }
 
 // Merge returns a copy of over that takes from base what over leaves open. Either may be nil.

@@ -338,11 +338,16 @@ func TestCount(t *testing.T) {
 	if r.Path != "/v1beta/models/gemini-2.5-pro:countTokens" || string(r.Body) != `{"contents":[{"parts":[{"text":"hello"}],"role":"user"}]}` {
 		t.Errorf("%s %s", r.Path, r.Body)
 	}
-	for range 6 {
-		var e *model.Error
-		if n, err := g.Count(t.Context(), req); !errors.As(err, &e) {
-			t.Errorf("counted %d, %v, want an error", n, err)
+	s.CountReplies = append(s.CountReplies, et.Whole(`{"error":{"code":400,"message":"not you"},"id":7}`))
+	var last error
+	for range 7 {
+		var n int
+		if n, last = g.Count(t.Context(), req); !errors.As(last, new(*model.Error)) {
+			t.Errorf("counted %d, %v, want an error", n, last)
 		}
+	}
+	if last == nil || !strings.Contains(last.Error(), "not you") {
+		t.Error(last)
 	}
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,9 +57,10 @@ func (g *Genai) List(ctx context.Context) ([]Listed, error) {
 
 // A listPage is a part of the list, as the server writes it.
 type listPage struct {
-	Models        []listItem `json:"models"`
-	Publishers    []listItem `json:"publisherModels"` // of Vertex AI
-	NextPageToken string     `json:"nextPageToken"`
+	Models        []listItem      `json:"models"`
+	Publishers    []listItem      `json:"publisherModels"` // of Vertex AI
+	NextPageToken string          `json:"nextPageToken"`
+	Error         json.RawMessage `json:"error"` // beside the others
 }
 
 type listItem struct {
@@ -77,7 +79,13 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	}
 	q.url.RawQuery = pageQuery(1000, token)
 	page := &listPage{}
-	return page, g.client.ask(ctx, q, func(a *Answer) error { return a.Document(page) })
+	return page, g.client.ask(ctx, q, func(a *Answer) error {
+		err := a.Document(page)
+		if err == nil && given(page.Error) {
+			return a.Fault(page.Error)
+		}
+		return err
+	})
 }
 
 // pageQuery asks for a part of a list.

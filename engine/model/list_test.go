@@ -25,6 +25,7 @@ func TestList(t *testing.T) {
 		{"pages", []et.Reply{first, second}, []model.Listed{{Name: "a", Title: "A", Input: 9, Output: 2}, {Name: "b"}}, ""},
 		{"none", []et.Reply{et.Whole(`{}`)}, nil, ""},
 		{"refused", []et.Reply{et.BadKey()}, nil, "API key not valid"},
+		{"an error beside others", []et.Reply{et.Whole(`{"models":[],"error":{"code":400,"message":"not you"}}`)}, nil, "not you"},
 		{"a web page", []et.Reply{et.WebPage(200, "Log in")}, nil, "Log in"},
 		{"no JSON", []et.Reply{et.Whole(`{"models":[`)}, nil, "unexpected end"},
 	} {
