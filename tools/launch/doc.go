@@ -16,15 +16,15 @@
 // environment that has no secrets and keeps programs from asking. A command of the user's
 // is marked by Unconfined and by Vars:
 //
-//	who asks             method  free  Vars   further
-//	the model            Run           Quiet  Rights or ReadOnly; Start in the background
-//	the user, behind !   Run     yes   Quiet  Terminal
-//	sandbox run          Attach        Usual  Rights, KillLeftovers
-//	a hook               Run     yes   Usual  Input, SplitStderr, Timeout; or confined
-//	the check            Run           Quiet  KillLeftovers
-//	a server on stdio    Open          Sealed Output has its standard error; or Unconfined
-//	the user's editor    Open    yes   Usual  a companion that is a program
-//	git of an install    Run     yes   Usual  SplitStderr, KillLeftovers, Timeout
+//	who asks             method  Unconfined  Vars   further
+//	the model            Run                 Quiet  Rights or ReadOnly; Start in the background
+//	the user, behind !   Run     yes         Quiet  Terminal
+//	sandbox run          Attach              Usual  Rights, KillLeftovers
+//	a hook               Run     yes         Usual  Input, SplitStderr, Timeout; or confined
+//	the check            Run                 Quiet  KillLeftovers
+//	a server on stdio    Open                Sealed Output has its standard error; or Unconfined
+//	the user's editor    Open    yes         Usual  a companion that is a program
+//	git of an install    Run     yes         Usual  SplitStderr, KillLeftovers, Timeout
 //
 // The user's editor, pager and notifier, and the rg of a search, are started by who
 // needs them: nothing is kept from them.

@@ -24,8 +24,8 @@ type Command struct {
 
 	// Unconfined marks the user's own command, with all the user's rights. Any other command is
 	// confined; it has Rights beyond those of all confined commands, or is read-only and
-	// sees what Look shows. Alone ends the command's background processes with it. Commands
-	// with Loopback reach each other's servers, on loopback addresses that no other process
+	// sees what ReadOnly shows. KillLeftovers ends the command's background processes with it.
+	// Commands with Loopback reach each other's servers, on loopback addresses that no other process
 	// reaches.
 	Unconfined    bool
 	Rights        engine.Rights

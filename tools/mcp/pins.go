@@ -11,8 +11,8 @@ import (
 )
 
 // ToolPins is the file of what tools have said of themselves when they were agreed to: when they
-// were first seen, and again when the user has allowed a call after a change. A nil Seen
-// remembers nothing.
+// were first seen, and again when the user has allowed a call after a change. Nil
+// ToolPins remember nothing.
 type ToolPins struct {
 	Path   string
 	Failed func(error) // is told what can't be kept; may be nil
