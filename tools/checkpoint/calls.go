@@ -194,7 +194,7 @@ func (h *watching) begin(ctx context.Context) error {
 	defer k.mu.Unlock()
 	if k.failed = h.before(ctx); k.failed != nil {
 		k.turn.unsure = true
-		k.states.drop()
+		k.history.drop()
 		k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(k.failed).Error()) // in the same words each time, so that it is told once
 	}
 	h.begun = k.failed == nil
@@ -203,7 +203,7 @@ func (h *watching) begin(ctx context.Context) error {
 
 func (h *watching) before(ctx context.Context) error {
 	k, plan := h.k, h.call.Intent.Plan
-	done, err := k.states.use(ctx)
+	done, err := k.history.use(ctx)
 	if err != nil {
 		return err
 	}
@@ -224,10 +224,10 @@ func (h *watching) before(ctx context.Context) error {
 		h.outside = append(h.outside, path+outside)
 	}
 	if h.edits() {
-		return k.states.found(ctx, false, h.paths)
+		return k.history.found(ctx, false, h.paths)
 	}
 	h.git = k.git.see(ctx)
-	if err := k.states.found(ctx, true, h.paths); err != nil {
+	if err := k.history.found(ctx, true, h.paths); err != nil {
 		return err
 	}
 	h.looks = k.tree.looks()
@@ -243,7 +243,7 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		return nil
 	}
 	err := k.with(ctx, func() error {
-		all, err := states(k.states.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session())
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
 			return err
 		}
@@ -251,11 +251,11 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 			all[i].Kind == ToolCall && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
-		changes, _, err := k.states.take(ctx, true, nil)
+		changes, _, err := k.history.take(ctx, true, nil)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.states.commit(changes, Record{Kind: ToolCall, Turn: cmp.Or(t.ID, uuid.NewString()),
+		return k.history.commit(changes, Record{Kind: ToolCall, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
 	return ifKept(err)
@@ -274,19 +274,19 @@ func (h *watching) end(ctx context.Context) {
 	defer k.mu.Unlock()
 	if err := h.after(ctx); err != nil {
 		k.failed, k.turn.unsure = err, true
-		k.states.drop()
+		k.history.drop()
 		k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }
 
 func (h *watching) after(ctx context.Context) error {
 	k, edits := h.k, h.edits()
-	done, err := k.states.use(ctx)
+	done, err := k.history.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	changes, s, err := k.states.take(ctx, !edits, h.paths)
+	changes, s, err := k.history.take(ctx, !edits, h.paths)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (h *watching) after(ctx context.Context) error {
 	if k.tree.partial != nil && !edits {
 		r.Partial = k.tree.partial.Error()
 	}
-	if err := k.states.commit(changes, r); err != nil {
+	if err := k.history.commit(changes, r); err != nil {
 		return err
 	}
 	k.turn.unsure = k.turn.unsure || r.Partial != "" || len(h.outside) > 0

@@ -229,7 +229,7 @@ func TestStates(t *testing.T) {
 	}
 	kinds := func(want ...Kind) {
 		t.Helper()
-		list, err := states(p.states.store, "session-1")
+		list, err := states(p.history.store, "session-1")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,12 +29,12 @@ type Config struct {
 type Keeper struct {
 	cfg Config
 
-	mu     sync.Mutex
-	states *history
-	tree   *tree // that of states
-	git    *repositories
-	turn   turnWork
-	failed error // why the last call was not kept, nil if it was
+	mu      sync.Mutex
+	history *history
+	tree    *tree // that of history
+	git     *repositories
+	turn    turnWork
+	failed  error // why the last call was not kept, nil if it was
 }
 
 // New returns a Keeper. Nothing is touched before the first call that may change
@@ -49,8 +49,8 @@ func New(cfg Config) *Keeper {
 	}
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
-	k.states = newHistory(&k.cfg)
-	k.tree, k.git = k.states.tree, newRepositories(&k.cfg)
+	k.history = newHistory(&k.cfg)
+	k.tree, k.git = k.history.tree, newRepositories(&k.cfg)
 	return k
 }
 
@@ -69,11 +69,11 @@ func (k *Keeper) Copy(from string) error {
 		return nil
 	}
 	err := k.with(context.Background(), func() error {
-		tip, err := k.states.store.ref(from)
-		if err != nil || tip == "" || k.states.tip != "" {
+		tip, err := k.history.store.ref(from)
+		if err != nil || tip == "" || k.history.tip != "" {
 			return err
 		}
-		return k.states.store.setRef(k.cfg.Session(), tip)
+		return k.history.store.setRef(k.cfg.Session(), tip)
 	})
 	return ifKept(err)
 }
@@ -98,7 +98,7 @@ var (
 func (k *Keeper) Ready() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.states.open(); err != nil {
+	if err := k.history.open(); err != nil {
 		return err
 	}
 	return cmp.Or(k.tree.partial, k.failed)
@@ -108,10 +108,10 @@ func (k *Keeper) Ready() error {
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.states.store != nil && k.tree.scanned && !k.states.saved {
-		k.states.save()
+	if k.history.store != nil && k.tree.scanned && !k.history.saved {
+		k.history.save()
 	}
-	k.states.close()
+	k.history.close()
 }
 
 // once returns a function that tells each text once. Keepers of several sessions may share it.

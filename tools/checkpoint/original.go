@@ -32,12 +32,12 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	done, err := k.states.use(ctx)
+	done, err := k.history.use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if _, _, err := k.states.take(ctx, true, nil); err != nil {
+	if _, _, err := k.history.take(ctx, true, nil); err != nil {
 		return nil, err
 	}
 	root, targets := k.cfg.Workspace.Roots()[0], map[string]*target{}
@@ -54,7 +54,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			g = &target{conflict: true}
 			targets[path] = g
 		}
-		if g.after.Sum, err = k.states.store.add(f.content); err != nil {
+		if g.after.Sum, err = k.history.store.add(f.content); err != nil {
 			return nil, err
 		}
 		if g.after.Mode = f.mode; g.before.There() && g.before.Mode.Type() == g.after.Mode.Type() &&
@@ -65,7 +65,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			delete(targets, path)
 		}
 	}
-	if _, err := k.states.store.commit(nil, nil); err != nil {
+	if _, err := k.history.store.commit(nil, nil); err != nil {
 		return nil, err
 	}
 	return p, k.tree.fill(p, targets)

@@ -44,10 +44,10 @@ var (
 // first.
 func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
 	err = k.with(ctx, func() error {
-		all, err := states(k.states.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session())
 		list = turns(all)
 		if err == nil && len(all) == 0 {
-			if _, err := k.states.store.dir.Lstat(filepath.FromSlash(formerRefs + "/" + k.cfg.Session())); err == nil {
+			if _, err := k.history.store.dir.Lstat(filepath.FromSlash(formerRefs + "/" + k.cfg.Session())); err == nil {
 				return ErrFormer
 			}
 		}
@@ -68,10 +68,10 @@ func inUse(dir string) bool {
 func (k *Keeper) with(ctx context.Context, do func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.states.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
+	if k.history.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
 		return ErrNothing // and none is made for that
 	}
-	done, err := k.states.use(ctx)
+	done, err := k.history.use(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func targets(d *Done) map[string]*target {
 func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	p = &Plan{Kind: Redone}
 	err = k.with(ctx, func() error {
-		all, err := states(k.states.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session())
 		if err != nil {
 			return err
 		}

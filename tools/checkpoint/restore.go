@@ -52,14 +52,14 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			k.tree.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
-		paths, err := k.states.begin(ctx, p, paths)
+		paths, err := k.history.begin(ctx, p, paths)
 		if err != nil {
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
 		o = r.restore(ctx, changes)
-		done, _, err := k.states.take(context.WithoutCancel(ctx), false, paths)
+		done, _, err := k.history.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 				record.Turns = append(record.Turns, d.ID)
 			}
 		}
-		return k.states.commit(done, record)
+		return k.history.commit(done, record)
 	})
 	return o, err
 }
@@ -246,7 +246,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 
 // file puts a file or a link in its place.
 func (r *restorer) file(c Change) error {
-	content, err := r.k.states.store.content(c.After.Sum, r.k.cfg.Limits.File)
+	content, err := r.k.history.store.content(c.After.Sum, r.k.cfg.Limits.File)
 	if err != nil {
 		return err
 	}

@@ -40,12 +40,12 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.tree.top == nil || !k.tree.scanned {
-		done, err := k.states.use(context.Background())
+		done, err := k.history.use(context.Background())
 		if err != nil {
 			return nil, false
 		}
 		defer done()
-		if !k.tree.scanned && k.states.found(context.Background(), true, nil) != nil {
+		if !k.tree.scanned && k.history.found(context.Background(), true, nil) != nil {
 			return nil, false
 		}
 	}

@@ -38,7 +38,7 @@ func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error
 	err = k.with(ctx, func() error {
 		for path, g := range targets(d) {
 			if c := (Change{Path: path, Before: g.after, After: g.before}); c.ofFile() {
-				list = append(list, stat(c, k.states.stored(c.Before), k.states.stored(c.After)))
+				list = append(list, stat(c, k.history.stored(c.Before), k.history.stored(c.After)))
 			}
 		}
 		return nil
@@ -93,7 +93,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			if !c.ofFile() {
 				continue
 			}
-			before, after := k.states.stored(c.Before), k.states.current(c)
+			before, after := k.history.stored(c.Before), k.history.current(c)
 			list = append(list, stat(c, before, after))
 			mode := c.After.Mode
 			if !c.After.There() {
@@ -216,13 +216,13 @@ type Discarded struct {
 // when one of that was brought back, the last one first.
 func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.states.store.refs()
+		refs, err := k.history.store.refs()
 		if err != nil {
 			return err
 		}
 		seen := map[string]bool{} // copies of a session share states
 		for _, one := range refs {
-			all, err := states(k.states.store, one.name)
+			all, err := states(k.history.store, one.name)
 			if err != nil {
 				return err
 			}
@@ -282,8 +282,8 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 // About says what is at the path of a change, and what comes there.
 func (k *Keeper) About(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
-		is = about(c.Before, k.states.current(Change{Path: c.Path, After: c.Before}))
-		comes = about(c.After, k.states.stored(c.After))
+		is = about(c.Before, k.history.current(Change{Path: c.Path, After: c.Before}))
+		comes = about(c.After, k.history.stored(c.After))
 		return nil
 	})
 	return is, comes, err
@@ -306,7 +306,7 @@ func about(v Version, content string) string {
 // first.
 func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
-		refs, err := k.states.store.refs()
+		refs, err := k.history.store.refs()
 		slices.SortFunc(refs, func(a, b ref) int { return b.changed.Compare(a.changed) })
 		for _, r := range refs {
 			ids = append(ids, r.name)
