@@ -91,6 +91,14 @@ func TestConfigSetValues(t *testing.T) {
 	}
 }
 
+func TestConfigSetScope(t *testing.T) {
+	w, _, _ := desk(t)
+	err := w.run(t.Context(), []string{"config", "set", "model.name", "x", "--scope"})
+	if err == nil || err.Error() != "--scope needs user or workspace or system" {
+		t.Error(err)
+	}
+}
+
 // What is a secret is written but never shown; the name of a variable is.
 func TestConfigSetSecrets(t *testing.T) {
 	for _, c := range []struct {

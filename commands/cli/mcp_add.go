@@ -111,7 +111,7 @@ func flagsFirst(args []string) ([]string, error) {
 		case i < 0, given && known[i].IsBool():
 			words = append(words, rest[0])
 		case !given && !known[i].IsBool() && len(rest) == 1:
-			return nil, misused("%s needs a value", name)
+			return nil, misused("%s needs %s", name, cmp.Or(strings.ReplaceAll(known[i].Enum, ",", " or "), "a value"))
 		case !given && !known[i].IsBool():
 			n = 2
 			fallthrough
