@@ -58,7 +58,17 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		}
 		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
+		var unkept []string
+		changes = slices.DeleteFunc(changes, func(c Change) bool {
+			n := k.tree.top.at(c.Path, false)
+			lost := n != nil && n.there() && n.look.Mode.IsRegular() && n.sum == ""
+			if lost {
+				unkept = append(unkept, c.Path+": no copy can be made of what is there, and it would be lost")
+			}
+			return lost
+		})
 		o = r.restore(ctx, changes)
+		o.Failed = append(o.Failed, unkept...)
 		done, _, err := k.history.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err

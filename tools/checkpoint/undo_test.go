@@ -96,6 +96,28 @@ func (p *place) undo(n int, others bool) (*Plan, Outcome) {
 	return plan, o
 }
 
+// What is too large to be kept is not overwritten, even if the user says so: nothing would bring
+// it back.
+func TestUndoOverUnkept(t *testing.T) {
+	p := newPlace(t, func(c *Config) { c.Limits.File = 10 })
+	p.write("a", "one")
+	p.write("b", "one")
+	p.turn("go", func() { p.write("a", "two"); p.write("b", "two") })
+	large := strings.Repeat("mine", 10)
+	p.write("a", large)
+	p.write("b", "mine")
+	_, o := p.undo(1, true)
+	if b, err := os.ReadFile(filepath.Join(p.dir, "a")); err != nil || string(b) != large {
+		t.Errorf("a is %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(p.dir, "b")); err != nil || string(b) != "one" {
+		t.Errorf("b is %q, %v", b, err)
+	}
+	if len(o.Failed) != 1 || !strings.Contains(o.Failed[0], "/a: no copy can be made") || o.Done != 1 {
+		t.Errorf("%+v", o)
+	}
+}
+
 func (p *place) redo() {
 	p.t.Helper()
 	plan, err := p.Redo(p.t.Context())
