@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"gemline/engine/auth"
 	"gemline/engine/limit"
@@ -169,8 +168,7 @@ func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
 
 // onServers asks the servers that are named, or all that can be asked, side by side.
 func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, api API, providers Providers) (all []listedModel, err error) {
-	const patience = 30 * time.Second
-	ctx, stop := context.WithTimeout(ctx, patience)
+	ctx, stop := context.WithTimeout(ctx, provider.Patience)
 	defer stop()
 	set := providers()
 	defer set.Close()

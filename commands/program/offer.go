@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"gemline/commands/program/project"
 	"gemline/engine/auth"
 	"gemline/engine/model"
+	"gemline/engine/model/provider"
 	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/output"
@@ -21,7 +21,7 @@ import (
 func localModels(ctx context.Context, o *project.Options) (names []string) {
 	set := findProviders(o)
 	defer set.Close()
-	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	ctx, stop := context.WithTimeout(ctx, provider.Patience)
 	defer stop()
 	var others []string
 	for _, p := range set.Local(ctx) {

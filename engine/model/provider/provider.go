@@ -109,6 +109,10 @@ func (s *Set) Options(p model.Provider) model.Options {
 	return o
 }
 
+// Patience is how long a server has for the list of its models: small machines are slow while
+// they load one.
+const Patience = 30 * time.Second
+
 // List returns the models that the server of a provider has.
 func (s *Set) List(ctx context.Context, name string) ([]model.Listed, error) {
 	o, err := s.of(name)
@@ -121,7 +125,7 @@ func (s *Set) List(ctx context.Context, name string) ([]model.Listed, error) {
 // Local returns the providers whose server listens on this machine, at a loopback address.
 // Nothing else is contacted.
 func (s *Set) Local(ctx context.Context) (names []string) {
-	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	ctx, stop := context.WithTimeout(ctx, Patience)
 	defer stop()
 	for _, p := range s.Providers {
 		u, err := url.Parse(p.BaseURL)
