@@ -37,7 +37,7 @@ func terminalProgram() int {
 	mode := output.Decide(output.Signs{Terminal: true, Lookup: os.LookupEnv})
 	out := output.New(os.Stdout, output.Options{Color: mode.Color})
 	c := &Console{Out: out}
-	screen := &Screen{Console: c, Config: LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Mode: mode}}
+	screen := &Screen{Console: c, Config: LinesConfig{In: os.Stdin, Out: out, Screen: os.Stdout, Mode: output.Mode{Smart: mode.Smart, Limited: mode.Limited}}}
 	if err := screen.Open(); err != nil {
 		fmt.Println(err)
 		return 1
