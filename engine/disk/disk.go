@@ -1,6 +1,7 @@
 // Package disk is how gemline touches the file system: it reads or replaces a
 // file as a whole, reaches what lies below an open directory, and knows who may
-// have written one and which names may name one file.
+// have written one and which names may name one file. A first caller reads with [Read], writes
+// with [Replace], and opens a directory that others may change with [OpenDir].
 //
 // # A file is the old one or the new one
 //

@@ -12,6 +12,7 @@ import (
 // A LargeError says that a file has more than so many bytes.
 type LargeError int64
 
+// Error returns the reason.
 func (e LargeError) Error() string {
 	if n := int64(e); n%(1<<20) != 0 {
 		return fmt.Sprintf("is larger than %d bytes", n)

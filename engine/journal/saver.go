@@ -19,8 +19,10 @@ import (
 // with what follows.
 type UnwrittenError struct{ Err error }
 
+// Error returns the reason.
 func (e *UnwrittenError) Error() string { return disk.Full(e.Err).Error() }
 
+// Unwrap returns the cause.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
 // A Saver is the [engine.Journal] of a conversation in a File. If the File can't be written,

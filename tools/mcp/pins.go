@@ -10,9 +10,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// ToolPins is the file of what tools have said of themselves when they were agreed to: when they
-// were first seen, and again when the user has allowed a call after a change. Nil
-// ToolPins remember nothing.
+// ToolPins is the file that pins the descriptions of tools: a tool is pinned when it is first
+// seen, and again when the user allows a call after a change. Nil ToolPins pin nothing.
 type ToolPins struct {
 	Path   string
 	Failed func(error) // is told what can't be kept; may be nil

@@ -19,6 +19,7 @@ type Process struct {
 	Today                 time.Time                                 // decides prices and which models have ended; zero is before all dates
 }
 
+// Getenv returns the value of a variable, "" if it is not set.
 func (p Process) Getenv(name string) string {
 	v, _ := p.Lookup(name)
 	return v
@@ -48,6 +49,7 @@ func (e *Env) Environ() []string { return append(envList(e.dotenv.User), e.Proce
 // the project that the user has agreed to.
 func (e *Env) projectEnviron() []string { return envList(e.dotenv.Project) }
 
+// Getenv returns the value of a variable, "" if it is not set.
 func (e *Env) Getenv(name string) string {
 	v, _ := e.Lookup(name)
 	return v

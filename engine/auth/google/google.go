@@ -122,6 +122,7 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 // Unusable says why credentials make no sense.
 type Unusable string
 
+// Error returns the reason.
 func (u Unusable) Error() string { return string(u) }
 
 // metadata is where machines of Google's are told about themselves.

@@ -64,8 +64,8 @@ func (d version) messageParams(id, words string, in Place) any {
 	return params
 }
 
-// A said is something that an agent says, in the forms of all versions: a message, a task,
-// or what is new about a task. Only one of two alternative fields is set.
+// A message is a message, a task or an update of a task, in the forms of all versions. Only one
+// of two alternative fields is set.
 type (
 	message struct {
 		Kind, Role, TaskID, ContextID string

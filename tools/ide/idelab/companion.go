@@ -114,16 +114,19 @@ func (c *Companion) Notify(method string, params any) {
 // Listened waits until somebody listens, who has been told what is open.
 func (c *Companion) Listened() { <-c.heard }
 
-// Opened waits for a change that is opened, and Closed for one that is taken back.
+// Opened waits for a change that is opened.
 func (c *Companion) Opened() Diff { return <-c.opened }
+
+// Closed waits for a change that is taken back.
 func (c *Companion) Closed() Diff { return <-c.closed }
 
-// Accept accepts a change, as it stands there then, and Reject refuses it.
+// Accept accepts a change, with content as its text.
 func (c *Companion) Accept(path, content string) {
 	c.forget(path)
 	c.Notify("ide/diffAccepted", map[string]string{"filePath": path, "content": content})
 }
 
+// Reject refuses a change.
 func (c *Companion) Reject(path string) {
 	c.forget(path)
 	c.Notify("ide/diffRejected", map[string]string{"filePath": path})
