@@ -136,7 +136,7 @@ var libraryKeys = map[rune]rune{
 	opHome: readline.CharLineStart, opEnd: readline.CharLineEnd, opRubout: readline.CharBackspace,
 	opKillRight: readline.CharKill, opKillLeft: readline.CharCtrlU, opKillWord: readline.MetaDelete,
 	opRuboutWord: readline.CharCtrlW, opRuboutAlnum: readline.CharCtrlW, opYank: readline.CharCtrlY,
-	opTranspose: readline.CharTranspose, opPrev: readline.CharPrev, opNext: readline.CharNext,
+	opPrev: readline.CharPrev, opNext: readline.CharNext,
 }
 
 // carried returns the key of readline for a key, 0 if the editor has to carry it out.

@@ -385,6 +385,8 @@ func TestEditor(t *testing.T) {
 		{"undo", "one two\x17\x1f!\r", `got "one two!"`},
 		{"undo with two keys", "one two\x17\x18\x15!\r", `got "one two!"`},
 		{"transpose", "ab\x14\r", `got "ba"`},
+		{"transpose of one character", "a\x14b\r", `got "ab"`},
+		{"transpose at the start", "ab\x01\x14\r", `got "ab"`},
 		{"alt-rubout", "a/b-c\x1b\x7f\r", `got "a/b-"`},
 		{"tab", "be\t!\r", `got "beta !"`},
 		{"tab with a common part", "al\tx\r", `got "alphax"`},
