@@ -220,7 +220,7 @@ func (r *record) line(b []byte) { r.fold(parse(b), b) }
 func parse(b []byte) *fileLine {
 	l := &fileLine{}
 	err := json.Unmarshal(b, l)
-	if err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
+	if errors.As(err, new(*json.SyntaxError)) {
 		return &fileLine{}
 	}
 	l.Content, l.Parts = dropEmpty(l.Content), dropEmpty(l.Parts)
