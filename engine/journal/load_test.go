@@ -266,6 +266,7 @@ func TestListOfLong(t *testing.T) {
 	for name, c := range map[string]struct{ mid, end, title string }{
 		"plain": {title: "first"}, "named": {mid: `{"$set":{"name":"Fruit"}}`, title: "Fruit"},
 		"replaced":              {mid: `{"$set":{"messages":[` + ask("second") + `]}}`, title: "second"},
+		"asked anew":            {mid: `{"$rewindTo":"first"}` + "\n" + ask("second") + "\n" + reply, title: "second"},
 		"rewound":               {end: `{"$rewindTo":"2"}`, title: "first"},
 		"rewound to the middle": {end: fmt.Sprintf(`{"$rewindTo":"a%d"}`, strings.Count(long, `"type":"user"`)/2), title: "first"},
 	} {

@@ -203,7 +203,7 @@ func (r *record) lines(in io.Reader, size int64) error {
 			r.partial, r.head = true, len(r.messages)
 		default:
 			r.line(b)
-			titled = titled || asked(r.messages) != ""
+			titled = cmp.Or(r.asked, asked(r.messages)) != "" // a rewind may have dropped the question
 		}
 	}
 }
