@@ -148,7 +148,8 @@ func (l *library) carried(key rune) rune {
 	case !isOp(key):
 		return key
 	case (key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several, or a placeholder
-		key == opRight && b.right(b.pos) > b.pos+1:
+		key == opRight && b.right(b.pos) > b.pos+1,
+		key == opKillRight && b.pos == len(b.text): // nothing, for which readline would forget what was killed
 		return 0
 	case (key == opRuboutWord || key == opRuboutAlnum) && firstWord(b.text[:b.pos]):
 		return readline.CharCtrlU // for Ctrl-W would also remove what follows, and forget both

@@ -380,6 +380,7 @@ func TestEditor(t *testing.T) {
 		{"kill and yank", "one two\x17\x01\x19\r", `got "twoone "`},
 		{"kill of the first word", "one two\x1bb\x17\x05\x19\r", `got "twoone "`},
 		{"kill to both ends", "one two\x1bb\x15x\x0b\x19\r", `got "xtwo"`},
+		{"kill of nothing", "one two\x15\x0b\x19\r", `got "one two"`},
 		{"kill behind the cursor", "one two\x01\x1bd\x05 \x19\r", `got " two one"`},
 		{"search, then rubout", "x\x01\x0b\x12echo\x1b[C\x7f\x7f\r", `got "echo one\nt"`},
 		{"undo", "one two\x17\x1f!\r", `got "one two!"`},
