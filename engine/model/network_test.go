@@ -118,7 +118,7 @@ func TestHTTP2(t *testing.T) {
 	cancel()
 	<-ended
 	var e *model.Error
-	if _, err := hear(t, dial(model.Options{Idle: 50 * time.Millisecond}), ask("q")); !errors.Is(err, model.ErrIdle) {
+	if _, err := hear(t, dial(model.Options{Idle: 3 * time.Second}), ask("q")); !errors.Is(err, model.ErrIdle) {
 		t.Errorf("error %v", err)
 	}
 	<-ended
