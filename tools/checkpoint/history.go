@@ -59,10 +59,14 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 	if session := h.cfg.Session(); session == "" {
 		return done, nil // nothing will be added
 	} else if tip, err := h.store.ref(session); err != nil || tip != h.tip {
-		h.tip, h.known = "", false
-		if _, err := h.store.heading(tip); err == nil {
-			h.tip = tip
+		if err == nil && tip != "" {
+			_, err = h.store.heading(tip)
 		}
+		if err != nil {
+			tip = ""
+			h.cfg.Notify(fmt.Sprintf("what was changed before can't be taken back: %v", err))
+		}
+		h.tip, h.known = tip, false
 	}
 	return done, nil
 }

@@ -153,6 +153,31 @@ func TestLaterRecord(t *testing.T) {
 	}
 }
 
+// Where the last state can't be read, the user is told that nothing before can be taken back.
+func TestDamagedState(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "one")
+	p.turn("first", func() { p.write("a", "two") })
+	p.Keeper.Close()
+	tip, err := os.ReadFile(filepath.Join(p.kept, "sessions/session-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(p.kept, "states", strings.TrimSpace(string(tip))+".zip"), 10); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-1")
+	p.told = nil
+	p.turn("second", func() { p.write("a", "three") })
+	if len(p.told) != 1 || !strings.Contains(p.told[0], "is damaged") {
+		t.Errorf("told %q", p.told)
+	}
+	p.undo(1, false)
+	if is := p.run("cat a"); is != "two" {
+		t.Errorf("a is %q", is)
+	}
+}
+
 // A step is what a state holds at a path from / on.
 type step struct {
 	path string
