@@ -215,9 +215,9 @@ func (h *watching) before(ctx context.Context) error {
 			h.outside = append(h.outside, path+outside)
 			continue
 		}
-		h.paths = append(h.paths, k.tree.name(path))
+		h.paths = append(h.paths, k.history.tree.name(path))
 		if real := disk.Follow(path); real != path { // what the link leads to is written
-			h.paths = append(h.paths, k.tree.name(real))
+			h.paths = append(h.paths, k.history.tree.name(real))
 		}
 	}
 	for _, path := range plan.Rights.Write {
@@ -230,7 +230,7 @@ func (h *watching) before(ctx context.Context) error {
 	if err := k.history.found(ctx, true, h.paths); err != nil {
 		return err
 	}
-	h.looks = k.tree.looks()
+	h.looks = k.history.tree.looks()
 	return nil
 }
 
@@ -298,7 +298,7 @@ func (h *watching) after(ctx context.Context) error {
 	slices.Sort(s.made)
 	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !edits {
-		k.tree.owns(h.looks, s.sorted || s.ruled.Load())
+		k.history.tree.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
 			r.GitMoved = moved(h.git, seen)
 		}
@@ -306,8 +306,8 @@ func (h *watching) after(ctx context.Context) error {
 	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {
 		return nil
 	}
-	if k.tree.partial != nil && !edits {
-		r.Partial = k.tree.partial.Error()
+	if k.history.tree.partial != nil && !edits {
+		r.Partial = k.history.tree.partial.Error()
 	}
 	if err := k.history.commit(changes, r); err != nil {
 		return err

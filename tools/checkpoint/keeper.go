@@ -31,7 +31,6 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	history *history
-	tree    *tree // that of history
 	git     *repositories
 	turn    turnWork
 	failed  error // why the last call was not kept, nil if it was
@@ -50,7 +49,7 @@ func New(cfg Config) *Keeper {
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
 	k.history = newHistory(&k.cfg)
-	k.tree, k.git = k.history.tree, newRepositories(&k.cfg)
+	k.git = newRepositories(&k.cfg)
 	return k
 }
 
@@ -101,14 +100,14 @@ func (k *Keeper) Ready() error {
 	if err := k.history.open(); err != nil {
 		return err
 	}
-	return cmp.Or(k.tree.partial, k.failed)
+	return cmp.Or(k.history.tree.partial, k.failed)
 }
 
 // Close keeps what is known of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.history.store != nil && k.tree.scanned && !k.history.saved {
+	if k.history.store != nil && k.history.tree.scanned && !k.history.saved {
 		k.history.save()
 	}
 	k.history.close()

@@ -41,7 +41,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		return nil, err
 	}
 	root, targets := k.cfg.Workspace.Roots()[0], map[string]*target{}
-	for _, n := range k.tree.top.at(root, true).files(nil) {
+	for _, n := range k.history.tree.top.at(root, true).files(nil) {
 		targets[n.path()] = &target{before: n.version(), conflict: true}
 	}
 	for _, f := range theirs {
@@ -68,7 +68,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	if _, err := k.history.store.commit(nil, nil); err != nil {
 		return nil, err
 	}
-	return p, k.tree.fill(p, targets)
+	return p, k.history.tree.fill(p, targets)
 }
 
 // An original is a file that the Gemini CLI has kept.

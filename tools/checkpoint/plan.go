@@ -94,13 +94,13 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				}
 			}
 			for _, s := range d.Calls {
-				k.tree.unmake(p, s.Made)
+				k.history.tree.unmake(p, s.Made)
 				p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
 				p.More += s.More
 				p.Partial = cmp.Or(s.Partial, p.Partial)
 			}
 		}
-		return k.tree.fill(p, all)
+		return k.history.tree.fill(p, all)
 	})
 	return p, err
 }
@@ -178,7 +178,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				for _, c := range s.changes {
 					targets[c.Path] = &target{after: c.Before, before: c.After}
 				}
-				return k.tree.fill(p, targets)
+				return k.history.tree.fill(p, targets)
 			}
 		}
 		return ErrNoRedo

@@ -45,11 +45,11 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		return o, nil
 	}
 	err = k.with(ctx, func() error {
-		names := maps.Clone(k.tree.names)
-		defer func() { k.tree.names = names }()
+		names := maps.Clone(k.history.tree.names)
+		defer func() { k.history.tree.names = names }()
 		var paths []string
 		for _, c := range changes {
-			k.tree.keep(c.Path)
+			k.history.tree.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
 		paths, err := k.history.begin(ctx, p, paths)
@@ -60,7 +60,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		defer r.close()
 		var unkept []string
 		changes = slices.DeleteFunc(changes, func(c Change) bool {
-			n := k.tree.top.at(c.Path, false)
+			n := k.history.tree.top.at(c.Path, false)
 			lost := n != nil && n.there() && n.look.Mode.IsRegular() && n.sum == ""
 			if lost {
 				unkept = append(unkept, c.Path+": no copy can be made of what is there, and it would be lost")
@@ -104,7 +104,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, rel, err := r.k.tree.reach(path)
+	base, rel, err := r.k.history.tree.reach(path)
 	if err != nil {
 		return nil, "", err
 	}

@@ -40,8 +40,7 @@ func (t *tree) scan(s *scan) error {
 	for range 2 {
 		for _, root := range roots {
 			if !slices.ContainsFunc(roots, func(other string) bool {
-				return other != root &&
-					disk.Inside(other, root)
+				return other != root && disk.Inside(other, root)
 			}) {
 				s.root(t.top.at(root, true), root)
 			}
@@ -98,8 +97,8 @@ func (t *tree) keep(path string) {
 	t.names[path], _ = t.base(path)
 }
 
-// base returns the directory that a path is reached from: one that is worked in, or else the
-// nearest one that is there.
+// base returns the directory that a path is reached from: the root that holds it, or else the
+// nearest directory above it that exists. Within reports whether a root holds it.
 func (t *tree) base(path string) (base string, within bool) {
 	for _, root := range t.cfg.Workspace.Roots() {
 		if disk.Inside(root, path) && root != path && len(root) > len(base) {

@@ -39,23 +39,23 @@ func isProduct(name string) bool {
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.tree.top == nil || !k.tree.scanned {
+	if k.history.tree.top == nil || !k.history.tree.scanned {
 		done, err := k.history.use(context.Background())
 		if err != nil {
 			return nil, false
 		}
 		defer done()
-		if !k.tree.scanned && k.history.found(context.Background(), true, nil) != nil {
+		if !k.history.tree.scanned && k.history.found(context.Background(), true, nil) != nil {
 			return nil, false
 		}
 	}
-	if k.tree.partial != nil {
+	if k.history.tree.partial != nil {
 		return nil, false
 	}
 	here := map[*node]int{} // how many of a directory's own are held
-	held := slices.DeleteFunc(k.tree.top.uncovered(nil), func(n *node) bool {
+	held := slices.DeleteFunc(k.history.tree.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
-		if k.tree.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
+		if k.history.tree.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
 			return true
 		}
 		here[n.up]++
