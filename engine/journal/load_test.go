@@ -111,7 +111,7 @@ func TestLoad(t *testing.T) {
 		{"broken lines", []string{"", "{", "\xff\xfe", `"text"`, `[1]`, head, `{"id":"q","type":"user","content":[{"text":"h`, q, "null", `{"id":1,"type":2}`, "{}", end, `{"id":"t","type":"us`}, "user: hi\nmodel: done\n"},
 		{"invalid UTF-8", []string{head, "{\"id\":\"q\",\"type\":\"user\",\"content\":\"a\xffb\"}"}, "user: a\ufffdb\n"},
 		{"empty messages", []string{head, `{"id":"q","type":"user","content":[]}`, `{"id":"r","type":"user"}`, `{"id":"e","type":"gemini","content":""}`}, ""},
-		{"calls of nothing", []string{head, `{"id":"g","type":"gemini","toolCalls":[{},{"args":5},{"result":"done"}]}`},
+		{"calls of nothing", []string{head, `{"id":"g","type":"gemini","toolCalls":[{},{"args":5},"x",{"result":"done"}]}`},
 			"model: call(generic_tool  map[]) call(generic_tool  map[]) call(generic_tool  map[])\nuser:" + strings.Repeat(" answer(generic_tool  map[error:"+unanswered+"])", 3) + "\n"},
 		{"metadata later", []string{q, head, end}, "user: hi\nmodel: done\n"},
 		{"CRLF", []string{head + "\r", q + "\r", end + "\r"}, "user: hi\nmodel: done\n"},

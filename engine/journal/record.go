@@ -224,13 +224,22 @@ func parse(b []byte) *fileLine {
 		return &fileLine{}
 	}
 	l.Content, l.Parts = dropEmpty(l.Content), dropEmpty(l.Parts)
-	if err != nil && !slices.ContainsFunc(l.Parts, wasModels) {
-		var other struct {
-			Content parts `json:"content"`
-		}
-		json.Unmarshal(b, &other) // which is JSON
+	if err == nil {
+		return l
+	}
+	var other struct {
+		Content parts             `json:"content"`
+		Calls   []json.RawMessage `json:"toolCalls"`
+	}
+	json.Unmarshal(b, &other) // which is JSON
+	if !slices.ContainsFunc(l.Parts, wasModels) {
 		l.Content = other.Content
 	}
+	at := -1
+	l.Calls = slices.DeleteFunc(l.Calls, func(called) bool { // what is no object is no call
+		at++
+		return other.Calls[at][0] != '{'
+	})
 	return l
 }
 
