@@ -84,8 +84,8 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 }
 
 // flagsFirst returns the words of gemline mcp add and gemline config set with gemline's own
-// flags in front, where the grammar looks for them: they may stand behind the command or the
-// value, too. Other flags are part of it, and so is all behind --.
+// flags in front, where the grammar looks for them: users may write them behind the command or
+// the value. Other flags, and all words behind --, belong to the command or the value.
 func flagsFirst(args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil

@@ -42,9 +42,9 @@ func (n *notices) hooks(h *hook.Hooks) {
 	}
 }
 
-// withNotices returns a run that also yields the queued notices: those of requests while a call
-// was prepared, and those of servers and agents. They come with the next event that is no piece
-// of an answer. Note is called with each event of run before.
+// withNotices returns a run that also yields the queued notices of requests, servers and agents,
+// with the next event that is no piece of an answer. Note is called with each event of run
+// before it is yielded.
 func (n *notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
