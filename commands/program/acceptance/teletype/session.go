@@ -214,10 +214,21 @@ func (s *Session) Try(text string) bool {
 	return err == nil
 }
 
-// Say waits for the prompt of a session and types a line there.
+// prompting matches the prompt of a session where nothing follows it but what a smart
+// terminal is sent there.
+var prompting = regexp.MustCompile(`> (?:\x1b\[[0-9;?]*[a-zA-Z]|\x1b\][^\a\x1b]*(?:\a|\x1b\\))*$`)
+
+// Say waits for the prompt of a session and types a line there. A prompt that more has
+// been written behind is none: a line that is typed while the program works may come together
+// with the next one, and lines that come together are a paste.
 func (s *Session) Say(line string) {
 	s.t.Helper()
-	s.Expect("> ")
+	s.until("a prompt", func(rest []byte) int {
+		if !prompting.Match(rest) {
+			return -1
+		}
+		return len(rest)
+	})
 	s.Line(line)
 }
 
