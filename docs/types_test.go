@@ -26,19 +26,59 @@ var inheriting = map[string]string{
 	"gemline/commands/cli.ListedHook: 4 methods of Hook": "as JSON it is a hook with more keys",
 }
 
-// How many types are still over a limit. Each number may only fall; whoever brings it to five
-// names the types in the place of the number, with a reason each.
-const (
-	stillFields    = 33 // have more than 15 fields
-	stillMethodful = 23 // have more than 25 methods, inherited ones included
-)
+// large are the types that are over a limit. What has no reason is to be divided yet.
+var large = map[string]string{
+	"gemline/commands.Deps":                "",
+	"gemline/commands/cli.Folder":          "",
+	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
+	"gemline/commands/cli.listedExtension": "",
+	"gemline/engine.Engine":                "the flow of a turn is read in one place",
+	"gemline/engine.Plan":                  "",
+	"gemline/engine/auth.Choice":           "",
+	"gemline/engine/hook.Hooks":            "",
+	"gemline/engine/journal.File":          "",
+	"gemline/engine/model.Genai":           "",
+	"gemline/engine/model.Options":         "",
+	"gemline/engine/model/preset.Table":    "",
+	"gemline/engine/policy.Rule":           "",
+	"gemline/engine/prompt.Config":         "",
+	"gemline/engine/schema.pattern":        "",
+	"gemline/engine/tally.Tally":           "",
+	"gemline/engine/telemetry.pipeline":    "",
+	"gemline/repl.Console":                 "",
+	"gemline/repl.Printer":                 "",
+	"gemline/repl/acp.session":             "",
+	"gemline/repl/attach.Conn":             "",
+	"gemline/repl/batch.Config":            "",
+	"gemline/repl/internal/line.keys":      "",
+	"gemline/repl/internal/line.source":    "",
+	"gemline/repl/output.Writer":           "",
+	"gemline/repl/report.Config":           "",
+	"gemline/repl/talk.Conversation":       "",
+	"gemline/settings.Key":                 "",
+	"gemline/settings.Server":              "",
+	"gemline/settings.Settings":            "a field for each setting",
+	"gemline/settings/consent.reader":      "",
+	"gemline/settings/extension.Extension": "",
+	"gemline/tools/agent.Definition":       "",
+	"gemline/tools/checkpoint.bounded":     "",
+	"gemline/tools/checkpoint.scan":        "",
+	"gemline/tools/command.shellCall":      "",
+	"gemline/tools/launch.Command":         "",
+	"gemline/tools/launch.Config":          "",
+	"gemline/tools/launch.Launcher":        "",
+	"gemline/tools/mcp.serverConn":         "",
+	"gemline/tools/mcp/oauth.Client":       "",
+	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
+	"gemline/tools/workspace.Workspace":    "",
+}
 
 // TestTypes holds the structs of the program to what can be overseen: none inherits by
-// embedding, and none has too many fields or methods.
+// embedding, and none has more than 15 fields or 25 methods. A table of data may have more
+// fields.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	var fields, methods []string
-	embed := maps.Clone(inheriting)
+	embed, over := maps.Clone(inheriting), maps.Clone(large)
 	for _, u := range unitsOf(t) {
 		pkg := u.types
 		for _, name := range pkg.Scope().Names() {
@@ -60,26 +100,60 @@ func TestTypes(t *testing.T) {
 					delete(embed, found)
 				}
 			}
-			if n := st.NumFields(); n > 15 {
-				fields = append(fields, fmt.Sprintf("%s: %d", what, n))
+			fields, methods := st.NumFields(), types.NewMethodSet(types.NewPointer(named)).Len()
+			if methods <= 25 && (fields <= 15 || isData(named, map[types.Type]bool{})) {
+				continue
 			}
-			if n := types.NewMethodSet(types.NewPointer(named)).Len(); n > 25 {
-				methods = append(methods, fmt.Sprintf("%s: %d", what, n))
+			if _, ok := over[what]; !ok {
+				t.Errorf("%s has %d fields and %d methods", what, fields, methods)
 			}
+			delete(over, what)
 		}
 	}
 	for found := range embed {
 		t.Errorf("%s: it is so no more", found)
 	}
-	for _, c := range []struct {
-		what string
-		is   []string
-		most int
-	}{{"have more than 15 fields", fields, stillFields}, {"have more than 25 methods", methods, stillMethodful}} {
-		if len(c.is) != c.most {
-			t.Errorf("%d structs %s, the test says %d:\n%s", len(c.is), c.what, c.most, strings.Join(c.is, "\n"))
-		}
+	for found := range over {
+		t.Errorf("%s is no longer too large: take it out of the list", found)
 	}
+}
+
+// isData reports whether a value of a type is only data: nothing in it is hidden, runs, waits
+// or does anything.
+func isData(of types.Type, seen map[types.Type]bool) bool {
+	if seen[of] {
+		return true
+	}
+	seen[of] = true
+	switch of := of.(type) {
+	case *types.Named:
+		if of.Obj().Pkg() != nil && of.Obj().Pkg().Path() == "time" {
+			return true
+		}
+		return isData(of.Underlying(), seen)
+	case *types.Alias:
+		return isData(types.Unalias(of), seen)
+	case *types.Basic:
+		return true
+	case *types.Pointer:
+		return isData(of.Elem(), seen)
+	case *types.Slice:
+		return isData(of.Elem(), seen)
+	case *types.Array:
+		return isData(of.Elem(), seen)
+	case *types.Map:
+		return isData(of.Key(), seen) && isData(of.Elem(), seen)
+	case *types.Interface:
+		return of.Empty()
+	case *types.Struct:
+		for f := range of.Fields() {
+			if !f.Exported() || !isData(f.Type(), seen) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // inherited returns how many methods a field gives to the struct that embeds it.
