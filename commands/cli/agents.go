@@ -115,7 +115,7 @@ func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 		problems = append(problems, err.Error())
 		lines = append(lines, "not used: "+err.Error())
 	}
-	here.agentsLeftOut(out)
+	agentsLeftOut(out, here)
 	return out.listing(map[string]any{"agents": all, "problems": problems}, lines,
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
@@ -129,7 +129,7 @@ func called(d agent.Definition) string {
 }
 
 // agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
-func (here *Folder) agentsLeftOut(out *Output) {
+func agentsLeftOut(out *Output, here *Folder) {
 	if here.Trusted {
 		return
 	}
@@ -201,7 +201,7 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 		list, wrong = nil, nil
 	}
 	if len(c.Files) == 0 {
-		here.agentsLeftOut(out)
+		agentsLeftOut(out, here)
 	}
 	for _, file := range c.Files {
 		info, err := os.Stat(file)

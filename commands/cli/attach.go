@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine/journal"
 	"gemline/repl/attach"
+	"gemline/settings/project"
 )
 
 // attachCommand is gemline attach.
@@ -20,10 +21,10 @@ type attachCommand struct {
 }
 
 // live returns the sessions that are live, in all directories.
-func (here *Folder) live(ctx context.Context) []attach.Session {
+func live(ctx context.Context, paths project.Paths) []attach.Session {
 	var dirs []string
-	if here.Paths.Home != "" {
-		tmp := here.Paths.User("tmp")
+	if paths.Home != "" {
+		tmp := paths.User("tmp")
 		found, _ := fs.Glob(os.DirFS(tmp), "*/sockets")
 		for _, name := range found {
 			dirs = append(dirs, filepath.Join(tmp, name))
@@ -55,7 +56,7 @@ func titleOf(s attach.Session) string {
 
 // Run shows a live session, or lists them.
 func (c *attachCommand) Run(ctx context.Context, out *Output, here *Folder, show Attach) error {
-	all := here.live(ctx)
+	all := live(ctx, here.Paths)
 	if c.Session == "" {
 		return out.showLive(all)
 	}

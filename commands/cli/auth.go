@@ -67,7 +67,7 @@ type keyedProvider struct {
 }
 
 // keyed returns the providers whose key is known. Nobody is asked but the keyring.
-func (here *Folder) keyed(ctx context.Context, all model.Providers) (found []keyedProvider) {
+func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keyedProvider) {
 	from := make([]string, len(all))
 	var looked sync.WaitGroup
 	for i, p := range all {
@@ -88,13 +88,13 @@ func (here *Folder) keyed(ctx context.Context, all model.Providers) (found []key
 }
 
 // statusOf prints what a request to a provider would use, and fails if that can't work.
-func (here *Folder) statusOf(ctx context.Context, out *Output, name string, all model.Providers) error {
+func statusOf(ctx context.Context, here *Folder, out *Output, name string, all model.Providers) error {
 	p, err := named(all, name)
 	if err != nil {
 		return err
 	}
 	st := authReport{Provider: name, BaseURL: (&auth.Choice{BaseURL: p.BaseURL}).Address(), Credential: "none is wanted",
-		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: here.keyed(ctx, all)}
+		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: keyed(ctx, here, all)}
 	o := p.Options(model.Options{}, here.getenv)
 	if p.KeyVariable != "" {
 		st.Credential = ""
@@ -129,7 +129,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		name, _ = catalog.Provider(names.Chat(current, false).Model)
 	}
 	if name != "" && name != model.Gemini && name != "vertex" {
-		return here.statusOf(ctx, out, name, others)
+		return statusOf(ctx, here, out, name, others)
 	}
 	var wrong *auth.Error
 	if err != nil && !errors.As(err, &wrong) {
@@ -138,7 +138,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer,
 		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead,
-		Others: here.keyed(ctx, others)}
+		Others: keyed(ctx, here, others)}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = here.definedIn(c.From)
 	}
@@ -374,7 +374,7 @@ type authUnsetKey struct {
 
 // Run forgets the key.
 func (u *authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := here.forget(ctx, out, u.Provider)
+	from, said, err := forget(ctx, here, out, u.Provider)
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (u *authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error
 }
 
 // forget removes the stored key of a provider, and returns where it was and what is to be said.
-func (here *Folder) forget(ctx context.Context, out *Output, provider string) (from []string, said string, err error) {
+func forget(ctx context.Context, here *Folder, out *Output, provider string) (from []string, said string, err error) {
 	keys, p, err := here.keysOf(provider)
 	if err != nil {
 		return nil, "", err
@@ -409,7 +409,7 @@ type authSignout struct{}
 
 // Run forgets the key and the choice.
 func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := here.forget(ctx, out, "")
+	from, said, err := forget(ctx, here, out, "")
 	if err != nil {
 		return err
 	}

@@ -117,13 +117,19 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	case "schema":
 		plain(append(schema.Names(), settingsSchema)...)
 	case "worktree":
-		_, trees, _ := l.here.worktrees(l.project)
+		_, trees, _ := worktrees(l.here.Paths, l.project)
 		for _, t := range trees {
 			add(t.Name, t.Path)
 		}
 	case "session":
 		add("latest", "the one begun last")
-		l.here.sessionNames(add)
+		sessions, _, _ := l.here.sessions()
+		for _, s := range slices.Backward(sessions) {
+			add(s.ID, s.Title)
+			if s.Name != "" {
+				add(s.Name, s.ID)
+			}
+		}
 	default:
 		for _, f := range l.families {
 			if f.kind == kind {
@@ -132,15 +138,4 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 		}
 	}
 	return list
-}
-
-// sessionNames adds what the sessions of the directory go by, the newest first.
-func (here *Folder) sessionNames(add func(word, note string)) {
-	sessions, _, _ := here.sessions()
-	for _, s := range slices.Backward(sessions) {
-		add(s.ID, s.Title)
-		if s.Name != "" {
-			add(s.Name, s.ID)
-		}
-	}
 }

@@ -260,7 +260,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	}
 	var problems []Problem
 	if c.File == "" && broken == nil {
-		problems = append(problems, here.problems(ctx, out, project)...)
+		problems = append(problems, problemsBeside(ctx, here, out, project)...)
 	}
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
 		return slices.ContainsFunc(files, func(f file) bool {
@@ -288,9 +288,9 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	return errors.Join(out.show(doc, lines...), broken)
 }
 
-// problems returns what a run says about the files that it reads beside the settings, and
+// problemsBeside returns what a run says about the files that it reads beside the settings, and
 // about a log-in that these ask for.
-func (here *Folder) problems(ctx context.Context, out *Output, project Project) (list []Problem) {
+func problemsBeside(ctx context.Context, here *Folder, out *Output, project Project) (list []Problem) {
 	if project != nil {
 		list = project.Problems()
 	}

@@ -18,6 +18,7 @@ import (
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/extension"
+	"gemline/settings/project"
 	"gemline/tools/source"
 )
 
@@ -37,7 +38,7 @@ type extensionsLink struct {
 
 // Run installs an extension.
 func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
-	note, err := set.here.origin(c.Source)
+	note, err := packageAt(set.here.Paths, c.Source)
 	if err != nil {
 		return err
 	}
@@ -48,12 +49,12 @@ func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
 	return set.install(ctx, note, nil, c.Consent, c.Skip)
 }
 
-// origin returns where a package is: at an address, or in a folder or an archive.
-func (here *Folder) origin(said string) (extension.Install, error) {
+// packageAt returns where a package is: at an address, or in a folder or an archive.
+func packageAt(paths project.Paths, said string) (extension.Install, error) {
 	if address := source.Address(said); address != "" {
 		return extension.Install{Source: address, Type: "git"}, nil
 	}
-	path := here.Paths.Folder(said)
+	path := paths.Folder(said)
 	if _, err := os.Stat(path); err != nil {
 		return extension.Install{}, misused("Install source not found. %s is no folder, and %.80q is no address of a repository",
 			text.EscapeLine(path), said)

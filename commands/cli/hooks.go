@@ -203,17 +203,17 @@ func (t triedHook) lines() []string {
 
 // Run switches a hook on or off.
 func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
-	return here.turnHooks(ctx, out, hooks, c.Name, on)
+	return turnHooks(ctx, here, out, hooks, c.Name, on)
 }
 
 // Run switches all hooks on or off.
 func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
-	return here.turnHooks(ctx, out, hooks, "", on)
+	return turnHooks(ctx, here, out, hooks, "", on)
 }
 
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
-func (here *Folder) turnHooks(ctx context.Context, out *Output, hooks Hooks, id string, on toggle) error {
+func turnHooks(ctx context.Context, here *Folder, out *Output, hooks Hooks, id string, on toggle) error {
 	list, _ := hooks.List()
 	if id != "" {
 		h, err := member("hook", "gemline hooks list", id, list, ListedHook.ID)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,8 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.Set {
-		return here.notRemoved(installed, c.Name, c.Scope)
+		return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
+			Advice: cmp.Or(here.elsewhere(installed, c.Name), "gemline mcp list says which there are")}
 	}
 	if here.elsewhere(installed, c.Name) == "" { // nobody is called so any more
 		if err := forgetServer(ctx, here.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
@@ -91,16 +93,6 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 		}
 	}
 	return r.tell(out)
-}
-
-// notRemoved says that a server does not stand where it was to be taken out, and where it
-// does.
-func (here *Folder) notRemoved(installed Extensions, name, scope string) error {
-	advice := "gemline mcp list says which there are"
-	if at := here.elsewhere(installed, name); at != "" {
-		advice = at
-	}
-	return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", name, scope), Advice: advice}
 }
 
 // elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.

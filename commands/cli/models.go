@@ -57,7 +57,7 @@ type price struct {
 }
 
 // addPrices adds the prices that are known.
-func (here *Folder) addPrices(list []listedModel) error {
+func addPrices(list []listedModel, here *Folder) error {
 	prices, err := limit.LoadPrices(here.Paths.User("prices.toml"), here.Today)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 		list = append([]listedModel{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
 		list[0].Default = true
 	}
-	if err := here.addPrices(list); err != nil {
+	if err := addPrices(list, here); err != nil {
 		return err
 	}
 	return out.show(map[string]any{"default": current, "resolves_to": resolved, "online": c.Online,
@@ -175,7 +175,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 	names := []string{c.Provider}
 	if c.Provider == "" {
 		names = append([]string{model.Gemini}, set.Local(ctx)...)
-		for _, k := range here.keyed(ctx, set.Providers) {
+		for _, k := range keyed(ctx, here, set.Providers) {
 			names = append(names, k.Name)
 		}
 	}

@@ -68,7 +68,7 @@ type sessionsList struct {
 // Run prints the sessions, oldest first, by the numbers that --resume takes.
 func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error {
 	if c.Live {
-		return out.showLive(here.live(ctx))
+		return out.showLive(live(ctx, here.Paths))
 	}
 	list, _, err := here.sessions()
 	if err != nil {

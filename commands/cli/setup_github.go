@@ -18,6 +18,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/settings/flags"
 	"gemline/settings/trust"
 	"gemline/tools/edit"
 	"gemline/tools/source"
@@ -60,7 +61,7 @@ type workflowFile struct {
 
 // Run writes the files, once they were seen.
 func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub) error {
-	github, top, repository, err := here.githubRepository(ctx, hub)
+	github, top, repository, err := githubRepository(ctx, here, hub)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 		workflowsRepository, tag, repository, top)); err != nil {
 		return err
 	}
-	if yes := c.Yes || here.unattendedYolo(ask); !yes {
+	if yes := c.Yes || ask.unattendedYolo(here.Flags); !yes {
 		if yes, err = ask.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
 			return cmp.Or(err, error(&input.Error{Message: "nothing is written"}))
 		}
@@ -107,7 +108,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 
 // githubRepository returns the repository of git that is worked in, which has to be
 // trusted before git looks at it, and what it is called on GitHub.
-func (here *Folder) githubRepository(ctx context.Context, hub hub) (github source.Hub, top, repository string, err error) {
+func githubRepository(ctx context.Context, here *Folder, hub hub) (github source.Hub, top, repository string, err error) {
 	top, _, why := worktree.Find(here.Paths.Cwd)
 	if top == "" {
 		return github, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
@@ -150,8 +151,8 @@ func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error)
 
 // unattendedYolo reports whether nobody can be asked, and whoever runs gemline wants
 // nothing to be asked about.
-func (here *Folder) unattendedYolo(ask *Asker) bool {
-	return ask.Confirm == nil && ask.In == nil && here.Flags != nil && here.Flags.Mode() == "yolo"
+func (ask *Asker) unattendedYolo(given *flags.Set) bool {
+	return ask.Confirm == nil && ask.In == nil && given != nil && given.Mode() == "yolo"
 }
 
 // showWorkflows shows what is to be written.

@@ -131,7 +131,7 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	if !filepath.IsLocal(cmp.Or(c.Path, ".")) {
 		return misused("--path must stay in the source")
 	}
-	note, err := here.origin(c.Source)
+	note, err := packageAt(here.Paths, c.Source)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (c *skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skill
 	if here.Trusted && !here.Paths.AtHome() {
 		scopes = append(scopes, settings.Workspace)
 	}
-	name, said, err := here.turnSkill(ctx, skills, c.Name, true, scopes...)
+	name, said, err := turnSkill(ctx, here, skills, c.Name, true, scopes...)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (c *skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skill
 
 // Run switches a skill off.
 func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
-	name, said, err := here.turnSkill(ctx, skills, c.Name, false, settings.Scope(c.Scope))
+	name, said, err := turnSkill(ctx, here, skills, c.Name, false, settings.Scope(c.Scope))
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skil
 
 // turnSkill switches a skill on or off in files of settings. It returns the skill's own
 // spelling of its name, and what was done.
-func (here *Folder) turnSkill(ctx context.Context, skills *skill.Library, name string, on toggle,
+func turnSkill(ctx context.Context, here *Folder, skills *skill.Library, name string, on toggle,
 	scopes ...settings.Scope) (string, []string, error) {
 	s, err := member("skill", "gemline skills list --all", name, skills.All(), nameOf)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *trustAdd) Run(ctx context.Context, out *Output, here *Folder) error {
 	if about := d.About(); about == here.Paths.Folder("/") || here.Paths.Home != "" && about == here.Paths.Folder(here.Paths.Home) {
 		out.Notify(about + " holds about everything you have, and all of it is trusted now")
 	}
-	return here.decide(ctx, out, d)
+	return decide(ctx, here, out, d)
 }
 
 type (
@@ -65,18 +65,18 @@ type (
 
 // Run writes the decision down.
 func (c *trustDeny) Run(ctx context.Context, out *Output, here *Folder) error {
-	return here.decide(ctx, out, trust.Decision{Path: here.Paths.Folder(c.Folder), Rule: trust.Deny})
+	return decide(ctx, here, out, trust.Decision{Path: here.Paths.Folder(c.Folder), Rule: trust.Deny})
 }
 
 // decide puts a decision on the list.
-func (here *Folder) decide(ctx context.Context, out *Output, d trust.Decision) error {
+func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) error {
 	rules, err := trust.Folders(here.Paths, here.Lookup).Decisions()
 	if err != nil {
 		return err
 	}
 	wider := trust.Decision{Path: d.Path, Rule: trust.Parent}
 	if d.Rule == trust.Folder && slices.Contains(rules, wider) {
-		return here.decided(out, d.Path, "already trusted, as all in "+wider.About())
+		return decided(here, out, d.Path, "already trusted, as all in "+wider.About())
 	}
 	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, d.Path, d.Rule)
 	if err != nil {
@@ -96,7 +96,7 @@ func (here *Folder) decide(ctx context.Context, out *Output, d trust.Decision) e
 			said += fmt.Sprintf(" (was %s)", old.Rule)
 		}
 	}
-	return here.decided(out, d.Path, said)
+	return decided(here, out, d.Path, said)
 }
 
 // Run takes the decision from the list.
@@ -107,13 +107,13 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 		return err
 	}
 	if len(was) == 0 {
-		return here.decided(out, folder, "nothing was decided about it by name")
+		return decided(here, out, folder, "nothing was decided about it by name")
 	}
-	return here.decided(out, folder, fmt.Sprintf("removed: %s", was[0].Rule))
+	return decided(here, out, folder, fmt.Sprintf("removed: %s", was[0].Rule))
 }
 
 // decided says what was done about a folder, and what holds now.
-func (here *Folder) decided(out *Output, folder, said string) error {
+func decided(here *Folder, out *Output, folder, said string) error {
 	t, err := here.trust(folder)
 	if err != nil {
 		return err

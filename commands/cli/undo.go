@@ -27,7 +27,7 @@ type undoCommand struct {
 
 // Run takes back what the last turn of a session has changed.
 func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	k, d, err := here.lastTurn(ctx, project, c.Session)
+	k, d, err := lastTurn(ctx, here, project, c.Session)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func keeperOf(project Project, session string) (*keeper, error) {
 
 // lastTurn returns the last turn of a session that is not taken back, or of the last
 // session that has one.
-func (here *Folder) lastTurn(ctx context.Context, project Project, session string) (*keeper, *checkpoint.Done, error) {
+func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*keeper, *checkpoint.Done, error) {
 	k, err := keeperOf(project, session)
 	if err != nil {
 		return nil, nil, err

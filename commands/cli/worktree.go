@@ -19,12 +19,12 @@ type worktreeCommand struct {
 }
 
 // worktrees returns the repository of the working directory and its worktrees.
-func (here *Folder) worktrees(project Project) (*worktree.Repository, []worktree.Tree, error) {
+func worktrees(paths project.Paths, project Project) (*worktree.Repository, []worktree.Tree, error) {
 	l, err := project.Launcher()
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := worktree.Open(here.Paths.Cwd, l)
+	r, err := worktree.Open(paths.Cwd, l)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,12 +33,12 @@ func (here *Folder) worktrees(project Project) (*worktree.Repository, []worktree
 }
 
 // inUse returns an error if somebody works in a tree, as far as that is known.
-func (here *Folder) inUse(t worktree.Tree) error {
-	if disk.Inside(t.Path, disk.Follow(here.Paths.Cwd)) {
+func inUse(paths project.Paths, t worktree.Tree) error {
+	if disk.Inside(t.Path, disk.Follow(paths.Cwd)) {
 		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
 			Advice: "go to another directory first"}
 	}
-	store, known := project.Paths{Home: here.Paths.Home, Cwd: t.Path}.Known()
+	store, known := project.Paths{Home: paths.Home, Cwd: t.Path}.Known()
 	if !known {
 		return nil
 	}
@@ -79,7 +79,7 @@ type worktreeList struct{}
 
 // Run prints the worktrees by their names.
 func (*worktreeList) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, list, err := here.worktrees(project)
+	r, list, err := worktrees(here.Paths, project)
 	if err != nil {
 		return err
 	}
@@ -104,13 +104,13 @@ type worktreeRemove struct {
 
 // Run removes the worktree.
 func (c *worktreeRemove) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, _, err := here.worktrees(project)
+	r, _, err := worktrees(here.Paths, project)
 	if err != nil {
 		return err
 	}
 	t, err := r.Tree(c.Name)
 	if err == nil {
-		err = here.inUse(t)
+		err = inUse(here.Paths, t)
 	}
 	if err == nil {
 		err = r.Remove(ctx, t, c.Force)
@@ -127,7 +127,7 @@ type worktreePrune struct {
 
 // Run removes what can be.
 func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, list, err := here.worktrees(project)
+	r, list, err := worktrees(here.Paths, project)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, proj
 	var kept []keptTree
 	var lines []string
 	for _, t := range list {
-		why := here.inUse(t)
+		why := inUse(here.Paths, t)
 		if why == nil && c.DryRun {
 			why = r.Kept(ctx, t)
 		} else if why == nil {
