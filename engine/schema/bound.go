@@ -187,15 +187,17 @@ func (m meter) Validate(at *jsonschema.ValidatorContext, v any) {
 
 // A pattern is one of the schema's.
 type pattern struct {
-	*regexp.Regexp
-	schema *Schema
-	size   int // about how many steps its program has
+	program *regexp.Regexp
+	schema  *Schema
+	size    int // about how many steps the program has
 }
 
 func (p pattern) MatchString(text string) bool {
 	p.schema.spend(1 + len(text)*p.size/500)
-	return p.Regexp.MatchString(text)
+	return p.program.MatchString(text)
 }
+
+func (p pattern) String() string { return p.program.String() }
 
 // patterns returns what compiles patterns. What their programs would take is found out before.
 func (s *Schema) patterns() jsonschema.RegexpEngine {
