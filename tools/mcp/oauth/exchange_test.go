@@ -70,6 +70,7 @@ func TestAnswersWithTokens(t *testing.T) {
 		"a number as a text":  {"application/json", func(m map[string]any) { m["expires_in"] = "3599" }, text, ""},
 		"a number with a dot": {"application/json", func(m map[string]any) { m["expires_in"] = 3599.5 }, text, ""},
 		"a date":              {"application/json", func(m map[string]any) { m["expires_at"] = 1234567890 }, text, ""},
+		"JSON as a text":      {"text/plain", func(map[string]any) {}, text, ""},
 		"no kind":             {"", func(m map[string]any) { delete(m, "token_type") }, text, ""},
 		"another kind":        {"application/json", func(m map[string]any) { m["token_type"] = "mac" }, text, `tokens of the type "mac"`},
 		"no token":            {"application/json", func(m map[string]any) { delete(m, "access_token") }, text, "gives no token (200)"},

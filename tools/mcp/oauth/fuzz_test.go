@@ -2,14 +2,21 @@ package oauth
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/mark3labs/mcp-go/client/transport"
 )
+
+// always is a server that has one answer, of a kind and with a body.
+type always [2]string
+
+func (a always) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {a[0]}},
+		Body: io.NopCloser(strings.NewReader(a[1])), Request: req}, nil
+}
 
 func TestParseChallenge(t *testing.T) {
 	for field, want := range map[string]challenge{
@@ -90,18 +97,14 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 		for _, kind := range []string{"application/json", "application/x-www-form-urlencoded"} {
-			var got transport.Token
-			if err := json.Unmarshal(answer{200, kind, []byte(body)}.fields(), &got); err != nil || got.ExpiresIn < 0 || got.ExpiresIn > 1e10 {
-				t.Errorf("%+v, %v", got, err)
-			}
-			e := c.exchange(&plan{}, Credential{}, "")
-			check(e.SaveToken(t.Context(), &got))
-			if strings.ContainsAny(e.login.Token.AccessToken, "\r\n \x00") {
-				t.Errorf("%q is sent", e.login.Token.AccessToken)
-			}
-			json.Unmarshal([]byte(body), &e.refused)
-			_, err := e.got(e.refused)
+			e := &exchange{c: c, plan: &plan{metadata: metadata{Token: server.String()}}}
+			c.reach.direct = always{kind, body}
+			token, err := e.config().Exchange(e.through(t.Context()), "code")
+			got, err := e.take(t.Context(), token, err)
 			check(err)
+			if got != nil && strings.ContainsAny(got.Token.AccessToken, "\r\n \x00") {
+				t.Errorf("%q is sent", got.Token.AccessToken)
+			}
 		}
 		redirect, problem := parsePasted(body, "state")
 		if problem == "" && redirect.state != "state" && (redirect.state != "" || redirect.code == "") {

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"gemline/engine/auth"
 )
@@ -72,7 +73,7 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	if err != nil {
 		return nil, err
 	}
-	verifier, state := rand.Text()+rand.Text(), rand.Text()
+	verifier, state := oauth2.GenerateVerifier(), rand.Text()
 	c.cfg.AddSecret("PKCE verifier", verifier)
 	asking, arrived := context.WithCancel(ctx)
 	defer arrived()
@@ -81,16 +82,12 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 		return nil, err
 	}
 	defer to.close()
-	e := c.exchange(p, Credential{ServerName: c.server.Name, ClientID: c.server.ClientID, TokenURL: p.Token,
-		ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}, to.uri)
+	e := &exchange{c: c, plan: p, uri: to.uri, login: Credential{ServerName: c.server.Name, ClientID: c.server.ClientID,
+		TokenURL: p.Token, ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}}
 	if err := e.register(ctx); err != nil {
 		return nil, err
 	}
-	address, err := e.address(ctx, state, verifier)
-	if err != nil {
-		return nil, err
-	}
-	got, err := c.answer(asking, p, to, ask, address, state)
+	got, err := c.answer(asking, p, to, ask, e.address(state, verifier), state)
 	if err != nil && ctx.Err() != nil {
 		err = c.overdue(ctx)
 	}
@@ -102,7 +99,8 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 		return nil, err
 	}
 	c.cfg.AddSecret("log-in code", code)
-	return e.got(e.handler.ProcessAuthorizationResponse(ctx, code, state, verifier))
+	t, err := e.config().Exchange(e.through(ctx), code, oauth2.VerifierOption(verifier))
+	return e.take(ctx, t, err)
 }
 
 // answer has the user log in, and returns what the browser or the user brings. ctx ends when the
@@ -152,8 +150,7 @@ func (c *Client) checked(p *plan, got redirected) (string, error) {
 	case got.issuer == "" && c.saysIssuer(p), got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
 		return "", c.reach.violation("the answer is of %q, and should be of %s", said(got.issuer), said(p.Issuer))
 	case got.err != "":
-		why := strings.TrimSuffix(said(got.err)+": "+said(got.description), ": ")
-		return "", c.failed(fmt.Sprintf("the log-in to %s was refused: %s", c.server.Name, why), nil)
+		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.err, got.description), nil)
 	}
 	return got.code, nil
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,6 +130,16 @@ func (r *reach) ask(req *http.Request) (answer, error) {
 		return answer{}, r.violation("%s answers with more than %d MB", said(req.URL.Host), mostAnswer>>20)
 	}
 	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
+}
+
+// post sends a body to an address.
+func (r *reach) post(ctx context.Context, address string, header http.Header, body []byte) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header = header
+	return r.ask(req)
 }
 
 // failed makes the error of a request that got no answer.
