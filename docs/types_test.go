@@ -43,7 +43,6 @@ var large = map[string]string{
 	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/tally.Tally":           "",
 	"gemline/engine/telemetry.pipeline":    "",
-	"gemline/repl.Console":                 "",
 	"gemline/repl.Printer":                 "",
 	"gemline/repl/acp.session":             "",
 	"gemline/repl/attach.Conn":             "",

@@ -40,7 +40,7 @@ func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.A
 }
 
 func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
-	if a.Console.Shared {
+	if a.Console.Interleaved {
 		a.Console.Out.Touched()
 	}
 	if a.agent != nil {
@@ -54,10 +54,10 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		return a.answer(ctx, label, qs)
 	}
 	a.show(p)
-	a.Console.attention("permission", p.Intent.Title)
+	a.Console.Notifier.Notify(Alert{Event: "permission", Text: p.Intent.Title})
 	p.Intent.Grants = question.Grants(p)
-	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Left()
-	first, again := a.Console.choices(p.Intent, edits)
+	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Sharing.Left()
+	first, again := a.choices(p.Intent, edits)
 	ok, err := a.Console.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
 		c, ok := parseChoice(s, p.Intent.Grants)
 		none := fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
@@ -82,7 +82,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		case c.key == '?':
 			a.explain(p, edits)
 			return false, ""
-		case a.Console.Away():
+		case a.Console.Sharing.Away():
 			return false, "an editor needs the session's own terminal"
 		default:
 			args := a.edit(ctx, p.Intent.Draft)
@@ -92,7 +92,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		return true, ""
 	})
 	if how := Elsewhere(""); errors.As(err, &how) {
-		a.Console.Out.Line(output.Info, "%s", a.Console.titleText(how.Error()))
+		a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, how.Error()))
 	}
 	if !ok || err != nil {
 		return engine.Refused{}, err
@@ -124,7 +124,7 @@ func (a *Asker) Answered(how string) error { return Elsewhere(how) }
 func (a *Asker) Changed(how string, p *engine.Proposal) {
 	tell := func() {
 		if how != "" {
-			a.Console.Out.Line(output.Info, "%s", a.Console.titleText(how))
+			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, how))
 		}
 		if p == nil {
 			return
@@ -151,24 +151,24 @@ func (a *Asker) show(p engine.Proposal) {
 	asked := false
 	change, changes := question.ChangeOf(p)
 	whole := detail != "" && (strings.Contains(detail, "\n") || !strings.HasSuffix(title, detail) ||
-		a.Console.titleText(title) != title)
+		titleText(a.Console.Out, title) != title)
 	switch {
 	case changes:
 		asked = a.propose(p, change)
 	case whole && p.Tool.Kind != engine.Execute && !strings.Contains(detail, "\n"):
-		a.Console.Out.Line(output.Tool, "%s", a.Console.titleText(detail))
+		a.Console.Out.Line(output.Tool, "%s", titleText(a.Console.Out, detail))
 	case whole:
 		lines := strings.Count(detail, "\n") + 1
-		a.Console.Out.Line(output.Tool, "proposed %s, %s:", a.Console.titleText(question.Kind(p)), text.Count(lines, "line"))
+		a.Console.Out.Line(output.Tool, "proposed %s, %s:", titleText(a.Console.Out, question.Kind(p)), text.Count(lines, "line"))
 		var d diff
 		for l := range strings.SplitSeq(output.Sanitize(detail), "\n") {
-			a.Console.Out.Styled(d.style(l), a.Console.detailText(l))
+			a.Console.Out.Styled(d.style(l), detailText(a.Console.Out, l))
 		}
 	}
 	it, known := question.It(p, a.Home)
 	reads := known && question.ReadsSecret(p)
 	if reads && !whole {
-		words, code := titled(a.Console.titleText(title))
+		words, code := titled(titleText(a.Console.Out, title))
 		a.Console.Out.Line(output.Tool, "%s%s", words, code)
 	}
 	for _, f := range question.Facts(p, whole) {
@@ -178,21 +178,21 @@ func (a *Asker) show(p engine.Proposal) {
 		if f.Usual {
 			a.usual = f.Text
 		}
-		a.Console.Out.Line(f.Label, "%s", a.Console.titleText(f.Text))
+		a.Console.Out.Line(f.Label, "%s", titleText(a.Console.Out, f.Text))
 	}
 	if asked {
 		return
 	}
-	if title = a.Console.titleText(title); whole {
+	if title = titleText(a.Console.Out, title); whole {
 		title = text.Shorten(title, longestTitle)
 	}
-	rights := a.Console.titleText(question.Rights(p))
+	rights := titleText(a.Console.Out, question.Rights(p))
 	switch {
 	case !known:
 	case p.Intent.Plan.Failed != "", reads: // it has just run, or stands right above
-		title, rights = a.Console.titleText(it), ""
+		title, rights = titleText(a.Console.Out, it), ""
 	case whole: // it stands right above
-		title, rights = a.Console.titleText(it), rights+"?"
+		title, rights = titleText(a.Console.Out, it), rights+"?"
 	}
 	words, code := titled(title)
 	a.Console.Out.Line(output.Permission, "%s%s%s", words, code, rights)
@@ -219,10 +219,10 @@ func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 
 // lines says what a change is, and returns its lines.
 func (a *Asker) lines(name string, c question.Change) (said string, lines []string) {
-	said = a.Console.titleText(name + ": " + c.Count())
+	said = titleText(a.Console.Out, name+": "+c.Count())
 	if a.Console.Spoken {
 		if in := c.Function(); in != "" {
-			said += a.Console.titleText(", in " + in)
+			said += titleText(a.Console.Out, ", in "+in)
 		}
 		return said, spoken(c)
 	}
@@ -246,7 +246,7 @@ func spoken(c question.Change) []string {
 func (a *Asker) change(label output.Label, said string, lines []string) {
 	a.Console.Out.Line(label, "%s", said)
 	for _, l := range lines {
-		a.Console.Out.Styled(styleOf(l), a.Console.detailText(l))
+		a.Console.Out.Styled(styleOf(l), detailText(a.Console.Out, l))
 	}
 }
 

@@ -19,9 +19,9 @@ const mostColumns = 78
 
 // choices returns the line that offers the choices, and the shorter one that
 // offers them again. What there is no room for is left to ?, the longest first.
-func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
-	if c.Spoken {
-		return c.spokenChoices(in)
+func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
+	if a.Console.Spoken {
+		return a.spokenChoices(in)
 	}
 	keys := []string{"y", "n"}
 	var meanings []string
@@ -37,19 +37,19 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 	for i, g := range in.Grants {
 		key := keyOf(in.Grants, i)
 		keys = append(keys, key)
-		meanings = append(meanings, key+" = "+c.titleText(g.Label))
+		meanings = append(meanings, key+" = "+titleText(a.Console.Out, g.Label))
 	}
 	if edits {
 		keys = append(keys, "e")
 	}
 	again = strings.Join(append(keys, "?"), " ")
 	room := mostColumns
-	if narrow := c.Out.Room(); narrow > 0 {
+	if narrow := a.Console.Out.Room(); narrow > 0 {
 		room = min(room, narrow)
 	}
 	for len(meanings) > 0 {
 		first = again + " (" + strings.Join(meanings, ", ") + "): "
-		if c.Out.Width(first) <= room {
+		if a.Console.Out.Width(first) <= room {
 			return first, again + ": "
 		}
 		longest := slices.MaxFunc(meanings, func(a, b string) int { return len(a) - len(b) })
@@ -59,15 +59,15 @@ func (c *Console) choices(in engine.Intent, edits bool) (first, again string) {
 }
 
 // spokenChoices is choices for those who listen: what is rarely wanted is left to ?.
-func (c *Console) spokenChoices(in engine.Intent) (first, again string) {
+func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	first, again = "y, n", "y, n"
 	if in.Plan.Online != nil && len(in.Plan.Dials) > 0 {
 		first, again = first+", w = with the network", again+", w"
 	}
 	const more = ", ? = more: "
 	if len(in.Grants) > 0 {
-		means := ", a = " + c.titleText(in.Grants[0].Label)
-		if c.Out.Width(first+means+more) > mostColumns {
+		means := ", a = " + titleText(a.Console.Out, in.Grants[0].Label)
+		if a.Console.Out.Width(first+means+more) > mostColumns {
 			means = ", a = always"
 		}
 		first, again = first+means, again+", a"
@@ -173,7 +173,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 		output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
 	if in.Plan.Online != nil {
 		if len(in.Plan.Dials) > 0 {
-			a.Console.Out.Line(output.Info, "%s", a.Console.titleText(strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
+			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
 		}
 		a.Console.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
@@ -212,13 +212,13 @@ func (a *Asker) explainCall(p engine.Proposal) {
 		if c.Inside != "" {
 			by = c.Inside
 		}
-		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(a.Console.titleText(c.Line())))
+		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(titleText(a.Console.Out, c.Line())))
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Plan.Dir != "" {
-			a.Console.Out.Line(output.Info, "%s", a.Console.titleText("the command runs in "+in.Plan.Dir))
+			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, "the command runs in "+in.Plan.Dir))
 		}
-		a.Console.Out.Line(output.Info, "%s", a.Console.titleText(question.Confinement(in)))
+		a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, question.Confinement(in)))
 	}
 	if len(in.Paths) > 0 {
 		does := "changes"

@@ -17,21 +17,21 @@ import (
 // errors.
 func (c *Console) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	c.Out.Line(output.Permission, "%s", question.ConsentTitle(folder, wishes))
-	if c.wishes(folder, wishes) {
+	if showItems(c.Out, folder, wishes) {
 		c.Out.Line(output.Warning, "control or invisible characters are shown as escapes")
 	}
 	return choose(ctx, c, question.ConsentOptions(wishes), nil)
 }
 
-// wishes shows what a folder wants to run, and reports whether characters of it are shown
+// showItems shows what a folder wants to run, and reports whether characters of it are shown
 // as escapes.
-func (c *Console) wishes(folder string, wishes []question.ConsentItem) (hidden bool) {
+func showItems(out *output.Writer, folder string, wishes []question.ConsentItem) (hidden bool) {
 	shown := map[string]bool{}
 	for _, w := range wishes {
-		c.wish(w.Title+":", w.Command)
+		showItem(out, w.Title+":", w.Command)
 		hidden = hidden || output.Hides(w.Command)
 		if w.Only != "" {
-			c.Out.Styled(output.Normal, indent+indent+c.titleText("(confined in any case: "+w.Only+")"))
+			out.Styled(output.Normal, indent+indent+titleText(out, "(confined in any case: "+w.Only+")"))
 		}
 		w.Files = slices.DeleteFunc(slices.Clone(w.Files), func(name string) bool {
 			again := shown[name]
@@ -41,11 +41,11 @@ func (c *Console) wishes(folder string, wishes []question.ConsentItem) (hidden b
 		for _, s := range w.Scripts(folder) {
 			switch {
 			case s.Err != nil:
-				c.Out.Line(output.Warning, "%s can't be read: %v", output.EscapeLine(s.Path), s.Err)
+				out.Line(output.Warning, "%s can't be read: %v", output.EscapeLine(s.Path), s.Err)
 			case s.Long():
-				c.Out.Item(output.Normal, indent+c.titleText(fmt.Sprintf("file %s has %d lines; read it before you agree", s.Path, s.Lines)))
+				out.Item(output.Normal, indent+titleText(out, fmt.Sprintf("file %s has %d lines; read it before you agree", s.Path, s.Lines)))
 			default:
-				c.wish("file "+s.Path+":", s.Text)
+				showItem(out, "file "+s.Path+":", s.Text)
 				hidden = hidden || output.Hides(s.Text)
 			}
 		}
@@ -76,10 +76,10 @@ func choose[T any](ctx context.Context, c *Console, options []question.Option[T]
 	return answer, nil
 }
 
-// wish shows a text of a folder's below a title.
-func (c *Console) wish(title, text string) {
-	c.Out.Item(output.Normal, indent+c.titleText(title))
+// showItem shows a text of a folder's below a title.
+func showItem(out *output.Writer, title, text string) {
+	out.Item(output.Normal, indent+titleText(out, title))
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		c.Out.Styled(output.Normal, indent+indent+c.titleText(l))
+		out.Styled(output.Normal, indent+indent+titleText(out, l))
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/tally"
-	"gemline/repl/attach"
 	"gemline/repl/internal/line"
 	"gemline/repl/internal/turn"
 	"gemline/repl/output"
@@ -39,27 +38,13 @@ type Console struct {
 	// nothing is to be shown that does not change.
 	Spoken, Short bool
 
-	// Shared says that others write to the terminal, too, so that a question
+	// Interleaved says that others write to the terminal, too, so that a question
 	// may have to begin a new line first.
-	Shared bool
+	Interleaved bool
 
-	// Gone reports whether the terminal has gone away, which also looks like
-	// the end of the input. It is nil where there is none.
-	Gone func() bool
+	Sharing Sharing
 
-	// Remote, if not nil, has other terminals look on, and answer.
-	Remote *attach.Hub
-
-	// OnHangup says that a session whose terminal goes away goes on for the others.
-	OnHangup bool
-
-	// Detach has the session go on without its terminal by hand. It is nil where it can't.
-	Detach func() error
-
-	next    func() error  // done before the next line is read
-	away    bool          // what was entered last came from another terminal
-	left    leaving       // whether the terminal was left
-	waiting []attach.Said // lines of other terminals for the next prompts
+	next func() error // done before the next line is read
 }
 
 // Lines is where lines come from. It must not be used concurrently.
@@ -99,13 +84,6 @@ type Terminal interface {
 
 	// Lend leaves the terminal to use.
 	Lend(use func())
-}
-
-// attention calls for it.
-func (c *Console) attention(event, text string) {
-	if c.Notifier != nil {
-		c.Notifier.Notify(Alert{Event: event, Text: text})
-	}
 }
 
 // errInterrupt is the cause of a context that Ctrl-C has ended.
@@ -170,8 +148,8 @@ func (c *Console) read(ctx context.Context, prompt string) (string, error) {
 	return c.shared(ctx, prompt, false, c.Lines.Read)
 }
 
-// ask puts a question to the user.
-func (c *Console) ask(ctx context.Context, question string) (string, error) {
+// Line asks for a line, which may be empty.
+func (c *Console) Line(ctx context.Context, question string) (string, error) {
 	if c.Stable {
 		c.Out.Line(output.Info, "%s", strings.TrimSuffix(question, ": "))
 		question = stableQuestion
@@ -181,11 +159,6 @@ func (c *Console) ask(ctx context.Context, question string) (string, error) {
 	return c.shared(ctx, question, true, func(ctx context.Context, question string) (string, error) {
 		return c.Lines.Ask(ctx, c.Out.Head(question))
 	})
-}
-
-// Line asks for a line, which may be empty.
-func (c *Console) Line(ctx context.Context, question string) (string, error) {
-	return c.ask(ctx, question)
 }
 
 // stableQuestion is what every question ends with where programs wait for it.
@@ -211,7 +184,7 @@ func (c *Console) insist(ctx context.Context, question, again, otherwise string,
 func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 	take func(string) (ok bool, problem string)) (bool, error) {
 	for invalid := 0; ; question = again {
-		s, err := c.ask(ctx, question)
+		s, err := c.Line(ctx, question)
 		if err != nil {
 			return false, err
 		}
@@ -235,7 +208,7 @@ func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 // ends the turn.
 func (c *Console) unanswered(err error, otherwise string) error {
 	switch {
-	case err == io.EOF && c.Gone != nil && c.Gone() && !c.Left(): // nobody has said no
+	case err == io.EOF && c.Sharing.gone() && !c.Sharing.Left(): // nobody has said no
 		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
 	case err == io.EOF:
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
@@ -287,7 +260,7 @@ var errGone = errors.New("the terminal is gone")
 // itself, since the signal goes to the first program of a session only. The
 // caller must call stop.
 func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()) {
-	if c.Gone == nil {
+	if c.Sharing.Gone == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -299,7 +272,7 @@ func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()
 		for {
 			select {
 			case <-look.C:
-				if c.Gone() && !c.HungUp() {
+				if c.Sharing.Gone() && !c.Sharing.HungUp() {
 					cancel(errGone)
 				}
 			case <-ctx.Done():

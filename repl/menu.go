@@ -68,15 +68,15 @@ func (m Menu) end(how string) string {
 }
 
 // list shows the choices of a menu.
-func (c *Console) list(m Menu) {
+func (m Menu) list(out *output.Writer) {
 	for i, o := range m.Choices {
 		now := ""
 		if o.Now {
 			now = ", now"
 		}
-		c.Out.Item(output.Normal, fmt.Sprintf("%s%d %s%s", indent, m.number(i), c.disarm(oneLine(o.Text)), now))
+		out.Item(output.Normal, fmt.Sprintf("%s%d %s%s", indent, m.number(i), disarm(out, oneLine(o.Text)), now))
 		for _, l := range o.Below {
-			c.Out.Item(output.Normal, indent+indent+c.disarm(oneLine(l)))
+			out.Item(output.Normal, indent+indent+disarm(out, oneLine(l)))
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (c *Console) Choose(ctx context.Context, m Menu) (at int, err error) {
 // menu is Choose, but the end of the input is an error, too. Words maps other words that
 // may be typed to a number, or to "" for Enter.
 func (c *Console) menu(ctx context.Context, m Menu, words map[string]string) (at int, err error) {
-	c.list(m)
+	m.list(c.Out)
 	ask := m.prompt()
 	at = -1
 	_, err = c.repeat(ctx, ask, ask, m.Enter, func(s string) (bool, string) {

@@ -57,8 +57,11 @@ type Notifier struct {
 // sentence needs some time.
 const patience = 30 * time.Second
 
-// Notify calls for attention, and does not wait for it.
+// Notify calls for attention, and does not wait for it. A nil Notifier does nothing.
 func (n *Notifier) Notify(a Alert) {
+	if n == nil {
+		return
+	}
 	n.complain()
 	if a.Dir == "" {
 		a.Dir = n.Dir

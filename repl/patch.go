@@ -16,20 +16,20 @@ func (c *Console) ShowPatch(patch string) {
 			continue
 		}
 		if change, ok := question.ParseChange(fromHunks(file)); ok && c.Spoken {
-			about := c.titleText(nameOf(file)) + ": " + change.Count()
+			about := titleText(c.Out, nameOf(file)) + ": " + change.Count()
 			if in := change.Function(); in != "" {
-				about += ", in " + c.titleText(in)
+				about += ", in " + titleText(c.Out, in)
 			}
 			c.Out.Styled(output.Strong, about)
 			for _, l := range spoken(change) {
-				c.Out.Styled(output.Normal, c.detailText(l))
+				c.Out.Styled(output.Normal, detailText(c.Out, l))
 			}
 			continue
 		}
 		var d diff
 		for l := range strings.SplitSeq(output.Sanitize(head+file), "\n") {
 			if style := d.style(l); style != output.Normal || !strings.HasPrefix(l, "index ") {
-				c.Out.Styled(style, c.detailText(l))
+				c.Out.Styled(style, detailText(c.Out, l))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Ques
 	for i, q := range qs {
 		a.pose(label, q, i, len(qs))
 		if i == 0 {
-			a.Console.attention("question", oneLine(q.Text))
+			a.Console.Notifier.Notify(Alert{Event: "question", Text: oneLine(q.Text)})
 		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(label, q, i, len(qs)) })
 		if !ok || err != nil {
@@ -47,7 +47,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 			several = ", of which several may be chosen"
 		}
 		a.Console.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
-		a.Console.list(menu(q))
+		menu(q).list(a.Console.Out)
 	}
 }
 

@@ -84,20 +84,20 @@ func (s *Screen) Restore() {
 // Detach leaves the terminal by hand: the session goes on, and other terminals can attach
 // to it. It is an error that they can't.
 func (s *Screen) Detach(l Leaving) error {
-	if s.Console.Left() {
+	if s.Console.Sharing.Left() {
 		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
 	}
-	if s.Console.Remote == nil {
+	if s.Console.Sharing.Hub == nil {
 		return errors.New("nobody could attach to this session, since it is not kept")
 	}
-	if err := s.Console.Remote.Reachable(); err != nil {
+	if err := s.Console.Sharing.Hub.Reachable(); err != nil {
 		return fmt.Errorf("nobody could attach to this session: %w", err)
 	}
 	say := l.Say
 	l.Say = func(shell bool) {
 		say(shell)
 		s.Console.Out.Fresh()
-		s.Console.Leave()
+		s.Console.Sharing.Leave()
 	}
 	return s.reader.Leave(l)
 }

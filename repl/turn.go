@@ -66,7 +66,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		if failure != nil {
 			event = "failed"
 		}
-		r.Console.attention(event, fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now)))
+		r.Console.Notifier.Notify(Alert{Event: event, Text: fmt.Sprintf("%s: %s", event, r.Printer.Tally.Span(now))})
 	}
 	return failure
 }
@@ -90,7 +90,7 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 			}
 		case <-typed:
 			r.Console.Terminal.Heed()
-		case s := <-r.Console.sent():
+		case s := <-r.Console.Sharing.sent():
 			r.takeSent(s)
 		case <-r.Console.Interrupts:
 			r.Console.Out.Touched()

@@ -36,7 +36,7 @@ func (i *interactive) share() (end func()) {
 		},
 		Warn: func(text string) { i.screen.Show(func() { i.frontend.notify(text) }) },
 	})
-	i.screen.Console.Remote, i.screen.Console.Detach = i.frontend.hub, i.detach
+	i.screen.Console.Sharing.Hub, i.screen.Console.Sharing.Detach = i.frontend.hub, i.detach
 	i.screen.Console.Out.CopyTo(i.frontend.hub.Print)
 	return i.frontend.hub.Close
 }
@@ -84,5 +84,5 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 // hungUp reports whether the session goes on although its terminal has gone away.
 func (r *run) hungUp() bool {
 	screen := r.shown.Load()
-	return screen != nil && screen.Console.HungUp()
+	return screen != nil && screen.Console.Sharing.HungUp()
 }

@@ -155,7 +155,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 					return f.session.project.launcher, f.session.project.workspace, nil
 				}}
 			if screen := f.run.shown.Load(); screen != nil {
-				if ask.Confirm = screen.Console.Confirm; !screen.Console.Left() {
+				if ask.Confirm = screen.Console.Confirm; !screen.Console.Sharing.Left() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
 				ask.Browse, ask.Line = terminal{f.opts}.browse, func(ctx context.Context, question string) (string, error) {

@@ -161,7 +161,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Left() {
+	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Sharing.Left() {
 		err = signalled(syscall.SIGHUP) // the terminal is gone, and the signal will come
 	}
 	if left := leftRunning(i.frontend.session.project.launcher.Jobs); left != "" {

@@ -77,8 +77,8 @@ func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 	}
 	out := output.New(tty, output.Options{ASCII: f.opts.Settings.ASCII || output.OnlyASCII(f.opts.Env.Process.Lookup)})
 	console := &repl.Console{Out: out, Stable: f.opts.Flags.PromptFormat == "stable",
-		Spoken: output.Decide(f.opts.Signs()).Asked,
-		Shared: isTerminal(f.opts.Env.Process.Stdout) || isTerminal(f.opts.Env.Process.Stderr)}
+		Spoken:      output.Decide(f.opts.Signs()).Asked,
+		Interleaved: isTerminal(f.opts.Env.Process.Stdout) || isTerminal(f.opts.Env.Process.Stderr)}
 	screen := &repl.Screen{Console: console, Config: repl.LinesConfig{In: tty, Out: out, Screen: tty}}
 	if err := screen.Open(); err != nil {
 		return nil, err

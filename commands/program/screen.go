@@ -35,8 +35,9 @@ func (i *interactive) openScreen() error {
 	if err != nil {
 		i.opts.Warnings = append(i.opts.Warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
 	}
-	console := &repl.Console{Stable: stable, Spoken: mode.Asked, OnHangup: i.opts.Settings.OnHangup == "detach"}
-	out := output.New(&repl.ScreenFile{File: i.opts.Env.Process.Stdout, Console: console},
+	console := &repl.Console{Stable: stable, Spoken: mode.Asked,
+		Sharing: repl.Sharing{OnHangup: i.opts.Settings.OnHangup == "detach"}}
+	out := output.New(&repl.ScreenFile{File: i.opts.Env.Process.Stdout, Sharing: &console.Sharing},
 		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Env.Process.Lookup), Words: words})
 	_, echoed := i.opts.Env.Process.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Mode: mode,
@@ -51,7 +52,7 @@ func (i *interactive) openScreen() error {
 	}
 	console.Out = out
 	if isTerminal(i.opts.Env.Process.Stdin) {
-		console.Gone = func() bool { return !isTerminal(i.opts.Env.Process.Stdin) }
+		console.Sharing.Gone = func() bool { return !isTerminal(i.opts.Env.Process.Stdin) }
 	}
 	config.NextMode = i.nextMode
 	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Env.Process.Lookup}

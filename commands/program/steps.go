@@ -100,14 +100,14 @@ func (i *interactive) shellStep() *input.Shell {
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Unconfined: true}
-	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Away() &&
+	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Sharing.Away() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
 			o = i.frontend.session.project.launcher.Run(ctx, own)
 		})
 	if lent {
-		i.screen.Console.Tell(o.Output)
+		i.screen.Console.Sharing.Tell(o.Output)
 	} else {
 		c.Output = i.screen.Console.Out.Text
 		o = i.frontend.session.project.launcher.Run(ctx, c)
