@@ -41,7 +41,6 @@ var large = map[string]string{
 	"gemline/engine/model/preset.Table":    "",
 	"gemline/engine/policy.Rule":           "",
 	"gemline/engine/prompt.Config":         "",
-	"gemline/engine/tally.Tally":           "",
 	"gemline/engine/telemetry.pipeline":    "",
 	"gemline/repl.Printer":                 "",
 	"gemline/repl/acp.session":             "",

@@ -47,38 +47,15 @@ func (a agent) MarshalJSON() ([]byte, error) {
 	}{a.Runs, a.Failed, ms(a.Took), a.all.json(), a.all.Tokens, a.Calls, a.CallsFailed}, "")
 }
 
-// byAgent returns what agents did, nil if none did anything.
-func (t *Tally) byAgent() *list[agent] {
-	if len(t.agents.keys) == 0 {
-		return nil
+// called counts a call of the agent's that is over.
+func (a *agent) called(ev engine.Finished) {
+	if a.Calls++; ev.Err != nil {
+		a.CallsFailed++
 	}
-	return &t.agents
 }
 
-// counts returns the counts that a request of a model belongs to.
-func (t *Tally) counts(in scope, m *model, what string) []*role {
-	both := m.in(what)
-	if in.agent == "" {
-		return both[:]
-	}
-	return append(both[:], &t.agents.at(in.agent).all)
-}
-
-// called counts a finished call: by an agent, or of an agent.
-func (t *Tally) called(in scope, ev engine.Finished) {
-	if in.agent != "" {
-		a := t.agents.at(in.agent)
-		if a.Calls++; ev.Err != nil {
-			a.CallsFailed++
-		}
-	}
-	id := in.calls + ev.ID + "/"
-	name, ran := t.serving[id]
-	if !ran {
-		return
-	}
-	delete(t.serving, id)
-	a := t.agents.at(name)
+// ran counts a call in which the agent ran.
+func (a *agent) ran(ev engine.Finished) {
 	a.Took += ev.Took
 	if a.Runs++; ev.Err != nil {
 		a.Failed++
@@ -86,9 +63,9 @@ func (t *Tally) called(in scope, ev engine.Finished) {
 }
 
 // agentLines returns what agents did, a sentence each.
-func (t *Tally) agentLines() (lines []string) {
-	for i, name := range t.agents.keys {
-		a := t.agents.values[i]
+func agentLines(agents list[agent]) (lines []string) {
+	for i, name := range agents.keys {
+		a := agents.values[i]
 		how := "none failed"
 		if a.Failed > 0 {
 			how = fmt.Sprintf("%d without a report", a.Failed)

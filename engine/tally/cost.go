@@ -31,7 +31,7 @@ func (t *Tally) cost(m *model) *spent {
 // costs returns the cost of all models, or nil if one has no price.
 func (t *Tally) costs() *spent {
 	var s *spent
-	for _, m := range t.models.values {
+	for _, m := range t.counts.models.values {
 		if len(m.used) == 0 {
 			continue
 		}

@@ -27,8 +27,8 @@ func Example() {
 	}
 	t.End(failed, began.Add(12*time.Second))
 	fmt.Println(t.Span(began.Add(12 * time.Second)))
-	fmt.Println(t.Tokens(), "tokens,", t.Calls(), "calls")
+	fmt.Println(t.Tokens(), "tokens")
 	// Output:
 	// 12 s, 8,400 tokens
-	// 8400 tokens, 0 calls
+	// 8400 tokens
 }

@@ -34,6 +34,14 @@ func (l *list[T]) at(key string) *T {
 	return l.values[len(l.values)-1]
 }
 
+// orNil returns nil for a list without keys.
+func (l *list[T]) orNil() *list[T] {
+	if len(l.keys) == 0 {
+		return nil
+	}
+	return l
+}
+
 // printable returns a name, which may be the model's, without what can't be
 // written, so that none is there twice, and without control characters.
 func printable(name string) string {
@@ -207,7 +215,7 @@ type fileStats struct {
 
 // MarshalJSON returns the "stats" of a json document.
 func (t *Tally) MarshalJSON() ([]byte, error) {
-	for _, m := range t.models.values {
+	for _, m := range t.counts.models.values {
 		m.cost = t.cost(m)
 	}
 	var b bytes.Buffer
@@ -218,10 +226,10 @@ func (t *Tally) MarshalJSON() ([]byte, error) {
 		Agents *list[agent] `json:"agents,omitempty"`
 		*spent
 	}{
-		t.models,
-		toolStats{t.all.Count, t.all.Success, t.all.Fail, ms(t.all.Took), t.all.Decisions, t.tools},
-		fileStats{t.added, t.removed},
-		t.byAgent(),
+		t.counts.models,
+		toolStats{t.counts.all.Count, t.counts.all.Success, t.counts.all.Fail, ms(t.counts.all.Took), t.counts.all.Decisions, t.counts.tools},
+		fileStats{t.counts.added, t.counts.removed},
+		t.counts.agents.orNil(),
 		t.costs(),
 	})
 	return b.Bytes(), err
@@ -248,8 +256,8 @@ type flatModel struct {
 // took so long.
 func (t *Tally) Flat(took time.Duration) json.RawMessage {
 	var models list[flatModel]
-	for i, name := range t.models.keys {
-		m := t.models.values[i]
+	for i, name := range t.counts.models.keys {
+		m := t.counts.models.values[i]
 		*models.at(name) = flatModel{flat(m.all.Tokens), t.cost(m)}
 	}
 	var b bytes.Buffer
@@ -260,7 +268,7 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 		Models list[flatModel] `json:"models"`
 		Agents *list[agent]    `json:"agents,omitempty"`
 		*spent
-	}{flat(t.sum()), ms(took), t.all.Count, models, t.byAgent(), t.costs()})
+	}{flat(t.counts.tokens()), ms(took), t.counts.all.Count, models, t.counts.agents.orNil(), t.costs()})
 	if err != nil {
 		panic(err) // numbers and names always have a form
 	}

@@ -247,7 +247,7 @@ func TestRequests(t *testing.T) {
 				ta.Observe(ev, c.after(time.Second))
 			}
 			ta.End(test.end, c.after(time.Second))
-			m := ta.models.at("m")
+			m := ta.counts.models.at("m")
 			if m.all.Requests != test.requests || m.all.calls.Errors != test.errors {
 				t.Errorf("%d requests, %d errors; want %d, %d", m.all.Requests, m.all.calls.Errors, test.requests, test.errors)
 			}
@@ -300,26 +300,26 @@ func TestAgents(t *testing.T) {
 	}
 	s.End(nil, c.t)
 	got := ""
-	for i, name := range s.models.keys {
-		m := s.models.values[i]
+	for i, name := range s.counts.models.keys {
+		m := s.counts.models.values[i]
 		got += fmt.Sprintf("%s %d requests, %d failed, %d tokens\n", name, m.all.Requests, m.all.calls.Errors, m.all.Tokens.Total)
 	}
 	want := "outer 2 requests, 0 failed, 1001 tokens\none 1 requests, 0 failed, 10 tokens\ntwo 2 requests, 1 failed, 100 tokens\n"
-	if got != want || s.Calls() != 3 || len(s.pending) > 0 {
-		t.Errorf("%d calls, %d requests are open; got\n%s", s.Calls(), len(s.pending), got)
+	if got != want || s.counts.all.Count != 3 || len(s.open.requests) > 0 {
+		t.Errorf("%d calls, %d requests are open; got\n%s", s.counts.all.Count, len(s.open.requests), got)
 	}
-	if d := s.tools.at("look").Decisions; d.Accept != 1 {
+	if d := s.counts.tools.at("look").Decisions; d.Accept != 1 {
 		t.Errorf("%+v", d)
 	}
 	got = ""
-	for i, name := range s.agents.keys {
-		a := s.agents.values[i]
+	for i, name := range s.counts.agents.keys {
+		a := s.counts.agents.values[i]
 		got += fmt.Sprintf("%s %d runs, %d failed, %d requests, %d failed, %d calls, %d tokens\n", name, a.Runs, a.Failed, a.all.Requests, a.all.Errors, a.Calls, a.all.Tokens.Total)
 	}
 	if want := "a 1 runs, 0 failed, 1 requests, 0 failed, 1 calls, 10 tokens\nb 1 runs, 1 failed, 2 requests, 1 failed, 0 calls, 100 tokens\n"; got != want {
 		t.Errorf("agents:\n%s", got)
 	}
-	if m := s.models.at("two"); m.Roles.at("subagent").Requests != 2 || m.Roles.at("main").Requests != 0 {
+	if m := s.counts.models.at("two"); m.Roles.at("subagent").Requests != 2 || m.Roles.at("main").Requests != 0 {
 		t.Errorf("roles: %+v", m.Roles)
 	}
 	if lines := strings.Join(s.Overview(c.t), "\n"); !strings.Contains(lines, "Agent b: called 1 time, 1 without a report, 0.0 s; 2 requests, 0 tool calls, 0 tokens in, 0 out.") {
@@ -476,7 +476,7 @@ func TestAgentsAsking(t *testing.T) {
 		}
 		see(engine.Finished{ID: "1", Name: "first", Took: time.Since(start)})
 		see(engine.Finished{ID: "2", Name: "second", Took: time.Since(start)})
-		if first, second := s.tools.at("first").Took, s.tools.at("second").Took; first != 61*time.Second || second != time.Second {
+		if first, second := s.counts.tools.at("first").Took, s.counts.tools.at("second").Took; first != 61*time.Second || second != time.Second {
 			t.Errorf("the first took %v, the second %v", first, second)
 		}
 	})

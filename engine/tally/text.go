@@ -3,7 +3,6 @@ package tally
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -11,84 +10,10 @@ import (
 	"gemline/engine/text"
 )
 
-// A Span is what was done for one prompt.
-type Span struct {
-	Took   time.Duration
-	Calls  int // of tools
-	Files  int // that were changed
-	Tokens int
-	Cost   string // in words; empty if it is not known
-	Check  string // how the last check of the work went; empty if there was none
-
-	Failed, Denied, Refused, Cancelled int // of Calls
-
-	brief bool // a second is the least to tell
-}
-
-// Span returns what was done since [Tally.Start], as of now. Nothing is done while the user is asked.
-func (t *Tally) Span(now time.Time) Span {
-	s := t.span
-	if !t.start.IsZero() {
-		s.Took = max(0, elapsed(t.start, now)-t.idle)
-	}
-	if c := t.cost(&model{used: t.used}); c != nil {
-		s.Cost = text.Money(c.USD)
-	}
-	return s
-}
-
-// String returns the span as the end of a turn is told, such as "12 s, 3
-// tools, 2 files changed, 8,412 tokens". What did not happen is left out.
-func (s Span) String() string {
-	parts := []string{Duration(s.Took)}
-	if s.Calls > 0 {
-		tools := text.Count(s.Calls, "tool")
-		var odd []string
-		for _, o := range []struct {
-			n    int
-			what string
-		}{{s.Failed, "failed"}, {s.Denied, "denied"}, {s.Refused, "refused"}, {s.Cancelled, "cancelled"}} {
-			if o.n > 0 {
-				odd = append(odd, fmt.Sprintf("%d %s", o.n, o.what))
-			}
-		}
-		if odd != nil {
-			tools += " (" + strings.Join(odd, ", ") + ")"
-		}
-		parts = append(parts, tools)
-	}
-	if s.Files > 0 {
-		parts = append(parts, text.Count(s.Files, "file")+" changed")
-	}
-	if s.Check != "" {
-		parts = append(parts, "check "+s.Check)
-	}
-	if s.Tokens > 0 {
-		parts = append(parts, text.Count(s.Tokens, "token"))
-	}
-	if s.Cost != "" {
-		parts = append(parts, s.Cost)
-	}
-	if s.brief && len(parts) > 1 {
-		parts = parts[1:]
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Brief returns the span without what a listener has just heard: that a tool ran, and that
-// it took no time.
-func (s Span) Brief() Span {
-	if s.Calls == 1 && s.Failed+s.Denied+s.Refused+s.Cancelled == 0 {
-		s.Calls = 0
-	}
-	s.brief = s.Took < time.Second
-	return s
-}
-
 // Overview returns what the session did, as of now, one sentence a line.
 func (t *Tally) Overview(now time.Time) []string {
 	var api time.Duration
-	for _, m := range t.models.values {
+	for _, m := range t.counts.models.values {
 		api += m.all.Latency
 	}
 	wall := time.Duration(0)
@@ -97,13 +22,13 @@ func (t *Tally) Overview(now time.Time) []string {
 	}
 	ls := []string{
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
-			Duration(wall), Duration(api), Duration(t.all.Took)),
-		"Tool calls: " + outcome(t.all) + approvals(t.asked, t.all.Decisions.Reject),
-		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.files), "file"),
-			text.Count(t.added, "line"), t.removed),
+			Duration(wall), Duration(api), Duration(t.counts.all.Took)),
+		"Tool calls: " + outcome(t.counts.all) + approvals(t.counts.asked, t.counts.all.Decisions.Reject),
+		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.counts.files), "file"),
+			text.Count(t.counts.added, "line"), t.counts.removed),
 	}
-	for i, name := range t.models.keys {
-		m := t.models.values[i]
+	for i, name := range t.counts.models.keys {
+		m := t.counts.models.values[i]
 		s := fmt.Sprintf("Model %s: %s, %s in", inSentence(name), text.Count(m.all.Requests, "request"),
 			text.Count(m.all.Tokens.Prompt, "token"))
 		if m.all.Tokens.Cached > 0 {
@@ -112,11 +37,11 @@ func (t *Tally) Overview(now time.Time) []string {
 		}
 		ls = append(ls, s+fmt.Sprintf(", %s out.", text.Number(m.all.Tokens.Candidates)))
 	}
-	ls = append(ls, t.agentLines()...)
+	ls = append(ls, agentLines(t.counts.agents)...)
 	if c := t.costs(); c != nil {
 		ls = append(ls, "Cost: "+c.String()+".")
 	}
-	if len(t.models.keys) == 0 {
+	if len(t.counts.models.keys) == 0 {
 		ls = append(ls, "Models: none was asked yet.")
 	}
 	return ls
@@ -124,12 +49,12 @@ func (t *Tally) Overview(now time.Time) []string {
 
 // Models returns the numbers of each model, one a line.
 func (t *Tally) Models() []string {
-	if len(t.models.keys) == 0 {
+	if len(t.counts.models.keys) == 0 {
 		return []string{"No model was asked yet."}
 	}
 	var ls []string
-	for i, name := range t.models.keys {
-		m := t.models.values[i]
+	for i, name := range t.counts.models.keys {
+		m := t.counts.models.values[i]
 		failed := ""
 		for j, class := range m.ByType.keys {
 			failed += fmt.Sprintf("; %s: %d", inSentence(class), *m.ByType.values[j])
@@ -168,16 +93,16 @@ func (t *Tally) Models() []string {
 
 // Tools returns the numbers of each tool, one a line.
 func (t *Tally) Tools() []string {
-	if t.all.Count == 0 {
+	if t.counts.all.Count == 0 {
 		return []string{"No tool was called yet."}
 	}
 	var ls []string
-	for i, name := range t.tools.keys {
-		c := t.tools.values[i]
+	for i, name := range t.counts.tools.keys {
+		c := t.counts.tools.values[i]
 		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", inSentence(name), outcome(*c),
 			Duration(c.Took/time.Duration(c.Count))))
 	}
-	return append(ls, "All tools: "+outcome(t.all)+approvals(t.asked, t.all.Decisions.Reject))
+	return append(ls, "All tools: "+outcome(t.counts.all)+approvals(t.counts.asked, t.counts.all.Decisions.Reject))
 }
 
 // inSentence returns a name that came from outside as it can stand in a sentence.

@@ -1,0 +1,108 @@
+package tally
+
+import (
+	"errors"
+
+	"gemline/engine"
+)
+
+// A counts holds what was counted of all that is over.
+type counts struct {
+	models  list[model]
+	tools   list[tool]
+	agents  list[agent]
+	all     tool
+	asked   int // calls the user was asked about
+	added   int
+	removed int
+	files   map[string]bool
+}
+
+// Add adds the counts of o, which must be over, except for the counts of its prompt.
+func (t *Tally) Add(o *Tally) { t.counts.add(&o.counts, t.Cost != nil) }
+
+// add adds the counts of o, with its single requests if these have a cost.
+func (c *counts) add(o *counts, cost bool) {
+	for i, name := range o.models.keys {
+		m, from := c.models.at(name), o.models.values[i]
+		m.all.plus(&from.all)
+		for j, class := range from.ByType.keys {
+			*m.ByType.at(class) += *from.ByType.values[j]
+		}
+		for j, what := range from.Roles.keys {
+			m.Roles.at(what).plus(from.Roles.values[j])
+		}
+		if cost { // else nobody asks for single requests
+			m.used = append(m.used, from.used...)
+		}
+	}
+	for i, name := range o.tools.keys {
+		c.tools.at(name).plus(o.tools.values[i])
+	}
+	c.all.plus(&o.all)
+	for i, name := range o.agents.keys {
+		a, from := c.agents.at(name), o.agents.values[i]
+		a.all.plus(&from.all)
+		a.Runs, a.Failed, a.Took = a.Runs+from.Runs, a.Failed+from.Failed, a.Took+from.Took
+		a.Calls, a.CallsFailed = a.Calls+from.Calls, a.CallsFailed+from.CallsFailed
+	}
+	c.asked, c.added, c.removed = c.asked+o.asked, c.added+o.added, c.removed+o.removed
+	for path := range o.files {
+		put(&c.files, path, true)
+	}
+}
+
+// of returns the counts that a request of a model belongs to.
+func (c *counts) of(in scope, m *model, what string) []*role {
+	both := m.in(what)
+	if in.agent == "" {
+		return both[:]
+	}
+	return append(both[:], &c.agents.at(in.agent).all)
+}
+
+// finished counts a call that is over, and that was allowed or not.
+func (c *counts) finished(ev engine.Finished, allowed bool) {
+	for _, one := range []*tool{c.tools.at(ev.Name), &c.all} {
+		one.Count++
+		one.Took += ev.Took
+		if ev.Err == nil {
+			one.Success++
+		} else {
+			one.Fail++
+		}
+		switch { // no decision was taken about a call that could not be made
+		case errors.Is(ev.Err, engine.ErrRefused):
+			one.Decisions.Reject++
+		case allowed:
+			one.Decisions.Accept++
+		}
+	}
+	if ev.Asked {
+		c.asked++
+	}
+	for _, change := range ev.Result.Changes {
+		c.added += change.Added
+		c.removed += change.Removed
+		put(&c.files, change.Path, true)
+	}
+}
+
+// tokens returns what all requests took.
+func (c *counts) tokens() (sum tokens) {
+	for _, m := range c.models.values {
+		sum = sum.plus(m.all.Tokens)
+	}
+	return sum
+}
+
+func (r *role) plus(o *role) {
+	r.Requests, r.Errors, r.Latency = r.Requests+o.Requests, r.Errors+o.Errors, r.Latency+o.Latency
+	r.Tokens = r.Tokens.plus(o.Tokens)
+}
+
+func (c *tool) plus(o *tool) {
+	c.Count, c.Success, c.Fail, c.Took = c.Count+o.Count, c.Success+o.Success, c.Fail+o.Fail, c.Took+o.Took
+	d, p := &c.Decisions, o.Decisions
+	d.Accept, d.Reject, d.Modify, d.AutoAccept = d.Accept+p.Accept, d.Reject+p.Reject, d.Modify+p.Modify, d.AutoAccept+p.AutoAccept
+}

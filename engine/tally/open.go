@@ -1,0 +1,44 @@
+package tally
+
+import (
+	"time"
+
+	"gemline/engine"
+)
+
+// An open holds what is not over: requests without an outcome, and calls.
+type open struct {
+	requests map[string]*request      // by conversation
+	allowed  map[string]bool          // calls that may run
+	serving  map[string]string        // the agents inside of calls
+	within   map[string]string        // the calls that enclose agents, by agent and id of the agent's call
+	waited   map[string]time.Duration // how long agents have waited for answers inside of calls
+}
+
+// A request is a sent request whose outcome is not known yet.
+type request struct {
+	in    scope
+	model string
+	role  string
+	at    time.Time
+	again bool // it repeats a failed request
+}
+
+// pause has a request that is open count less time, and the call inside of which an agent
+// asks.
+func (o *open) pause(p engine.Proposal, d time.Duration) {
+	if p.Agent != "" {
+		inside := o.within[p.Agent+"/"+p.ID]
+		put(&o.waited, inside, o.waited[inside]+d)
+	} else if p := o.requests[""]; p != nil {
+		p.at = p.at.Add(d)
+	}
+}
+
+// put sets a value in a map that may be nil.
+func put[V any](m *map[string]V, key string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = value
+}
