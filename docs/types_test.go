@@ -66,7 +66,6 @@ var large = map[string]string{
 	"gemline/tools/mcp.serverConn":         "",
 	"gemline/tools/mcp/oauth.Client":       "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
-	"gemline/tools/workspace.Workspace":    "",
 }
 
 // TestTypes holds the structs of the program to what can be overseen: none inherits by

@@ -27,7 +27,7 @@ func (i *interactive) newCompanion() *ide.Client {
 	return ide.New(ide.Config{Version: i.opts.Env.Process.Version, Network: i.opts.Network(),
 		Place: ide.Place{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
-			return i.frontend.session.project.workspace.Private(path) || i.frontend.session.project.workspace.IgnoredBy(path, false, workspace.Rules{Gemini: true})
+			return i.frontend.session.project.workspace.Private(path) || i.frontend.session.project.workspace.Ignore.NamesBy(path, false, workspace.Rules{Gemini: true})
 		},
 		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
 			p, err := i.frontend.session.project.launcher.Open(launch.Command{Argv: argv, Unconfined: true, Vars: launch.Usual})

@@ -132,7 +132,7 @@ func (s *inspection) look() (v findings, err error) {
 	if v.workspace, err = project.NewWorkspace(s.opts, s.opts.Paths.Expected().Temp, nil, s.run.notify); err != nil {
 		return v, err
 	}
-	for _, w := range v.workspace.IgnoreProblems() {
+	for _, w := range v.workspace.Ignore.Problems() {
 		s.run.notify(w)
 	}
 	l, err := s.launcher()

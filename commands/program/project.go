@@ -190,7 +190,7 @@ func (p *Project) openWorkspace() (err error) {
 		return err
 	}
 	p.once.complain = sync.OnceFunc(func() {
-		for _, w := range p.workspace.IgnoreProblems() {
+		for _, w := range p.workspace.Ignore.Problems() {
 			p.status.notify(w)
 		}
 	})

@@ -79,7 +79,7 @@ func (s *Session) prompt() prompt.Config {
 		Home:   s.project.opts.Paths.Home,
 		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
 		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
-		Tree: s.project.opts.Settings.Tree, Ignored: s.project.workspace.Ignored,
+		Tree: s.project.opts.Settings.Tree, Ignored: s.project.workspace.Ignore.Names,
 	}
 	for _, d := range s.agents.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,

@@ -71,7 +71,7 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 			return t, ctx.Err()
 		}
 	}
-	if meant := f.Workspace.Hint(r.Name); meant != "" && f.Notify != nil && r.path() && !r.Mail && !r.goesOn() {
+	if meant := workspace.Hint(f.Workspace, r.Name); meant != "" && f.Notify != nil && r.path() && !r.Mail && !r.goesOn() {
 		say(f.Notify, "%s: there is no such file; did you mean @%s? sent as text", cmp.Or(r.As, "@"+r.Name), meant)
 		return Target{Told: true}, ctx.Err()
 	}
@@ -151,7 +151,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	} else if dir, ok := strings.CutSuffix(plain, "/**"); ok {
 		plain = cmp.Or(dir, "/")
 	}
-	plain = f.Workspace.Spelled(plain)
+	plain = workspace.Spelled(f.Workspace, plain)
 	for _, root := range f.Workspace.Roots() {
 		path := plain
 		if !filepath.IsAbs(plain) {
@@ -189,7 +189,7 @@ func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	case info == nil: // it was outside just now
 		return Target{}
 	}
-	if f.Workspace.Ignored(path, info.IsDir()) {
+	if f.Workspace.Ignore.Names(path, info.IsDir()) {
 		return refuse("an ignore file names it")
 	}
 	if !info.IsDir() && !info.Mode().IsRegular() {
@@ -205,7 +205,7 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	}
 	t, private := Target{}, 0
 	for _, root := range f.Workspace.Roots() {
-		want := f.Workspace.BracketNames(root, filepath.ToSlash(filepath.Clean(pattern)), true)
+		want := workspace.BracketNames(f.Workspace, root, filepath.ToSlash(filepath.Clean(pattern)), true)
 		if filepath.IsAbs(pattern) {
 			rel, err := filepath.Rel(root, pattern)
 			if err != nil || strings.HasPrefix(rel, "..") {

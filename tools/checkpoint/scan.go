@@ -239,7 +239,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 	slices.Sort(names)
 	hides := func(string, bool) bool { return true }
 	if n.tracking != ignored && len(names) > 0 {
-		hides = s.ws.GitHides(path)
+		hides = s.ws.Ignore.GitHides(path)
 	}
 	var kids []*node
 	for _, name := range names {

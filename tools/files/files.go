@@ -42,7 +42,7 @@ func (ts Tools) List() engine.Tools {
 // hint says what a path was probably meant to be, which is not there, as a sentence that
 // begins with a full stop; it is "" if nothing is like it.
 func hint(ws *workspace.Workspace, path string) string {
-	if meant := ws.Hint(path); meant != "" {
+	if meant := workspace.Hint(ws, path); meant != "" {
 		return ". Did you mean " + text.Name(meant) + "?"
 	}
 	return ""

@@ -218,7 +218,7 @@ func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool
 	if _, err := ws.Lstat(g.prefix + pattern); err == nil {
 		pattern = workspace.EscapeGlob(filepath.ToSlash(pattern))
 	} else {
-		pattern = ws.BracketNames(dir, pattern, names)
+		pattern = workspace.BracketNames(ws, dir, pattern, names)
 	}
 	if g.pattern = norm.NFC.String(path.Clean(pattern)); g.fold {
 		g.pattern = strings.ToLower(g.pattern)

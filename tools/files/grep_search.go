@@ -195,7 +195,7 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 		g.without.below(g.ws, g.path)
 		g.query.Skip, g.query.Keep = g.skip(), g.keep()
 		if g.args.NoIgnore {
-			g.query.Rules = &workspace.Rules{Gemini: g.ws.Rules().Gemini} // which hides on purpose
+			g.query.Rules = &workspace.Rules{Gemini: g.ws.Ignore.Rules.Gemini} // which hides on purpose
 		}
 		if !g.query.Literal.Known() && g.ripgrep {
 			g.query.Only = g.candidates(timed)
@@ -262,8 +262,8 @@ func (g *grep) like(include string) func(string) bool {
 			include = dir + "/**"
 		}
 	}
-	patterns := []string{g.ws.BracketNames(g.path, include, false), g.ws.BracketNames(g.path, include, true),
-		g.ws.BracketNames(g.ws.Roots()[0], include, false)}
+	patterns := []string{workspace.BracketNames(g.ws, g.path, include, false), workspace.BracketNames(g.ws, g.path, include, true),
+		workspace.BracketNames(g.ws, g.ws.Roots()[0], include, false)}
 	match := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool {
 			ok, err := doublestar.Match(norm.NFC.String(pattern), norm.NFC.String(name))
@@ -317,7 +317,7 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	if !g.args.Exact {
 		args = append(args, "--ignore-case")
 	}
-	if g.args.NoIgnore || !g.ws.Rules().Git || g.ws.Unignores() {
+	if g.args.NoIgnore || !g.ws.Ignore.Rules.Git || g.ws.Ignore.Unignores() {
 		args = append(args, "--no-ignore")
 		for _, name := range []string{"node_modules", "bower_components", "dist", "build", "coverage", "__pycache__"} {
 			if !g.args.NoIgnore {

@@ -43,7 +43,7 @@ type filtering struct {
 
 // rules returns the rules that hold in ws under the wish f.
 func (f filtering) rules(ws *workspace.Workspace) workspace.Rules {
-	r := ws.Rules()
+	r := ws.Ignore.Rules
 	if f.Git != nil {
 		r.Git = *f.Git
 	}
@@ -89,7 +89,7 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 		dir       bool
 	}
 	var lines []line
-	hidden, hides := 0, ws.Hides(dir, rules)
+	hidden, hides := 0, ws.Ignore.Hides(dir, rules)
 	for _, e := range entries {
 		name := e.Name()
 		path := filepath.Join(dir, name)

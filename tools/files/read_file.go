@@ -58,7 +58,7 @@ func (ts Tools) readFile() engine.Tool {
 			if err != nil {
 				return engine.Call{}, unread(path, err)
 			}
-			if ws.Ignored(path, false) {
+			if ws.Ignore.Names(path, false) {
 				return engine.Call{}, toolkit.Misuse("File path '%s' is ignored by configured ignore patterns.", path)
 			}
 			return engine.Call{

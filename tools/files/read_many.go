@@ -45,7 +45,7 @@ func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]
 			m.skip(path, "outside the workspace")
 		case err != nil:
 			m.skip(path, "not found")
-		case ws.Ignored(path, info.IsDir()):
+		case ws.Ignore.Names(path, info.IsDir()):
 			m.skip(path, "ignored")
 		case info.IsDir():
 			if err := m.tree(ctx, path); err != nil {

@@ -32,8 +32,8 @@ const mostEdited = 4 << 20
 func (p Place) editor() Editor {
 	w := p.w
 	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
-	if w.over != nil || p.lent || own(w.temp) || w.file != "" && own(filepath.Dir(w.file)) ||
-		!slices.Contains(w.dirs(), p.dir) {
+	if w.over != nil || p.lent || own(w.dirs.temp) || w.dirs.file != "" && own(filepath.Dir(w.dirs.file)) ||
+		!slices.Contains(w.dirs.list(), p.dir) {
 		return Editor{}
 	}
 	return w.editor

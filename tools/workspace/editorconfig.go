@@ -20,7 +20,7 @@ const maxSection = 1 << 11
 
 // editorConfig returns the charset that the nearest .editorconfig above path gives the file,
 // or "". Only files of the workspace are read.
-func (w *Workspace) editorConfig(path string) string {
+func editorConfig(w *Workspace, path string) string {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if !w.Contains(dir) {
 			return ""
@@ -216,7 +216,7 @@ const maxBeside, maxBesideSize, enoughBeside = 64, 1 << 16, 16
 
 // beside returns the texts of path's neighbours that are not UTF-8, files with the same
 // extension first.
-func (w *Workspace) beside(path string) (texts [][]byte) {
+func beside(w *Workspace, path string) (texts [][]byte) {
 	entries, err := w.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil

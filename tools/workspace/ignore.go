@@ -19,24 +19,28 @@ const (
 // Rules says which kinds of ignore files are respected.
 type Rules struct{ Git, Gemini bool }
 
-// Rules returns what the Workspace respects when nobody says otherwise.
-func (w *Workspace) Rules() Rules { return w.rules }
+// An Ignore is the ignore files of the roots, and what they hide.
+type Ignore struct {
+	Rules Rules // what is respected when nobody says otherwise
 
-// Ignored reports whether an ignore file names path, or a directory above it
-// in the workspace. The path is absolute, and dir tells that it is a
-// directory.
-func (w *Workspace) Ignored(path string, dir bool) bool {
-	return w.IgnoredBy(path, dir, w.rules)
+	dirs  *dirs
+	over  *Overlay
+	extra []string // more ignore files, relative to each root; the first is the strongest
 }
 
-// IgnoredBy is [Workspace.Ignored] with other rules.
-func (w *Workspace) IgnoredBy(path string, dir bool, rules Rules) bool {
-	root, rel := w.rootOf(path, nil)
+// Names reports whether an ignore file names path, or a directory above it
+// in the workspace. The path is absolute, and dir tells that it is a
+// directory.
+func (ig *Ignore) Names(path string, dir bool) bool { return ig.NamesBy(path, dir, ig.Rules) }
+
+// NamesBy is [Ignore.Names] with other rules.
+func (ig *Ignore) NamesBy(path string, dir bool, rules Rules) bool {
+	root, rel := ig.dirs.rootOf(path, nil)
 	if root == nil || rel == "." {
 		return false
 	}
 	here := root.Path()
-	s := w.scopeAt(here, rules)
+	s := ig.scopeAt(here, rules)
 	for {
 		name, rest, more := strings.Cut(rel, string(filepath.Separator))
 		if s.ignores(filepath.Join(here, name), dir || more) {
@@ -51,29 +55,29 @@ func (w *Workspace) IgnoredBy(path string, dir bool, rules Rules) bool {
 }
 
 // Hides returns what tells of the entries of dir, by name, whether rules pass
-// over them, as [Workspace.IgnoredBy] does. The ignore files are read once.
-func (w *Workspace) Hides(dir string, rules Rules) func(name string, dir bool) bool {
-	hidden := w.IgnoredBy(dir, true, rules)
-	s := w.scopeOf(dir, rules)
-	root, _ := w.rootOf(dir, nil)
+// over them, as [Ignore.NamesBy] does. The ignore files are read once.
+func (ig *Ignore) Hides(dir string, rules Rules) func(name string, dir bool) bool {
+	hidden := ig.NamesBy(dir, true, rules)
+	s := ig.scopeOf(dir, rules)
+	root, _ := ig.dirs.rootOf(dir, nil)
 	return func(name string, isDir bool) bool {
 		return hidden || root != nil && s.ignores(filepath.Join(dir, name), isDir)
 	}
 }
 
-// GitHides is [Workspace.Hides] by what git's ignore files say alone, of a directory that
+// GitHides is [Ignore.Hides] by what git's ignore files say alone, of a directory that
 // is not hidden itself.
-func (w *Workspace) GitHides(dir string) func(name string, dir bool) bool {
-	s := *w.scopeOf(dir, Rules{Git: true})
+func (ig *Ignore) GitHides(dir string) func(name string, dir bool) bool {
+	s := *ig.scopeOf(dir, Rules{Git: true})
 	s.own = nil
 	return func(name string, isDir bool) bool { return s.ignores(filepath.Join(dir, name), isDir) }
 }
 
 // Unignores reports whether an ignore file of ours takes back what another
 // kind of ignore file may say.
-func (w *Workspace) Unignores() bool {
-	for _, root := range w.Roots() {
-		for _, l := range w.scopeAt(root, Rules{Gemini: w.rules.Gemini}).own {
+func (ig *Ignore) Unignores() bool {
+	for _, root := range ig.dirs.paths() {
+		for _, l := range ig.scopeAt(root, Rules{Gemini: ig.Rules.Gemini}).own {
 			if slices.ContainsFunc(l.rules.all, func(r rule) bool { return r.not }) {
 				return true
 			}
@@ -84,22 +88,22 @@ func (w *Workspace) Unignores() bool {
 
 // large reports whether an ignore file of root may be one that counts in part,
 // by its size: none is read before it is needed.
-func (w *Workspace) large(root string) bool {
+func (ig *Ignore) large(root string) bool {
 	return slices.ContainsFunc(append([]string{".gitignore", ".git/info/exclude", geminiIgnore},
-		w.extra...), func(name string) bool {
+		ig.extra...), func(name string) bool {
 		info, err := os.Stat(join(root, name))
 		return err == nil && info.Size() > maxWild
 	})
 }
 
-// IgnoreProblems returns problems of ignore files that hide nothing: files named in the
+// Problems returns problems of ignore files that hide nothing: files named in the
 // settings that no root has, and unreadable files. It also names files that count in part,
 // as far as they apply to the roots.
-func (w *Workspace) IgnoreProblems() (all []string) {
-	for _, name := range w.extra {
+func (ig *Ignore) Problems() (all []string) {
+	for _, name := range ig.extra {
 		read, why := false, fs.ErrNotExist
-		for _, root := range w.Roots() {
-			err := w.readable(join(root, name))
+		for _, root := range ig.dirs.paths() {
+			err := ig.readable(join(root, name))
 			read = read || err == nil
 			if err != nil && !missing(err) {
 				why = err
@@ -109,15 +113,15 @@ func (w *Workspace) IgnoreProblems() (all []string) {
 			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", name, disk.Cause(why)))
 		}
 	}
-	for _, root := range w.Roots() {
+	for _, root := range ig.dirs.paths() {
 		path := filepath.Join(root, geminiIgnore)
-		if err := w.readable(path); w.rules.Gemini && err != nil && !missing(err) {
+		if err := ig.readable(path); ig.Rules.Gemini && err != nil && !missing(err) {
 			all = append(all, fmt.Sprintf("ignore file %s hides nothing: %v", path, disk.Cause(err)))
 		}
-		if !w.large(root) {
+		if !ig.large(root) {
 			continue
 		}
-		s := w.scopeAt(root, w.rules)
+		s := ig.scopeAt(root, ig.Rules)
 		lists := s.own
 		for l := s.git; l != nil; l = l.up {
 			lists = append(lists, &l.list)
@@ -132,8 +136,8 @@ func (w *Workspace) IgnoreProblems() (all []string) {
 }
 
 // readable returns why the rules of an ignore file can't be read.
-func (w *Workspace) readable(path string) error {
-	f, info, err := w.open(path)
+func (ig *Ignore) readable(path string) error {
+	f, info, err := ig.open(path)
 	if err != nil {
 		return err
 	}
@@ -147,7 +151,7 @@ func (w *Workspace) readable(path string) error {
 // A scope is the rules that hold for the entries of one directory.
 type scope struct {
 	rules Rules
-	w     *Workspace
+	ig    *Ignore
 	own   []*list // our ignore files, the strongest first; they beat git's
 	git   *level  // the levels of this directory and its parents up to the repository
 }
@@ -164,45 +168,63 @@ type list struct {
 	rules ruleset
 }
 
-// scopeAt returns the scope of a root's entries.
-func (w *Workspace) scopeAt(root string, rules Rules) *scope {
-	s := &scope{rules: rules, w: w}
-	if rules.Git {
-		s.git = gitLevel(w, root)
+// scopeOf returns the scope of dir's entries.
+func (ig *Ignore) scopeOf(dir string, rules Rules) *scope {
+	root, rel := ig.dirs.rootOf(dir, nil)
+	if root == nil {
+		return ig.scopeAt(dir, rules)
 	}
-	for _, name := range w.extra {
-		s.own = append(s.own, &list{base: root, rules: w.rulesAt(join(root, name))})
+	here := root.Path()
+	s := ig.scopeAt(here, rules)
+	if rel == "." {
+		return s
+	}
+	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		here = filepath.Join(here, part)
+		s = s.enter(here)
+	}
+	return s
+}
+
+// scopeAt returns the scope of a root's entries.
+func (ig *Ignore) scopeAt(root string, rules Rules) *scope {
+	s := &scope{rules: rules, ig: ig}
+	if rules.Git {
+		s.git = gitLevel(ig, root)
+	}
+	for _, name := range ig.extra {
+		s.own = append(s.own, &list{base: root, rules: ig.rulesAt(join(root, name))})
 	}
 	if rules.Gemini {
-		s.own = append(s.own, &list{base: root, rules: w.rulesAt(filepath.Join(root, geminiIgnore))})
+		s.own = append(s.own, &list{base: root, rules: ig.rulesAt(filepath.Join(root, geminiIgnore))})
 	}
 	return s
 }
 
 // gitLevel returns git's rules for the entries of dir: dir's own rules and, in a
 // repository, the rules of the directories above.
-func gitLevel(w *Workspace, dir string) *level {
+func gitLevel(ig *Ignore, dir string) *level {
 	up := []string{dir}
 	for top := Top(dir); dir != top; up = append(up, dir) {
 		dir = filepath.Dir(dir)
 	}
 	var l *level
 	for _, d := range slices.Backward(up) {
-		l = l.enter(w, d, true, true)
+		l = l.enter(ig, d, true, true)
 	}
 	return l
 }
 
 // enter returns the level of dir, which l's directory holds. Its last two
 // arguments tell whether dir may hold .git and .gitignore.
-func (l *level) enter(w *Workspace, dir string, git, ignore bool) *level {
+func (l *level) enter(ig *Ignore, dir string, git, ignore bool) *level {
 	if git {
 		if exclude, ok := repository(dir); ok {
-			l = &level{list: list{base: dir, rules: w.rulesAt(exclude)}}
+			l = &level{list: list{base: dir, rules: ig.rulesAt(exclude)}}
 		}
 	}
 	if ignore {
-		if rules := w.rulesAt(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
+		if rules := ig.rulesAt(filepath.Join(dir, ".gitignore")); len(rules.all) > 0 {
 			l = &level{list: list{base: dir, rules: rules}, up: l}
 		}
 	}
@@ -233,11 +255,11 @@ func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
 	if !s.rules.Git {
 		return s
 	}
-	git := s.git.enter(s.w, dir, hasGit, hasIgnore)
+	git := s.git.enter(s.ig, dir, hasGit, hasIgnore)
 	if git == s.git {
 		return s
 	}
-	return &scope{rules: s.rules, w: s.w, git: git, own: s.own}
+	return &scope{rules: s.rules, ig: s.ig, git: git, own: s.own}
 }
 
 // ignores reports whether an entry of s's directory is to be passed over.
@@ -339,27 +361,27 @@ func openApart(path string) (*os.File, fs.FileInfo, error) {
 
 // open opens an ignore file, in the workspace or above it. Only its directory
 // may be reached by links.
-func (w *Workspace) open(path string) (*os.File, fs.FileInfo, error) {
-	real, err := w.follow(filepath.Dir(path))
+func (ig *Ignore) open(path string) (*os.File, fs.FileInfo, error) {
+	real, err := ig.dirs.follow(filepath.Dir(path))
 	if err != nil {
 		return nil, nil, err
 	}
-	if dir, rel := w.rootOf(filepath.Join(real, filepath.Base(path)), nil); dir != nil {
+	if dir, rel := ig.dirs.rootOf(filepath.Join(real, filepath.Base(path)), nil); dir != nil {
 		return dir.File(rel)
 	}
 	return openApart(path)
 }
 
 // rulesAt returns what the ignore file at path says.
-func (w *Workspace) rulesAt(path string) ruleset {
-	if w.over != nil {
-		if real, err := w.follow(filepath.Dir(path)); err == nil {
-			if n := w.over.known(filepath.Join(real, filepath.Base(path))); n != nil && n.Size() <= maxRules {
+func (ig *Ignore) rulesAt(path string) ruleset {
+	if ig.over != nil {
+		if real, err := ig.dirs.follow(filepath.Dir(path)); err == nil {
+			if n := ig.over.known(filepath.Join(real, filepath.Base(path))); n != nil && n.Size() <= maxRules {
 				return parseRules(n.now)
 			}
 		}
 	}
-	f, _, err := w.open(path)
+	f, _, err := ig.open(path)
 	if err != nil {
 		return ruleset{}
 	}

@@ -114,7 +114,7 @@ func TestIgnoreAsGit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := w.Ignored(full, info.IsDir())
+			got := w.Ignore.Names(full, info.IsDir())
 			if got != want[p] || walked[full] == want[p] {
 				var all strings.Builder
 				for d := p; ; d = filepath.Dir(d) {
@@ -149,13 +149,13 @@ func TestStrength(t *testing.T) {
 	} {
 		dir := tree(t, map[string]string{"a": "", "1": c.first, "2": c.second, ".geminiignore": c.gemini, ".gitignore": c.git, ".git/HEAD": "", "dir/a": ""})
 		w := open(t, Config{Roots: []string{dir}, RespectGit: true, RespectGemini: true, IgnoreFiles: []string{"1", filepath.Join(dir, "2")}})
-		if got := w.Ignored(filepath.Join(dir, "a"), false); got != (c.want == "ignored") {
+		if got := w.Ignore.Names(filepath.Join(dir, "a"), false); got != (c.want == "ignored") {
 			t.Errorf("%+v: ignored: %v", c, got)
 		}
-		if c.git == "dir/" && !w.Ignored(filepath.Join(dir, "dir", "a"), false) {
+		if c.git == "dir/" && !w.Ignore.Names(filepath.Join(dir, "dir", "a"), false) {
 			t.Errorf("%+v: what is in an ignored directory is seen", c)
 		}
-		if got := w.IgnoreProblems(); got != nil {
+		if got := w.Ignore.Problems(); got != nil {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -171,11 +171,11 @@ func TestComplaints(t *testing.T) {
 	want := []string{"ignore file nowhere hides nothing: file does not exist", "ignore file directory hides nothing: is a directory",
 		"ignore file " + filepath.Join(dir, "gone") + " hides nothing: file does not exist", fmt.Sprintf("ignore file here hides nothing: it has more than %d bytes", maxRules),
 		"ignore file " + filepath.Join(dir, "two", ".geminiignore") + " hides nothing: is a directory"}
-	if d := cmp.Diff(want, open(t, cfg).IgnoreProblems()); d != "" {
+	if d := cmp.Diff(want, open(t, cfg).Ignore.Problems()); d != "" {
 		t.Error(d)
 	}
 	cfg.RespectGemini, cfg.IgnoreFiles = false, nil
-	if got := open(t, cfg).IgnoreProblems(); got != nil {
+	if got := open(t, cfg).Ignore.Problems(); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -86,8 +85,8 @@ func (w *Workspace) Contains(path string) bool {
 // locate is [Workspace.Place] as far as the links in path do not change: else
 // the error is [disk.ErrLink].
 func (w *Workspace) locate(path string) (Place, error) {
-	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.temp}
-	real, err := w.follow(path)
+	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.dirs.temp}
+	real, err := w.dirs.follow(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errLoop) {
 		// Where it leads can't be known. If it is named inside, the caller
 		// is better told why it can't be opened.
@@ -99,20 +98,20 @@ func (w *Workspace) locate(path string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	if w.temp != "" {
-		if rel, ok := below(w.temp, real); ok {
-			return Place{w: w, dir: w.tempDir(), rel: rel, real: real, name: path}, nil
+	if w.dirs.temp != "" {
+		if rel, ok := below(w.dirs.temp, real); ok {
+			return Place{w: w, dir: w.dirs.tempDir(), rel: rel, real: real, name: path}, nil
 		}
 	}
-	if w.file != "" && real == w.file {
-		if dir := w.dirOfFile(); dir != nil {
+	if w.dirs.file != "" && real == w.dirs.file {
+		if dir := w.dirs.dirOfFile(); dir != nil {
 			return Place{w: w, dir: dir, rel: filepath.Base(real), real: real, name: path}, nil
 		}
 	}
-	if dir, rel := w.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
+	if dir, rel := w.dirs.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
 		return Place{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
-	if dir, rel := w.lentAt(real); dir != nil {
+	if dir, rel := w.dirs.lentAt(real); dir != nil {
 		return Place{w: w, dir: dir, rel: rel, real: real, name: path, lent: true}, nil
 	}
 	return Place{}, outside
@@ -121,7 +120,7 @@ func (w *Workspace) locate(path string) (Place, error) {
 // holds reports whether path, links aside, lies in a root and has no withheld
 // name below it.
 func (w *Workspace) holds(path string) bool {
-	dir, _ := w.rootOf(path, func(rel string) bool { return !withheldIn(rel) })
+	dir, _ := w.dirs.rootOf(path, func(rel string) bool { return !withheldIn(rel) })
 	return dir != nil
 }
 
@@ -173,80 +172,4 @@ func suspect(name string) bool {
 		}
 	}
 	return false
-}
-
-var errLoop = errors.New("too many levels of symbolic links")
-
-// follow returns where the absolute path leads when all symbolic links are
-// followed. What does not exist is taken as named, so that a link to a missing
-// file leads to the missing file. It reads the directories of the Workspace through their
-// open handles, whatever lies at their paths now.
-func (w *Workspace) follow(path string) (string, error) {
-	path = filepath.Clean(path)
-	volume := filepath.VolumeName(path)
-	done, rest := volume+string(filepath.Separator), path[len(volume):]
-	if dir, rel := w.dirOf(path); dir != nil {
-		info, err := dir.Lstat(rel)
-		if err == nil && info.Mode()&fs.ModeSymlink == 0 || err != nil && missing(err) {
-			return path, nil // no link on the way, as nearly always
-		}
-		done, rest = filepath.Clean(path[:len(path)-len(rel)]), rel
-		if rel == "." {
-			return "", err
-		}
-	}
-	todo := strings.Split(rest, string(filepath.Separator))
-	for links := 0; len(todo) > 0; {
-		part := todo[0]
-		todo = todo[1:]
-		switch part {
-		case "", ".":
-			continue
-		case "..": // of a link's target; done has no links
-			done = filepath.Dir(done)
-			continue
-		}
-		next := filepath.Join(done, part)
-		target, err := w.readlink(next)
-		if err != nil {
-			return "", err
-		}
-		if target == "" {
-			done = next
-			continue
-		}
-		if links++; links > 100 {
-			return "", &fs.PathError{Op: "open", Path: path, Err: errLoop}
-		}
-		if filepath.IsAbs(target) {
-			v := filepath.VolumeName(target)
-			done = v + string(filepath.Separator)
-			target = target[len(v):]
-		}
-		todo = append(strings.FieldsFunc(target, isSeparator), todo...)
-	}
-	return done, nil
-}
-
-// readlink returns where the link at path leads, "" if there is none. Only the
-// last element of path may be a link.
-func (w *Workspace) readlink(path string) (string, error) {
-	lstat, read, name := os.Lstat, os.Readlink, path
-	if dir, rel := w.dirOf(path); dir != nil {
-		lstat, read, name = dir.Lstat, dir.Readlink, rel
-	}
-	info, err := lstat(name)
-	switch {
-	case err != nil && missing(err):
-		return "", nil
-	case err != nil:
-		return "", err
-	case info.Mode()&fs.ModeSymlink == 0:
-		return "", nil
-	}
-	target, err := read(name)
-	if err != nil {
-		return "", errors.Join(disk.ErrLink, err) // it is one no more
-	}
-	return target, nil
 }

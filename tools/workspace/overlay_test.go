@@ -133,7 +133,7 @@ func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 				say("stat %q: %v", at, missing(err))
 			}
 		}
-		say("ignored: %v", w.Ignored(path, false))
+		say("ignored: %v", w.Ignore.Names(path, false))
 	}
 	return all.String()
 }

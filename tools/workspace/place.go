@@ -66,7 +66,7 @@ func (p Place) Writable() error {
 }
 
 func (p Place) outside() error {
-	return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.temp}
+	return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.dirs.temp}
 }
 
 // Path returns the absolute path of the place.
@@ -228,7 +228,7 @@ func (p Place) put(b []byte) (err error) {
 // save is put without the Overlay.
 func (p Place) save(b []byte) (err error) {
 	if p.dir == nil {
-		if p.dir, err = p.w.makeTemp(); err != nil {
+		if p.dir, err = p.w.dirs.makeTemp(); err != nil {
 			return err
 		}
 	}

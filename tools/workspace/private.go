@@ -16,7 +16,7 @@ func (w *Workspace) Private(path string) bool {
 
 // Suspect is [Workspace.Private] for a path without a link.
 func (w *Workspace) Suspect(path string) bool {
-	root, rel := w.rootOf(path, nil)
+	root, rel := w.dirs.rootOf(path, nil)
 	if root == nil {
 		return secret.Path(filepath.Base(path)) || w.secrets()[path]
 	}

@@ -41,15 +41,15 @@ type Match struct {
 // of their paths, files by name, so that a limit always gives the same lines.
 // What can't be read is passed over.
 func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, error) {
-	from, files, err := w.searchable(ctx, dir, q)
+	from, files, err := q.files(ctx, w, dir)
 	if err != nil {
 		return nil, err
 	}
 	return q.search(ctx, from, files)
 }
 
-// searchable lists the files that q is about, and returns where dir leads.
-func (w *Workspace) searchable(ctx context.Context, dir string, q Query) (from Place, files []string, err error) {
+// files lists the files that q is about, and returns where dir leads.
+func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from Place, files []string, err error) {
 	one := false
 	err = w.at(dir, func(p Place) error {
 		info, err := p.stat()
@@ -69,7 +69,7 @@ func (w *Workspace) searchable(ctx context.Context, dir string, q Query) (from P
 	}}
 	var dirs []batch
 	n := 0
-	for b := range w.batches(ctx, dir, o) {
+	for b := range batches(ctx, w, dir, o) {
 		if b.err != nil && b.dir == dir {
 			return from, nil, b.err
 		}

@@ -12,7 +12,7 @@ import (
 // with letters composed as on the disk, since macOS and its archives decompose accents. An
 // existing name is unchanged, and so is the part of a name that does not exist in any
 // spelling.
-func (w *Workspace) Spelled(name string) string {
+func Spelled(w *Workspace, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok && !w.There(w.abs("~")) {
 		if home, err := os.UserHomeDir(); err == nil {
 			name = filepath.Join(home, rest)
@@ -29,7 +29,7 @@ func (w *Workspace) Spelled(name string) string {
 	for i, part := range parts {
 		next := filepath.Join(at, part)
 		if part != "" && !isASCII(part) && !w.There(w.abs(next)) {
-			found := w.sibling(w.abs(at), func(other string) bool { return norm.NFC.String(other) == norm.NFC.String(part) })
+			found := sibling(w, w.abs(at), func(other string) bool { return norm.NFC.String(other) == norm.NFC.String(part) })
 			if found == "" {
 				return filepath.Join(append([]string{at}, parts[i:]...)...)
 			}
@@ -42,9 +42,9 @@ func (w *Workspace) Spelled(name string) string {
 
 // Hint returns the file that was probably meant by name, which does not exist: a file with
 // the name in another case. It is "" if there is none.
-func (w *Workspace) Hint(name string) string {
+func Hint(w *Workspace, name string) string {
 	path := w.abs(name)
-	found := w.sibling(filepath.Dir(path), func(other string) bool {
+	found := sibling(w, filepath.Dir(path), func(other string) bool {
 		return strings.EqualFold(norm.NFC.String(other), norm.NFC.String(filepath.Base(path)))
 	})
 	if found == "" {
@@ -54,7 +54,7 @@ func (w *Workspace) Hint(name string) string {
 }
 
 // sibling returns the first entry of a directory whose name is wanted, "" if there is none.
-func (w *Workspace) sibling(dir string, wanted func(name string) bool) string {
+func sibling(w *Workspace, dir string, wanted func(name string) bool) string {
 	entries, err := w.ReadDir(dir)
 	if err != nil {
 		return ""
@@ -80,7 +80,7 @@ func isASCII(s string) bool {
 // BracketNames returns a pattern below dir in which folders such as [id], that are there,
 // are names and no sets of letters. Behind a wildcard it is not known whether they are:
 // then all is true if they are to be.
-func (w *Workspace) BracketNames(dir, pattern string, all bool) string {
+func BracketNames(w *Workspace, dir, pattern string, all bool) string {
 	if !strings.Contains(pattern, "[") {
 		return pattern
 	}

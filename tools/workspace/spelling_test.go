@@ -23,16 +23,16 @@ func TestSpelled(t *testing.T) {
 		"~/x.txt":           filepath.Join(home, "x.txt"), "~": "~", "~x/y": "~x/y",
 		dir + "/re\u0301sume\u0301.txt": dir + "/r\u00e9sum\u00e9.txt",
 	} {
-		if got := w.Spelled(name); got != want {
+		if got := Spelled(w, name); got != want {
 			t.Errorf("%+q: got %+q; want %+q", name, got, want)
 		}
 	}
 	grow(t, dir, map[string]string{"~/x.txt": ""})
-	if got := w.Spelled("~/x.txt"); got != "~/x.txt" {
+	if got := Spelled(w, "~/x.txt"); got != "~/x.txt" {
 		t.Errorf("a directory called ~: got %q", got)
 	}
 	for name, want := range map[string]string{"readme.MD": "README.md", "plain/A.TXT": "plain/a.txt", "none": "", "no/readme.md": ""} {
-		if got := w.Hint(name); got != want {
+		if got := Hint(w, name); got != want {
 			t.Errorf("hint for %s: got %q; want %q", name, got, want)
 		}
 	}

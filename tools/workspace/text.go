@@ -25,11 +25,11 @@ func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
 		return text, format, nil
 	}
 	d := w.charsets
-	if named := w.editorConfig(path); named != "" {
+	if named := editorConfig(w, path); named != "" {
 		d.Told = named
 	}
 	if err == nil {
-		d.Beside = w.beside(path)
+		d.Beside = beside(w, path)
 	}
 	return d.Decode(b)
 }

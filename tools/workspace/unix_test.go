@@ -71,7 +71,7 @@ func TestOddNames(t *testing.T) {
 		if got, err := w.Resolve(name); err != nil || got != path || w.Rel(path) != name {
 			t.Errorf("%q resolved to %q, %v", name, got, err)
 		}
-		if got := w.Ignored(path, false); got {
+		if got := w.Ignore.Names(path, false); got {
 			t.Errorf("%q ignored", name)
 		}
 	}

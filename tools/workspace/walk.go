@@ -48,7 +48,7 @@ type Entry struct {
 // however it ends.
 func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	if !o.Sorted {
-		return func(yield func(Entry, error) bool) { w.walk(ctx, dir, o, yield) }
+		return func(yield func(Entry, error) bool) { walk(ctx, w, dir, o, yield) }
 	}
 	return func(yield func(Entry, error) bool) {
 		type found struct {
@@ -57,7 +57,7 @@ func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Se
 		}
 		var all []found
 		var last error
-		w.walk(ctx, dir, o, func(e Entry, err error) bool {
+		walk(ctx, w, dir, o, func(e Entry, err error) bool {
 			if e.Path == "" {
 				last = err
 				return true
@@ -102,8 +102,8 @@ type pending struct {
 	ignored bool
 }
 
-func (w *Workspace) walk(ctx context.Context, dir string, o WalkOptions, yield func(Entry, error) bool) {
-	for b := range w.batches(ctx, dir, o) {
+func walk(ctx context.Context, w *Workspace, dir string, o WalkOptions, yield func(Entry, error) bool) {
+	for b := range batches(ctx, w, dir, o) {
 		if b.err != nil && !yield(Entry{Path: b.dir, Type: fs.ModeDir}, b.err) {
 			return
 		}
@@ -123,18 +123,18 @@ func (w *Workspace) walk(ctx context.Context, dir string, o WalkOptions, yield f
 
 // batches yields what each directory holds, in no order. It ends early when
 // ctx is done.
-func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter.Seq[batch] {
+func batches(ctx context.Context, w *Workspace, dir string, o WalkOptions) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		at, err := w.Place(dir)
 		if err != nil {
 			yield(batch{dir: dir, err: err})
 			return
 		}
-		rules := w.rules
+		rules := w.Ignore.Rules
 		if o.Rules != nil {
 			rules = *o.Rules
 		}
-		wk := &walker{o: o, todo: []pending{{place: at, path: dir, scope: w.scopeOf(dir, rules), first: true}}}
+		wk := &walker{o: o, todo: []pending{{place: at, path: dir, scope: w.Ignore.scopeOf(dir, rules), first: true}}}
 		wk.wake.L = &wk.mu
 		out := make(chan batch, 64)
 		ctx, cancel := context.WithCancel(ctx)
@@ -160,24 +160,6 @@ func (w *Workspace) batches(ctx context.Context, dir string, o WalkOptions) iter
 			}
 		}
 	}
-}
-
-// scopeOf returns the scope of dir's entries.
-func (w *Workspace) scopeOf(dir string, rules Rules) *scope {
-	root, rel := w.rootOf(dir, nil)
-	if root == nil {
-		return w.scopeAt(dir, rules)
-	}
-	here := root.Path()
-	s := w.scopeAt(here, rules)
-	if rel == "." {
-		return s
-	}
-	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
-		here = filepath.Join(here, part)
-		s = s.enter(here)
-	}
-	return s
 }
 
 func (wk *walker) halt() {

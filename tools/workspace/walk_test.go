@@ -69,7 +69,7 @@ func TestWalk(t *testing.T) {
 		})
 	}
 	for e := range w.Walk(t.Context(), dir, WalkOptions{Ignored: true, Under: true, Dirs: true, Info: true}) {
-		if w.Ignored(e.Path, e.Type.IsDir()) != e.Ignored {
+		if w.Ignore.Names(e.Path, e.Type.IsDir()) != e.Ignored {
 			t.Errorf("%s: walk says ignored: %v", e.Path, e.Ignored)
 		}
 		if e.Info == nil || e.Info.Name() != filepath.Base(e.Path) {
@@ -162,7 +162,7 @@ func TestIgnoreFileThatIsALink(t *testing.T) {
 	dir := tree(t, map[string]string{"rules": "a\n", "a": "", "sub/a": "", ".git/HEAD": ""})
 	link(t, "rules", filepath.Join(dir, ".gitignore")) // git does not follow it
 	w := open(t, Config{Roots: []string{dir}, RespectGit: true})
-	if w.Ignored(filepath.Join(dir, "a"), false) {
+	if w.Ignore.Names(filepath.Join(dir, "a"), false) {
 		t.Error("the link was followed")
 	}
 }

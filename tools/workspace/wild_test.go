@@ -107,10 +107,10 @@ func TestRulesOfAFile(t *testing.T) {
 	text := "first*x\n" + strings.Repeat("a*b*c\n", maxWild/5) + "last\n"
 	dir := tree(t, map[string]string{".gitignore": text, "first.x": "", "last": ""})
 	w := open(t, Config{Roots: []string{dir}, RespectGit: true})
-	if !w.Ignored(dir+"/first.x", false) || w.Ignored(dir+"/last", false) {
+	if !w.Ignore.Names(dir+"/first.x", false) || w.Ignore.Names(dir+"/last", false) {
 		t.Error("what counts is not what comes first")
 	}
-	if all := w.IgnoreProblems(); len(all) != 1 || !strings.Contains(all[0], "counts in part") {
+	if all := w.Ignore.Problems(); len(all) != 1 || !strings.Contains(all[0], "counts in part") {
 		t.Errorf("%q", all)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"gemline/engine/charset"
@@ -46,32 +45,31 @@ type Config struct {
 // A Workspace is a set of directories that may be worked in. It is safe for
 // concurrent use.
 type Workspace struct {
-	temp  string // real path, or ""
-	file  string // real path, or ""
-	rules Rules
-	extra []string
-	over  *Overlay
+	Ignore *Ignore
+
+	dirs *dirs
+	over *Overlay
 
 	charsets charset.Decoder
 
 	editor  Editor
 	ledger  *disk.Ledger
 	secrets func() map[string]bool
-
-	mu      sync.RWMutex
-	roots   []*disk.Dir // opened at their real paths
-	tempNow *disk.Dir   // at temp; nil if it did not exist at the last lookup
-	fileDir *disk.Dir   // the directory of file; nil until needed
-	lent    []*disk.Dir // further readable directories, opened at their real paths; with duplicates
 }
 
 // New returns the Workspace that cfg describes. All roots must exist; the
 // temporary directory need not yet.
 func New(cfg Config) (*Workspace, error) {
+	ds := &dirs{}
 	w := &Workspace{
-		rules: Rules{Git: cfg.RespectGit, Gemini: cfg.RespectGemini},
-		extra: slices.Clone(cfg.IgnoreFiles),
-		over:  cfg.Overlay,
+		Ignore: &Ignore{
+			Rules: Rules{Git: cfg.RespectGit, Gemini: cfg.RespectGemini},
+			dirs:  ds,
+			over:  cfg.Overlay,
+			extra: slices.Clone(cfg.IgnoreFiles),
+		},
+		dirs: ds,
+		over: cfg.Overlay,
 
 		charsets: cfg.Charsets,
 
@@ -91,7 +89,7 @@ func New(cfg Config) (*Workspace, error) {
 		return nil, fmt.Errorf("a workspace needs a directory")
 	}
 	for _, dir := range cfg.Roots {
-		if err := w.Add(dir); err != nil {
+		if err := ds.add(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -100,135 +98,28 @@ func New(cfg Config) (*Workspace, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.temp, err = w.follow(abs); err != nil {
+		if ds.temp, err = ds.follow(abs); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.File != "" {
-		w.file, _ = w.follow(cfg.File) // else it can't be used
+		ds.file, _ = ds.follow(cfg.File) // else it can't be used
 	}
 	return w, nil
 }
 
 // Add makes dir another root, unless it is one already.
-func (w *Workspace) Add(dir string) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: dir, Err: ErrNoDirectory}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if slices.ContainsFunc(w.roots, func(d *disk.Dir) bool { return d.Path() == real }) {
-		return nil
-	}
-	d, err := disk.OpenDir(real)
-	if err == nil {
-		w.roots = append(slices.Clip(w.roots), d)
-	}
-	return err
-}
+func (w *Workspace) Add(dir string) error { return w.dirs.add(dir) }
+
+// Lend lets the tools read files below dir, which is no root, until release is called. It
+// permits no writes, and links out of dir are not followed.
+func (w *Workspace) Lend(dir string) (release func(), err error) { return w.dirs.lend(dir) }
 
 // Roots returns the real paths of the roots, the working directory first.
-func (w *Workspace) Roots() []string {
-	dirs := w.dirs()
-	paths := make([]string, len(dirs))
-	for i, d := range dirs {
-		paths[i] = d.Path()
-	}
-	return paths
-}
-
-func (w *Workspace) dirs() []*disk.Dir {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	return w.roots
-}
-
-// rootOf returns the innermost root that holds path, and the path relative to the root. It
-// skips a root if may, if not nil, rejects the relative path.
-func (w *Workspace) rootOf(path string, may func(rel string) bool) (root *disk.Dir, rel string) {
-	for _, d := range w.dirs() {
-		if p, in := below(d.Path(), path); in &&
-			(root == nil || len(d.Path()) > len(root.Path())) && (may == nil || may(p)) {
-			root, rel = d, p
-		}
-	}
-	return root, rel
-}
-
-// dirOf is rootOf, but counts the temporary directory as well.
-func (w *Workspace) dirOf(path string) (dir *disk.Dir, rel string) {
-	dir, rel = w.rootOf(path, nil)
-	if w.temp == "" || dir != nil && len(dir.Path()) > len(w.temp) {
-		return dir, rel
-	}
-	if p, in := below(w.temp, path); in {
-		if temp := w.tempDir(); temp != nil {
-			return temp, p
-		}
-	}
-	return dir, rel
-}
-
-// dirOfFile returns the directory of the file outside, nil if it is not there.
-func (w *Workspace) dirOfFile() *disk.Dir {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.fileDir == nil || w.fileDir.Gone() {
-		w.fileDir, _ = disk.OpenDir(filepath.Dir(w.file))
-	}
-	return w.fileDir
-}
-
-// tempDir returns the temporary directory, nil if it is not there. It may have
-// been made, or made again, since it was last asked for.
-func (w *Workspace) tempDir() *disk.Dir {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.tempNow == nil || w.tempNow.Gone() {
-		w.tempNow = nil
-		// It may be made by whoever works there, so a link is not followed.
-		info, err := os.Lstat(w.temp)
-		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return nil
-		}
-		d, err := disk.OpenDir(w.temp)
-		if err != nil {
-			return nil
-		}
-		if !d.Is(info) {
-			d.Close()
-			return nil
-		}
-		w.tempNow = d
-	}
-	return w.tempNow
-}
-
-// makeTemp is tempDir, but makes it.
-func (w *Workspace) makeTemp() (*disk.Dir, error) {
-	if err := os.MkdirAll(w.temp, 0o700); err != nil {
-		return nil, err
-	}
-	if d := w.tempDir(); d != nil {
-		return d, nil
-	}
-	return nil, &fs.PathError{Op: "open", Path: w.temp, Err: fs.ErrNotExist}
-}
+func (w *Workspace) Roots() []string { return w.dirs.paths() }
 
 // Temp returns the real path of the temporary directory, or "".
-func (w *Workspace) Temp() string { return w.temp }
+func (w *Workspace) Temp() string { return w.dirs.temp }
 
 // Rel returns path as a user in the working directory would write it: with
 // slashes and relative if it lies below, else absolute.
@@ -237,7 +128,7 @@ func (w *Workspace) Rel(path string) string {
 	if rel, ok := below(root, path); ok {
 		return filepath.ToSlash(rel)
 	}
-	if real, err := w.follow(path); err == nil {
+	if real, err := w.dirs.follow(path); err == nil {
 		if rel, ok := below(root, real); ok {
 			return filepath.ToSlash(rel)
 		}
@@ -270,7 +161,7 @@ func (w *Workspace) There(path string) bool {
 
 // Lstat is [Workspace.Stat] for what may be a link itself.
 func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
-	if dir, rel := w.rootOf(path, nil); dir != nil && rel == "." {
+	if dir, rel := w.dirs.rootOf(path, nil); dir != nil && rel == "." {
 		return w.Stat(path)
 	}
 	err = w.at(filepath.Dir(path), func(p Place) (err error) {
@@ -301,22 +192,4 @@ func (w *Workspace) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return Withheld(e.Name()) || e.Type()&fs.ModeSymlink != 0 && !w.Contains(filepath.Join(path, e.Name()))
 	}), nil
-}
-
-// below returns path relative to dir, if it lies in it.
-func below(dir, path string) (string, bool) {
-	if path == dir {
-		return ".", true
-	}
-	prefix := dir
-	if !strings.HasSuffix(prefix, string(filepath.Separator)) {
-		prefix += string(filepath.Separator)
-	}
-	if caseless {
-		if len(path) > len(prefix) && strings.EqualFold(path[:len(prefix)], prefix) {
-			return path[len(prefix):], true
-		}
-		return "", false
-	}
-	return strings.CutPrefix(path, prefix)
 }

@@ -135,10 +135,10 @@ func TestResolve(t *testing.T) {
 
 // close lets go of the directories.
 func (w *Workspace) close() {
-	for _, d := range w.dirs() {
+	for _, d := range w.dirs.list() {
 		d.Close()
 	}
-	if w.tempNow != nil {
-		w.tempNow.Close()
+	if w.dirs.tempNow != nil {
+		w.dirs.tempNow.Close()
 	}
 }
