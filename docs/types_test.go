@@ -54,7 +54,6 @@ var large = map[string]string{
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",
 	"gemline/settings.Settings":            "a field for each setting",
-	"gemline/settings/consent.reader":      "",
 	"gemline/settings/extension.Extension": "",
 	"gemline/tools/agent.Definition":       "",
 	"gemline/tools/checkpoint.bounded":     "",

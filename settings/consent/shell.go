@@ -26,18 +26,18 @@ func (r *reader) text(source string, bash bool) {
 	defer func() {
 		r.posix, r.depth = posix, depth
 		if recover() != nil { // the parser's own fault must not be ours
-			r.unsure("a script can't be read")
+			r.files.unsure("a script can't be read")
 		}
 	}()
 	r.posix = !bash
 	r.depth++
 	if r.scripts++; r.scripts > mostScripts || r.depth > deepest {
-		r.unsure("it runs too many scripts")
+		r.files.unsure("it runs too many scripts")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
 	if err != nil {
-		r.unsure("a script can't be read as the shell would: %v", err)
+		r.files.unsure("a script can't be read as the shell would: %v", err)
 		return
 	}
 	r.prepare(file)
@@ -141,7 +141,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
 		r.nested(c)
 	default:
-		r.unsure("a script holds something that is not read here")
+		r.files.unsure("a script holds something that is not read here")
 	}
 }
 
@@ -163,7 +163,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 		values = append(values, fields...)
 	}
 	if len(values) > mostValues {
-		r.unsure("a loop has more than %d values", mostValues)
+		r.files.unsure("a loop has more than %d values", mostValues)
 		values = values[:mostValues]
 	}
 	for _, value := range values {
@@ -202,7 +202,7 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	}
 	for _, name := range fields {
 		if d.Op != syntax.RdrIn {
-			r.wrote = append(r.wrote, r.at(name)...)
+			r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 		}
 	}
 }
@@ -218,19 +218,19 @@ func (r *reader) assigns(list []*syntax.Assign) {
 		}
 		if a.Name == nil {
 			if a.Value != nil && strings.Contains(a.Value.Lit(), "n") {
-				r.unsure("a variable stands for another")
+				r.files.unsure("a variable stands for another")
 			}
 			continue
 		}
 		name := a.Name.Value
 		if program.Steers(name) {
-			r.unsure("a script sets %s, which decides what runs", name)
+			r.files.unsure("a script sets %s, which decides what runs", name)
 			if before, ok := r.set[name]; ok && !r.twice[name] {
 				r.known[name] = before
 			}
 			if a.Value != nil {
 				fields, _ := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}})
-				r.steered(strings.Join(fields, " "))
+				r.files.steered(strings.Join(fields, " "))
 			}
 			delete(r.known, name)
 		}
@@ -272,7 +272,7 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 	if !known {
 		return nil, false
 	}
-	for i, dir := range r.dirs {
+	for i, dir := range r.files.dirs {
 		env := expand.FuncEnviron(func(name string) string {
 			if name == "PWD" {
 				return dir
@@ -281,9 +281,9 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		})
 		fields, err := expand.Fields(&expand.Config{Env: env, ReadDir2: os.ReadDir}, w)
 		for _, f := range fields {
-			r.names(f)
+			r.files.names(f)
 			if pattern {
-				r.directory(filepath.Dir(f), dir)
+				r.files.directory(filepath.Dir(f), dir)
 			}
 		}
 		if err != nil || i > 0 && !slices.Equal(all, fields) {
@@ -292,18 +292,6 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		all = fields
 	}
 	return all, known
-}
-
-// directory notes that every file of a directory may be meant.
-func (r *reader) directory(name, dir string) {
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, name)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && r.inside(path) &&
-		!slices.Contains(r.Roots, path) && !slices.Contains(r.Dirs, path) {
-		r.Dirs = append(r.Dirs, path)
-	}
 }
 
 // call reads a simple command.
@@ -329,7 +317,7 @@ func (r *reader) call(c *syntax.CallExpr) {
 	switch {
 	case len(argv) == 0:
 	case unknown[0]:
-		r.unsure("a variable or a command decides which program runs")
+		r.files.unsure("a variable or a command decides which program runs")
 	case r.funcs[argv[0]]:
 	default:
 		r.builtin(argv, unknown)
@@ -344,17 +332,17 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 	case "cd":
 		switch {
 		case len(args) != 1 || !sure || args[0] == "-":
-			r.unsure("it goes to a directory that can't be told")
+			r.files.unsure("it goes to a directory that can't be told")
 		default:
-			for _, path := range r.at(args[0]) {
-				if !slices.Contains(r.dirs, path) && len(r.dirs) < deepest {
-					r.dirs = append(r.dirs, path)
+			for _, path := range r.files.at(args[0]) {
+				if !slices.Contains(r.files.dirs, path) && len(r.files.dirs) < deepest {
+					r.files.dirs = append(r.files.dirs, path)
 				}
 			}
 		}
 	case ".", "source":
 		if len(args) == 0 || !sure {
-			r.unsure("a variable or a command decides which file it reads as a script")
+			r.files.unsure("a variable or a command decides which file it reads as a script")
 			return
 		}
 		r.run(args[0], sourced)
@@ -362,7 +350,7 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 		if len(args) > 0 && !unknown[1] {
 			r.text(args[0], !r.posix)
 		} else if len(args) > 0 {
-			r.unsure("what it traps can't be told")
+			r.files.unsure("what it traps can't be told")
 		}
 	case ":", "true", "false", "exit", "return", "shift", "set", "unset", "local", "read", "wait", "umask", "break",
 		"continue", "getopts", "echo", "printf", "test", "[", "pwd", "type", "kill", "times", "ulimit": // run nothing

@@ -3,11 +3,9 @@ package consent
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -48,12 +46,11 @@ func (s Started) Held() []string { return append(slices.Clip(s.Files), s.Dirs...
 
 // Find returns what is started.
 func (s Start) Find() Started {
-	r := &reader{Start: s, dirs: []string{disk.Follow(s.Dir)}, set: map[string]string{}}
-	r.Roots = nil
+	r := &reader{from: s, files: files{dirs: []string{disk.Follow(s.Dir)}}, set: map[string]string{}}
 	for _, root := range s.Roots {
-		r.Roots = append(r.Roots, disk.Follow(root))
+		r.files.roots = append(r.files.roots, disk.Follow(root))
 	}
-	r.set["PWD"] = r.dirs[0]
+	r.set["PWD"] = r.files.dirs[0]
 	for _, name := range []string{"HOME", "PATH"} {
 		if value := s.user(name); value != "" {
 			r.set[name] = value
@@ -70,15 +67,15 @@ func (s Start) Find() Started {
 	if len(s.Argv) > 0 {
 		r.apart(func() { r.start(s.Argv, nil) })
 	}
-	for _, name := range r.wrote {
-		if slices.Contains(r.ran, name) {
-			r.unsure("it writes %s itself, and runs it", r.short(name))
+	for _, name := range r.files.wrote {
+		if slices.Contains(r.files.ran, name) {
+			r.files.unsure("it writes %s itself, and runs it", r.files.short(name))
 		}
 	}
-	r.Files = slices.DeleteFunc(r.Files, func(name string) bool {
-		return slices.Contains(r.wrote, name) && !slices.Contains(r.ran, name)
+	r.files.found.Files = slices.DeleteFunc(r.files.found.Files, func(name string) bool {
+		return slices.Contains(r.files.wrote, name) && !slices.Contains(r.files.ran, name)
 	})
-	return r.Started
+	return r.files.found
 }
 
 // user returns a variable of the user's.
@@ -91,12 +88,9 @@ func (s Start) user(name string) string {
 
 // A reader finds out what is started.
 type reader struct {
-	Start
-	Started
-	dirs  []string          // in which it may be
+	from  Start
+	files files
 	set   map[string]string // variables, as it is started
-	ran   []string          // files that run
-	wrote []string          // and those that are written to
 
 	// Of the script that is read:
 	known map[string]string // variables
@@ -108,93 +102,37 @@ type reader struct {
 	depth, scripts int // in scripts, and in all
 }
 
-// unsure notes why not all files can be told. The first reason counts.
-func (r *reader) unsure(format string, args ...any) {
-	r.Unsure = cmp.Or(r.Unsure, text.OneLine(fmt.Sprintf(format, args...), 160))
-}
-
-// inside reports whether a model may write at path, which holds no link.
-func (r *reader) inside(path string) bool {
-	return slices.ContainsFunc(r.Roots, func(root string) bool { return disk.Inside(root, path) })
-}
-
-// short returns a path as the project has it.
-func (r *reader) short(path string) string {
-	if rel, err := filepath.Rel(r.Roots[0], path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
-}
-
-// at returns the places that a name may stand for.
-func (r *reader) at(name string) (paths []string) {
-	if filepath.IsAbs(name) {
-		return []string{filepath.Clean(name)}
-	}
-	for _, dir := range r.dirs {
-		paths = append(paths, filepath.Join(dir, name))
-	}
-	return paths
-}
-
-// names adds the files of the project that a word names, perhaps behind an equals sign.
-func (r *reader) names(word string) {
-	parts := []string{word}
-	if _, value, ok := strings.Cut(word, "="); ok {
-		parts = append(parts, value)
-	}
-	for _, part := range append(parts, strings.TrimPrefix(word, "@")) {
-		for _, path := range r.at(part) {
-			if info, err := os.Stat(path); part != "" && err == nil && info.Mode().IsRegular() {
-				r.add(path)
-			}
-		}
-	}
-}
-
-// add adds a file, if it is of the project.
-func (r *reader) add(path string) {
-	real := disk.Follow(path)
-	if !r.inside(path) && !r.inside(real) || slices.Contains(r.Files, path) {
-		return
-	}
-	if real != path {
-		r.unsure("%s is a link, or behind one", r.short(path))
-	}
-	r.Files = append(r.Files, path)
-}
-
 // environment looks for variables that decide which files programs load.
 func (r *reader) environment() {
 	const plain = " NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
-	for _, kv := range r.Env {
+	for _, kv := range r.from.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
 		case name == "PATH":
 		case name == "BASH_ENV" || name == "ENV":
 			r.apart(func() { r.run(value, byShell) })
 		case program.Steers(name) && !strings.Contains(plain, " "+name+" "):
-			r.unsure("its %s may have other files loaded", name)
-			r.steered(value)
+			r.files.unsure("its %s may have other files loaded", name)
+			r.files.steered(value)
 		default:
 			for _, part := range parts(value) {
-				if r.leadsIn(part) && !strings.Contains(value, "://") {
-					r.unsure("its %s names %s, and what is done with that can't be told", name, part)
+				if r.files.leadsIn(part) && !strings.Contains(value, "://") {
+					r.files.unsure("its %s names %s, and what is done with that can't be told", name, part)
 				}
 			}
 		}
 	}
 	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PERL5LIB", "RUBYLIB", "BASH_ENV", "ENV"} {
-		for _, part := range filepath.SplitList(r.user(name)) {
-			if r.leadsIn(part) {
-				r.unsure("your %s leads into the project", name)
+		for _, part := range filepath.SplitList(r.from.user(name)) {
+			if r.files.leadsIn(part) {
+				r.files.unsure("your %s leads into the project", name)
 			}
 		}
 	}
 	for _, dir := range r.path() {
-		if !filepath.IsAbs(dir) || r.inside(disk.Follow(dir)) {
-			r.unsure("programs are looked for in %s, which the PATH names", cmp.Or(dir, "."))
-			r.steered(dir)
+		if !filepath.IsAbs(dir) || r.files.inside(disk.Follow(dir)) {
+			r.files.unsure("programs are looked for in %s, which the PATH names", cmp.Or(dir, "."))
+			r.files.steered(dir)
 		}
 	}
 }
@@ -202,24 +140,6 @@ func (r *reader) environment() {
 // parts returns the words of a variable that may be paths.
 func parts(value string) []string {
 	return strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(":;,= ", c) })
-}
-
-// steered adds the files and directories that a variable names by which programs load others.
-func (r *reader) steered(value string) {
-	for _, part := range parts(value) {
-		r.names(part)
-		for _, path := range r.at(part) {
-			r.directory(path, "")
-		}
-	}
-}
-
-// leadsIn reports whether a part of a variable is something in the project.
-func (r *reader) leadsIn(part string) bool {
-	return slices.ContainsFunc(r.at(part), func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil && r.inside(disk.Follow(path))
-	})
 }
 
 // path returns the directories in which programs are looked for.
@@ -232,11 +152,11 @@ func (r *reader) path() []string {
 
 // found returns the file that a program's name stands for, "" if there is none.
 func (r *reader) found(name string) string {
-	places := r.at(name)
+	places := r.files.at(name)
 	if !strings.Contains(name, "/") {
 		places = nil
 		for _, dir := range r.path() {
-			places = append(places, r.at(filepath.Join(cmp.Or(dir, "."), name))...)
+			places = append(places, r.files.at(filepath.Join(cmp.Or(dir, "."), name))...)
 		}
 	}
 	for _, path := range places {
@@ -261,14 +181,14 @@ const (
 // run reads a script, or a program of the project.
 func (r *reader) run(name string, how manner) {
 	there := false
-	for _, path := range r.at(name) {
+	for _, path := range r.files.at(name) {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		there = true
-		r.add(path)
-		r.ran = append(r.ran, path)
+		r.files.add(path)
+		r.files.ran = append(r.files.ran, path)
 		if how == sourced {
 			r.script(path, how)
 		} else {
@@ -276,7 +196,7 @@ func (r *reader) run(name string, how manner) {
 		}
 	}
 	if !there {
-		r.unsure("%s is not there", name)
+		r.files.unsure("%s is not there", name)
 	}
 }
 
@@ -295,13 +215,13 @@ func (r *reader) script(path string, how manner) {
 	switch {
 	case how == executed && binary(path):
 	case err != nil:
-		r.unsure("%s can't be read: %v", r.short(path), err)
+		r.files.unsure("%s can't be read: %v", r.files.short(path), err)
 	case how == sourced:
 		r.text(string(b), !r.posix)
 	case how != executed || !does:
 		r.text(string(b), how == byBash)
 	case len(words) == 0:
-		r.unsure("the first line of %s names no program", r.short(path))
+		r.files.unsure("the first line of %s names no program", r.files.short(path))
 	default:
 		r.start(append(words, path), nil)
 	}
@@ -349,23 +269,23 @@ func (r *reader) start(argv []string, unknown []bool) {
 	un := func(i int) bool { return i+1 < len(unknown) && unknown[i+1] }
 	for i, arg := range args {
 		if !un(i) {
-			r.names(arg)
+			r.files.names(arg)
 		}
 	}
 	if name == "tee" || name == "touch" || name == "rm" {
 		for _, arg := range args {
-			r.wrote = append(r.wrote, r.at(arg)...)
+			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)
 		}
 	}
 	path := r.found(argv[0])
-	if path != "" && (r.inside(path) || r.inside(disk.Follow(path))) {
+	if path != "" && (r.files.inside(path) || r.files.inside(disk.Follow(path))) {
 		r.run(path, executed)
 		return
 	}
 	p := program.Find(name)
 	switch {
 	case strings.Contains(argv[0], "/") && path == "":
-		r.unsure("%s is not there", argv[0])
+		r.files.unsure("%s is not there", argv[0])
 	case shell(name):
 		r.shell(name, args, un)
 	case strings.HasPrefix(name, "python") && strings.Trim(name, "python.0123456789") == "":
@@ -377,11 +297,11 @@ func (r *reader) start(argv []string, unknown []bool) {
 		r.wrapped(name, argv, unknown)
 	case name == "git" && len(args) > 0 && !un(0):
 		if c, ok := p.Command(args[0]); !ok || !c.Is(program.Looks) && !c.Is(program.Lists) {
-			r.unsure("git %s may run programs of the project", args[0])
+			r.files.unsure("git %s may run programs of the project", args[0])
 		}
 	case name == "date", name == "uniq", harmless(name, p):
 	default:
-		r.unsure("what %s runs of the project can't be told", name)
+		r.files.unsure("what %s runs of the project can't be told", name)
 	}
 }
 
@@ -403,7 +323,7 @@ func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 		r.start(argv[i+1:], unknown)
 		return
 	}
-	r.unsure("what %s runs can't be told", name)
+	r.files.unsure("what %s runs can't be told", name)
 }
 
 // shell tells what a shell runs with these arguments.
@@ -412,7 +332,7 @@ func (r *reader) shell(name string, args []string, unknown func(int) bool) {
 		arg := args[i]
 		switch {
 		case unknown(i):
-			r.unsure("a variable or a command says what %s runs", name)
+			r.files.unsure("a variable or a command says what %s runs", name)
 		case arg == "-o" && i+1 < len(args):
 			i++
 			continue
@@ -424,9 +344,9 @@ func (r *reader) shell(name string, args []string, unknown func(int) bool) {
 				r.apart(func() { r.text(args[i+1], name == "bash") })
 				return
 			}
-			r.unsure("a variable or a command says what %s runs", name)
+			r.files.unsure("a variable or a command says what %s runs", name)
 		case strings.HasPrefix(arg, "-"):
-			r.unsure("what %s runs with %s can't be told", name, arg)
+			r.files.unsure("what %s runs with %s can't be told", name, arg)
 		default:
 			how := byShell
 			if name == "bash" {
@@ -436,7 +356,7 @@ func (r *reader) shell(name string, args []string, unknown func(int) bool) {
 		}
 		return
 	}
-	r.unsure("%s runs its input", name)
+	r.files.unsure("%s runs its input", name)
 }
 
 // What the scripts of other languages hold, if they load or run something else.
@@ -460,45 +380,21 @@ func (r *reader) python(name string, args []string, unknown func(int) bool) {
 		if strings.HasPrefix(arg, "-") {
 			break
 		}
-		path := r.other(arg, pythonLoads(), func(s string) string { return s })
+		path := r.files.other(arg, pythonLoads(), func(s string) string { return s })
 		if path != "" && !alone {
-			r.unsure("%s also loads modules from beside %s; with -I it does not", name, r.short(path))
-			r.directory(filepath.Dir(path), "")
+			r.files.unsure("%s also loads modules from beside %s; with -I it does not", name, r.files.short(path))
+			r.files.directory(filepath.Dir(path), "")
 		}
 		return
 	}
-	r.unsure("what %s loads can't be told", name)
+	r.files.unsure("what %s loads can't be told", name)
 }
 
 // node tells what Node runs.
 func (r *reader) node(args []string, unknown func(int) bool) {
 	if len(args) == 0 || unknown(0) || strings.HasPrefix(args[0], "-") {
-		r.unsure("what node loads can't be told")
+		r.files.unsure("what node loads can't be told")
 		return
 	}
-	r.other(args[0], nodeLoads(), func(s string) string { return nodeOwn().ReplaceAllString(s, "") })
-}
-
-// other reads a script of another language, and returns where it is.
-func (r *reader) other(name string, loads *regexp.Regexp, without func(string) string) (found string) {
-	for _, path := range r.at(name) {
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		found = path
-		r.ran = append(r.ran, path)
-		r.add(path)
-		b, err := disk.Read(path, mostScript)
-		if err != nil {
-			r.unsure("%s can't be read: %v", r.short(path), err)
-		} else if what := loads.FindString(without(string(b))); what != "" {
-			r.unsure("%s may load or run other files (%s)", r.short(path), what)
-			r.directory(filepath.Dir(path), "")
-		}
-	}
-	if found == "" {
-		r.unsure("%s is no file", name)
-	}
-	return found
+	r.files.other(args[0], nodeLoads(), func(s string) string { return nodeOwn().ReplaceAllString(s, "") })
 }

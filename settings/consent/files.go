@@ -1,0 +1,133 @@
+package consent
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gemline/engine/disk"
+	"gemline/engine/text"
+)
+
+// A files holds what is found of the project's files.
+type files struct {
+	roots []string // the directories that a model may write to, without links, the project first
+	dirs  []string // in which what is started may be
+	found Started
+	ran   []string // files that run
+	wrote []string // and those that are written to
+}
+
+// unsure notes why not all files can be told. The first reason counts.
+func (f *files) unsure(format string, args ...any) {
+	f.found.Unsure = cmp.Or(f.found.Unsure, text.OneLine(fmt.Sprintf(format, args...), 160))
+}
+
+// inside reports whether a model may write at path, which holds no link.
+func (f *files) inside(path string) bool {
+	return slices.ContainsFunc(f.roots, func(root string) bool { return disk.Inside(root, path) })
+}
+
+// short returns a path as the project has it.
+func (f *files) short(path string) string {
+	if rel, err := filepath.Rel(f.roots[0], path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// at returns the places that a name may stand for.
+func (f *files) at(name string) (paths []string) {
+	if filepath.IsAbs(name) {
+		return []string{filepath.Clean(name)}
+	}
+	for _, dir := range f.dirs {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
+
+// names adds the files of the project that a word names, perhaps behind an equals sign.
+func (f *files) names(word string) {
+	parts := []string{word}
+	if _, value, ok := strings.Cut(word, "="); ok {
+		parts = append(parts, value)
+	}
+	for _, part := range append(parts, strings.TrimPrefix(word, "@")) {
+		for _, path := range f.at(part) {
+			if info, err := os.Stat(path); part != "" && err == nil && info.Mode().IsRegular() {
+				f.add(path)
+			}
+		}
+	}
+}
+
+// add adds a file, if it is of the project.
+func (f *files) add(path string) {
+	real := disk.Follow(path)
+	if !f.inside(path) && !f.inside(real) || slices.Contains(f.found.Files, path) {
+		return
+	}
+	if real != path {
+		f.unsure("%s is a link, or behind one", f.short(path))
+	}
+	f.found.Files = append(f.found.Files, path)
+}
+
+// steered adds the files and directories that a variable names by which programs load others.
+func (f *files) steered(value string) {
+	for _, part := range parts(value) {
+		f.names(part)
+		for _, path := range f.at(part) {
+			f.directory(path, "")
+		}
+	}
+}
+
+// leadsIn reports whether a part of a variable is something in the project.
+func (f *files) leadsIn(part string) bool {
+	return slices.ContainsFunc(f.at(part), func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil && f.inside(disk.Follow(path))
+	})
+}
+
+// other reads a script of another language, and returns where it is.
+func (f *files) other(name string, loads *regexp.Regexp, without func(string) string) (found string) {
+	for _, path := range f.at(name) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		found = path
+		f.ran = append(f.ran, path)
+		f.add(path)
+		b, err := disk.Read(path, mostScript)
+		if err != nil {
+			f.unsure("%s can't be read: %v", f.short(path), err)
+		} else if what := loads.FindString(without(string(b))); what != "" {
+			f.unsure("%s may load or run other files (%s)", f.short(path), what)
+			f.directory(filepath.Dir(path), "")
+		}
+	}
+	if found == "" {
+		f.unsure("%s is no file", name)
+	}
+	return found
+}
+
+// directory notes that every file of a directory may be meant.
+func (f *files) directory(name, dir string) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, name)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && f.inside(path) &&
+		!slices.Contains(f.roots, path) && !slices.Contains(f.found.Dirs, path) {
+		f.found.Dirs = append(f.found.Dirs, path)
+	}
+}
