@@ -42,7 +42,6 @@ var large = map[string]string{
 	"gemline/engine/policy.Rule":           "",
 	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/telemetry.pipeline":    "",
-	"gemline/repl.Printer":                 "",
 	"gemline/repl/acp.session":             "",
 	"gemline/repl/attach.Conn":             "",
 	"gemline/repl/batch.Config":            "",

@@ -71,9 +71,9 @@ func (as *agents) titled(id, title string) string {
 	return title
 }
 
-// Asking returns the name of the agent that makes a call, as it is printed.
-func (p *Printer) Asking(q engine.Proposal) string {
-	if c := p.turn.agents.find(q.AgentCall); c != nil {
+// asking returns the name of the agent that makes a call, as it is printed.
+func (as *agents) asking(q engine.Proposal) string {
+	if c := as.find(q.AgentCall); c != nil {
 		return c.name()
 	}
 	return q.Agent

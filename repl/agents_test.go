@@ -62,7 +62,7 @@ func TestAgentsOfOneKind(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				inside("2", engine.State{ID: "q", State: engine.AwaitingApproval})
-				tell(engine.Notice{Info: true, Text: r.Printer.Asking(engine.Proposal{ID: "q", Agent: "look", AgentCall: "2"}) + " asks"})
+				tell(engine.Notice{Info: true, Text: r.Printer.turn.agents.asking(engine.Proposal{ID: "q", Agent: "look", AgentCall: "2"}) + " asks"})
 				inside("1", engine.Text{Delta: "Half.\n"})
 				tell(engine.Finished{ID: "1", Name: "invoke_agent", Result: engine.Result{Display: "x"}})
 				time.Sleep(40 * time.Second)

@@ -19,6 +19,17 @@ const (
 	AtEnd
 )
 
+// Answers shows the model's answers, as far as they are ripe.
+type Answers struct {
+	Pace Pace
+
+	// View is the screen of those who see. If it is nil, what would be lost with
+	// an answer's markup is put in words, and no line is broken.
+	View *markdown.View
+
+	now answer
+}
+
 // An answer is one that is being shown.
 type answer struct {
 	reader *markdown.Renderer // nil between answers
@@ -31,31 +42,35 @@ type answer struct {
 // text takes in a piece of the answer and shows what is ripe.
 func (p *Printer) text(delta string) {
 	p.tellReads()
-	p.spans(p.answer.add(delta, p.View, p.Pace))
+	p.shown += p.Answers.show(p.Out, p.Answers.now.add(delta, p.Answers.View, p.Answers.Pace))
 }
 
-// spans shows pieces of an answer, below the label of the model's messages.
-func (p *Printer) spans(spans []markdown.Span) {
+// interrupt has a line of another kind stand inside the answer that has begun.
+func (as *Answers) interrupt() { as.now.said, as.now.broken = false, as.now.reader != nil }
+
+// show shows pieces of an answer, below the label of the model's messages, and returns how
+// many.
+func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	if len(spans) == 0 {
-		return
+		return 0
 	}
-	if a := &p.answer; !a.said {
-		p.Out.Begin(output.Gemini)
+	if a := &as.now; !a.said {
+		out.Begin(output.Gemini)
 		if a.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
-			p.Out.Fresh() // code and tables share no line with a label
+			out.Fresh() // code and tables share no line with a label
 		}
 		a.said, a.broken = true, false
 	}
-	p.shown++
 	all := make([]output.Span, len(spans))
 	for i, s := range spans {
 		all[i] = output.Span{Style: outputStyle(s.Style), Text: s.Text, Flow: outputFlow(s.Flow), Hang: s.Hang}
 	}
-	if p.View == nil {
-		p.Out.Spans(all...)
+	if as.View == nil {
+		out.Spans(all...)
 	} else {
-		p.Out.Prose(p.View.Columns(), all...)
+		out.Prose(as.View.Columns(), all...)
 	}
+	return len(spans)
 }
 
 // add takes in a piece and returns what may be shown now.
@@ -186,8 +201,8 @@ func ripe(s string, pace Pace) int {
 
 // endAnswer shows the rest of an answer. What follows is another text.
 func (p *Printer) endAnswer() {
-	p.spans(p.answer.rest())
-	p.answer = answer{}
+	p.shown += p.Answers.show(p.Out, p.Answers.now.rest())
+	p.Answers.now = answer{}
 }
 
 // cited shows below an answer what it rests on.

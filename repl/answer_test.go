@@ -18,7 +18,7 @@ import (
 // told returns what a Printer shows of an answer that comes in pieces.
 func told(pace Pace, color bool, pieces ...string) (steps []string) {
 	var b bytes.Buffer
-	p := &Printer{Out: output.New(&b, output.Options{Color: color}), Pace: pace}
+	p := &Printer{Out: output.New(&b, output.Options{Color: color}), Answers: Answers{Pace: pace}}
 	now := time.Unix(0, 0)
 	p.Begin(now)
 	for _, s := range pieces {
@@ -59,8 +59,8 @@ func TestPaceOfProse(t *testing.T) {
 	for _, pace := range []Pace{ByToken, BySentence, ByParagraph, AtEnd} {
 		for size := 1; size < 20; size += 3 {
 			var b bytes.Buffer
-			p := &Printer{Out: output.New(&b, output.Options{}), Pace: pace}
-			p.View = &markdown.View{Columns: func() int { return 20 }, Width: p.Out.Width}
+			p := &Printer{Out: output.New(&b, output.Options{}), Answers: Answers{Pace: pace}}
+			p.Answers.View = &markdown.View{Columns: func() int { return 20 }, Width: p.Out.Width}
 			now := time.Unix(0, 0)
 			p.Begin(now)
 			for s := text; s != ""; s = s[min(size, len(s)):] {
@@ -96,7 +96,7 @@ func TestColors(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	var b bytes.Buffer
-	p := &Printer{Out: output.New(&b, output.Options{}), Pace: AtEnd}
+	p := &Printer{Out: output.New(&b, output.Options{}), Answers: Answers{Pace: AtEnd}}
 	p.Answer("# A\n\n*b")
 	p.Answer("c")
 	if got, want := b.String(), "gemini: heading 1: A\n\n*b\ngemini: c\n"; got != want {

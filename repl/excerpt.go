@@ -141,7 +141,7 @@ func (p *Printer) finished(ev engine.Finished) {
 		return
 	}
 	if c.quiet && ev.Err == nil {
-		p.read("", output.EscapeLine(c.title))
+		p.turn.read("", output.EscapeLine(c.title))
 		p.kept.unshown(c, ev)
 		return
 	}

@@ -40,7 +40,7 @@ func (p *Printer) nested(ev engine.Nested) {
 		return output.EscapeLine(text.Shorten(cmp.Or(in.Title, name), longestTold))
 	}
 	if begins && c != nil && !started.Agreed && p.quiet(started.Name) && p.Detail == NormalDetail {
-		p.read(agents+": ", title(started.Intent, started.Name))
+		p.turn.read(agents+": ", title(started.Intent, started.Name))
 		return
 	}
 	tell := func(label output.Label, words string) {

@@ -12,20 +12,15 @@ import (
 	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/engine/text"
-	"gemline/repl/markdown"
 	"gemline/repl/output"
 	"gemline/repl/report"
 )
 
 // A Printer shows the events of a session's turns.
 type Printer struct {
-	Out   *output.Writer
-	Pace  Pace
-	Tally *tally.Tally // counts what is printed; nil for none but the turn's own
-
-	// View is the screen of those who see. If it is nil, what would be lost with
-	// an answer's markup is put in words, and no line is broken.
-	View *markdown.View
+	Out     *output.Writer
+	Answers Answers
+	Tally   *tally.Tally // counts what is printed; nil for none but the turn's own
 
 	// Kind returns the kind of a tool, by which reads and searches are told
 	// together. Nil means that all are told one by one.
@@ -54,10 +49,9 @@ type Printer struct {
 	Detail   Detail
 	Thoughts bool
 
-	answer answer
-	turn   shownTurn
-	kept   keptOutputs
-	shown  int
+	turn  shownTurn
+	kept  keptOutputs
+	shown int // changes whenever something is shown
 }
 
 // A shownTurn is the state of the turn that a [Printer] shows.
@@ -119,9 +113,6 @@ func (p *Printer) End(err error, now time.Time) {
 	p.say(output.Done, "%s%s", state, span)
 	p.turn.running = nil
 }
-
-// Shown changes whenever something is shown.
-func (p *Printer) Shown() int { return p.shown }
 
 // Doing says in words what the turn waits for.
 func (p *Printer) Doing() string {
@@ -186,8 +177,6 @@ const longSilence = time.Minute
 
 // Progress says that work goes on. An answer that has begun goes on below.
 func (p *Printer) Progress(now time.Time) {
-	p.tellReads()
-	p.answer.said, p.answer.broken = false, p.answer.reader != nil
 	doing, last := p.Doing(), p.turn.heard
 	if p.Heard != nil {
 		if t := p.Heard(); t.After(last) {
@@ -197,7 +186,7 @@ func (p *Printer) Progress(now time.Time) {
 	took := tally.Duration(now.Sub(p.turn.began))
 	silence := now.Sub(last)
 	if p.Spoken && doing == p.turn.doing && silence < longSilence {
-		p.say(output.Progress, "%s", took)
+		p.aside(output.Progress, "%s", took)
 		return
 	}
 	p.turn.doing = doing
@@ -208,7 +197,7 @@ func (p *Printer) Progress(now time.Time) {
 	default:
 		doing += ", nothing has come for " + quiet
 	}
-	p.say(output.Progress, "%s, %s", took, doing)
+	p.aside(output.Progress, "%s, %s", took, doing)
 }
 
 // Print shows ev.
@@ -283,7 +272,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 // aside says something in the middle of a turn. An answer that has begun goes on below.
 func (p *Printer) aside(l output.Label, format string, args ...any) {
 	p.tellReads()
-	p.answer.said, p.answer.broken = false, p.answer.reader != nil
+	p.Answers.interrupt()
 	p.say(l, format, args...)
 }
 
@@ -321,7 +310,7 @@ func (p *Printer) settle() {
 func (p *Printer) started(ev engine.Started) {
 	p.endAnswer()
 	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title, ev.Name)),
-		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.onlyAsked(ev.ID)}
+		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.turn.onlyAsked(ev.ID)}
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if !c.quiet && !c.agreed { // else the question has named it
 		p.settle()
@@ -332,10 +321,10 @@ func (p *Printer) started(ev engine.Started) {
 
 // onlyAsked reports whether the call of an id is the only one that was asked about and begins
 // now, so that its question is the last thing that was shown.
-func (p *Printer) onlyAsked(id string) bool {
-	others := slices.ContainsFunc(p.turn.asked, func(other string) bool { return other != id })
-	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(other string) bool { return other == id })
-	return !others && len(p.turn.running) == 0
+func (t *shownTurn) onlyAsked(id string) bool {
+	others := slices.ContainsFunc(t.asked, func(other string) bool { return other != id })
+	t.asked = slices.DeleteFunc(t.asked, func(other string) bool { return other == id })
+	return !others && len(t.running) == 0
 }
 
 // quiet reports whether calls of a tool are told together, or not at all.
@@ -364,13 +353,13 @@ type reads struct {
 }
 
 // read notes what was read or searched, to be told together with more.
-func (p *Printer) read(of, title string) {
-	i := slices.IndexFunc(p.turn.reads, func(r reads) bool { return r.of == of })
+func (t *shownTurn) read(of, title string) {
+	i := slices.IndexFunc(t.reads, func(r reads) bool { return r.of == of })
 	if i < 0 {
-		i = len(p.turn.reads)
-		p.turn.reads = append(p.turn.reads, reads{of: of})
+		i = len(t.reads)
+		t.reads = append(t.reads, reads{of: of})
 	}
-	p.turn.reads[i].titles = append(p.turn.reads[i].titles, title)
+	t.reads[i].titles = append(t.reads[i].titles, title)
 }
 
 // mostNamed is how many reads and searches are named that are told together.

@@ -186,11 +186,11 @@ func (s *Screen) switchTo(mode output.Mode) {
 // layOut lays answers and messages out for those who see, where the mode allows
 // that.
 func (s *Screen) layOut() {
-	s.Printer.View, s.Printer.Spoken = nil, s.Console.Spoken
+	s.Printer.Answers.View, s.Printer.Spoken = nil, s.Console.Spoken
 	s.Console.Out.Wrap(nil)
 	if s.Mode.Smart && s.Columns != nil {
 		s.Console.Out.Wrap(s.Columns)
-		s.Printer.View = &markdown.View{Columns: s.Columns, Width: s.Console.Out.Width}
+		s.Printer.Answers.View = &markdown.View{Columns: s.Columns, Width: s.Console.Out.Width}
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *Screen) SetPace(word string) (string, error) {
 		}
 		pace = Pace(i)
 	}
-	s.Pace, s.Printer.Pace = chosen, pace
+	s.Pace, s.Printer.Answers.Pace = chosen, pace
 	return "answers are shown by: " + paces[pace], nil
 }
 

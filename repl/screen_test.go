@@ -59,7 +59,7 @@ func TestScreen(t *testing.T) {
 	s := &Screen{Console: c, Printer: &Printer{Out: c.Out}, Mode: smart, Best: smart, Lookup: func(string) (string, bool) { return "", false }}
 	s.Columns = func() int { return 80 }
 	s.Begin()
-	if s.Printer.View == nil {
+	if s.Printer.Answers.View == nil {
 		t.Error("answers are put in words for those who see")
 	}
 	for _, step := range []struct {
@@ -89,10 +89,10 @@ func TestScreen(t *testing.T) {
 			t.Errorf("%q: %q, want %q", step.word, said, step.want)
 		}
 	}
-	if s.Printer.Pace != AtEnd || s.Printer.Detail != ShortDetail || len(s.Entered()) > 0 {
-		t.Errorf("pace %v, detail %v", s.Printer.Pace, s.Printer.Detail)
+	if s.Printer.Answers.Pace != AtEnd || s.Printer.Detail != ShortDetail || len(s.Entered()) > 0 {
+		t.Errorf("pace %v, detail %v", s.Printer.Answers.Pace, s.Printer.Detail)
 	}
-	if s.SetAccessible("on"); s.Printer.View != nil {
+	if s.SetAccessible("on"); s.Printer.Answers.View != nil {
 		t.Error("answers are laid out for those who see")
 	}
 	s.Best, s.Mode = output.Mode{Cause: "TERM=dumb"}, output.Mode{Asked: true}

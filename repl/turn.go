@@ -28,7 +28,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	defer cancel(nil)
 	d := make(turn.Desk)
 	if r.Asker != nil {
-		r.Asker.desk, r.Asker.agent = d, r.Printer.Asking
+		r.Asker.desk, r.Asker.agent = d, r.Printer.turn.agents.asking
 		defer func() { r.Asker.desk, r.Asker.agent = nil, nil }()
 	}
 	began := time.Now()
@@ -83,9 +83,9 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 			if !ok {
 				return
 			}
-			shown, began := r.Printer.Shown(), time.Now()
+			shown, began := r.Printer.shown, time.Now()
 			f()
-			if r.Printer.Shown() != shown || time.Since(began) > time.Second { // it showed or asked
+			if r.Printer.shown != shown || time.Since(began) > time.Second { // it showed or asked
 				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
 			}
 		case <-typed:
