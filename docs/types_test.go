@@ -36,7 +36,6 @@ var large = map[string]string{
 	"gemline/engine/auth.Choice":           "",
 	"gemline/engine/hook.Hooks":            "",
 	"gemline/engine/journal.File":          "",
-	"gemline/engine/model.Genai":           "",
 	"gemline/engine/model.Options":         "",
 	"gemline/engine/model/preset.Table":    "",
 	"gemline/engine/policy.Rule":           "",

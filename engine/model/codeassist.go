@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -68,17 +69,22 @@ type operation struct {
 	}
 }
 
-// useProject finds out for which project Code Assist is to work for x. One request
+// A codeAssist knows the project that Code Assist works for.
+type codeAssist struct {
+	wanted  string // the project that the user names
+	client  *Client
+	url     func(rest string) *url.URL
+	project chan string // held while nobody looks for it, empty if it is not known
+}
+
+// use finds out for which project Code Assist is to work for x. One request
 // asks; the others wait, and can be called off.
-func (g *Genai) useProject(x *exchange) error {
-	if !g.opts.CodeAssist {
-		return nil
-	}
+func (a *codeAssist) use(x *exchange) error {
 	select {
-	case p := <-g.project:
-		defer func() { g.project <- p }()
+	case p := <-a.project:
+		defer func() { a.project <- p }()
 		if p == "" {
-			found, err := g.findProject(x)
+			found, err := a.findProject(x)
 			if err != nil {
 				return err
 			}
@@ -93,9 +99,9 @@ func (g *Genai) useProject(x *exchange) error {
 
 // findProject returns the project of the account that pays. An account that is
 // new to Code Assist is set up.
-func (g *Genai) findProject(x *exchange) (string, error) {
+func (a *codeAssist) findProject(x *exchange) (string, error) {
 	var m membership
-	err := g.service(x, http.MethodPost, ":loadCodeAssist", application(g.opts.Project, ""), &m)
+	err := a.service(x, http.MethodPost, ":loadCodeAssist", application(a.wanted, ""), &m)
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.reason(perimeter):
@@ -105,11 +111,11 @@ func (g *Genai) findProject(x *exchange) (string, error) {
 	}
 	project := m.Project
 	if m.Current == nil {
-		if project, err = g.join(x, m); err != nil {
+		if project, err = a.join(x, m); err != nil {
 			return "", err
 		}
 	}
-	if project = cmp.Or(project, g.opts.Project); project == "" {
+	if project = cmp.Or(project, a.wanted); project == "" {
 		return "", m.noProject()
 	}
 	return project, nil
@@ -132,7 +138,7 @@ func application(project, tier string) map[string]any {
 
 // join sets an account up, waits until that is done, and returns the project
 // that it was given.
-func (g *Genai) join(x *exchange, m membership) (string, error) {
+func (a *codeAssist) join(x *exchange, m membership) (string, error) {
 	if err := m.unverified(); err != nil {
 		return "", err
 	}
@@ -143,7 +149,7 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 			break
 		}
 	}
-	if chosen.Bring && g.opts.Project == "" {
+	if chosen.Bring && a.wanted == "" {
 		return "", m.noProject()
 	}
 	x.say("Code Assist sets this account up, as " + cmp.Or(oneLine(chosen.Name), chosen.ID))
@@ -151,10 +157,10 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 		x.say("Code Assist says about privacy: " + text)
 	}
 	var op operation
-	if err := g.service(x, http.MethodPost, ":onboardUser", application(g.opts.Project, chosen.ID), &op); err != nil {
+	if err := a.service(x, http.MethodPost, ":onboardUser", application(a.wanted, chosen.ID), &op); err != nil {
 		return "", err
 	}
-	if err := g.await(x, &op); err != nil {
+	if err := a.await(x, &op); err != nil {
 		return "", err
 	}
 	if op.Error == nil {
@@ -167,7 +173,7 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 	case 4, 13, 14:
 		f.code = http.StatusServiceUnavailable
 	}
-	err := g.client.explain(x, f)
+	err := a.client.explain(x, f)
 	if e := (*Error)(nil); errors.As(err, &e) {
 		e.Message = "Code Assist can't set the account up: " + e.Message
 	}
@@ -175,7 +181,7 @@ func (g *Genai) join(x *exchange, m membership) (string, error) {
 }
 
 // await asks about op until it is done. One without a name is not worked at.
-func (g *Genai) await(x *exchange, op *operation) error {
+func (a *codeAssist) await(x *exchange, op *operation) error {
 	name, end := op.Name, time.Now().Add(x.idle)
 	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
 		switch {
@@ -191,7 +197,7 @@ func (g *Genai) await(x *exchange, op *operation) error {
 			return err
 		}
 		*op = operation{}
-		if err := g.service(x, http.MethodGet, "/"+name, nil, op); err != nil {
+		if err := a.service(x, http.MethodGet, "/"+name, nil, op); err != nil {
 			return err
 		}
 	}
@@ -237,7 +243,7 @@ const (
 )
 
 // service asks Code Assist something that is no conversation.
-func (g *Genai) service(x *exchange, method, path string, question, answer any) error {
+func (a *codeAssist) service(x *exchange, method, path string, question, answer any) error {
 	var body []byte
 	if question != nil {
 		var err error
@@ -245,7 +251,7 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 			return err
 		}
 	}
-	resp, err := g.client.do(x, method, g.url(path), buffers{body})
+	resp, err := a.client.do(x, method, a.url(path), buffers{body})
 	if err != nil {
 		return err
 	}
@@ -260,12 +266,12 @@ func (g *Genai) service(x *exchange, method, path string, question, answer any) 
 	switch {
 	case resp.StatusCode == http.StatusNotFound:
 		return &Error{Kind: Config, HTTP: resp.StatusCode, Final: true,
-			Message: fmt.Sprintf("%s knows no %s (404)", g.client.base.Host, strings.TrimLeft(path, ":/")),
+			Message: fmt.Sprintf("%s knows no %s (404)", a.client.base.Host, strings.TrimLeft(path, ":/")),
 			Advice:  "check CODE_ASSIST_ENDPOINT and CODE_ASSIST_API_VERSION"}
 	case resp.StatusCode/100 != 2:
-		return g.client.failure(resp, text)
+		return a.client.failure(resp, text)
 	}
-	return g.client.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
+	return a.client.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
 }
 
 // enveloped returns the body of x in the envelope that Code Assist wants.

@@ -107,11 +107,11 @@ const Trace = slog.LevelDebug - 4
 // A Genai is a Generator that asks the Gemini API, Vertex AI or Code Assist. It
 // makes no connection, and looks for no credential, before it is first used.
 type Genai struct {
-	opts    Options
-	client  *Client
-	tokens  *tokenSource
-	project chan string // of Code Assist: held while nobody looks for it, empty if it is not known
-	cache   cache
+	opts   Options
+	client *Client
+	tokens *tokenSource
+	assist *codeAssist // nil for other services
+	cache  cache
 }
 
 // NewGenai returns a Genai. The error, if any, is a [Config] or [Auth] error.
@@ -123,12 +123,15 @@ func NewGenai(o Options) (*Genai, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Genai{opts: o, project: make(chan string, 1)}
+	g := &Genai{opts: o}
 	g.tokens = newTokenSource(g.credential)
-	g.project <- ""
 	variable, _ := o.address()
 	g.client, err = newClient(o, base, dialect{address: variable, pay: g.pay, forget: g.forget,
 		header: g.header, advise: g.explainAccount})
+	if o.CodeAssist {
+		g.assist = &codeAssist{wanted: o.Project, client: g.client, url: g.url, project: make(chan string, 1)}
+		g.assist.project <- ""
+	}
 	return g, err
 }
 
@@ -141,13 +144,13 @@ func (g *Genai) pay(x *exchange) (body buffers, err error) {
 	if x.credential, err = g.tokens.take(x.ctx, x); err != nil {
 		return nil, err
 	}
-	if err := g.useProject(x); err != nil {
+	if g.assist == nil {
+		return x.body, nil
+	}
+	if err := g.assist.use(x); err != nil {
 		return nil, err
 	}
-	if g.opts.CodeAssist {
-		return enveloped(x)
-	}
-	return x.body, nil
+	return enveloped(x)
 }
 
 // forget forgets a token that the server refused, which may have been taken back.
