@@ -61,7 +61,6 @@ var large = map[string]string{
 	"gemline/tools/launch.Config":          "",
 	"gemline/tools/launch.Launcher":        "",
 	"gemline/tools/mcp.serverConn":         "",
-	"gemline/tools/mcp/oauth.Client":       "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }
 

@@ -66,7 +66,7 @@ func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	more := url.Values{"resource": {e.plan.resource}}
-	if aud := e.c.audience(); aud != "" {
+	if aud := e.audience(); aud != "" {
 		more.Set("audience", aud)
 	}
 	a, err := e.c.reach.post(req.Context(), e.plan.Token, req.Header, append(form, "&"+more.Encode()...))
@@ -168,7 +168,7 @@ func (e *exchange) register(ctx context.Context) error {
 // address returns where the user logs in.
 func (e *exchange) address(state, verifier string) string {
 	more := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", e.plan.resource)}
-	if aud := e.c.audience(); aud != "" {
+	if aud := e.audience(); aud != "" {
 		more = append(more, oauth2.SetAuthURLParam("audience", aud))
 	}
 	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // which OpenID Connect gives for this only
@@ -177,7 +177,7 @@ func (e *exchange) address(state, verifier string) string {
 	return e.config().AuthCodeURL(state, more...)
 }
 
-func (c *Client) audience() string { return strings.Join(c.server.Audiences, " ") }
+func (e *exchange) audience() string { return strings.Join(e.c.server.Audiences, " ") }
 
 // refreshed gets a new token by the refresh token, once for all gemlines. It returns nil if
 // there is no refresh token, or none that is still taken; the log-in is forgotten then.

@@ -69,7 +69,7 @@ func (c *Client) probe(ctx context.Context) challenge {
 func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	p, err := c.discover(ctx, ch)
+	p, err := c.reach.discover(ctx, ch)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,9 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	}
 	got, err := c.answer(asking, p, to, ask, e.address(state, verifier), state)
 	if err != nil && ctx.Err() != nil {
-		err = c.overdue(ctx)
+		if err = context.Cause(ctx); err == errPatience {
+			err = c.failed(fmt.Sprintf("no log-in to %s: %v", c.server.Name, err), err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -124,7 +126,7 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 			return redirected{}, err
 		}
 		got, problem := parsePasted(pasted, state)
-		if problem == "" && got.issuer == "" && c.saysIssuer(p) {
+		if problem == "" && got.issuer == "" && p.SaysIssuer {
 			problem = "that does not say who has answered; paste the whole address"
 		}
 		if problem == "" {
@@ -134,20 +136,10 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 	}
 }
 
-func (c *Client) overdue(ctx context.Context) error {
-	if cause := context.Cause(ctx); cause != errPatience {
-		return cause
-	}
-	return c.failed(fmt.Sprintf("no log-in to %s: %v", c.server.Name, errPatience), errPatience)
-}
-
-// saysIssuer reports whether the answer has to say who gave it (RFC 9207).
-func (c *Client) saysIssuer(p *plan) bool { return p.SaysIssuer || p.settled }
-
 // checked returns the code of an answer that comes from the right server.
 func (c *Client) checked(p *plan, got redirected) (string, error) {
 	switch {
-	case got.issuer == "" && c.saysIssuer(p), got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
+	case got.issuer == "" && p.SaysIssuer, got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
 		return "", c.reach.violation("the answer is of %q, and should be of %s", said(got.issuer), said(p.Issuer))
 	case got.err != "":
 		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.err, got.description), nil)

@@ -130,14 +130,17 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := c.send(req, held)
-	if err != nil || !c.refuses(resp) {
-		return resp, err
+	if err != nil {
+		return nil, err
 	}
 	ch := parseChallenge(resp.Header.Values("WWW-Authenticate"))
-	if resp.StatusCode == http.StatusForbidden {
+	switch {
+	case resp.StatusCode == http.StatusForbidden && ch.Error == "insufficient_scope":
 		drop(resp)
 		return nil, c.wanting(fmt.Sprintf("the log-in to %s does not cover %s", c.server.Name, said(ch.Scope)),
 			"add that to mcpServers.%[1]s.oauth.scopes, then gemline mcp auth %[1]s")
+	case resp.StatusCode != http.StatusUnauthorized:
+		return resp, nil
 	}
 	drop(resp)
 	if req.Body != nil && req.GetBody == nil {
@@ -164,12 +167,6 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 		held = next
 	}
 	return nil, c.needsLogin(held)
-}
-
-// refuses reports whether an answer says that the token is missing, wrong or insufficient.
-func (c *Client) refuses(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden &&
-		parseChallenge(resp.Header.Values("WWW-Authenticate")).Error == "insufficient_scope"
 }
 
 // send makes a request, with the token of held if it is not nil.

@@ -24,9 +24,10 @@ const (
 	mostTime      = 20 * time.Second // for one question
 )
 
-// A reach holds the servers that a log-in may talk to.
+// A reach holds the servers that a log-in may talk to, and finds out where to log in.
 type reach struct {
-	server  string
+	server  Server
+	url     *url.URL
 	local   bool            // the server is on this machine
 	named   map[string]bool // origins that the settings name
 	direct  http.RoundTripper
@@ -34,7 +35,7 @@ type reach struct {
 }
 
 func newReach(cfg Config, s Server, u *url.URL) *reach {
-	r := &reach{server: s.Name, local: text.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
+	r := &reach{server: s, url: u, local: text.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
 		direct: cfg.Transport}
 	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
 		if u, err := url.Parse(name); err == nil && u.Host != "" {
@@ -52,9 +53,9 @@ func newReach(cfg Config, s Server, u *url.URL) *reach {
 
 // violation makes the error of what must not be, and ends a log-in.
 func (r *reach) violation(format string, args ...any) error {
-	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", r.server) + fmt.Sprintf(format, args...),
+	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", r.server.Name) + fmt.Sprintf(format, args...),
 		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, "+
-			"or .authorizationUrl and .tokenUrl", r.server)}
+			"or .authorizationUrl and .tokenUrl", r.server.Name)}
 }
 
 // parse reads an address that a server or the settings give, relative to base if that is not nil.
@@ -70,17 +71,6 @@ func (r *reach) parse(what, s string, base *url.URL) (*url.URL, error) {
 		return nil, r.violation("%s is %s, which is not https://", what, said(s))
 	}
 	return u, nil
-}
-
-// check looks an address up that the browser is to open.
-func (r *reach) check(ctx context.Context, u *url.URL) error {
-	if r.named[origin(u)] {
-		return nil
-	}
-	if err := r.guarded.Check(ctx, u); err != nil {
-		return r.failed(ctx, u, err)
-	}
-	return nil
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -160,7 +150,7 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 		err = cause
 	}
 	return &auth.Error{
-		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server,
+		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server.Name,
 			said(u.Host), said(err.Error())),
 		Advice: "look at the network and the proxy, then try again", Err: err}
 }
