@@ -60,7 +60,6 @@ var large = map[string]string{
 	"gemline/tools/launch.Command":         "",
 	"gemline/tools/launch.Config":          "",
 	"gemline/tools/launch.Launcher":        "",
-	"gemline/tools/mcp.serverConn":         "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,25 +37,20 @@ func (l *serverConn) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		if err := rpc.Decode(params, &e); err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
-		return l.want(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
+		return l.calls.want(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
 	case protocol.MethodSamplingCreateMessage:
 		s, err := readSampling(l.Name, params)
 		if err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
-		return l.want(ctx, s.put)
+		return l.calls.want(ctx, s.put)
 	}
 	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 }
 
 // want has the call that began last ask the user.
-func (l *serverConn) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
-	l.mu.Lock()
-	var r *running
-	if n := len(l.latest); n > 0 {
-		r = l.latest[n-1]
-	}
-	l.mu.Unlock()
+func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
+	r := c.last(func(*running) bool { return true })
 	if r != nil && r.asked.Add(1) > mostAsked {
 		return nil, rpc.Errorf(rpc.Busy, "the user was asked enough in this call")
 	}
@@ -294,10 +290,7 @@ func (f field) options() (list []choice) {
 
 // question returns the question for f.
 func (f field) question(header string) engine.Question {
-	words := f.Title
-	if words == "" {
-		words = f.name
-	}
+	words := cmp.Or(f.Title, f.name)
 	if f.Text != "" {
 		words += ": " + f.Text
 	}
@@ -332,12 +325,7 @@ func (f field) value(said string) string {
 	return said
 }
 
-func (c choice) label() string {
-	if c.Title != "" {
-		return c.Title
-	}
-	return c.Const
-}
+func (c choice) label() string { return cmp.Or(c.Title, c.Const) }
 
 // read returns the user's reply in the server's form.
 func (f field) read(said string) (any, error) {

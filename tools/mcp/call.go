@@ -47,22 +47,38 @@ type outcome struct {
 	err    error
 }
 
+// calls are the calls of a server's tools that run, in the order in which they began.
+type calls struct {
+	mu   sync.Mutex
+	list []*running
+}
+
 // begin notes that a call runs.
-func (l *serverConn) beginCall(host engine.Host, in Conversation) *running {
+func (c *calls) begin(host engine.Host, in Conversation) *running {
 	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1),
 		wanted: make(chan wanted)}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls[r.token] = r
-	l.latest = append(l.latest, r)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, r)
 	return r
 }
 
-func (l *serverConn) endCall(r *running) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.calls, r.token)
-	l.latest = slices.DeleteFunc(l.latest, func(other *running) bool { return other == r })
+func (c *calls) end(r *running) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = slices.DeleteFunc(c.list, func(other *running) bool { return other == r })
+}
+
+// last returns the call that fits and began last, nil if there is none.
+func (c *calls) last(fits func(*running) bool) *running {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range slices.Backward(c.list) {
+		if fits(r) {
+			return r
+		}
+	}
+	return nil
 }
 
 // call calls a tool.
@@ -72,10 +88,10 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Conversation
 	if c == nil {
 		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
 	}
-	ctx, cancel := within(ctx, l.timeout())
+	ctx, cancel := within(ctx, l.Timeout)
 	defer cancel()
-	r := l.beginCall(host, in)
-	defer l.endCall(r)
+	r := l.calls.begin(host, in)
+	defer l.calls.end(r)
 	var result callResult
 	answered := make(chan error, 1)
 	go func() {
@@ -137,15 +153,13 @@ func (l *serverConn) failure(err error) error {
 const mostSaid = 2000
 
 // progressed takes in how far a call is.
-func (l *serverConn) progressed(params json.RawMessage) {
+func (c *calls) progressed(params json.RawMessage) {
 	var p protocol.ProgressNotificationParams
 	if rpc.Decode(params, &p) != nil {
 		return
 	}
 	token, _ := p.ProgressToken.(string)
-	l.mu.Lock()
-	r := l.calls[token]
-	l.mu.Unlock()
+	r := c.last(func(r *running) bool { return r.token == token })
 	if r == nil {
 		return
 	}

@@ -107,9 +107,7 @@ var naming = sync.OnceValue(func() (all []*regexp.Regexp) {
 
 // noise is what says nothing by itself: frames and ends of a trace, the code that npm has for
 // the line that follows.
-var noise = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(at |File "|throw |raise |goroutine \d|Traceback|Node\.js v|npm (ERR!|error) (code|errno|syscall|path|A complete log)\b|[^\pL\d]*$)`)
-})
+var noise = text.Pattern(`^\s*(at |File "|throw |raise |goroutine \d|Traceback|Node\.js v|npm (ERR!|error) (code|errno|syscall|path|A complete log)\b|[^\pL\d]*$)`)
 
 // firstError returns the first line that names an error, or else the last line that says
 // something. Nothing in it moves a terminal.

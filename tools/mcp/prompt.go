@@ -25,7 +25,7 @@ type Prompt struct {
 const mostArguments = 32
 
 // takePrompts takes over the prompts of a server.
-func (l *serverConn) takePrompts(found []protocol.Prompt) {
+func (c *catalog) takePrompts(found []protocol.Prompt) {
 	kept := []Prompt{}
 	for _, p := range taken(found, func(p protocol.Prompt) string { return p.Name }) {
 		if p.Name == "" || len(p.Name) > mostAddress || len(p.Arguments) > mostArguments {
@@ -34,12 +34,12 @@ func (l *serverConn) takePrompts(found []protocol.Prompt) {
 		for i, a := range p.Arguments {
 			p.Arguments[i].Description = clean(text.OneLine(a.Description, longestError), longestError)
 		}
-		kept = append(kept, Prompt{l.Name, p.Name,
+		kept = append(kept, Prompt{c.server.Name, p.Name,
 			clean(text.OneLine(p.Description, longestError), longestError), p.Arguments})
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.prompts = kept
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prompts = kept
 }
 
 // Prompts returns the prompts of all servers that are connected.
@@ -96,7 +96,7 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.timeout())
+	ctx, cancel := context.WithTimeout(ctx, l.Timeout)
 	defer cancel()
 	var got struct {
 		Messages []struct {
@@ -143,10 +143,7 @@ func (s *Set) complete(ctx context.Context, server string, ref any, argument, be
 	if err != nil {
 		return nil
 	}
-	l.mu.Lock()
-	can := l.can.Completions != nil
-	l.mu.Unlock()
-	if !can {
+	if l.catalog.capabilities().Completions == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)

@@ -24,41 +24,41 @@ type Resource struct {
 	MIMEType    string `json:"mime_type,omitempty"`
 }
 
-// resource returns a resource of the server as it may be shown. It reports false if its
+// shownResource returns a resource of a server as it may be shown. It reports false if its
 // address can't be requested.
-func (l *serverConn) resource(uri, name, description, kind string) (Resource, bool) {
+func shownResource(uri, name, description, kind string) (Resource, bool) {
 	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
 	return Resource{uri, clean(text.OneLine(name, longestError), longestError),
 		clean(text.OneLine(description, longestError), longestError), mediaType(kind)}, ok
 }
 
 // takeResources takes over the resources of a server.
-func (l *serverConn) takeResources(found []protocol.Resource) {
+func (c *catalog) takeResources(found []protocol.Resource) {
 	kept := []Resource{}
 	for _, r := range taken(found, func(r protocol.Resource) string { return r.URI }) {
-		if r, ok := l.resource(r.URI, cmp.Or(r.Title, r.Name), r.Description, r.MIMEType); ok {
+		if r, ok := shownResource(r.URI, cmp.Or(r.Title, r.Name), r.Description, r.MIMEType); ok {
 			kept = append(kept, r)
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.resources = kept
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resources = kept
 }
 
 // takeTemplates takes over the templates of a server's resources.
-func (l *serverConn) takeTemplates(found []protocol.ResourceTemplate) {
+func (c *catalog) takeTemplates(found []protocol.ResourceTemplate) {
 	kept := []Resource{}
 	for _, t := range found {
 		if t.URITemplate == nil || t.URITemplate.Template == nil {
 			continue
 		}
-		if r, ok := l.resource(t.URITemplate.Raw(), cmp.Or(t.Title, t.Name), t.Description, t.MIMEType); ok {
+		if r, ok := shownResource(t.URITemplate.Raw(), cmp.Or(t.Title, t.Name), t.Description, t.MIMEType); ok {
 			kept = append(kept, r)
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.templates = kept
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.templates = kept
 }
 
 // connected returns a server that is connected.
@@ -131,7 +131,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout(), fmt.Errorf("no answer within %s", l.timeout()))
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Timeout, fmt.Errorf("no answer within %s", l.Timeout))
 	defer cancel()
 	var got struct {
 		Contents []json.RawMessage `json:"contents"`

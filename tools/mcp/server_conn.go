@@ -36,36 +36,31 @@ type serverConn struct {
 	settled chan struct{} // closed when it is known whether the server can be used
 	settle  func()
 	restart chan struct{}
-	changed chan struct{} // some lists are to be read again
+	catalog catalog
+	calls   calls
 
-	mu           sync.Mutex
-	state        State
-	err          error
-	conn         *peer // nil while there is none
-	transport    string
-	title        string
-	instructions string
-	can          protocol.ServerCapabilities
-	tools        []tool
-	prompts      []Prompt
-	resources    []Resource
-	templates    []Resource                  // whose addresses have variables
-	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
-	calls        map[string]*running         // by their progress tokens
-	printed      string                      // the start of its output that is no message
-	latest       []*running                  // in the order in which they began
+	mu        sync.Mutex
+	state     State
+	err       error
+	conn      *peer // nil while there is none
+	transport string
+	title     string
+	printed   string // the start of its output that is no message
 }
 
 // A peer is a connection to a server. After its end, ended explains the final error.
 type peer struct {
 	conn    *rpc.Conn
 	ended   func(error) error
-	watched map[string]bool // whether to tell a change, by address; guarded by the link
+	watched map[string]bool // whether to tell a change, by address; guarded by the serverConn
 }
 
 func newServerConn(s *Set, server Server) *serverConn {
+	if server.Timeout <= 0 {
+		server.Timeout = defaultTimeout
+	}
 	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
-		changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}, calls: map[string]*running{}}
+		catalog: catalog{server: server, owner: s, changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
 	if server.Off != "" {
 		l.state = Off
@@ -74,37 +69,18 @@ func newServerConn(s *Set, server Server) *serverConn {
 	return l
 }
 
-func (l *serverConn) isSettled() bool {
-	select {
-	case <-l.settled:
-		return true
-	default:
-		return false
-	}
-}
-
 func (l *serverConn) connection() *peer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn
 }
 
-func (l *serverConn) timeout() time.Duration {
-	if l.Timeout > 0 {
-		return l.Timeout
-	}
-	return defaultTimeout
-}
-
 func (l *serverConn) status() Status {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	st := Status{Server: l.Server, State: l.state, Err: l.err,
-		Transport: l.transport, Title: l.title, Instructions: l.instructions,
-		Prompts: l.prompts, Resources: l.resources, Templates: l.templates}
-	for _, t := range l.tools {
-		st.Tools = append(st.Tools, t.ToolInfo)
-	}
+		Transport: l.transport, Title: l.title}
+	l.mu.Unlock()
+	l.catalog.show(&st)
 	return st
 }
 
@@ -151,7 +127,7 @@ func (l *serverConn) run(ctx context.Context) {
 		wait := time.Duration(0) // for ever
 		switch {
 		case off != "" || err == nil:
-		case failed >= maxAttempts || !known && !l.mayComeUp(err):
+		case failed >= maxAttempts || !known && !mayComeUp(err):
 			l.setState(Failed, err)
 			if told != err.Error() {
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools are not there"))
@@ -170,20 +146,13 @@ func (l *serverConn) run(ctx context.Context) {
 			wait = min(minBackoff<<(failed-1), maxBackoff)
 		}
 		if wait == 0 {
-			l.clearLists()
+			l.catalog.clear()
 			l.settle()
 		}
 		if !l.pause(ctx, wait) {
 			failed, told = 0, ""
 		}
 	}
-}
-
-// clearLists removes everything that was read from the server.
-func (l *serverConn) clearLists() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tools, l.prompts, l.resources, l.templates, l.instructions = nil, nil, nil, nil, ""
 }
 
 const longestError = 300 // characters in a line
@@ -199,7 +168,7 @@ func why(err error, then string) string {
 
 // mayComeUp reports whether a server that could not be reached at first may be there soon:
 // a remote one that is being started, too.
-func (l *serverConn) mayComeUp(err error) bool {
+func mayComeUp(err error) bool {
 	far, status := (*net.OpError)(nil), (*rpc.StatusError)(nil)
 	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500
 }
@@ -209,9 +178,7 @@ func (l *serverConn) mayComeUp(err error) bool {
 func (l *serverConn) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
 	var over <-chan time.Time
 	if wait > 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		over = t.C
+		over = time.After(wait)
 	}
 	select {
 	case <-over:
@@ -251,7 +218,7 @@ func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 
 // open connects one way: it begins the conversation and reads what the server has.
 func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
-	ctx, cancel := within(ctx, min(l.timeout(), connectTime))
+	ctx, cancel := within(ctx, min(l.Timeout, connectTime))
 	defer cancel()
 	stream, ended, err := w.open(ctx)
 	if err != nil {
@@ -299,12 +266,12 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 		return err
 	}
 	l.mu.Lock()
-	l.can, l.transport = said.Capabilities, transport
-	l.instructions = clean(said.Instructions, mostInstructions)
+	l.transport = transport
 	l.title = clean(text.OneLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100), 100)
 	l.mu.Unlock()
+	l.catalog.begin(said.Capabilities, said.Instructions)
 	for _, name := range lists {
-		err := l.read(ctx, c, name)
+		err := l.catalog.read(ctx, c, name)
 		if said := (*rpc.Error)(nil); errors.As(err, &said) && name != protocol.MethodToolsList {
 			l.set.log(l.Name, err.Error()) // it may have the others
 			continue
@@ -345,9 +312,9 @@ func (l *serverConn) serve(ctx context.Context, c *peer) error {
 		case <-l.restart:
 			l.reconnect() // for who waits for it next
 			return nil
-		case <-l.changed:
+		case <-l.catalog.changed:
 			pace.wait(ctx, c.conn)
-			l.readAgain(ctx, c.conn)
+			l.catalog.readAgain(ctx, c.conn)
 		}
 	}
 }
@@ -356,15 +323,15 @@ func (l *serverConn) serve(ctx context.Context, c *peer) error {
 func (l *serverConn) handleNotification(method protocol.MCPMethod, params json.RawMessage) {
 	switch method {
 	case protocol.MethodNotificationProgress:
-		l.progressed(params)
+		l.calls.progressed(params)
 	case protocol.MethodNotificationMessage:
 		l.logged(params)
 	case protocol.MethodNotificationToolsListChanged:
-		l.markDirty(protocol.MethodToolsList)
+		l.catalog.markDirty(protocol.MethodToolsList)
 	case protocol.MethodNotificationPromptsListChanged:
-		l.markDirty(protocol.MethodPromptsList)
+		l.catalog.markDirty(protocol.MethodPromptsList)
 	case protocol.MethodNotificationResourcesListChanged:
-		l.markDirty(protocol.MethodResourcesList)
+		l.catalog.markDirty(protocol.MethodResourcesList)
 	case protocol.MethodNotificationResourceUpdated:
 		l.updated(params)
 	}

@@ -82,7 +82,9 @@ func (s *Set) Wait(ctx context.Context, most time.Duration) (late []string) {
 		select {
 		case <-l.settled:
 		case <-ctx.Done():
-			if !l.isSettled() {
+			select {
+			case <-l.settled:
+			default:
 				late = append(late, l.Name)
 			}
 		}

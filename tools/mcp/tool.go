@@ -66,11 +66,11 @@ type Conversation struct {
 }
 
 // takeTools takes over the tools of a server.
-func (l *serverConn) takeTools(found []rawTool) {
+func (c *catalog) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
-	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !l.takes(t.Name) })
+	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !c.server.takes(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
-		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(l.Name, t.Name), names),
+		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(c.server.Name, t.Name), names),
 			Schema: Declared(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.Declared] = true
@@ -78,13 +78,13 @@ func (l *serverConn) takeTools(found []rawTool) {
 		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}
-	changed := l.set.Pins.compare(l.Server, kept)
-	l.mu.Lock()
-	l.tools = kept
-	l.mu.Unlock()
+	changed := c.owner.Pins.compare(c.server, kept)
+	c.mu.Lock()
+	c.tools = kept
+	c.mu.Unlock()
 	if len(changed) > 0 {
-		l.set.notify("MCP server %s says something else of %s than when it was first used; calls are asked about",
-			l.Name, text.List(changed))
+		c.owner.notify("MCP server %s says something else of %s than when it was first used; calls are asked about",
+			c.server.Name, text.List(changed))
 	}
 }
 
@@ -106,9 +106,9 @@ func (o offered) Tools() (list []engine.Tool) {
 	names := map[string]bool{}
 	resources := false
 	for _, l := range o.set.all() {
-		l.mu.Lock()
-		tools, has := l.tools, l.resources != nil
-		l.mu.Unlock()
+		l.catalog.mu.Lock()
+		tools, has := l.catalog.tools, l.catalog.resources != nil
+		l.catalog.mu.Unlock()
 		resources = resources || has
 		for _, t := range tools {
 			t.Declared = apart(t.Declared, names)
@@ -141,13 +141,13 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 			return engine.Call{}, err
 		}
 		args = given(args)
-		in := l.intent(t, args)
+		in := t.intent(l.catalog.server, args)
 		if t.before != "" && !(o.in.Trusting != nil && o.in.Trusting()) {
 			in.Ask = "the server says something else of this tool than when it was first used"
 			in.Detail += "\n\nit said:\n" + t.before + "\nit says:\n" + t.Description
 		}
 		return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
-			l.agree(t)
+			l.catalog.agree(t)
 			return l.call(ctx, host, o.in, et, t, args)
 		}}, nil
 	}
@@ -155,30 +155,30 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 }
 
 // agree notes that a call of t was allowed as t is now.
-func (l *serverConn) agree(t tool) {
+func (c *catalog) agree(t tool) {
 	if t.before == "" {
 		return
 	}
-	l.set.Pins.agree(l.Server, t)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.tools = slices.Clone(l.tools)
-	for i := range l.tools {
-		if l.tools[i].print == t.print {
-			l.tools[i].before = ""
+	c.owner.Pins.agree(c.server, t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tools = slices.Clone(c.tools)
+	for i := range c.tools {
+		if c.tools[i].print == t.print {
+			c.tools[i].before = ""
 		}
 	}
 }
 
 // intent says what a call would do.
-func (l *serverConn) intent(t tool, args map[string]any) engine.Intent {
+func (t tool) intent(of Server, args map[string]any) engine.Intent {
 	b, _ := text.JSON(args, "  ")
-	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(l.Name)
+	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(of.Name)
 	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),
 		Grants: []engine.Grant{
-			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + l.subject()},
-			{Label: "always all tools of " + text.EscapeLine(l.Name), Tool: engine.ServerPrefix(l.Name) + "*",
-				Target: "server " + l.subject()}}}
+			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + of.subject()},
+			{Label: "always all tools of " + text.EscapeLine(of.Name), Tool: engine.ServerPrefix(of.Name) + "*",
+				Target: "server " + of.subject()}}}
 }
 
 // given returns the arguments that are for the server: the wish to run alone is for the

@@ -15,14 +15,17 @@ const mostWatched = 64
 
 // watch has the server say when a resource changes that was just read, if it does such things.
 func (l *serverConn) watch(c *peer, uri string) {
+	if can := l.catalog.capabilities().Resources; can == nil || !can.Subscribe {
+		return
+	}
 	l.mu.Lock()
 	_, known := c.watched[uri]
-	can := l.can.Resources != nil && l.can.Resources.Subscribe && (known || len(c.watched) < mostWatched)
-	if can {
+	ask := !known && len(c.watched) < mostWatched
+	if known || ask {
 		c.watched[uri] = true
 	}
 	l.mu.Unlock()
-	if !can || known {
+	if !ask {
 		return
 	}
 	go func() {

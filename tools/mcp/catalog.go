@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -31,20 +32,66 @@ const (
 	mostAddress      = 2000
 )
 
+// A catalog is what a server has, as it was read last. It stays while the server is away for a
+// moment.
+type catalog struct {
+	server  Server
+	owner   *Set
+	changed chan struct{} // some lists are to be read again
+
+	mu           sync.Mutex
+	can          protocol.ServerCapabilities
+	instructions string
+	tools        []tool
+	prompts      []Prompt
+	resources    []Resource
+	templates    []Resource                  // whose addresses have variables
+	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
+}
+
+// begin stores what a server says of itself when it is connected to.
+func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.can, c.instructions = can, clean(instructions, mostInstructions)
+}
+
+// clear removes everything that was read from the server.
+func (c *catalog) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tools, c.prompts, c.resources, c.templates, c.instructions = nil, nil, nil, nil, ""
+}
+
+// show adds what the server has to its status.
+func (c *catalog) show(st *Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st.Instructions, st.Prompts, st.Resources, st.Templates = c.instructions, c.prompts, c.resources, c.templates
+	for _, t := range c.tools {
+		st.Tools = append(st.Tools, t.ToolInfo)
+	}
+}
+
+// capabilities returns what the server can do.
+func (c *catalog) capabilities() protocol.ServerCapabilities {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.can
+}
+
 // read reads a list that the server says it has.
-func (l *serverConn) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMethod) error {
-	l.mu.Lock()
-	can := l.can
-	l.mu.Unlock()
+func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMethod) error {
+	can := c.capabilities()
 	switch {
 	case list == protocol.MethodToolsList && can.Tools != nil:
-		return take(ctx, c, list, "tools", mostTools, l.takeTools)
+		return take(ctx, conn, list, "tools", mostTools, c.takeTools)
 	case list == protocol.MethodPromptsList && can.Prompts != nil:
-		return take(ctx, c, list, "prompts", mostPrompts, l.takePrompts)
+		return take(ctx, conn, list, "prompts", mostPrompts, c.takePrompts)
 	case list == protocol.MethodResourcesList && can.Resources != nil:
-		err := take(ctx, c, list, "resources", mostResources, l.takeResources)
+		err := take(ctx, conn, list, "resources", mostResources, c.takeResources)
 		if err == nil {
-			l.readTemplates(c)
+			c.readTemplates(conn)
 		}
 		return err
 	}
@@ -53,15 +100,15 @@ func (l *serverConn) read(ctx context.Context, c *rpc.Conn, list protocol.MCPMet
 
 // readTemplates reads the templates of resources. Many servers know of none, and some do not
 // even say so: they are not waited for.
-func (l *serverConn) readTemplates(c *rpc.Conn) {
+func (c *catalog) readTemplates(conn *rpc.Conn) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		ctx, cancel := within(l.set.ctx, min(l.timeout(), connectTime))
+		ctx, cancel := within(c.owner.ctx, min(c.server.Timeout, connectTime))
 		defer cancel()
-		err := take(ctx, c, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, l.takeTemplates)
+		err := take(ctx, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, c.takeTemplates)
 		if err != nil {
-			l.set.log(l.Name, err.Error())
+			c.owner.log(c.server.Name, err.Error())
 		}
 	}()
 	select {
@@ -72,13 +119,13 @@ func (l *serverConn) readTemplates(c *rpc.Conn) {
 
 // take hands over all pages of a list, and the first items of a very long one. An item that
 // can't be understood is left out.
-func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, key string, most int,
+func take[T any](ctx context.Context, conn *rpc.Conn, method protocol.MCPMethod, key string, most int,
 	over func([]T)) error {
 	var all []T
 	params := protocol.PaginatedParams{}
 	for range mostPages {
 		page := map[string]json.RawMessage{}
-		if err := c.Call(ctx, method, params, &page); err != nil {
+		if err := conn.Call(ctx, method, params, &page); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
 		}
 		var items []json.RawMessage
@@ -102,60 +149,59 @@ func take[T any](ctx context.Context, c *rpc.Conn, method protocol.MCPMethod, ke
 }
 
 // markDirty marks a list to be read again.
-func (l *serverConn) markDirty(list protocol.MCPMethod) {
-	l.mu.Lock()
-	l.dirty[list] = true
-	l.mu.Unlock()
+func (c *catalog) markDirty(list protocol.MCPMethod) {
+	c.mu.Lock()
+	c.dirty[list] = true
+	c.mu.Unlock()
 	select {
-	case l.changed <- struct{}{}:
+	case c.changed <- struct{}{}:
 	default:
 	}
 }
 
 // readAgain reads the lists again that have changed, once more a moment later if nothing
 // is new: some servers say so before it is true.
-func (l *serverConn) readAgain(ctx context.Context, c *rpc.Conn) {
+func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
 	const moment = 500 * time.Millisecond
-	l.mu.Lock()
-	dirty := l.dirty
-	l.dirty = map[protocol.MCPMethod]bool{}
-	l.mu.Unlock()
-	ctx, cancel := within(ctx, min(l.timeout(), connectTime))
+	c.mu.Lock()
+	dirty := c.dirty
+	c.dirty = map[protocol.MCPMethod]bool{}
+	c.mu.Unlock()
+	ctx, cancel := within(ctx, min(c.server.Timeout, connectTime))
 	defer cancel()
 	for _, list := range lists {
 		if !dirty[list] {
 			continue
 		}
-		before := l.fingerprint(list)
+		before := c.fingerprint(list)
 		for again := true; ; again = false {
-			if err := l.read(ctx, c, list); err != nil {
-				l.set.log(l.Name, err.Error())
+			if err := c.read(ctx, conn, list); err != nil {
+				c.owner.log(c.server.Name, err.Error())
 				break
 			}
-			if !again || !bytes.Equal(before, l.fingerprint(list)) {
+			if !again || !bytes.Equal(before, c.fingerprint(list)) {
 				break
 			}
-			sleep(ctx, c, moment)
+			sleep(ctx, conn, moment)
 		}
 	}
 }
 
 // fingerprint returns what a list holds.
-func (l *serverConn) fingerprint(list protocol.MCPMethod) []byte {
-	st := l.status()
+func (c *catalog) fingerprint(list protocol.MCPMethod) []byte {
+	st := Status{}
+	c.show(&st)
 	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools,
 		protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])
 	return b
 }
 
 // sleep waits so long, unless all is over before.
-func sleep(ctx context.Context, c *rpc.Conn, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
+func sleep(ctx context.Context, conn *rpc.Conn, d time.Duration) {
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-ctx.Done():
-	case <-c.Done():
+	case <-conn.Done():
 	}
 }
 
@@ -166,7 +212,7 @@ type relisting struct {
 }
 
 // wait waits until lists may be read again.
-func (p *relisting) wait(ctx context.Context, c *rpc.Conn) {
+func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 	const (
 		apart = 300 * time.Millisecond
 		slow  = 30 * time.Second // after many in a row
@@ -181,7 +227,7 @@ func (p *relisting) wait(ctx context.Context, c *rpc.Conn) {
 		least = slow
 	}
 	if since < least {
-		sleep(ctx, c, least-since)
+		sleep(ctx, conn, least-since)
 	}
 	p.last = time.Now()
 }
