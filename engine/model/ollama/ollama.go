@@ -5,10 +5,12 @@
 //
 //	the conversation           the request
 //	system instruction         a message of "system"
-//	a call                     tool_calls; its arguments as an object
-//	the answer to a call       a message of "tool" with tool_name; there are no ids
+//	a call                     tool_calls with an id (servers since 0.12.10 know ids); its
+//	                           arguments as an object
+//	the answer to a call       a message of "tool" with tool_name and tool_call_id
 //	images                     images of a message of "user"; other files in words
-//	thoughts                   none go back
+//	thoughts                   thinking, to who made them; the model's template decides which
+//	                           of them the model reads again
 //	tools                      tools, if /api/show says that the model takes some
 //	a schema of the answer     format
 //	the longest answer         options.num_predict
@@ -267,7 +269,7 @@ var usual = model.Shape{"model": model.Scalar, "created_at": model.Scalar, "mess
 func (s *stream) line(data []byte) error {
 	if s.named && !s.over {
 		if said, ok := usual.Text(data); ok {
-			return s.answer.Text(said)
+			return s.text(said)
 		}
 	}
 	var c struct {
@@ -302,8 +304,10 @@ func (s *stream) line(data []byte) error {
 	if err := s.answer.Thought(c.Message.Thinking); err != nil {
 		return err
 	}
-	if err := s.answer.Text(c.Message.Content); err != nil {
-		return err
+	if c.Message.Content != "" || len(c.Message.ToolCalls) > 0 || c.Done {
+		if err := s.text(c.Message.Content); err != nil {
+			return err
+		}
 	}
 	for _, call := range c.Message.ToolCalls {
 		s.answer.New(call.ID, call.Function.Name, string(call.Function.Arguments))
@@ -319,4 +323,14 @@ func (s *stream) line(data []byte) error {
 		return s.answer.End(genai.FinishReasonMaxTokens)
 	}
 	return s.answer.End(genai.FinishReasonStop)
+}
+
+// text takes in text, which ends the thought before it.
+func (s *stream) text(said string) error {
+	if s.answer.Thinking() {
+		if err := s.answer.Sign(""); err != nil {
+			return err
+		}
+	}
+	return s.answer.Text(said)
 }

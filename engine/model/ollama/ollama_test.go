@@ -68,9 +68,15 @@ func TestRequest(t *testing.T) {
 				&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "f", Response: map[string]any{"output": "one"}}},
 					{FunctionResponse: &genai.FunctionResponse{ID: "2", Name: "g", Response: map[string]any{"error": "no"}}}, {InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}},
 					{InlineData: &genai.Blob{MIMEType: "application/pdf", Data: []byte("D")}}}})
-		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"function":{"name":"g","arguments":{}}}]},
-			{"role":"tool","content":"one","tool_name":"f"},{"role":"tool","content":"Error: no","tool_name":"g"},
+		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"f","arguments":{"a":1}}},{"id":"2","function":{"name":"g","arguments":{}}}]},
+			{"role":"tool","content":"one","tool_name":"f","tool_call_id":"1"},{"role":"tool","content":"Error: no","tool_name":"g","tool_call_id":"2"},
 			{"role":"user","content":"[a file of application/pdf with 1 bytes, which this model can't read]","images":["UA=="]}]}`, ""},
+		{"thoughts of its own", shown, func(r *engine.Request) {
+			r.Contents = append(r.Contents, &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
+				{Text: "of another", Thought: true}, {Thought: true, ThoughtSignature: engine.Sign("openai", nil)}, {Text: "a"}}},
+				&genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
+					{Text: "hm", Thought: true, ThoughtSignature: engine.Sign("ollama", nil)}, {Text: "b"}}})
+		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"a"},{"role":"assistant","content":"b","thinking":"hm"}]}`, ""},
 		{"tools", shown, declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{}}}}]}`, ""},
 		{"no tools", talks, declared, `{"tools":null}`, "ollama/m takes no tools"},
 		{"no images", talks, func(r *engine.Request) {
@@ -158,7 +164,17 @@ func TestAnswer(t *testing.T) {
 		reply et.Reply
 		want  string
 	}{
-		{"text and thoughts", lines(`{"message":{"thinking":"hm"}}`, `{"message":{"content":"a"}}`, "", `{"message":{"content":"b"}}`, done), "(hm)ab STOP 10+6"},
+		{"text and thoughts", lines(`{"message":{"thinking":"hm"}}`, `{"message":{"content":"a"}}`, "", `{"message":{"content":"b"}}`, done), "(hm)()ab STOP 10+6"}, // () is the signature
+		{"lines as llama3 has sent them in 2024", lines(`{"model":"llama3","created_at":"2024-05-24T20:26:46.294874Z","message":{"role":"assistant","content":"Why"},"done":false}`,
+			`{"model":"llama3","created_at":"2024-05-24T20:26:46.327411Z","message":{"role":"assistant","content":" so"},"done":false}`,
+			`{"model":"llama3","created_at":"2024-05-24T20:26:47.872905Z","message":{"role":"assistant","content":""},"done_reason":"stop","done":true,"total_duration":1897385625,"load_duration":1631208,"prompt_eval_count":17,"prompt_eval_duration":313560000,"eval_count":50,"eval_duration":1577990000}`),
+			"Why so STOP 17+50"},
+		{"lines as qwen3 has sent them in 2026", lines(`{"model":"qwen3:0.6b","created_at":"2026-10-03T14:11:06.272026855Z","message":{"role":"assistant","content":"","thinking":","},"done":false}`,
+			`{"model":"qwen3:0.6b","created_at":"2026-10-03T14:11:06.282513782Z","message":{"role":"assistant","content":"","thinking":" the"},"done":false}`,
+			`{"model":"qwen3:0.6b","created_at":"2026-10-03T14:11:09.470965502Z","message":{"role":"assistant","content":"2"},"done":false}`,
+			`{"model":"qwen3:0.6b","created_at":"2026-10-03T14:11:09.522402Z","message":{"role":"assistant","content":"","tool_calls":[{"id":"call_etugzc4r","function":{"index":0,"name":"f","arguments":{"n":"10"}}},{"id":"call_0scw2dos","function":{"index":1,"name":"f","arguments":{"n":"11"}}}]},"done":false}`,
+			`{"model":"qwen3:0.6b","created_at":"2026-10-03T14:11:09.6Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":17,"eval_count":50}`),
+			`(,)( the)()2[fcall_etugzc4r:{"n":"10"}][fcall_0scw2dos:{"n":"11"}] STOP 17+50`},
 		{"calls", lines(`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"id":"x","function":{"name":"f","arguments":"{}"}}]}}`, done), `[f:{"a":1}][fx:{}] STOP 10+6`},
 		{"a call as text", lines(`{"message":{"content":"{\"name\":\"f\","}}`, `{"message":{"content":"\"arguments\":{}}"}}`, done), `[f:{}] STOP 10+6`},
 		{"too long", lines(`{"message":{"content":"a"},"done":true,"done_reason":"length"}`), "a MAX_TOKENS 0+0"},

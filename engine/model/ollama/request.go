@@ -32,14 +32,17 @@ type options struct {
 }
 
 type message struct {
-	Role      string     `json:"role"`
-	Content   string     `json:"content"`
-	Images    [][]byte   `json:"images,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"`
-	ToolName  string     `json:"tool_name,omitempty"`
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Thinking   string     `json:"thinking,omitempty"`
+	Images     [][]byte   `json:"images,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolName   string     `json:"tool_name,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
 type toolCall struct {
+	ID       string `json:"id,omitempty"`
 	Function struct {
 		Name      string         `json:"name"`
 		Arguments map[string]any `json:"arguments"`
@@ -89,7 +92,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	sees := about.Can("vision") && !g.provider.Lacks(req.Model, model.Images)
 	for _, said := range protocol.Contents(req, g.client.Redact) {
 		if said.Role == genai.RoleModel {
-			r.Messages = append(r.Messages, assistant(said))
+			r.Messages = append(r.Messages, g.assistant(said))
 		} else {
 			r.Messages = append(r.Messages, user(said, sees)...)
 		}
@@ -101,13 +104,14 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 }
 
 // assistant returns what the model has said.
-func assistant(said *genai.Content) message {
+func (g *Generator) assistant(said *genai.Content) message {
 	m := message{Role: "assistant"}
+	m.Thinking, _ = protocol.Thoughts(said, g.provider.Name)
 	for _, p := range said.Parts {
 		switch {
 		case p == nil || p.Thought:
 		case p.FunctionCall != nil:
-			call := toolCall{}
+			call := toolCall{ID: p.FunctionCall.ID}
 			call.Function.Name, call.Function.Arguments = p.FunctionCall.Name, p.FunctionCall.Args
 			if call.Function.Arguments == nil {
 				call.Function.Arguments = map[string]any{}
@@ -130,7 +134,7 @@ func user(said *genai.Content, sees bool) (all []message) {
 	var texts []string
 	results, rest := protocol.Results(said)
 	for _, r := range results {
-		all = append(all, message{Role: "tool", Content: r.Marked(), ToolName: r.Name})
+		all = append(all, message{Role: "tool", Content: r.Marked(), ToolName: r.Name, ToolCallID: r.ID})
 	}
 	for _, p := range rest {
 		switch {
