@@ -222,9 +222,11 @@ func TestIdle(t *testing.T) {
 		"in the answer":     et.Stalled(et.Streams("a")),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := et.NewServer(reply)
 			defer s.Close()
-			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, Idle: 50 * time.Millisecond})
+			// Seconds, since the request has to arrive in that time, also on a slow machine.
+			g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: s.URL, Idle: 3 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

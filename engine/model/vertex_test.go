@@ -302,29 +302,29 @@ func TestTokenFailures(t *testing.T) {
 // TestTokenSlow gives up a server of tokens that does not answer: after a
 // while, and at once when the request is cancelled.
 func TestTokenSlow(t *testing.T) {
-	arrived := make(chan bool, 8)
-	ts := et.NewTokens()
-	defer ts.Close()
-	ts.Answer = func(_ http.ResponseWriter, r *http.Request) bool {
-		arrived <- true
-		<-r.Context().Done()
-		return true
-	}
-	open := func(connect time.Duration) *model.Genai {
+	open := func(connect time.Duration) (*model.Genai, <-chan bool) {
+		arrived := make(chan bool, 8)
+		ts := et.NewTokens()
+		t.Cleanup(ts.Close)
+		ts.Answer = func(_ http.ResponseWriter, r *http.Request) bool {
+			arrived <- true
+			<-r.Context().Done()
+			return true
+		}
 		g, err := model.NewGenai(model.Options{Vertex: true, Project: "p", Location: "global", BaseURL: "http://127.0.0.1:1",
 			Account: account(ts.User("")), Connect: connect})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { g.Close() })
-		return g
+		return g, arrived
 	}
 	var e *model.Error
-	if _, err := hear(t, open(100*time.Millisecond), ask("q")); !errors.As(err, &e) || e.Kind != model.Unavailable || e.Final || !strings.Contains(e.Message, "no access token for 100ms") {
+	soon, _ := open(100 * time.Millisecond)
+	if _, err := hear(t, soon, ask("q")); !errors.As(err, &e) || e.Kind != model.Unavailable || e.Final || !strings.Contains(e.Message, "no access token for 100ms") {
 		t.Errorf("error %v", err)
 	}
-	<-arrived
-	g := open(time.Hour)
+	g, arrived := open(time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 2)
 	for range 2 { // one fetches, the other waits for it

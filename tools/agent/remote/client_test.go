@@ -106,7 +106,7 @@ func TestCancelled(t *testing.T) {
 			if a, err := c.Ask(t.Context(), "hello again", quiet); err != nil || a.Text != "Hello, again." {
 				t.Errorf("%+v, %v", a, err)
 			}
-			late := client(remote.Config{Server: remote.Server{CardURL: lab.Card()}, Limit: 100 * time.Millisecond})
+			late := client(remote.Config{Server: remote.Server{CardURL: lab.Card()}, Limit: 3 * time.Second})
 			if _, err := late.Ask(t.Context(), "wait", quiet); err == nil || !strings.Contains(err.Error(), "not answered within") {
 				t.Errorf("%v", err)
 			}
