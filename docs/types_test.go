@@ -46,7 +46,6 @@ var large = map[string]string{
 	"gemline/repl/batch.Config":            "",
 	"gemline/repl/internal/line.keys":      "",
 	"gemline/repl/internal/line.source":    "",
-	"gemline/repl/output.Writer":           "",
 	"gemline/repl/report.Config":           "",
 	"gemline/repl/talk.Conversation":       "",
 	"gemline/settings.Key":                 "",

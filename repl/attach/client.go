@@ -129,7 +129,7 @@ func (v *view) heed(m message, ok bool) error {
 		v.Out.Line(output.Warning, "the session is gone, or has dropped this terminal since it read too slowly; gemline attach says what is live")
 		return errOver
 	case m.Type == text:
-		v.Out.Copy([]byte(m.Text))
+		output.ShowCopy(v.Out, []byte(m.Text))
 	case m.Type == hello && m.Info != nil: // it has another id
 		v.conn.Info = *m.Info
 	case m.Type == open:

@@ -4,7 +4,7 @@
 //
 // # Text and labels
 //
-// What goes to a listener is what the session's terminal shows, as [output.Writer.Copy]
+// What goes to a listener is what the session's terminal shows, as [output.ShowCopy]
 // takes it: the listener shows it by a Writer of its own, so that it is safe on every
 // terminal. Prompts and questions are messages beside it.
 //

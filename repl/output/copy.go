@@ -14,7 +14,7 @@ const (
 )
 
 // CopyTo has everything that is shown from here on also go to another terminal by
-// [Writer.Copy], without styles, and without the line ends that are made for the width of
+// [ShowCopy], without styles, and without the line ends that are made for the width of
 // this one. Prompts do not, nor does what [Writer.Terminal] is written.
 func (w *Writer) CopyTo(to func([]byte)) { w.gate.line.copying, w.copyTo = true, to }
 
@@ -28,9 +28,9 @@ func CopiedText(text string) []byte {
 	return []byte(strings.TrimSuffix(Sanitize(text), "\n") + "\n")
 }
 
-// Copy shows a piece of what another Writer has copied. The piece may be anything: it is
+// ShowCopy shows a piece of what another Writer has copied. The piece may be anything: it is
 // text from outside, but for labels that stand where a message may begin.
-func (w *Writer) Copy(b []byte) {
+func ShowCopy(w *Writer, b []byte) {
 	for len(b) > 0 {
 		text, rest, found := bytes.Cut(b, []byte(copiedLabel))
 		w.Text(string(text))

@@ -61,6 +61,21 @@ func (g *gate) take(p []byte) {
 	}
 }
 
+// prose takes in spans whose lines are broken where they don't fit into a width.
+func (g *gate) prose(width int, spans ...Span) {
+	if width < narrowest {
+		width = 0
+	}
+	g.wrap.on, g.wrap.width = true, width
+	for _, s := range spans {
+		g.wrap.flow, g.wrap.hang = s.Flow, s.Hang
+		g.style = s.Style
+		g.take([]byte(s.Text))
+	}
+	g.wrap.on = false
+	g.style = Normal
+}
+
 // known reports whether p begins with a character of which is known how it is shown.
 func known(p []byte) bool {
 	if !utf8.FullRune(p) {

@@ -1,6 +1,10 @@
 package output
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
 
 // A line is the line of the cursor. All shown text passes through it, so that no text from
 // outside begins like a message of the program.
@@ -18,6 +22,28 @@ type line struct {
 	before     rune    // the character before what comes next
 	col        int     // where the cursor is, if a paragraph is broken between words
 	blank      bool    // on the line is nothing but what hangs
+}
+
+// begin begins a message at the start of the line: a label under its name, a colon and a space.
+func (l *line) begin(label Label, name string) {
+	style := l.styles[labelStyle(label)]
+	l.out = append(l.out, style.begin+name+":"+style.end+" "...)
+	l.copy([]byte(copiedLabel + string(label) + copiedText))
+	l.atStart = false
+	l.before = ' '
+	l.col, l.blank = displaywidth.String(name)+2, false
+}
+
+// labelStyle returns how a label looks.
+func labelStyle(l Label) Style {
+	switch l {
+	case Failure:
+		return Bad
+	case Warning, Permission:
+		return Caution
+	default:
+		return Strong
+	}
 }
 
 // place appends what is shown, unless it may be the beginning of a label.

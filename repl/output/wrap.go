@@ -53,22 +53,8 @@ type wrap struct {
 // A word is held back until it is whole. A line that begins by being broken is
 // looked at like any other.
 func (w *Writer) Prose(width int, spans ...Span) {
-	w.prose(width, spans...)
+	w.gate.prose(width, spans...)
 	w.flush()
-}
-
-func (w *Writer) prose(width int, spans ...Span) {
-	if width < narrowest {
-		width = 0
-	}
-	w.gate.wrap.on, w.gate.wrap.width = true, width
-	for _, s := range spans {
-		w.gate.wrap.flow, w.gate.wrap.hang = s.Flow, s.Hang
-		w.gate.style = s.Style
-		w.gate.take([]byte(s.Text))
-	}
-	w.gate.wrap.on = false
-	w.gate.style = Normal
 }
 
 // Width returns how many columns s takes when it is shown.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/clipperhouse/displaywidth"
 )
 
 // Options say how a Writer writes.
@@ -118,29 +116,8 @@ func (w *Writer) Fresh() {
 // Begin starts a message on a fresh line: the label, a colon and a space.
 func (w *Writer) Begin(l Label) {
 	w.Fresh()
-	w.begin(l)
+	w.gate.line.begin(l, w.words.word(l))
 	w.flush()
-}
-
-func (w *Writer) begin(l Label) {
-	ws := w.gate.line.styles[labelStyle(l)]
-	w.gate.line.out = append(w.gate.line.out, ws.begin+w.words.word(l)+":"+ws.end+" "...)
-	w.gate.line.copy([]byte(copiedLabel + string(l) + copiedText))
-	w.gate.line.atStart = false
-	w.gate.line.before = ' '
-	w.gate.line.col, w.gate.line.blank = displaywidth.String(w.words.word(l))+2, false
-}
-
-// labelStyle returns how a label looks.
-func labelStyle(l Label) Style {
-	switch l {
-	case Failure:
-		return Bad
-	case Warning, Permission:
-		return Caution
-	default:
-		return Strong
-	}
 }
 
 // Uncut is an argument of [Writer.Line] that nobody may break: a command that is shown, or is to be
@@ -148,7 +125,7 @@ func labelStyle(l Label) Style {
 type Uncut string
 
 // coded returns a text that was made of args, with what is Uncut among them apart.
-func (w *Writer) coded(text string, args []any) (spans []Span) {
+func coded(text string, args []any, fits func(code string) bool) (spans []Span) {
 	for _, a := range args {
 		code, ok := a.(Uncut)
 		at := strings.Index(text, string(code))
@@ -156,7 +133,7 @@ func (w *Writer) coded(text string, args []any) (spans []Span) {
 			continue
 		}
 		flow := Tight
-		if w.Width(string(code)) > w.columns() { // there is no room for it on any line
+		if !fits(string(code)) { // there is no room for it on any line
 			flow = Exact
 		}
 		spans = append(spans, Span{Text: text[:at]}, Span{Text: string(code), Flow: flow})
@@ -168,10 +145,11 @@ func (w *Writer) coded(text string, args []any) (spans []Span) {
 // Line writes a whole message on a fresh line. Outside text may be among args.
 func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
-	w.begin(l)
+	w.gate.line.begin(l, w.words.word(l))
 	text := fmt.Sprintf(format, args...)
 	if w.columns != nil {
-		w.prose(w.columns(), w.coded(text, args)...)
+		columns := w.columns()
+		w.gate.prose(columns, coded(text, args, func(code string) bool { return w.Width(code) <= columns })...)
 	} else {
 		w.gate.take([]byte(text))
 	}
@@ -229,7 +207,7 @@ func (w *Writer) Item(s Style, line string) {
 		return
 	}
 	w.Fresh()
-	w.prose(w.columns(), Span{Style: s, Text: line, Hang: line[:len(line)-len(strings.TrimLeft(line, " "))]})
+	w.gate.prose(w.columns(), Span{Style: s, Text: line, Hang: line[:len(line)-len(strings.TrimLeft(line, " "))]})
 	w.Fresh()
 }
 
