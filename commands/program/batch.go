@@ -49,10 +49,9 @@ func (r *run) batch(ctx context.Context) (err error) {
 		State: batch.Place{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
 		Key:   batch.Key(r.opts.Paths.Cwd, p.model.resolve(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, shape(r.schema, r.opts.Flags), r.opts.Flags.BatchAPI),
 		Jobs:  r.opts.Flags.Jobs, Unordered: r.opts.Flags.Unordered,
-		Ask: func(ctx context.Context, t batch.Task) error {
-			return r.item(ctx, p,
-				t)
-		}, Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.opts.Flags, it) }, Spent: spent, Refused: refused, Outcome: r.outcome, Tally: r.count,
+		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
+		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.opts.Flags, it) },
+		Errors: batch.Errors{Spent: spent, Refused: refused, Outcome: r.outcome}, Tally: r.count,
 		Out: out, Broken: r.broken, Notify: batch.Notes(r.opts.Env.Process.Stderr, "", r.opts.Flags.Quiet), Quiet: r.opts.Flags.Quiet,
 	}
 	r.count.Cost = p.model.cost

@@ -221,7 +221,8 @@ func (r *run) prepareOutput(managed bool) (err error) {
 func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Reporter {
 	r.broken = func(err error) { stop(unwritten(err)) }
 	out := report.Config{
-		Out: r.opts.Env.Process.Stdout, Err: r.opts.Env.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.Flags.Quiet, Raw: r.opts.Flags.RawOutput, Uncited: r.opts.Settings != nil && !r.opts.Settings.Cite,
+		Out: r.opts.Env.Process.Stdout, Err: r.opts.Env.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.opts.Flags.Quiet,
+		Text: report.Text{Raw: r.opts.Flags.RawOutput, Uncited: r.opts.Settings != nil && !r.opts.Settings.Cite},
 		RunInfo: report.RunInfo{Version: r.opts.Env.Process.Version, Dir: func() string { return r.opts.Paths.Cwd },
 			Mode: r.status.mode, Sandbox: r.status.sandbox, Unused: r.status.notInUse},
 		Schema:    r.schema,
@@ -237,7 +238,7 @@ func (r *run) reporter(managed bool, stop context.CancelCauseFunc) report.Report
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
 	}
-	out.Live = r.opts.Flags.Stream == "token" || r.output == nil && !r.opts.Flags.Quiet && isTerminal(r.opts.Env.Process.Stdout)
+	out.Text.Live = r.opts.Flags.Stream == "token" || r.output == nil && !r.opts.Flags.Quiet && isTerminal(r.opts.Env.Process.Stdout)
 	if r.opts.Flags.Patch || r.opts.Flags.DryRun {
 		out.Collected = r.status.collected
 	}

@@ -50,7 +50,7 @@ func come(t *testing.T, dir string) *Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.Write(encode(message{Type: hello, By: "x"}))
+	c.sock.Write(encode(message{Type: hello, By: "x"}))
 	return c
 }
 
@@ -73,17 +73,17 @@ func TestFirstAnswerCounts(t *testing.T) {
 	n := next(t, one, open).Number
 	next(t, two, open)
 	early := message{Type: said, Text: "typed before"} // as if no question were shown
-	one.Write(encode(early))
+	one.sock.Write(encode(early))
 	if got := next(t, one, late); !strings.Contains(got.Text, "typed before") {
 		t.Errorf("%+v", got)
 	}
-	one.Write(encode(message{Type: said, Number: n - 1, Text: "to another question"}))
+	one.sock.Write(encode(message{Type: said, Number: n - 1, Text: "to another question"}))
 	next(t, one, late)
-	one.Write(encode(message{Type: said, Number: n, Text: "y"}))
+	one.sock.Write(encode(message{Type: said, Number: n, Text: "y"}))
 	if s := <-lines; s.Text != "y" {
 		t.Errorf("%+v", s)
 	}
-	two.Write(encode(message{Type: said, Number: n, Text: "n"}))
+	two.sock.Write(encode(message{Type: said, Number: n, Text: "n"}))
 	if got := next(t, two, late); !strings.Contains(got.Text, "not sent: n") {
 		t.Errorf("%+v", got)
 	}
@@ -251,9 +251,9 @@ func TestNonsense(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SetDeadline(time.Now().Add(5 * time.Second))
-		c.Write([]byte(s))
-		c.CloseWrite()
+		c.sock.SetDeadline(time.Now().Add(5 * time.Second))
+		c.sock.Write([]byte(s))
+		c.sock.CloseWrite()
 		for range c.in {
 		}
 		c.Close()

@@ -17,31 +17,34 @@ import (
 
 // A Conn is the connection to a session.
 type Conn struct {
-	*net.UnixConn
 	Info Info
 
-	in chan message // closed at the end
+	sock *net.UnixConn
+	in   chan message // closed at the end
 }
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.sock.Close() }
 
 // greet hears who is at the other end, soon enough. What follows comes by in.
 func (c *Conn) greet(patience time.Duration) error {
-	if err := sameUser(c.UnixConn); err != nil {
+	if err := sameUser(c.sock); err != nil {
 		return err
 	}
-	c.SetReadDeadline(time.Now().Add(patience))
+	c.sock.SetReadDeadline(time.Now().Add(patience))
 	c.in = make(chan message)
 	first := make(chan error, 1)
 	go func() {
 		defer close(c.in)
 		greeted := false
-		for m, err := range read(c.UnixConn) {
+		for m, err := range read(c.sock) {
 			switch {
 			case greeted && err == nil:
 				c.in <- m
 				continue
 			case err == nil && m.Type == hello && m.Info != nil:
 				c.Info, greeted = *m.Info, true
-				c.SetReadDeadline(time.Time{})
+				c.sock.SetReadDeadline(time.Time{})
 				first <- nil
 				continue
 			case err == nil && m.Type == bye:
@@ -91,7 +94,7 @@ func (t *Terminal) Show(ctx context.Context, c *Conn) error {
 	defer c.Close()
 	r.Quiet(true)
 	v := &view{Terminal: t, conn: c, lines: r}
-	c.Write(encode(message{Type: hello, By: t.Name}))
+	c.sock.Write(encode(message{Type: hello, By: t.Name}))
 	t.Out.Line(output.Info, "attached to the session in %s; Ctrl-D detaches", output.EscapeLine(c.Info.Folder))
 	for err == nil {
 		if v.open == nil {
@@ -120,7 +123,7 @@ type view struct {
 }
 
 // send sends a line of the user's.
-func (v *view) send(m message) { v.conn.Write(encode(m)) }
+func (v *view) send(m message) { v.conn.sock.Write(encode(m)) }
 
 // heed shows what comes of the session; not ok is its end.
 func (v *view) heed(m message, ok bool) error {

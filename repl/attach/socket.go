@@ -84,7 +84,7 @@ func dial(ctx context.Context, dir, id string, patience time.Duration) (*Conn, e
 		if err != nil {
 			return err
 		}
-		c = &Conn{UnixConn: conn.(*net.UnixConn)}
+		c = &Conn{sock: conn.(*net.UnixConn)}
 		return nil
 	})
 	path := filepath.Join(dir, fileOf(id))

@@ -37,9 +37,9 @@ func ExampleRun() {
 		err := batch.Run(context.Background(), batch.Config{
 			Source: batch.Source{Reader: strings.NewReader("first\nsecond\n"), Name: "prompts"},
 			Format: batch.Lines, Jobs: 1, Ask: ask, Out: &out,
-			State:   batch.Place{File: filepath.Join(dir, "state")},
-			Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },
-			Notify:  func(string) {}})
+			State:  batch.Place{File: filepath.Join(dir, "state")},
+			Errors: batch.Errors{Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} }},
+			Notify: func(string) {}})
 		for line := range bytes.Lines(out.Bytes()) {
 			var r struct{ ID, Status, Response string }
 			if json.Unmarshal(line, &r) == nil {

@@ -80,21 +80,10 @@ type Config struct {
 	Schema func(Item) (*report.OutputSchema, error)
 
 	// Service, if not nil, is left the requests of all items, of which each
-	// may make one. Jobs and Spent mean nothing then.
+	// may make one. Jobs and [Errors.Spent] mean nothing then.
 	Service Service
 
-	// Spent, if not nil, reports whether an error of Ask's means that what
-	// the batch as a whole may spend is spent. An item that met it at once
-	// was not begun, and no other is.
-	Spent func(error) bool
-
-	// Refused, if not nil, reports whether an error means that the server would answer
-	// no other item either: the key or the credit is the cause. Nothing more is begun
-	// then, the batch ends with that error, and the next run begins the item again.
-	Refused func(error) bool
-
-	// Outcome classifies an error of Ask's.
-	Outcome func(error) report.Outcome
+	Errors Errors
 
 	// Tally, if not nil, counts what all items take.
 	Tally *tally.Tally
@@ -110,6 +99,22 @@ type Config struct {
 	// Notify tells the user something in a line, beside the answers. It may
 	// be called by several goroutines at once.
 	Notify func(string)
+}
+
+// Errors says what an error of [Config.Ask] means.
+type Errors struct {
+	// Spent, if not nil, reports whether an error means that what
+	// the batch as a whole may spend is spent. An item that met it at once
+	// was not begun, and no other is.
+	Spent func(error) bool
+
+	// Refused, if not nil, reports whether an error means that the server would answer
+	// no other item either: the key or the credit is the cause. Nothing more is begun
+	// then, the batch ends with that error, and the next run begins the item again.
+	Refused func(error) bool
+
+	// Outcome classifies an error.
+	Outcome func(error) report.Outcome
 }
 
 // A runner carries out a batch.
@@ -353,7 +358,7 @@ func (r *runner) known(it Item) (entry, bool) {
 
 // answer carries out an item.
 func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
-	t := Task{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Outcome(err).Reason }}}
+	t := Task{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Errors.Outcome(err).Reason }}}
 	err := it.Err
 	if err == nil && r.Schema != nil {
 		t.Schema, err = r.Schema(it)
@@ -373,14 +378,14 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	if err != nil && ctx.Err() != nil || trial && c.request != nil {
 		return ending{Item: it, entry: e, cut: true, tally: t.Tally}
 	}
-	if err != nil && !fetched && r.Refused != nil && r.Refused(err) {
+	if err != nil && !fetched && r.Errors.Refused != nil && r.Errors.Refused(err) {
 		return ending{Item: it, entry: e, cut: true, end: err, tally: t.Tally}
 	}
-	if err != nil && r.Spent != nil && r.Spent(err) && t.Tally.Tokens() == 0 {
+	if err != nil && r.Errors.Spent != nil && r.Errors.Spent(err) && t.Tally.Tokens() == 0 {
 		return ending{Item: it, entry: e, spent: err}
 	}
 	m.release()
-	return ending{Item: it, entry: sh.finish(it, e, r.Outcome(err)), tally: t.Tally}
+	return ending{Item: it, entry: sh.finish(it, e, r.Errors.Outcome(err)), tally: t.Tally}
 }
 
 // keep keeps the record of an item that has ended, and has it printed.
@@ -409,7 +414,7 @@ func (r *runner) hold(it Item, e entry, err error) {
 	e.attempt--
 	sh := newItemReport(report.Config{Err: io.Discard, Quiet: true})
 	r.sums.held++
-	r.ended(it.Index, sh.finish(it, e, r.Outcome(err)))
+	r.ended(it.Index, sh.finish(it, e, r.Errors.Outcome(err)))
 }
 
 // ended counts an item, and prints it and the items that waited for it.

@@ -69,7 +69,7 @@ func prompts(texts ...string) Source {
 
 func newBatch(source Source) (r *Config, out, notes *told) {
 	out, notes = &told{}, &told{}
-	return &Config{Source: source, Format: Lines, Jobs: 1, Ask: echo, Outcome: outcome, Out: out, Notify: notes.note}, out, notes
+	return &Config{Source: source, Format: Lines, Jobs: 1, Ask: echo, Errors: Errors{Outcome: outcome}, Out: out, Notify: notes.note}, out, notes
 }
 
 // An item as the tests look at it.
@@ -350,7 +350,7 @@ func TestSpent(t *testing.T) {
 			asked += turn.Item.Prompt + ";"
 			return echo(ctx, turn)
 		}
-		r.Spent = func(err error) bool { return errors.Is(err, errHard) }
+		r.Errors.Spent = func(err error) bool { return errors.Is(err, errHard) }
 		err := Run(t.Context(), *r)
 		all := show(t, out)
 		if errors.Is(err, ErrFailed) != (i == 0) || asked != want || len(all) != 4 {
@@ -459,7 +459,7 @@ func TestRefused(t *testing.T) {
 			refusing := true
 			c, out, _ := newBatch(prompts("one", "two", "three", "four", "five", "six"))
 			c.Jobs, c.State.File, c.Tally = jobs, filepath.Join(t.TempDir(), "state"), &tally.Tally{}
-			c.Refused = func(err error) bool { return errors.Is(err, errKey) }
+			c.Errors.Refused = func(err error) bool { return errors.Is(err, errKey) }
 			c.Ask = func(ctx context.Context, task Task) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -484,7 +484,7 @@ func TestRefused(t *testing.T) {
 			}
 			refusing = false
 			c2, out2, notes := newBatch(prompts("one", "two", "three", "four", "five", "six"))
-			c2.State, c2.Ask, c2.Refused = c.State, c.Ask, c.Refused
+			c2.State, c2.Ask, c2.Errors = c.State, c.Ask, c.Errors
 			if err := Run(t.Context(), *c2); err != nil {
 				t.Error(err)
 			}

@@ -172,7 +172,7 @@ func (c *client) submit(ctx context.Context, g *group) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if c.runner.Config.Refused != nil && c.runner.Config.Refused(err) {
+		if c.runner.Errors.Refused != nil && c.runner.Errors.Refused(err) {
 			return err
 		}
 		if refused(err) {

@@ -35,7 +35,7 @@ func (e *extracted) tellText() {
 	if e.text.core.Schema.Schema != nil || text == "" {
 		return
 	}
-	b := newText(&core{Config: Config{Out: e.text.core.Err, Raw: e.text.core.Raw}})
+	b := newText(&core{Config: Config{Out: e.text.core.Err, Text: Text{Raw: e.text.core.Text.Raw}}})
 	b.event(engine.Text{Delta: text})
 	b.end(Outcome{})
 }

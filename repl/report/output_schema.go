@@ -189,7 +189,7 @@ func (c *core) structured(o Outcome) (value json.RawMessage, code *string) {
 	}
 	value, code = c.Schema.met()
 	if code != nil {
-		t := output.UTF8{Raw: c.Raw}
+		t := output.UTF8{Raw: c.Text.Raw}
 		clean := t.All(*code)
 		code = &clean
 	}

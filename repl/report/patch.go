@@ -35,7 +35,7 @@ type patch struct {
 
 func newPatch(c *core) *patch {
 	aside := *c
-	aside.Out, aside.Broken, aside.Live = c.Err, nil, true
+	aside.Out, aside.Broken, aside.Text.Live = c.Err, nil, true
 	if c.Quiet {
 		aside.Out = io.Discard
 	}

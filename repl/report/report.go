@@ -61,9 +61,7 @@ type Config struct {
 	Tally   *tally.Tally // the numbers of the run
 	Now     func() time.Time
 	Quiet   bool // nothing but errors on Err
-	Raw     bool // escape sequences in the model's text stay
-	Uncited bool // what an answer rests on is not told beside its text
-	Live    bool // text is written as it comes, though the answer may begin again
+	Text    Text
 
 	// Collected, if not nil, says that the run changes nothing, and returns
 	// what it would have done. It is called when the run is over.
@@ -87,6 +85,13 @@ type Config struct {
 	// Unwritten, if not nil, returns how a run ends whose last words could
 	// not be written to Out.
 	Unwritten func(error) Outcome
+}
+
+// Text says how the model's text is written.
+type Text struct {
+	Raw     bool // its escape sequences stay
+	Uncited bool // what an answer rests on is not told beside it
+	Live    bool // as it comes, though the answer may begin again
 }
 
 // RunInfo holds the facts about a run for records, beside its events. Each may be
@@ -146,7 +151,7 @@ func New(format string, c Config) Reporter {
 	one := newCore(c)
 	switch {
 	case format == "json":
-		return newReporter(one, &document{core: one, utf8: output.UTF8{Raw: c.Raw}})
+		return newReporter(one, &document{core: one, utf8: output.UTF8{Raw: c.Text.Raw}})
 	case c.Collected != nil:
 		return newReporter(one, newPatch(one))
 	case c.Schema != nil:

@@ -35,7 +35,7 @@ func NewStream(c Config) *Stream {
 // open begins the records.
 func (s *Stream) open(c Config) Reporter {
 	core := newCore(c)
-	s.records = &Records{core: core, utf8: output.UTF8{Raw: c.Raw}}
+	s.records = &Records{core: core, utf8: output.UTF8{Raw: c.Text.Raw}}
 	s.one = newReporter(core, s.records)
 	return s.one
 }

@@ -22,7 +22,7 @@ type textForm struct {
 	back   bool // a carriage return was held back
 }
 
-func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Raw}} }
+func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Text.Raw}} }
 
 // silentStart is the beginning of a form that says nothing at its beginning.
 type silentStart struct{}
@@ -40,14 +40,14 @@ func (t *textForm) event(ev engine.Event) {
 			t.restart()
 		}
 	case engine.Notice:
-		if t.core.Live {
+		if t.core.Text.Live {
 			t.flush()
 		}
 		t.line() // standard error may be the same file
 	case engine.Answered:
 		t.flush()
 	case engine.Cited:
-		if t.core.Uncited {
+		if t.core.Text.Uncited {
 			return
 		}
 		t.line()
@@ -65,7 +65,7 @@ func (t *textForm) event(ev engine.Event) {
 // to where a line begins. A carriage return at the end of s may be half a line
 // end, and is held back.
 func (t *textForm) visible(s string) string {
-	if t.core.Raw {
+	if t.core.Text.Raw {
 		return s
 	}
 	if t.back {
@@ -97,7 +97,7 @@ func escapeReturns(s string) string {
 }
 
 func (t *textForm) say(s string) {
-	if !t.core.Live {
+	if !t.core.Text.Live {
 		t.held.WriteString(s)
 		return
 	}
@@ -159,7 +159,7 @@ func (t *textForm) print(s string) {
 }
 
 func (t *textForm) end(o Outcome) {
-	if o.Failed() && !t.core.Live { // what is held never came to count
+	if o.Failed() && !t.core.Text.Live { // what is held never came to count
 		t.restart()
 	}
 	t.flush()

@@ -56,7 +56,7 @@ func TestText(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench("text", func(r *Config) { r.Quiet, r.Live = test.quiet, test.live })
+			b := newBench("text", func(r *Config) { r.Quiet, r.Text.Live = test.quiet, test.live })
 			b.Begin(Init{})
 			b.see(test.events...)
 			if err := b.Finish(test.outcome); err != nil {
@@ -75,7 +75,7 @@ func TestText(t *testing.T) {
 // Text reaches a reader as it comes, if the report is live, or else when it is
 // known to count.
 func TestTextStreams(t *testing.T) {
-	live := newBench("text", func(r *Config) { r.Live = true })
+	live := newBench("text", func(r *Config) { r.Text.Live = true })
 	held := newBench("text", nil)
 	for i, delta := range []string{"one ", "two", "\n", "three"} {
 		live.see(engine.Text{Delta: delta})
