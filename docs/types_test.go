@@ -42,8 +42,6 @@ var large = map[string]string{
 	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/telemetry.pipeline":    "",
 	"gemline/repl/acp.session":             "",
-	"gemline/repl/internal/line.keys":      "",
-	"gemline/repl/internal/line.source":    "",
 	"gemline/repl/talk.Conversation":       "",
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",

@@ -24,20 +24,20 @@ var commandOps = map[keymap.Command]rune{
 
 // bound returns the length of the key that b begins with, and its op if the user has said
 // what it does. ok is false if nothing is said of it.
-func (k *keys) bound(b []byte) (n int, op rune, ok bool) {
-	if k.keymap.Empty() {
+func (d *decoder) bound(b []byte) (n int, op rune, ok bool) {
+	if d.keymap.Empty() {
 		return 0, 0, false
 	}
 	key, n := keyName(b)
-	if n == 0 || !k.keymap.Binds(key) {
+	if n == 0 || !d.keymap.Binds(key) {
 		return 0, 0, false
 	}
-	if command := k.keymap.Command(key, ""); command != "" {
+	if command := d.keymap.Command(key, ""); command != "" {
 		return n, commandOps[command], true
 	}
-	does := k.ownOp(b[:n])
+	does := d.ownOp(b[:n])
 	for command, op := range commandOps {
-		if op == does && k.keymap.Command(key, command) == "" {
+		if op == does && d.keymap.Command(key, command) == "" {
 			return n, 0, true
 		}
 	}
@@ -45,14 +45,14 @@ func (k *keys) bound(b []byte) (n int, op rune, ok bool) {
 }
 
 // binds reports whether the user has said what the key does that b is.
-func (k *keys) binds(b []byte) bool {
-	_, _, ok := k.bound(b)
+func (d *decoder) binds(b []byte) bool {
+	_, _, ok := d.bound(b)
 	return ok
 }
 
 // ownOp returns the op of a key without the user's map.
-func (k *keys) ownOp(key []byte) rune {
-	own := keys{vi: k.vi}
+func (d *decoder) ownOp(key []byte) rune {
+	own := decoder{vi: d.vi}
 	own.takeKey(key)
 	op, _ := utf8.DecodeRune(own.queue)
 	if op == '\n' {

@@ -44,8 +44,7 @@ func TestBindings(t *testing.T) {
 		"\r": newlineMark, "\n": '\r', "\x1b[13;5u": '\r', "\x18": opEdit, "\x1bOQ": opPrev, "\x1b[12~": opPrev, "\x1bl": opKillAll, "\x0f": opMode,
 		"\x00": opComplete, "å": opUndo, "\x12": 0, "\x19": opYank, "\x1b[B": 0, "\x1b[A": opPrev, "a": 'a', "\x03": 3, "\x1b\r": newlineMark, "\x1b[Z": opMode, "\x0b": opKillRight,
 	} {
-		k := newKeys(nil, func(s string) string { return s })
-		k.keymap = m
+		k := &decoder{keymap: m, pasted: func(s string) string { return s }}
 		k.take([]byte(in))
 		got := []rune(string(k.queue))
 		if want == 0 && len(got) == 0 {
@@ -55,8 +54,7 @@ func TestBindings(t *testing.T) {
 			t.Errorf("%q: %U, not %U; rest %q", in, got, want, k.rest)
 		}
 	}
-	k := newKeys(nil, func(s string) string { return "<" + s + ">" })
-	k.keymap = m
+	k := &decoder{keymap: m, pasted: func(s string) string { return "<" + s + ">" }}
 	k.take([]byte("\x1b[200~a\rb\x1b[201~\x1b"))
 	k.timedOut()
 	if got := string(k.queue); got != "<a\nb>"+string(opRedraw) {

@@ -24,7 +24,7 @@ type cooked struct {
 
 func newCooked(t *terminal) *cooked {
 	c := &cooked{terminal: t}
-	if t.Jobs && t.src.terminal() {
+	if t.Jobs && t.src.tty {
 		t.jobs = newJobs(&t.src.modes, func() bool { return false }, c.resumed)
 	}
 	return c
@@ -83,7 +83,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.terminal.src.hideEcho()
 	}()
 	c.terminal.Config.Out.Prompt(prompt)
-	if c.terminal.src.terminal() && len(c.buf) > 0 && c.shown() {
+	if c.terminal.src.tty && len(c.buf) > 0 && c.shown() {
 		if s, whole := c.typedAhead(); whole {
 			return s, nil
 		}
@@ -92,7 +92,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.over = false
 		return "", io.EOF
 	}
-	if prompt != More || c.terminal.Config.Single || !c.terminal.src.terminal() {
+	if prompt != More || c.terminal.Config.Single || !c.terminal.src.tty {
 		return c.fromTerminal(ctx, prompt)
 	}
 	together := !c.open
@@ -120,7 +120,7 @@ func (c *cooked) showOffered() {
 // returning it. Whole lines of that are kept.
 func (c *cooked) showUnsent() {
 	by := c.terminal.stopped
-	if by == "" || !c.terminal.src.terminal() || c.terminal.Config.Single {
+	if by == "" || !c.terminal.src.tty || c.terminal.Config.Single {
 		return
 	}
 	c.terminal.stopped = ""
@@ -190,14 +190,14 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 			return c.lastLine()
 		}
 		b, err := c.terminal.src.read(ctx)
-		if c.terminal.src.terminal() && longestLine > 0 && len(b) > longestLine {
+		if c.terminal.src.tty && longestLine > 0 && len(b) > longestLine {
 			return "", c.dropLong(ctx)
 		}
 		if err == errResumed {
 			c.reprompt(prompt)
 			continue
 		}
-		if c.terminal.src.terminal() && bytes.ContainsAny(b, "\r\x03\x04") && !c.terminal.src.lines() {
+		if c.terminal.src.tty && bytes.ContainsAny(b, "\r\x03\x04") && !c.terminal.src.lines() {
 			if b, err = rawLine(b); err != nil {
 				return "", err
 			}
@@ -208,7 +208,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		case ctx.Err() != nil:
 			if context.Cause(ctx) == ErrElsewhere {
 				c.terminal.src.typedUnseen()
-			} else if c.terminal.src.terminal() { // the terminal has dropped its input, so we drop ours
+			} else if c.terminal.src.tty { // the terminal has dropped its input, so we drop ours
 				c.buf = nil
 			}
 			return "", context.Cause(ctx)
@@ -220,7 +220,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 
 // entered returns a line as the user meant it.
 func (c *cooked) entered(b []byte) string {
-	if !c.terminal.src.terminal() {
+	if !c.terminal.src.tty {
 		return clean(b)
 	}
 	return typedText(b)
@@ -272,7 +272,7 @@ func tooLong() string {
 func (c *cooked) lastLine() (string, error) {
 	b, ended := c.buf, errors.Is(c.end, io.EOF)
 	c.buf = nil
-	if c.terminal.src.terminal() {
+	if c.terminal.src.tty {
 		c.end = nil // a terminal goes on after Ctrl-D
 		return "", io.EOF
 	}

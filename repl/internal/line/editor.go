@@ -32,8 +32,7 @@ func newEditor(t *terminal) (*editor, error) {
 	e := &editor{terminal: t, pastes: pastes{texts: map[string]string{}}}
 	e.buf.atoms = e.pastes.names
 	e.recall = recall{buf: &e.buf, shown: e.pastes.fold}
-	e.in = newKeys(t.src, e.pastes.pasted)
-	e.in.keymap = t.Keymap
+	e.in = newKeys(t.src, t.Keymap, e.pastes.pasted)
 	e.screen = &screen{w: t.Out.Terminal(), width: func() int { w, _ := e.size(); return w }}
 	if t.Mode.Limited {
 		var err error

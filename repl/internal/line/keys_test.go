@@ -11,15 +11,14 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("abc\x1b[200~x\ry\x1b[201~\r\x1b]0;t\x07"), uint8(3), false)
 	f.Add([]byte("\x1b\x1b[A\x18\x05\x1bOH\x1bdw"), uint8(0), true)
 	f.Fuzz(func(t *testing.T, in []byte, size uint8, vi bool) {
-		k := newKeys(nil, func(s string) string {
+		k := &decoder{vi: vi, pasted: func(s string) string {
 			return "<" + strings.Map(func(r rune) rune {
 				if r == '\n' || r == '\t' {
 					return ' '
 				}
 				return r
 			}, s) + ">"
-		})
-		k.vi = vi
+		}}
 		for rest := in; len(rest) > 0; {
 			n := min(int(size)+1, len(rest))
 			k.take(rest[:n])
@@ -39,8 +38,7 @@ func TestCtrlCBehindHalfASequence(t *testing.T) {
 	for _, before := range []string{"", "abc", "\x1b", "\x1b\x1b", "\x1bO", "\x1b[", "\x1b[1;5", "\x1b]0;title", "\x1bPreport", "\x1b_x", "\x18",
 		"\xe2\x82", "\x1b[200~", "\x1b[200~a paste\nof two lines", "\x1b[200~x\x1b[201", "a\rb"} {
 		for _, vi := range []bool{false, true} {
-			k := newKeys(nil, func(s string) string { return s })
-			k.vi = vi
+			k := &decoder{vi: vi, pasted: func(s string) string { return s }}
 			k.take([]byte(before))
 			k.take([]byte("\x03"))
 			if !bytes.HasSuffix(k.queue, []byte("\x03")) || k.pasting {

@@ -27,7 +27,7 @@ func (s *source) passthrough(use func(Connect)) (unread []byte) {
 		if err := s.resemble(theirs); err != nil {
 			return nil, err
 		}
-		s.size(ours)
+		resize(ours, s.file)
 		if err := s.modes.change(passthroughMode); err != nil {
 			return nil, err
 		}
@@ -49,9 +49,9 @@ func (s *source) resemble(tty *os.File) error {
 	return unix.IoctlSetTermios(int(tty.Fd()), setTermios, t)
 }
 
-// size gives the terminal whose other end is ours the size of s's.
-func (s *source) size(ours *os.File) {
-	size, err := unix.IoctlGetWinsize(int(s.file.Fd()), unix.TIOCGWINSZ)
+// resize gives the terminal whose other end is ours the size of another one.
+func resize(ours, like *os.File) {
+	size, err := unix.IoctlGetWinsize(int(like.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (s *source) pass(ours *os.File) (stop func()) {
 		for {
 			select {
 			case <-resized:
-				s.size(ours)
+				resize(ours, s.file)
 			case <-ctx.Done():
 				return
 			}

@@ -170,8 +170,7 @@ func TestUnmarkedPasteEnds(t *testing.T) {
 		"an Enter behind half of it": {[]string{"one\rtwo", "", "\r", ""}, "(one|two)\r"},
 		"an empty line":              {[]string{"one\r\r", ""}, "one\r\r"},
 	} {
-		k := newKeys(nil, func(s string) string { return "(" + strings.ReplaceAll(s, "\n", "|") + ")" })
-		k.expectUnmarkedPaste(true)
+		k := &decoder{unmarked: unmarkedPaste{expected: true}, pasted: func(s string) string { return "(" + strings.ReplaceAll(s, "\n", "|") + ")" }}
 		for _, b := range tt.take {
 			if b == "" {
 				k.timedOut()

@@ -68,7 +68,7 @@ func New(c Config) (*Reader, error) {
 		}
 	}
 	t := &terminal{Config: c, src: src, wake: func() {}}
-	if !c.Mode.Smart || c.NoEcho || c.Screen == nil || !src.terminal() {
+	if !c.Mode.Smart || c.NoEcho || c.Screen == nil || !src.tty {
 		return &Reader{t, newCooked(t)}, nil
 	}
 	e, err := newEditor(t)
@@ -86,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
 	defer r.terminal.deferred.show()
-	g := multiline{typed: r.terminal.src.terminal(),
+	g := multiline{typed: r.terminal.src.tty,
 		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
 		more: func(first string) ([]string, error) {
 			lines, err := r.by.pasted(ctx, first)
@@ -112,7 +112,7 @@ func (r *Reader) Pasted() []string { return r.terminal.inserted }
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
 	defer r.terminal.deaf()()
-	if r.terminal.src.terminal() {
+	if r.terminal.src.tty {
 		r.terminal.src.awaitForeground(r.terminal.jobs)
 		r.drop()
 	}
@@ -121,7 +121,7 @@ func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
 
 // Secret is Ask for what must not be shown, such as a key.
 func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
-	if !r.terminal.src.terminal() {
+	if !r.terminal.src.tty {
 		return r.by.line(ctx, question, true)
 	}
 	defer r.terminal.deaf()()
@@ -158,7 +158,7 @@ func (r *Reader) drop() {
 // until it returns. Where the platform or the input does not allow that, Through returns false
 // without calling use. Keys that the command leaves unread count as typed ahead.
 func (r *Reader) Through(use func(Connect)) bool {
-	if !canTimeOut || !r.terminal.src.terminal() {
+	if !canTimeOut || !r.terminal.src.tty {
 		return false
 	}
 	defer r.terminal.deaf()()

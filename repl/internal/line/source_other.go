@@ -17,7 +17,13 @@ type source struct {
 	tty   bool
 	modes modes
 	chunk []byte
+	waker waker
 }
+
+// A waker does nothing.
+type waker struct{}
+
+func (waker) wake() {}
 
 // modes are the modes of a terminal.
 type modes struct{ restored func() }
@@ -33,9 +39,7 @@ func newSource(f *os.File) (*source, error) {
 	return &source{file: f, tty: term.IsTerminal(int(f.Fd())), chunk: make([]byte, 64<<10)}, nil
 }
 
-func (s *source) terminal() bool        { return s.tty }
 func (s *source) close() error          { s.modes.restore(); return nil }
-func (s *source) wake()                 {}
 func (s *source) resume()               {}
 func (s *source) typedUnseen()          {}
 func (s *source) expect()               {}

@@ -26,7 +26,7 @@ type source struct {
 	own     bool // in was opened here
 	tty     bool
 	modes   modes
-	waker   [2]int // a pipe; a byte in it ends the waiting
+	waker   waker
 	chunk   []byte
 	echoing *unix.Termios // the modes before echoOff, nil if it was not called
 
@@ -42,26 +42,19 @@ func newSource(f *os.File) (*source, error) {
 	if s.tty = term.IsTerminal(s.in); s.tty {
 		s.in, s.own = reopen(s.in)
 	}
-	if err := unix.Pipe(s.waker[:]); err != nil {
+	var err error
+	if s.waker, err = newWaker(); err != nil {
 		return nil, err
-	}
-	for _, fd := range s.waker {
-		unix.CloseOnExec(fd)
-		if err := unix.SetNonblock(fd, true); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
 	}
 	return s, nil
 }
-
-func (s *source) terminal() bool { return s.tty }
 
 func (s *source) close() error {
 	s.restore()
 	if s.own {
 		unix.Close(s.in)
 	}
-	return errors.Join(unix.Close(s.waker[0]), unix.Close(s.waker[1]))
+	return s.waker.close()
 }
 
 // echoOff has the terminal show nothing of what is typed, until restore.
@@ -90,10 +83,7 @@ func (s *source) restore() {
 	}
 }
 
-// wake ends a read that waits.
-func (s *source) wake() { unix.Write(s.waker[1], []byte{0}) }
-
-// errWoken is returned by wait when wake was called, and errResumed by read
+// errWoken is returned by wait when the waker was called, and errResumed by read
 // when the program was stopped in the meantime.
 var (
 	errWoken   = errors.New("woken")
@@ -103,7 +93,7 @@ var (
 // resume tells whoever reads that the program goes on after a stop.
 func (s *source) resume() {
 	s.resumed.Store(true)
-	s.wake()
+	s.waker.wake()
 }
 
 // expect forgets a stop that came before.
@@ -120,11 +110,11 @@ const noLimit = -time.Millisecond
 // over.
 func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, error) {
 	woken := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { s.wake(); close(woken) })
+	stop := context.AfterFunc(ctx, func() { s.waker.wake(); close(woken) })
 	defer func() {
 		if !stop() {
 			<-woken
-			s.drainWaker()
+			s.waker.drain()
 		}
 	}()
 	for {
@@ -162,7 +152,7 @@ func (s *source) wait(limit int) ([]byte, error) {
 		return nil, nil
 	}
 	if fds[1].Revents != 0 {
-		s.drainWaker()
+		s.waker.drain()
 		return nil, errWoken
 	}
 	if fds[0].Revents&unix.POLLNVAL != 0 {
@@ -178,16 +168,6 @@ func (s *source) wait(limit int) ([]byte, error) {
 		return nil, io.EOF
 	}
 	return s.chunk[:n], nil
-}
-
-// drainWaker empties the waker.
-func (s *source) drainWaker() {
-	var b [16]byte
-	for {
-		if n, err := unix.Read(s.waker[0], b[:]); n <= 0 || err != nil {
-			return
-		}
-	}
 }
 
 // echoes reports whether the terminal shows what is typed, and so the end of
