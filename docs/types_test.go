@@ -42,7 +42,6 @@ var large = map[string]string{
 	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/telemetry.pipeline":    "",
 	"gemline/repl/acp.session":             "",
-	"gemline/repl/talk.Conversation":       "",
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",
 	"gemline/settings.Settings":            "a field for each setting",

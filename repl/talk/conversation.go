@@ -113,12 +113,12 @@ func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 		if m, ok := c.inbox.next(); ok {
 			if quit := c.turn(ctx, m); quit {
 				c.abandon(errStopped)
-				return c.verdict()
+				return c.inbox.verdict(c.last)
 			}
 			continue
 		}
 		if c.inbox.ended {
-			return c.verdict()
+			return c.inbox.verdict(c.last)
 		}
 		select {
 		case l, ok := <-c.inbox.lines:
@@ -135,21 +135,6 @@ func (c *Conversation) open(ctx context.Context) {
 	}
 }
 
-// verdict returns the error of a conversation whose input has ended. If it
-// ended in a panic, that goes on here, behind the results of all messages.
-func (c *Conversation) verdict() error {
-	c.inbox.panic.Raise()
-	switch lost := c.inbox.lost; {
-	case c.last != nil:
-		return c.last
-	case lost == 1:
-		return &input.Error{Message: "a line of the input could not be used; a record of the type error says why"}
-	case lost > 1:
-		return &input.Error{Message: fmt.Sprintf("%d lines of the input could not be used; records of the type error say why", lost)}
-	}
-	return nil
-}
-
 // abandon ends the messages that wait, so that each has its result.
 func (c *Conversation) abandon(cause error) error {
 	for m, ok := c.inbox.next(); ok; m, ok = c.inbox.next() {
@@ -162,7 +147,7 @@ func (c *Conversation) abandon(cause error) error {
 func (c *Conversation) drop(m userMessage, cause error) {
 	c.turns++
 	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{},
-		denied: c.denied()}, 0, c.outcome(cause))
+		denied: denied(c.Stream)}, 0, c.outcome(cause))
 }
 
 // heed takes a line of the input into account; not ok is its end.
@@ -216,7 +201,12 @@ func (c *Conversation) stop(l line, m cancelMessage) {
 	}
 	w, ok := c.inbox.remove(m.ID)
 	if !ok {
-		w, ok = c.withdraw(m.ID)
+		var hint line
+		hint, ok = c.now.withdraw(m.ID, func(id string) bool { return c.Steering.Hints().Drop(id) })
+		if ok {
+			c.inbox.done(hint)
+			w = hint.Message.(userMessage)
+		}
 	}
 	switch {
 	case ok && c.begun:
@@ -234,7 +224,7 @@ func (c *Conversation) stop(l line, m cancelMessage) {
 func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: c.denied(),
+	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: denied(c.Stream),
 		counts: map[string]int{},
 		tally:  &tally.Tally{Class: c.Tally.Class, Cost: c.Tally.Cost}}
 	c.now = t

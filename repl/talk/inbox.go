@@ -3,11 +3,13 @@ package talk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
 
 	"gemline/engine/parallel"
+	"gemline/repl/input"
 )
 
 // How much a client may send ahead. What goes beyond is refused instead of left
@@ -141,4 +143,20 @@ func (b *inbox) take(at int) userMessage {
 	b.waiting = slices.Delete(b.waiting, at, at+1)
 	b.done(l)
 	return l.Message.(userMessage)
+}
+
+// verdict returns the error of a conversation whose input has ended, which is that of its last
+// turn if there is one. If the input ended in a panic, that goes on here, behind the results of
+// all messages.
+func (b *inbox) verdict(last error) error {
+	b.panic.Raise()
+	switch {
+	case last != nil:
+		return last
+	case b.lost == 1:
+		return &input.Error{Message: "a line of the input could not be used; a record of the type error says why"}
+	case b.lost > 1:
+		return &input.Error{Message: fmt.Sprintf("%d lines of the input could not be used; records of the type error say why", b.lost)}
+	}
+	return nil
 }

@@ -29,7 +29,8 @@ func (c *Conversation) Approve(ctx context.Context, p engine.Proposal) (engine.A
 	var q *openQuestion
 	t.desk.Do(func() {
 		if !c.inbox.ended {
-			q = c.pose(t, p)
+			q = t.pose(p)
+			c.Stream.Add(func(r *report.Records) { ask(r, q) })
 		}
 	})
 	if q == nil {
@@ -47,17 +48,16 @@ func (c *Conversation) Approve(ctx context.Context, p engine.Proposal) (engine.A
 	}
 }
 
-// pose puts a question to the client. A question that follows another about the
+// pose opens a question. A question that follows another about the
 // same call has an id of its own, so that no answer to the one before can be
 // meant for it.
-func (c *Conversation) pose(t *runningTurn, p engine.Proposal) *openQuestion {
+func (t *runningTurn) pose(p engine.Proposal) *openQuestion {
 	q := &openQuestion{id: output.Valid(p.ID), p: p, reply: make(chan engine.Answer, 1)}
 	t.counts[q.id]++
 	if n := t.counts[q.id]; n > 1 {
 		q.id = fmt.Sprintf("%s#%d", q.id, n)
 	}
 	t.open = q
-	c.Stream.Add(func(r *report.Records) { ask(r, q) })
 	return q
 }
 
@@ -76,12 +76,6 @@ func (c *Conversation) reply(l line, id string, read func(*openQuestion) (a engi
 	}
 	t.open.reply <- a
 	t.open = nil
-}
-
-// isOpen reports whether the question of an id is.
-func (c *Conversation) isOpen(id string) bool {
-	t, q := c.now, c.consent
-	return id != "" && (t != nil && t.open != nil && t.open.id == id || q != nil && q.id == id)
 }
 
 // approval returns the answer that m is to q.

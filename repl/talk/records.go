@@ -112,8 +112,8 @@ type option struct {
 }
 
 // denied returns how many calls were denied so far.
-func (c *Conversation) denied() (n int) {
-	c.Stream.Add(func(r *report.Records) { n = len(r.Denied()) })
+func denied(s *report.Stream) (n int) {
+	s.Add(func(r *report.Records) { n = len(r.Denied()) })
 	return n
 }
 
@@ -234,7 +234,8 @@ func (c *Conversation) complain(l line, id, problem string) {
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)
 	}
-	open := c.isOpen(id)
+	t, q := c.now, c.consent
+	open := id != "" && (t != nil && t.open != nil && t.open.id == id || q != nil && q.id == id)
 	if open {
 		problem += "; the question is still open"
 	}

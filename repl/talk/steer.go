@@ -37,22 +37,20 @@ func (c *Conversation) steers(l line, m userMessage) bool {
 	return true
 }
 
-// withdraw takes back the hint of an id, unless the model has been told it.
-func (c *Conversation) withdraw(id string) (m userMessage, ok bool) {
-	t := c.now
+// withdraw takes back the hint of an id, unless drop says that the model has been told it.
+func (t *runningTurn) withdraw(id string, drop func(hint string) bool) (l line, ok bool) {
 	if t == nil || id == "" {
-		return m, false
+		return l, false
 	}
 	at := slices.IndexFunc(t.hints, func(l line) bool {
-		return l.Message.(userMessage).ID == id && c.Steering.Hints().Drop(strconv.Itoa(l.Number))
+		return l.Message.(userMessage).ID == id && drop(strconv.Itoa(l.Number))
 	})
 	if at < 0 {
-		return m, false
+		return l, false
 	}
-	l := t.hints[at]
+	l = t.hints[at]
 	t.hints = slices.Delete(t.hints, at, at+1)
-	c.inbox.done(l)
-	return l.Message.(userMessage), true
+	return l, true
 }
 
 // steered ends the messages that were hints for a turn: those that came too late for it
@@ -69,7 +67,7 @@ func (c *Conversation) steered(t *runningTurn, o report.Outcome) {
 			continue
 		}
 		c.result(&runningTurn{userMessage: l.Message.(userMessage), number: t.number,
-			tally: &tally.Tally{}, denied: c.denied(), hinted: true}, 0, o)
+			tally: &tally.Tally{}, denied: denied(c.Stream), hinted: true}, 0, o)
 		c.inbox.done(l)
 	}
 	c.inbox.waiting = append(waiting, c.inbox.waiting...)
