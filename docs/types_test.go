@@ -41,7 +41,6 @@ var large = map[string]string{
 	"gemline/engine/policy.Rule":           "",
 	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/telemetry.pipeline":    "",
-	"gemline/repl/acp.session":             "",
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",
 	"gemline/settings.Settings":            "a field for each setting",

@@ -34,7 +34,7 @@ func (h *session) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	}
 	var more []protocol.ToolCallContent
 	if lines := question.FactLines(p); len(lines) > 0 {
-		more = h.text(strings.Join(lines, "\n"))
+		more = h.view.text(strings.Join(lines, "\n"))
 	}
 	return h.request(ctx, p, question.Title(p)+question.Rights(p), more, h.choices(p))
 }
@@ -94,14 +94,14 @@ func (h *session) request(ctx context.Context, p engine.Proposal, title string,
 		p.ID = fmt.Sprintf("%s__asked_%d", p.ID, h.view.beside)
 		defer func() {
 			delete(h.view.calls, p.ID)
-			h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+			h.view.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
 				ToolCallId: protocol.ToolCallId(p.ID), Status: new(protocol.ToolCallStatusCompleted)})
 		}()
 	}
-	if c := h.call(p.ID); c.args == nil {
+	if c := h.view.call(p.ID); c.args == nil {
 		c.args = p.Args
 	}
-	h.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail,
+	h.view.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail,
 		Paths: p.Intent.Paths, Edit: p.Intent.Edit, Plan: p.Intent.Plan}, protocol.ToolCallStatusPending, more)
 	offered := make([]protocol.PermissionOption, len(options))
 	for i, o := range options {
@@ -116,10 +116,10 @@ func (h *session) request(ctx context.Context, p engine.Proposal, title string,
 		} `json:"outcome"`
 	}
 	err := h.client.conn.Call(ctx, protocol.ClientMethodSessionRequestPermission,
-		protocol.RequestPermissionRequest{SessionId: h.id, Options: offered,
+		protocol.RequestPermissionRequest{SessionId: h.view.id, Options: offered,
 			ToolCall: protocol.ToolCallUpdate{ToolCallId: protocol.ToolCallId(p.ID),
-				Title: new(h.line(title)), Kind: &kind, Status: &status, Content: append(h.detail(p.Intent, kind), more...),
-				Locations: locations(p.Intent), RawInput: h.input(p.Args)}}, &said)
+				Title: new(h.view.line(title)), Kind: &kind, Status: &status, Content: append(h.view.detail(p.Intent, kind), more...),
+				Locations: locations(p.Intent), RawInput: h.view.input(p.Args)}}, &said)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -161,7 +161,7 @@ func (h *session) questions(ctx context.Context, p engine.Proposal) (engine.Answ
 				Name: output.EscapeLine(w)}, engine.Replied{Replies: []string{w}}})
 		}
 		options = append(options, option{protocol.PermissionOption{Kind: protocol.PermissionOptionKindRejectOnce, OptionId: "cancel", Name: "No answer"}, nil})
-		a, err := h.request(ctx, p, q.Text, h.text(output.Escape(strings.TrimSpace(strings.Join(about, "\n")))), options)
+		a, err := h.request(ctx, p, q.Text, h.view.text(output.Escape(strings.TrimSpace(strings.Join(about, "\n")))), options)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +196,7 @@ func (h *session) editor(can capabilities) (ed workspace.Editor) {
 		ed.Read = func(path string) (string, error) {
 			var said struct{ Content *string }
 			err := call(protocol.ClientMethodFsReadTextFile,
-				protocol.ReadTextFileRequest{SessionId: h.id, Path: path}, &said)
+				protocol.ReadTextFileRequest{SessionId: h.view.id, Path: path}, &said)
 			if err == nil && said.Content == nil {
 				err = errors.New("the editor has answered without a content")
 			}
@@ -209,7 +209,7 @@ func (h *session) editor(can capabilities) (ed workspace.Editor) {
 	if can.Fs.WriteTextFile {
 		ed.Write = func(path, text string) error {
 			return call(protocol.ClientMethodFsWriteTextFile,
-				protocol.WriteTextFileRequest{SessionId: h.id, Path: path, Content: text}, nil)
+				protocol.WriteTextFileRequest{SessionId: h.view.id, Path: path, Content: text}, nil)
 		}
 	}
 	return ed

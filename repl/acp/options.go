@@ -139,7 +139,7 @@ func (h *session) tellMode() {
 	h.told = now
 	h.mu.Unlock()
 	if was != now {
-		h.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
+		h.view.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
 			CurrentModeId: protocol.SessionModeId(now)})
 	}
 }
@@ -156,7 +156,7 @@ func (h *session) tellCommands() {
 	h.known = string(b)
 	h.mu.Unlock()
 	if was != string(b) {
-		h.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
+		h.view.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
 			AvailableCommands: all})
 	}
 }

@@ -12,8 +12,10 @@ import (
 	protocol "github.com/coder/acp-go-sdk"
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/engine/steer"
 	"gemline/repl/output"
+	"gemline/repl/report"
 	"gemline/tools/mcp/rpc"
 )
 
@@ -54,7 +56,7 @@ func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 // queued has something wait for its turn, and answers when it is over.
 func (h *session) queued(ctx context.Context, one *prompt) (any, error) {
 	one.done = make(chan struct{})
-	one.ctx, one.cancel = context.WithCancel(h.ctx)
+	one.ctx, one.cancel = context.WithCancel(h.view.ctx)
 	stop := context.AfterFunc(ctx, one.cancel) // the request was given up
 	if err := h.enter(one); err != nil {
 		stop()
@@ -187,7 +189,7 @@ func (h *session) running() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
-		return h.ctx
+		return h.view.ctx
 	}
 	return h.queue[0].ctx
 }
@@ -232,7 +234,7 @@ func (h *session) converse(p *prompt) (failure error) {
 	if p.text != "" {
 		said, err := h.talk.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
 		if err != nil && p.ctx.Err() == nil && !errors.Is(err, context.Canceled) { // a command's, for the user to read
-			h.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
+			h.view.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
 			return nil
 		}
 		if err != nil || len(said) == 0 {
@@ -248,4 +250,53 @@ func (h *session) converse(p *prompt) (failure error) {
 		h.show(ev)
 	}
 	return failure
+}
+
+// show tells the editor what happens.
+func (h *session) show(ev engine.Event) {
+	h.talk.Tally.Observe(ev, time.Now())
+	h.view.count.add(ev)
+	agent, ev := engine.Source(ev)
+	switch ev := ev.(type) {
+	case engine.Text:
+		if agent == "" {
+			h.view.say(ev.Delta)
+		}
+	case engine.Thought:
+		if agent == "" {
+			h.view.chunk("agent_thought_chunk", ev.Delta)
+		}
+	case engine.Called:
+		h.view.calls[ev.ID] = &call{args: ev.Args}
+	case engine.Started:
+		h.view.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
+	case engine.Output:
+		h.view.printed(ev)
+	case engine.Finished:
+		h.view.finish(ev, agent)
+	case engine.Checked:
+		h.view.checked(ev)
+	case engine.Retry:
+		h.view.note(report.RetryText(ev))
+		if ev.Restart && agent == "" {
+			h.view.say("\n\n(The answer broke off. It begins again.)\n\n")
+		}
+	case engine.Notice:
+		if g := (*steer.Given)(nil); errors.As(ev.Cause, &g) {
+			h.given(g)
+		}
+		said := ev.Text
+		if agent != "" {
+			said = agent + ": " + said
+		}
+		if ev.Info {
+			h.view.note(said)
+		} else {
+			h.view.warn(said)
+		}
+	case engine.Cited:
+		if list := sources(ev); agent == "" && list != "" {
+			h.view.say(list)
+		}
+	}
 }

@@ -17,9 +17,7 @@ import (
 // A session is a session that an editor has begun.
 type session struct {
 	client *client
-	id     protocol.SessionId
 	talk   *Conversation
-	ctx    context.Context // of the session
 	end    context.CancelFunc
 	view   view
 
@@ -58,9 +56,9 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 			return nil, err
 		}
 		if m.Method == protocol.AgentMethodSessionLoad {
-			h.replay(ctx)
+			h.view.replay(ctx)
 		}
-		said := protocol.NewSessionResponse{SessionId: h.id, Modes: h.modes(), Models: h.models(),
+		said := protocol.NewSessionResponse{SessionId: h.view.id, Modes: h.modes(), Models: h.models(),
 			ConfigOptions: h.options()}
 		var answer any = said
 		if !fresh {
@@ -73,8 +71,8 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 
 // beginSession begins the requested session.
 func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, error) {
-	h := &session{client: c, id: protocol.SessionId(w.Session), view: view{calls: map[string]*call{}}}
-	h.ctx, h.end = context.WithCancel(c.ctx)
+	h := &session{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}}}
+	h.view.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	_, open := c.sessions[w.Session]
 	full := len(c.sessions)+c.opening >= mostSessions
@@ -91,10 +89,10 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, 
 		h.end()
 		return nil, rpc.Errorf(rpc.Busy, "%d sessions are open, which are all that may be; session/close closes one", mostSessions)
 	}
-	w.Approver, w.Notify, w.Show = h, h.warn, h.show
-	w.Tell = h.note
+	w.Approver, w.Notify, w.Show = h, h.view.warn, h.show
+	w.Tell = h.view.note
 	w.Write = func(text string) {
-		h.say(strings.ReplaceAll(output.Escape(text), "\n",
+		h.view.say(strings.ReplaceAll(output.Escape(text), "\n",
 			"  \n"))
 	} // or Markdown makes one line of all
 	talk, err := c.Begin(ctx, w)
@@ -109,7 +107,7 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, 
 		h.end()
 		return nil, c.failed(err)
 	}
-	h.talk, h.id = talk, protocol.SessionId(talk.ID)
+	h.talk, h.view.talk, h.view.id = talk, talk, protocol.SessionId(talk.ID)
 	h.told = h.mode().Now()
 	c.sessions[talk.ID] = h
 	return h, nil
@@ -146,8 +144,8 @@ func (c *client) close(_ context.Context, m *rpc.Message) (any, error) {
 			one.wait(c.ctx)
 		}
 		c.mu.Lock()
-		mine := c.sessions[string(h.id)] == h
-		delete(c.sessions, string(h.id))
+		mine := c.sessions[string(h.view.id)] == h
+		delete(c.sessions, string(h.view.id))
 		c.mu.Unlock()
 		if mine {
 			h.end()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,12 +18,16 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/question"
-	"gemline/repl/report"
 )
 
-// A view is what an editor was shown of the prompt that is worked on. It belongs to the
-// goroutine that works on it.
+// A view is what an editor is shown of a session. What it was shown of the prompt that is
+// worked on belongs to the goroutine that works on it.
 type view struct {
+	client *client
+	id     protocol.SessionId
+	talk   *Conversation
+	ctx    context.Context // of the session
+
 	calls map[string]*call
 	count *spent
 
@@ -51,11 +54,11 @@ const (
 )
 
 // update tells the editor something of the session.
-func (h *session) update(what any) {
-	h.client.conn.Notify(h.ctx, protocol.ClientMethodSessionUpdate, struct {
+func (v *view) update(what any) {
+	v.client.conn.Notify(v.ctx, protocol.ClientMethodSessionUpdate, struct {
 		Session protocol.SessionId `json:"sessionId"`
 		Update  any                `json:"update"`
-	}{h.id, what})
+	}{v.id, what})
 }
 
 // A chunk is a piece of what somebody says.
@@ -68,72 +71,23 @@ type chunk struct {
 func words(s string) any { return protocol.ContentBlockText{Type: "text", Text: s} }
 
 // say tells the editor something as the model's answer.
-func (h *session) say(s string) { h.chunk("agent_message_chunk", s) }
+func (v *view) say(s string) { v.chunk("agent_message_chunk", s) }
 
 // note tells the editor something beside the answer.
-func (h *session) note(s string) { h.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
+func (v *view) note(s string) { v.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
 
 // warn tells the editor what is odd.
-func (h *session) warn(s string) { h.note("warning: " + s) }
+func (v *view) warn(s string) { v.note("warning: " + s) }
 
-func (h *session) chunk(what, s string) {
-	if s = h.client.plain(s); s != "" {
-		h.update(chunk{what, words(s)})
+func (v *view) chunk(what, s string) {
+	if s = v.client.plain(s); s != "" {
+		v.update(chunk{what, words(s)})
 	}
 }
 
 // line returns a text as a title.
-func (h *session) line(s string) string {
-	return output.EscapeLine(text.OneLine(h.client.plain(s), longestTitle))
-}
-
-// show tells the editor what happens.
-func (h *session) show(ev engine.Event) {
-	h.talk.Tally.Observe(ev, time.Now())
-	h.view.count.add(ev)
-	agent, ev := engine.Source(ev)
-	switch ev := ev.(type) {
-	case engine.Text:
-		if agent == "" {
-			h.say(ev.Delta)
-		}
-	case engine.Thought:
-		if agent == "" {
-			h.chunk("agent_thought_chunk", ev.Delta)
-		}
-	case engine.Called:
-		h.view.calls[ev.ID] = &call{args: ev.Args}
-	case engine.Started:
-		h.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
-	case engine.Output:
-		h.printed(ev)
-	case engine.Finished:
-		h.finish(ev, agent)
-	case engine.Checked:
-		h.checked(ev)
-	case engine.Retry:
-		h.note(report.RetryText(ev))
-		if ev.Restart && agent == "" {
-			h.say("\n\n(The answer broke off. It begins again.)\n\n")
-		}
-	case engine.Notice:
-		if g := (*steer.Given)(nil); errors.As(ev.Cause, &g) {
-			h.given(g)
-		}
-		said := ev.Text
-		if agent != "" {
-			said = agent + ": " + said
-		}
-		if ev.Info {
-			h.note(said)
-		} else {
-			h.warn(said)
-		}
-	case engine.Cited:
-		if list := sources(ev); agent == "" && list != "" {
-			h.say(list)
-		}
-	}
+func (v *view) line(s string) string {
+	return output.EscapeLine(text.OneLine(v.client.plain(s), longestTitle))
 }
 
 // sources lists what an answer rests on.
@@ -159,19 +113,19 @@ func kindOf(k engine.Kind) protocol.ToolKind {
 }
 
 // call returns what is known of a call.
-func (h *session) call(id string) *call {
-	c := h.view.calls[id]
+func (v *view) call(id string) *call {
+	c := v.calls[id]
 	if c == nil {
 		c = &call{}
-		h.view.calls[id] = c
+		v.calls[id] = c
 	}
 	return c
 }
 
 // begin shows that a call begins, or waits for an answer, with what it will do.
-func (h *session) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
+func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
 	more []protocol.ToolCallContent) {
-	c := h.call(id)
+	c := v.call(id)
 	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
 		return
 	}
@@ -182,32 +136,32 @@ func (h *session) begin(id, name, agent string, in engine.Intent, status protoco
 	if agent != "" {
 		title = agent + ": " + title
 	}
-	kind := kindOf(h.talk.Kind(name, c.args))
-	content := append(h.detail(in, kind), more...)
+	kind := kindOf(v.talk.Kind(name, c.args))
+	content := append(v.detail(in, kind), more...)
 	var meta map[string]any
-	if h.client.can.shows && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusInProgress {
+	if v.client.can.shows && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusInProgress {
 		c.runs = true
 		content = append(content, protocol.ToolCallContent{Terminal: &protocol.ToolCallContentTerminal{Type: "terminal", TerminalId: id}})
 		meta = map[string]any{"terminal_info": map[string]any{"terminal_id": id, "cwd": in.Plan.Dir}}
 	}
 	if c.shown {
-		h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+		v.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
 			ToolCallId: protocol.ToolCallId(id), Status: &status, Content: content, Meta: meta})
 		return
 	}
 	c.shown = true
-	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
-		ToolCallId: protocol.ToolCallId(id), Title: h.line(title), Kind: kind,
-		Status: status, Content: content, Locations: locations(in), RawInput: h.input(c.args), Meta: meta})
+	v.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
+		ToolCallId: protocol.ToolCallId(id), Title: v.line(title), Kind: kind,
+		Status: status, Content: content, Locations: locations(in), RawInput: v.input(c.args), Meta: meta})
 }
 
 // input returns the arguments of a call, without secrets, nil if they are long.
-func (h *session) input(args map[string]any) any {
+func (v *view) input(args map[string]any) any {
 	b, err := text.JSON(args, "")
 	if err != nil || len(args) == 0 || len(b) > longestInput {
 		return nil
 	}
-	clean := []byte(h.client.plain(string(b)))
+	clean := []byte(v.client.plain(string(b)))
 	if !json.Valid(clean) {
 		return nil
 	}
@@ -229,27 +183,27 @@ func locations(in engine.Intent) (list []protocol.ToolCallLocation) {
 }
 
 // detail returns what a call will do.
-func (h *session) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
+func (v *view) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
 	if e := in.Edit; e != nil && len(e.Before)+len(e.After) <= longestEdit {
-		what, before := "modify", new(h.client.plain(e.Before))
+		what, before := "modify", new(v.client.plain(e.Before))
 		if e.Made {
 			what, before = "add", nil
 		}
 		return []protocol.ToolCallContent{{Diff: &protocol.ToolCallContentDiff{Type: "diff",
 			Path: output.Valid(e.Path), OldText: before,
-			NewText: h.client.plain(e.After), Meta: map[string]any{"kind": what}}}}
+			NewText: v.client.plain(e.After), Meta: map[string]any{"kind": what}}}}
 	}
 	d := strings.TrimSpace(in.Detail)
 	if d == "" || d == in.Title {
 		return nil
 	}
 	language := map[protocol.ToolKind]string{protocol.ToolKindExecute: "sh", protocol.ToolKindEdit: "diff"}[kind]
-	return h.text(text.Fenced(output.Escape(text.Shorten(d, longestText)), language))
+	return v.text(text.Fenced(output.Escape(text.Shorten(d, longestText)), language))
 }
 
 // text returns a text as the content of a call, if it is one.
-func (h *session) text(s string) []protocol.ToolCallContent {
-	if s = h.client.plain(s); s == "" {
+func (v *view) text(s string) []protocol.ToolCallContent {
+	if s = v.client.plain(s); s == "" {
 		return nil
 	}
 	return []protocol.ToolCallContent{protocol.ToolContent(protocol.TextBlock(s))}
@@ -257,16 +211,16 @@ func (h *session) text(s string) []protocol.ToolCallContent {
 
 // printed shows what a running program prints: as it comes where the editor has a place for
 // it, else its end, now and then.
-func (h *session) printed(ev engine.Output) {
-	c := h.call(ev.ID)
+func (v *view) printed(ev engine.Output) {
+	c := v.call(ev.ID)
 	if !c.shown {
 		return
 	}
 	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID)}
 	if c.runs {
 		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": ev.ID,
-			"data": terminalText(h.client.plain(ev.Delta))}}
-		h.update(u)
+			"data": terminalText(v.client.plain(ev.Delta))}}
+		v.update(u)
 		return
 	}
 	c.output = append(c.output, ev.Delta...)
@@ -275,8 +229,8 @@ func (h *session) printed(ev engine.Output) {
 	}
 	if now := time.Now(); now.Sub(c.told) >= pace {
 		c.told = now
-		u.Content = h.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
-		h.update(u)
+		u.Content = v.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
+		v.update(u)
 	}
 }
 
@@ -292,26 +246,26 @@ func validEnd(b []byte) []byte {
 }
 
 // finish shows how a call ended.
-func (h *session) finish(ev engine.Finished, agent string) {
-	c := h.call(ev.ID)
-	delete(h.view.calls, ev.ID)
+func (v *view) finish(ev engine.Finished, agent string) {
+	c := v.call(ev.ID)
+	delete(v.calls, ev.ID)
 	if ev.Name == todosName && ev.Err == nil {
-		h.plan(ev.Args)
+		v.plan(ev.Args)
 		return
 	}
 	status := protocol.ToolCallStatusCompleted
 	said := ev.Result.Display
-	kind := h.talk.Kind(ev.Name, ev.Args)
+	kind := v.talk.Kind(ev.Name, ev.Args)
 	if ev.Err != nil {
 		status = protocol.ToolCallStatusFailed
 		said = strings.TrimPrefix(said+"\n"+engine.DisplayError(ev.Err), "\n")
-	} else if v := ev.Result.Verdict; v != "" {
-		said = strings.TrimPrefix(said+"\n"+v, "\n")
+	} else if verdict := ev.Result.Verdict; verdict != "" {
+		said = strings.TrimPrefix(said+"\n"+verdict, "\n")
 	}
 	if !c.shown {
-		h.view.calls[ev.ID] = &call{args: ev.Args}
-		h.begin(ev.ID, ev.Name, agent, ev.Intent, status, nil)
-		delete(h.view.calls, ev.ID)
+		v.calls[ev.ID] = &call{args: ev.Args}
+		v.begin(ev.ID, ev.Name, agent, ev.Intent, status, nil)
+		delete(v.calls, ev.ID)
 	}
 	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
 		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status}
@@ -321,11 +275,11 @@ func (h *session) finish(ev engine.Finished, agent string) {
 			"exit_code": exitCode(ev), "signal": nil}}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
-		u.Content = h.text(text.Fenced(output.Sanitize(said), ""))
+		u.Content = v.text(text.Fenced(output.Sanitize(said), ""))
 	default:
-		u.Content = h.text(output.Escape(said))
+		u.Content = v.text(output.Escape(said))
 	}
-	h.update(u)
+	v.update(u)
 }
 
 // exitCode says how a program ended, as far as that is told apart.
@@ -337,18 +291,18 @@ func exitCode(ev engine.Finished) int {
 }
 
 // checked shows how a check ended.
-func (h *session) checked(ev engine.Checked) {
+func (v *view) checked(ev engine.Checked) {
 	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
 	if ev.Err != nil {
 		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
 	}
-	delete(h.view.calls, ev.ID)
-	h.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
-		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: h.text(output.Escape(said))})
+	delete(v.calls, ev.ID)
+	v.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
+		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: v.text(output.Escape(said))})
 }
 
 // plan shows what the model means to do.
-func (h *session) plan(args map[string]any) {
+func (v *view) plan(args map[string]any) {
 	var said struct {
 		Todos []struct{ Description, Status string }
 	}
@@ -365,15 +319,15 @@ func (h *session) plan(args map[string]any) {
 		case "blocked":
 			status = protocol.PlanEntryStatusPending
 		}
-		entries = append(entries, protocol.PlanEntry{Content: h.client.plain(t.Description),
+		entries = append(entries, protocol.PlanEntry{Content: v.client.plain(t.Description),
 			Priority: protocol.PlanEntryPriorityMedium, Status: status})
 	}
-	h.update(protocol.SessionUpdatePlan{SessionUpdate: "plan", Entries: entries})
+	v.update(protocol.SessionUpdatePlan{SessionUpdate: "plan", Entries: entries})
 }
 
 // replay tells the editor what was said before.
-func (h *session) replay(ctx context.Context) {
-	history, shown := h.talk.History(), h.talk.Shown()
+func (v *view) replay(ctx context.Context) {
+	history, shown := v.talk.History(), v.talk.Shown()
 	answers := map[string]*genai.FunctionResponse{}
 	for _, c := range history {
 		for _, p := range c.Parts {
@@ -396,13 +350,13 @@ func (h *session) replay(ctx context.Context) {
 		for _, p := range parts {
 			switch {
 			case p.FunctionCall != nil:
-				h.replayCall(ctx, p.FunctionCall, answers[p.FunctionCall.ID], shown[engine.CallID(p.FunctionCall)])
+				v.replayCall(ctx, p.FunctionCall, answers[p.FunctionCall.ID], shown[engine.CallID(p.FunctionCall)])
 			case p.Thought:
-				h.chunk("agent_thought_chunk", p.Text)
+				v.chunk("agent_thought_chunk", p.Text)
 			case p.Text != "" && user:
-				h.chunk("user_message_chunk", cmp.Or(steer.Said(p.Text), p.Text))
+				v.chunk("user_message_chunk", cmp.Or(steer.Said(p.Text), p.Text))
 			case p.Text != "":
-				h.say(p.Text)
+				v.say(p.Text)
 			}
 		}
 	}
@@ -410,7 +364,7 @@ func (h *session) replay(ctx context.Context) {
 
 // replayCall tells of a call that was made before, with what was shown of its result if that
 // is known, else with what the model was told.
-func (h *session) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
+func (v *view) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
 	status, said := protocol.ToolCallStatusCompleted, ""
 	switch {
 	case fr == nil:
@@ -422,18 +376,18 @@ func (h *session) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *ge
 		said, _ = fr.Response["output"].(string)
 	}
 	if fc.Name == todosName && status == protocol.ToolCallStatusCompleted {
-		h.plan(fc.Args)
+		v.plan(fc.Args)
 		return
 	}
 	const most = 4 << 10 // bytes
-	kind := kindOf(h.talk.Kind(fc.Name, fc.Args))
+	kind := kindOf(v.talk.Kind(fc.Name, fc.Args))
 	said = output.Escape(text.Shorten(cmp.Or(shown, said), most))
 	if shown != "" && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusCompleted {
 		said = text.Fenced(output.Sanitize(text.Shorten(shown, most)), "")
 	}
-	h.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
-		ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: h.line(h.talk.Title(ctx, fc)),
-		Kind: kind, Status: status, RawInput: h.input(fc.Args), Content: h.text(said)})
+	v.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
+		ToolCallId: protocol.ToolCallId(engine.CallID(fc)), Title: v.line(v.talk.Title(ctx, fc)),
+		Kind: kind, Status: status, RawInput: v.input(fc.Args), Content: v.text(said)})
 }
 
 // A spent is the tokens of a prompt, by model.
