@@ -49,9 +49,6 @@ var large = map[string]string{
 	"gemline/tools/checkpoint.bounded":     "",
 	"gemline/tools/checkpoint.scan":        "",
 	"gemline/tools/command.shellCall":      "",
-	"gemline/tools/launch.Command":         "",
-	"gemline/tools/launch.Config":          "",
-	"gemline/tools/launch.Launcher":        "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }
 

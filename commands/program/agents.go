@@ -219,7 +219,7 @@ func (p *Project) agentValue(ctx context.Context, d agent.Definition, said strin
 // agentOutput returns what a command of an agent's definition writes.
 func (p *Project) agentOutput(ctx context.Context, command string, free bool) (string, error) {
 	const patience = time.Minute
-	o := p.launcher.Run(ctx, launch.Command{Text: command, Dir: p.opts.Paths.Cwd, SplitStderr: true, KillLeftovers: true, Timeout: patience, Unconfined: free})
+	o := p.launcher.Run(ctx, launch.Command{Text: command, Dir: p.opts.Paths.Cwd, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: patience}, Unconfined: free})
 	switch v := strings.TrimSpace(o.Output); {
 	case ctx.Err() != nil:
 		return "", ctx.Err()

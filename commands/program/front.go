@@ -230,6 +230,6 @@ func about(s *Session) []commands.Property {
 		{Name: "directory", Value: s.project.opts.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.project.launcher.State().Name + ": " + s.project.launcher.State().Step},
-		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.project.opts.Env.Environ(), s.project.launcher.Shell), ", "), "none")},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.project.opts.Env.Environ(), s.project.launcher.Config.Shell), ", "), "none")},
 	}
 }

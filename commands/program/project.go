@@ -199,7 +199,7 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.opts.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.opts.Secrets
 	p.launcher.Jobs, p.launcher.Roots = jobs, p.workspace.Roots
-	p.once.withheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Env.Environ(), p.launcher.Shell)) })
+	p.once.withheld = onceText(func() string { return withheld(shell.Withheld(p.opts.Env.Environ(), p.launcher.Config.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.mcp.set.Close)
 	return nil
 }

@@ -123,7 +123,7 @@ func (r *rules) mayUse(m policy.Mode) error {
 	}
 	if l := r.project.launcher; !l.Contained() {
 		why := cmp.Or(l.State().Step, "nothing is in force")
-		if l.Network {
+		if l.Config.Network {
 			why = "the settings give them the network"
 		}
 		return fmt.Errorf("the approval mode auto needs commands to be confined, and they are not: %s", why)

@@ -75,7 +75,7 @@ func (i *interactive) setUpScreen() {
 	if !i.opts.Settings.Notifications && i.opts.Settings.NotifyCommand == "" {
 		return
 	}
-	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.frontend.session.project.launcher.Shell),
+	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.frontend.session.project.launcher.Config.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
 		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.frontend.session.chat.file.ID() }, Warn: func(text string) { i.frontend.notify(text) }}
 	if command := i.opts.Settings.NotifyCommand; command != "" {

@@ -251,7 +251,7 @@ func pointed(names []string) string {
 func (env Tools) search(ctx context.Context, text, dir string, look *launch.ReadOnlyView) (why string, sure bool) {
 	rest := ""
 	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir,
-		ReadOnly: look, Timeout: longest, Output: func(s string) {
+		ReadOnly: look, Limit: launch.Limit{Timeout: longest}, Output: func(s string) {
 			rest += s
 			for line, after, ok := strings.Cut(rest, "\n"); ok && why == ""; line, after, ok = strings.Cut(rest, "\n") {
 				rest = after

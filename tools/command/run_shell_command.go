@@ -345,7 +345,7 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, ReadOnly: look}
 	if c.follows {
-		cmd.Timeout = watched
+		cmd.Limit.Timeout = watched
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Launcher.Run(ctx, cmd)

@@ -2,12 +2,10 @@ package launch
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -22,17 +20,7 @@ import (
 type Config struct {
 	Shell shell.Settings
 
-	// Word chooses the sandbox: a name of [sandbox.Names], "on", "off", or "" for the
-	// kernel's. By is the source of Word, Where the source with its file, and Commanded
-	// says that it is the command line. Inside is the
-	// sandbox that this process runs in; commands then get no other.
-	Word, By, Where, Inside string
-	Commanded               bool
-
-	Image    string              // for a container
-	Project  string              // the directory of an image's Dockerfile, "" if it is not trusted
-	Seatbelt []string            // directories of the user's own profiles
-	Getenv   func(string) string // the environment of the program
+	Request Request
 
 	Write, Hidden []string // paths that confined commands may write to, and can't read
 	Hooks         string   // where the user keeps hooks of new repositories
@@ -46,12 +34,9 @@ type Config struct {
 	Asked         bool     // no command is given the network without a question
 }
 
-// Off switches confinement off.
-const Off = "off"
-
 // A Launcher starts the commands of a run. The zero Launcher confines none.
 type Launcher struct {
-	Config
+	Config  Config
 	Sandbox sandbox.Sandbox // nil if nothing confines commands
 
 	Jobs  *shell.Jobs     // take over processes that outlive a command; nil ends them
@@ -81,80 +66,6 @@ type Launcher struct {
 	quiet bool   // the user knows the reason
 }
 
-// New chooses the sandbox for commands. A requested sandbox that is not available is an
-// error, unless a file or the environment requests it and the kernel can confine commands
-// instead; the default sandbox may lack layers.
-func New(cfg Config) (*Launcher, error) {
-	kernel := cfg.kernel()
-	switch {
-	case cfg.Inside != "":
-		return &Launcher{Config: cfg, why: "gemline itself runs in a sandbox: " + cfg.Inside, quiet: true}, nil
-	case cfg.Word == Off:
-		return &Launcher{Config: cfg, why: "switched off by " + cfg.By, quiet: true}, nil
-	case cfg.Word == "" && kernel == nil:
-		return &Launcher{Config: cfg, why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
-	case cfg.Word == "":
-		return confined(cfg, kernel, true), nil
-	}
-	choice, err := cfg.choice(kernel)
-	if err != nil {
-		return cfg.instead(kernel, err)
-	}
-	box, err := sandbox.Choose(choice)
-	if err != nil {
-		return cfg.instead(kernel, err)
-	}
-	less := len(choice.Extras.Flags) > 0 || choice.Extras.Profile != "" // as the user says
-	if st := box.State(); !st.Confined() && !less {
-		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s",
-			cfg.By, st.Name, missing(st)),
-			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
-	}
-	return confined(cfg, box, false), nil
-}
-
-// instead has the kernel confine commands where a file or the environment requests a
-// sandbox that is not available for the reason err. If the kernel can't, the error is err.
-func (cfg Config) instead(kernel sandbox.Sandbox, err error) (*Launcher, error) {
-	var why *sandbox.Error
-	if cfg.Commanded || kernel == nil || !errors.As(err, &why) || !kernel.State().Confined() {
-		return nil, err
-	}
-	l := confined(cfg, kernel, false)
-	l.Instead = &sandbox.Error{Message: why.Message + "; the kernel confines commands instead, as --sandbox=kernel has it", Advice: why.Advice}
-	return l, nil
-}
-
-// confined returns a Launcher whose commands box confines, with caches of their
-// own. A soft one is the default: where nothing of it is in force, commands run
-// without.
-func confined(cfg Config, box sandbox.Sandbox, soft bool) *Launcher {
-	return &Launcher{Config: cfg, Sandbox: withCaches{box, soft, cfg.Caches, cfg.Built}}
-}
-
-// kernel returns what this system's kernel does to confine commands, nil if
-// nothing. It needs a place for their temporary files.
-func (cfg Config) kernel() sandbox.Sandbox {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	return sandbox.New(sandbox.Options{Cache: cfg.Temp, Found: cfg.Found})
-}
-
-// choice is what [sandbox.Choose] chooses from.
-func (cfg Config) choice(kernel sandbox.Sandbox) (c sandbox.Choice, err error) {
-	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	user := ""
-	if runtime.GOOS == "linux" {
-		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
-	}
-	c = sandbox.Choice{Word: cfg.Word, By: cmp.Or(cfg.Where, cfg.By), GOOS: runtime.GOOS,
-		Kernel: kernel, Getenv: cfg.Getenv, Exists: exists,
-		Environ: shell.Own(cfg.Shell.Environ), Image: cfg.Image, Project: cfg.Project, Seatbelt: cfg.Seatbelt}
-	c.Extras, err = sandbox.ReadExtras(cfg.Getenv, cfg.Hidden, user, exists)
-	return c, err
-}
-
 // Close lets go of what the sandbox has left.
 func (l *Launcher) Close() {
 	if closer, ok := l.Sandbox.(interface{ Close() error }); ok {
@@ -182,7 +93,7 @@ func (l *Launcher) Last() sandbox.State {
 
 // Contained reports whether commands are kept from writing elsewhere and from the
 // network.
-func (l *Launcher) Contained() bool { return !l.Network && l.State().Confined() }
+func (l *Launcher) Contained() bool { return !l.Config.Network && l.State().Confined() }
 
 // Confines reports whether anything holds confined commands.
 func (l *Launcher) Confines() bool {
@@ -210,11 +121,11 @@ func (l *Launcher) Profile() sandbox.Profile {
 		l.Before()
 	}
 	roots := l.Roots()
-	p := sandbox.Profile{Root: roots[0], Write: slices.Concat(roots[1:], l.Write), Network: l.Network, Hooks: l.Hooks}
-	if l.Caches != "" {
-		p.Write = append(p.Write, l.Caches)
+	p := sandbox.Profile{Root: roots[0], Write: slices.Concat(roots[1:], l.Config.Write), Network: l.Config.Network, Hooks: l.Config.Hooks}
+	if l.Config.Caches != "" {
+		p.Write = append(p.Write, l.Config.Caches)
 	}
-	p.Hidden = sandbox.Except(l.Hidden, l.Write, roots)
+	p.Hidden = sandbox.Except(l.Config.Hidden, l.Config.Write, roots)
 	if l.Keeps != nil {
 		hidden, readOnly := l.Keeps()
 		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)

@@ -88,7 +88,7 @@ func TestHook(t *testing.T) {
 		{"is confined", "cat; echo x >" + out + "/confined", "in", false, time.Minute, func(o shell.Outcome) bool { return o.Code != 0 && o.Output == "in" && o.Stderr != "" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := l.Run(t.Context(), Command{Text: test.text, Dir: dir, Unconfined: test.free, Vars: Usual, Input: test.input, SplitStderr: true, Timeout: test.timeout})
+			o := l.Run(t.Context(), Command{Text: test.text, Dir: dir, Unconfined: test.free, Vars: Usual, Input: test.input, SplitStderr: true, Limit: Limit{Timeout: test.timeout}})
 			if !test.want(o) {
 				t.Errorf("%.300v %.300q %.300q", o.Err, o.Output, o.Stderr)
 			}

@@ -18,7 +18,7 @@ func Example() {
 	l := &launch.Launcher{Config: launch.Config{Shell: shell.Settings{Environ: os.Environ()}}}
 
 	o := l.Run(context.Background(), launch.Command{Text: `read -r event; echo "saw $event"; echo "no" >&2; exit 2`,
-		Unconfined: true, Vars: launch.Usual, Input: "a call\n", SplitStderr: true, Timeout: time.Minute})
+		Unconfined: true, Vars: launch.Usual, Input: "a call\n", SplitStderr: true, Limit: launch.Limit{Timeout: time.Minute}})
 	fmt.Println(o.Code, o.Output, o.Stderr)
 
 	server, err := l.Open(launch.Command{Argv: []string{"sh", "-c", `while read -r line; do echo "<$line>"; done`}, Unconfined: true, Vars: launch.Usual})

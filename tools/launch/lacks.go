@@ -226,10 +226,11 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	if l.Sandbox == nil || !l.State().Files {
 		return r
 	}
-	var named []string
+	home, _ := Lookup(l.Config.Shell.Environ, "HOME")
+	var paths []string
 	for _, w := range inputs {
-		if path, ok := l.named(w); ok {
-			named = append(named, located(path, plan))
+		if path, ok := named(w, home); ok {
+			paths = append(paths, located(path, plan))
 		}
 	}
 	for _, c := range plan.Commands {
@@ -237,17 +238,17 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 		words := c.Words()
 		if name == "source" || name == "." || (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.Builtin(name) && !strings.HasSuffix(name, "name") {
 			for _, w := range c.Argv[1:] {
-				if path, ok := l.named(w); ok {
-					named = append(named, located(path, plan))
+				if path, ok := named(w, home); ok {
+					paths = append(paths, located(path, plan))
 				}
 			}
 		}
 	}
-	if len(named) == 0 {
+	if len(paths) == 0 {
 		return r
 	}
 	hidden := l.Given(plan.Rights).Hidden
-	for _, path := range named {
+	for _, path := range paths {
 		if path = disk.Follow(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
 			r.Read = adding(r.Read, path)
 		}
@@ -256,11 +257,10 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 }
 
 // named returns the path that a word is, if it is known but for the home directory.
-func (l *Launcher) named(w engine.Word) (path string, ok bool) {
+func named(w engine.Word, home string) (path string, ok bool) {
 	if strings.HasPrefix(w.Text, "-") || w.Known {
 		return w.Text, w.Known && w.Text != "" && w.Text[0] != '-'
 	}
-	home, _ := Lookup(l.Shell.Environ, "HOME")
 	path = strings.ReplaceAll(w.Text, `"`, "")
 	for _, start := range []string{"~/", "$HOME/", "${HOME}/"} {
 		if rest, ok := strings.CutPrefix(path, start); ok && home != "" {

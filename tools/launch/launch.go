@@ -40,8 +40,13 @@ type Command struct {
 	SplitStderr bool            // standard output and standard error are returned apart
 	Output      func(string)    // is called with output as it is written; may be nil
 	Terminal    *shell.Terminal // of the user who has typed it, else nil
-	Timeout     time.Duration   // replaces the limits of all commands; 0 leaves them
-	KillGrace   time.Duration   // how long it may take to end when its time is up; 0 is a moment
+	Limit       Limit           // replaces the limits of all commands; the zero Limit leaves them
+}
+
+// A Limit is the time that a command has.
+type Limit struct {
+	Timeout   time.Duration // from its start on
+	KillGrace time.Duration // how long it may take to end when its time is up; 0 is a moment
 }
 
 // A ReadOnlyView is what a read-only command sees beyond the workspace.
@@ -62,7 +67,7 @@ const (
 
 // Environ returns the environment that v says.
 func (l *Launcher) Environ(v Vars) []string {
-	s := l.Shell
+	s := l.Config.Shell
 	switch v {
 	case Quiet:
 		return shell.Environment(s.Environ, s)
@@ -86,7 +91,7 @@ func Lookup(env []string, name string) (value string, ok bool) {
 func (l *Launcher) environ(c Command) (env []string) {
 	if c.ReadOnly != nil {
 		at := *l
-		at.Shell.Environ = c.ReadOnly.Environ
+		at.Config.Shell.Environ = c.ReadOnly.Environ
 		l = &at
 	}
 	return append(l.Environ(c.Vars), c.Env...)
@@ -94,9 +99,9 @@ func (l *Launcher) environ(c Command) (env []string) {
 
 // command returns c as a shell.Command.
 func (l *Launcher) command(c Command) shell.Command {
-	s := l.Shell
-	if c.Timeout > 0 {
-		s.Timeout, s.Inactivity, s.KillGrace = c.Timeout, 0, c.KillGrace
+	s := l.Config.Shell
+	if c.Limit.Timeout > 0 {
+		s.Timeout, s.Inactivity, s.KillGrace = c.Limit.Timeout, 0, c.Limit.KillGrace
 	}
 	if c.Terminal != nil {
 		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
@@ -155,13 +160,13 @@ func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error
 	if !c.Unconfined && l.Sandbox != nil {
 		p := l.profile(c)
 		return func(cmd *exec.Cmd) (func(), error) {
-			if l.Cut && !l.State().Network {
+			if l.Config.Cut && !l.State().Network {
 				return nil, fmt.Errorf("--offline: %s does not keep commands from the network", l.State().Name)
 			}
 			return l.Sandbox.Confine(cmd, p)
 		}
 	}
-	if !l.Cut {
+	if !l.Config.Cut {
 		return nil
 	}
 	return func(cmd *exec.Cmd) (func(), error) {

@@ -108,7 +108,7 @@ func Shown(address string) string {
 // sshCommand returns what the user has git connect by: ssh, if nothing else is said.
 func (h Hub) sshCommand(ctx context.Context) string {
 	const name = "GIT_SSH_COMMAND="
-	for _, kv := range h.Launcher.Shell.Environ {
+	for _, kv := range h.Launcher.Config.Shell.Environ {
 		if said, ok := strings.CutPrefix(kv, name); ok && said != "" {
 			return said
 		}
@@ -131,7 +131,7 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		ssh = h.sshCommand(ctx)
 	}
 	l := *h.Launcher
-	l.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ), func(kv string) bool {
+	l.Config.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Config.Shell.Environ), func(kv string) bool {
 		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_SSL_") ||
 			strings.HasPrefix(kv, "SSH_ASKPASS")
 	})
@@ -149,7 +149,7 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 	}
 	o := l.Run(ctx, launch.Command{Argv: append([]string{"git"}, args...),
 		Dir:        cmp.Or(dir, filepath.VolumeName(os.TempDir())+string(filepath.Separator)),
-		Unconfined: true, Vars: launch.Usual, Env: env, SplitStderr: true, KillLeftovers: true, Timeout: longest})
+		Unconfined: true, Vars: launch.Usual, Env: env, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: longest}})
 	switch said := o.Stderr; {
 	case o.Cancelled:
 		return "", context.Cause(ctx)

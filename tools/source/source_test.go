@@ -24,7 +24,7 @@ import (
 // hub returns a Hub whose git has the environment of the test.
 func hub(t *testing.T) Hub {
 	l := &launch.Launcher{Roots: func() []string { return nil }}
-	l.Shell = shell.Settings{Environ: append(os.Environ(), "HOME="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1")}
+	l.Config.Shell = shell.Settings{Environ: append(os.Environ(), "HOME="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1")}
 	return Hub{Launcher: l}
 }
 

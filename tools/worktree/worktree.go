@@ -62,7 +62,7 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 		r.Root = filepath.Dir(r.common)
 	}
 	r.door.Roots, r.door.Denied = func() []string { return []string{r.Root} }, nil
-	r.door.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Shell.Environ),
+	r.door.Config.Shell.Environ = slices.DeleteFunc(slices.Clone(l.Config.Shell.Environ),
 		func(kv string) bool { return strings.HasPrefix(kv, "GIT_") })
 	return r, nil
 }
@@ -92,7 +92,7 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 		return "", err
 	}
 	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir,
-		Vars: launch.Usual, SplitStderr: true, KillLeftovers: true, Timeout: longest,
+		Vars: launch.Usual, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: longest},
 		Env: append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0",
 			"GIT_SSH_COMMAND=false", "LC_ALL=C"),
 		Unconfined: r.door.State().Image()} // the image has its own git

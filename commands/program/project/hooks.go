@@ -229,7 +229,7 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 			env = append(h.opts.Env.projectEnviron(), env...)
 		}
 		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.Paths.Cwd, Env: env, Input: string(p.Input),
-			SplitStderr: true, Timeout: p.Hook.Timeout, KillGrace: mercy, Unconfined: rights == consent.All, KillLeftovers: true})
+			SplitStderr: true, Limit: launch.Limit{Timeout: p.Hook.Timeout, KillGrace: mercy}, Unconfined: rights == consent.All, KillLeftovers: true})
 		clean := h.opts.Secrets.RedactKnown
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
 		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,

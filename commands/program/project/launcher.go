@@ -22,22 +22,22 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		return nil, err
 	}
 	at := NewUserDirs(o)
-	cfg := launch.Config{Shell: shellSettings(o), Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
-		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv,
+	cfg := launch.Config{Shell: shellSettings(o), Request: launch.Request{Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
+		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
-		cfg.Where = "tools.sandbox in " + text.EscapeLine(s.File)
+		cfg.Request.Where = "tools.sandbox in " + text.EscapeLine(s.File)
 	}
 	for _, path := range s.Paths {
 		cfg.Write = append(cfg.Write, at.place(path))
 	}
 	if o.Trust.State == trust.Trusted && !o.Paths.AtHome() {
-		cfg.Seatbelt = append(cfg.Seatbelt, o.Paths.Workspace())
-		cfg.Project = o.Paths.Folder("")
+		cfg.Request.Seatbelt = append(cfg.Request.Seatbelt, o.Paths.Workspace())
+		cfg.Request.Project = o.Paths.Folder("")
 	}
 	if o.Paths.Home != "" {
-		cfg.Seatbelt = append(cfg.Seatbelt, o.Paths.User())
+		cfg.Request.Seatbelt = append(cfg.Request.Seatbelt, o.Paths.User())
 	}
 	l, err := launch.New(cfg)
 	if err == nil {

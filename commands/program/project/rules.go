@@ -53,12 +53,12 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	}
 	never := ""
 	switch {
-	case b.launcher.Cut:
+	case b.launcher.Config.Cut:
 		never = "--offline"
-	case b.launcher.Offline:
+	case b.launcher.Config.Offline:
 		never = "--no-network"
 	}
-	all = append(all, policy.Network(never, b.launcher.Asked)...)
+	all = append(all, policy.Network(never, b.launcher.Config.Asked)...)
 	if b.opts.Settings.NoAlways {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}

@@ -378,7 +378,7 @@ func (m mcpServer) login(url string) oauth.Server {
 func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
 	env := shell.Own(c.Opts.Env.Process.Environ())
 	if r != consent.All {
-		sealed := c.Launcher.Shell
+		sealed := c.Launcher.Config.Shell
 		sealed.Reveal = false
 		env = shell.Inherited(c.Opts.Env.Process.Environ(), sealed)
 	}

@@ -1,0 +1,105 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// A Request says which sandbox is to confine commands.
+type Request struct {
+	// Word chooses the sandbox: a name of [sandbox.Names], "on", "off", or "" for the
+	// kernel's. By is the source of Word, Where the source with its file, and Commanded
+	// says that it is the command line. Inside is the
+	// sandbox that this process runs in; commands then get no other.
+	Word, By, Where, Inside string
+	Commanded               bool
+
+	Image    string              // for a container
+	Project  string              // the directory of an image's Dockerfile, "" if it is not trusted
+	Seatbelt []string            // directories of the user's own profiles
+	Getenv   func(string) string // the environment of the program
+}
+
+// Off switches confinement off.
+const Off = "off"
+
+// New chooses the sandbox for commands. A requested sandbox that is not available is an
+// error, unless a file or the environment requests it and the kernel can confine commands
+// instead; the default sandbox may lack layers.
+func New(cfg Config) (*Launcher, error) {
+	kernel := kernelSandbox(cfg)
+	switch {
+	case cfg.Request.Inside != "":
+		return &Launcher{Config: cfg, why: "gemline itself runs in a sandbox: " + cfg.Request.Inside, quiet: true}, nil
+	case cfg.Request.Word == Off:
+		return &Launcher{Config: cfg, why: "switched off by " + cfg.Request.By, quiet: true}, nil
+	case cfg.Request.Word == "" && kernel == nil:
+		return &Launcher{Config: cfg, why: "on " + runtime.GOOS + " only gemline --sandbox confines commands"}, nil
+	case cfg.Request.Word == "":
+		return confined(cfg, kernel, true), nil
+	}
+	wanted, err := choice(cfg, kernel)
+	if err != nil {
+		return instead(cfg, kernel, err)
+	}
+	box, err := sandbox.Choose(wanted)
+	if err != nil {
+		return instead(cfg, kernel, err)
+	}
+	less := len(wanted.Extras.Flags) > 0 || wanted.Extras.Profile != "" // as the user says
+	if st := box.State(); !st.Confined() && !less {
+		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s",
+			cfg.Request.By, st.Name, missing(st)),
+			Advice: "gemline sandbox status says more; gemline --sandbox=off runs commands without"}
+	}
+	return confined(cfg, box, false), nil
+}
+
+// instead has the kernel confine commands where a file or the environment requests a
+// sandbox that is not available for the reason err. If the kernel can't, the error is err.
+func instead(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) {
+	var why *sandbox.Error
+	if cfg.Request.Commanded || kernel == nil || !errors.As(err, &why) || !kernel.State().Confined() {
+		return nil, err
+	}
+	l := confined(cfg, kernel, false)
+	l.Instead = &sandbox.Error{Message: why.Message + "; the kernel confines commands instead, as --sandbox=kernel has it", Advice: why.Advice}
+	return l, nil
+}
+
+// confined returns a Launcher whose commands box confines, with caches of their
+// own. A soft one is the default: where nothing of it is in force, commands run
+// without.
+func confined(cfg Config, box sandbox.Sandbox, soft bool) *Launcher {
+	return &Launcher{Config: cfg, Sandbox: withCaches{box, soft, cfg.Caches, cfg.Built}}
+}
+
+// kernelSandbox returns what this system's kernel does to confine commands, nil if
+// nothing. It needs a place for their temporary files.
+func kernelSandbox(cfg Config) sandbox.Sandbox {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return sandbox.New(sandbox.Options{Cache: cfg.Temp, Found: cfg.Found})
+}
+
+// choice is what [sandbox.Choose] chooses from.
+func choice(cfg Config, kernel sandbox.Sandbox) (c sandbox.Choice, err error) {
+	r := cfg.Request
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	user := ""
+	if runtime.GOOS == "linux" {
+		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+	}
+	c = sandbox.Choice{Word: r.Word, By: cmp.Or(r.Where, r.By), GOOS: runtime.GOOS,
+		Kernel: kernel, Getenv: r.Getenv, Exists: exists,
+		Environ: shell.Own(cfg.Shell.Environ), Image: r.Image, Project: r.Project, Seatbelt: r.Seatbelt}
+	c.Extras, err = sandbox.ReadExtras(r.Getenv, cfg.Hidden, user, exists)
+	return c, err
+}
