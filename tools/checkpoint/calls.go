@@ -292,18 +292,18 @@ func (h *watching) after(ctx context.Context) error {
 	}
 	r := Record{Kind: ToolCall, Turn: k.turn.of.ID, Asked: k.turn.of.Asked, Print: k.turn.of.Print,
 		Tool: h.tool.Name(), Title: h.call.Intent.Title}
-	slices.Sort(s.lost)
-	lost := append(h.outside, s.lost...)
+	slices.Sort(s.found.lost)
+	lost := append(h.outside, s.found.lost...)
 	r.NotKept, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
-	slices.Sort(s.made)
-	r.Made = s.made[:min(mostLost, len(s.made))]
+	slices.Sort(s.found.made)
+	r.Made = s.found.made[:min(mostLost, len(s.found.made))]
 	if !edits {
 		k.history.tree.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
 			r.GitMoved = moved(h.git, seen)
 		}
 	}
-	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {
+	if len(changes)+len(s.found.lost)+len(r.Made)+len(r.GitMoved) == 0 {
 		return nil
 	}
 	if k.history.tree.partial != nil && !edits {

@@ -99,8 +99,8 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 	for _, path := range paths {
 		s.path(h.tree.top, h.tree.names[path], path)
 	}
-	if s.err != nil {
-		return nil, s, s.err
+	if s.found.err != nil {
+		return nil, s, s.found.err
 	}
 	changes, err = h.differs()
 	return changes, s, err

@@ -124,20 +124,20 @@ func git(ctx context.Context, dir string, most int, in []byte, args ...string) (
 	out, errs := bounded{most: most}, bounded{most: 4096}
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.String(), 300))
+		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.buf.String(), 300))
 	}
-	return out.Bytes(), nil
+	return out.buf.Bytes(), nil
 }
 
 // A bounded buffer takes so many bytes.
 type bounded struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	most int
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
+	if b.buf.Len()+len(p) > b.most {
 		return 0, errors.New("there is too much of it")
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }

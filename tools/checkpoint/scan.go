@@ -55,10 +55,15 @@ type scan struct {
 	files, ignored atomic.Int64
 	ruled          atomic.Bool // an ignore file has changed
 
+	found findings
+}
+
+// findings are what a scan reports. They are safe for concurrent use until the scan is over.
+type findings struct {
 	mu   sync.Mutex
 	lost []string // what is not kept and is not as it was
 	made []string // pipes and sockets that were not there
-	err  error
+	err  error    // the first one, which ends the scan
 }
 
 // newScan returns a scan that has looked at nothing.
@@ -72,32 +77,32 @@ func (t *tree) newScan(ctx context.Context, store *store) *scan {
 	return s
 }
 
-// fail notes the first error, which ends the scan.
-func (s *scan) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = cmp.Or(s.err, err)
+// fail notes an error, and reports whether there is one.
+func (f *findings) fail(err error) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err = cmp.Or(f.err, err)
+	return f.err != nil
 }
 
 // stopped reports whether the scan is over before its end.
 func (s *scan) stopped() bool {
+	var err error
 	switch {
 	case s.ctx.Err() != nil:
-		s.fail(context.Cause(s.ctx))
+		err = context.Cause(s.ctx)
 	case int(s.files.Load()) > s.limits.Files:
-		s.fail(fmt.Errorf("%w: more than %d files", errTooMuch, s.limits.Files))
+		err = fmt.Errorf("%w: more than %d files", errTooMuch, s.limits.Files)
 	case !s.until.IsZero() && time.Now().After(s.until):
-		s.fail(fmt.Errorf("%w in %v", errTooMuch, s.limits.First))
+		err = fmt.Errorf("%w in %v", errTooMuch, s.limits.First)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err != nil
+	return s.found.fail(err)
 }
 
 // note adds to a list what happened to a path.
-func (s *scan) note(list *[]string, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (f *findings) note(list *[]string, text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	*list = append(*list, text)
 }
 
@@ -126,7 +131,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 		}
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.fail(err)
+		s.found.fail(err)
 	}
 	n.gone()
 	return nil
@@ -136,7 +141,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 func (s *scan) folder(n *node, f *disk.Folder, path string) {
 	look, err := f.Stat()
 	if err != nil {
-		s.fail(err)
+		s.found.fail(err)
 	}
 	if s.stopped() {
 		return
@@ -183,7 +188,7 @@ func (s *scan) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p
 	sub, err := f.Folder(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.there() {
-			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
+			s.found.note(&s.found.lost, path+string(filepath.Separator)+": it can't be read")
 		}
 		k.gone()
 		return
@@ -215,10 +220,10 @@ func (s *scan) vanish(k *node) {
 func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.there() && dir:
-		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
+		s.found.note(&s.found.lost, k.path()+string(filepath.Separator)+": deleted")
 		return
 	case k.there() && !dir && k.sum == "":
-		s.note(&s.lost, k.path()+": deleted")
+		s.found.note(&s.found.lost, k.path()+": deleted")
 	}
 	for _, k := range k.kids {
 		s.loses(k)
@@ -232,7 +237,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		if errors.Is(err, disk.ErrKernel) {
 			n.gone()
 		} else {
-			s.fail(err)
+			s.found.fail(err)
 		}
 		return err
 	}
@@ -316,12 +321,12 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 	default:
 		switch known := was != (disk.Stat{}); {
 		case known && !unwritten(was, look):
-			s.note(&s.lost, path+": changed")
+			s.found.note(&s.found.lost, path+": changed")
 		case known || k.tracking == ignored || s.first:
 		case special(look.Mode):
-			s.note(&s.made, path)
+			s.found.note(&s.found.made, path)
 		default:
-			s.note(&s.lost, path+": made")
+			s.found.note(&s.found.lost, path+": made")
 		}
 		if k.sum != "" {
 			k.touch()
@@ -334,7 +339,7 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 	sum, err := s.store.add(content)
 	if err != nil {
-		s.fail(err)
+		s.found.fail(err)
 		return
 	}
 	if sum != k.sum || look.Mode != k.look.Mode {

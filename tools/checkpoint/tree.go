@@ -45,8 +45,8 @@ func (t *tree) scan(s *scan) error {
 				s.root(t.top.at(root, true), root)
 			}
 		}
-		if s.err != nil {
-			return s.err
+		if s.found.err != nil {
+			return s.found.err
 		}
 		if s.sorted || !s.ruled.Load() {
 			break
