@@ -46,7 +46,6 @@ var large = map[string]string{
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/settings/extension.Extension": "",
 	"gemline/tools/agent.Definition":       "",
-	"gemline/tools/command.shellCall":      "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }
 

@@ -13,9 +13,9 @@ import (
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 // downloads reports whether a command runs a program that it gets from the network
-// first, since the project has none of that name. Without the network it would wait,
+// first, since the project in roots has none of that name in dir or above it. Without the network it would wait,
 // not fail.
-func (c shellCall) downloads(command engine.Command) bool {
+func downloads(command engine.Command, dir string, roots []string) bool {
 	name, known := command.Program()
 	if !known || !program.Find(name).Is(program.Gets) {
 		return false
@@ -37,7 +37,7 @@ func (c shellCall) downloads(command engine.Command) bool {
 	if len(words) == 0 || strings.Trim(words[0], letters) != "" {
 		return len(words) > 0
 	}
-	for dir := c.dir; disk.InsideAny(c.env.Workspace.Roots(), dir); dir = filepath.Dir(dir) {
+	for ; disk.InsideAny(roots, dir); dir = filepath.Dir(dir) {
 		if exists(filepath.Join(dir, "node_modules/.bin", words[0])) {
 			return false
 		}

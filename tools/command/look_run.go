@@ -19,12 +19,12 @@ import (
 // watched is how long a command looks that goes on and on, as tail -f does.
 const watched = 10 * time.Second
 
-// passes reports whether a command has met with what is hidden from it, as a
+// passes reports whether a command in dir has met with what is hidden from it, as a
 // search through directories does, which then has not failed.
-func (c shellCall) passes(o shell.Outcome, hidden []string) bool {
+func passes(o shell.Outcome, dir string, hidden []string) bool {
 	_, said := launch.ParseDenials(o.Output)
 	return slices.ContainsFunc(said, func(r launch.Denial) bool {
-		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, c.dir, "")))
+		return slices.Contains(hidden, filepath.Clean(disk.Absolute(r.Path, dir, "")))
 	})
 }
 

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
 )
@@ -30,11 +28,31 @@ type guardedFile struct {
 	text []byte // nil if it is not kept
 }
 
-// guarded returns what is guarded in the workspace, with the texts if keep is set. It reports
+// A guard compares what is guarded before and after a command.
+type guard struct {
+	env    Tools
+	known  *known
+	line   string   // the command line
+	writes []string // the paths that it names to write to, which were judged
+}
+
+// guard returns the guard of what c changes.
+func (c shellCall) guard() guard {
+	g := guard{env: c.env, known: c.known, line: c.args.Command}
+	for _, name := range c.read.Writes {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(c.dir, name)
+		}
+		g.writes = append(g.writes, filepath.Clean(name))
+	}
+	return g
+}
+
+// files returns what is guarded in the workspace, with the texts if keep is set. It reports
 // false if nothing confines commands, or there is too much to look at.
-func (env Tools) guarded(k *known, keep bool) (files map[string]guardedFile, ok bool) {
+func (g guard) files(keep bool) (files map[string]guardedFile, ok bool) {
 	var tops []string
-	ok = k.walk(env.Workspace.Roots(), func(at string, f folder) {
+	ok = g.known.walk(g.env.Workspace.Roots(), func(at string, f folder) {
 		for _, name := range f.guarded {
 			tops = append(tops, filepath.Join(at, name))
 		}
@@ -103,8 +121,8 @@ func (f guardedFile) putBack(root *os.Root, rel string) error {
 }
 
 // putBack gives what was made or changed other names, and puts back what was there before.
-func (c shellCall) putBack(made []string, before map[string]guardedFile) (err error) {
-	for _, dir := range c.env.Workspace.Roots() {
+func (g guard) putBack(made []string, before map[string]guardedFile) (err error) {
+	for _, dir := range g.env.Workspace.Roots() {
 		root, oerr := os.OpenRoot(dir)
 		if oerr != nil {
 			err = errors.Join(err, oerr)
@@ -122,17 +140,17 @@ func (c shellCall) putBack(made []string, before map[string]guardedFile) (err er
 
 // made returns what is guarded and was made, changed or removed, unless the command line
 // names it: then it was judged. Whole says that all of it that was there can be put back.
-func (c shellCall) made(before, after map[string]guardedFile) (made []string, whole bool) {
+func (g guard) made(before, after map[string]guardedFile) (made []string, whole bool) {
 	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it
 		old, was := before[path]
 		inNew := slices.ContainsFunc(made, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
-		if !inNew && (!was || old.changed(path, after[path])) && !c.writesAll(path, after) {
+		if !inNew && (!was || old.changed(path, after[path])) && !g.writesAll(path, after) {
 			made = append(made, path)
 		}
 	}
 	whole = true
 	for path, old := range before {
-		if _, there := after[path]; !there && old.text != nil && !c.writesAll(path, before) {
+		if _, there := after[path]; !there && old.text != nil && !g.writesAll(path, before) {
 			made = append(made, path)
 		}
 		whole = whole && (old.text != nil || !slices.Contains(made, path))
@@ -142,10 +160,10 @@ func (c shellCall) made(before, after map[string]guardedFile) (made []string, wh
 }
 
 // goBy names files that other programs go by.
-func (c shellCall) goBy(paths []string) string {
+func (g guard) goBy(paths []string) string {
 	var names []string
 	for _, path := range paths {
-		names = append(names, text.Name(c.env.Workspace.Rel(path)))
+		names = append(names, text.Name(g.env.Workspace.Rel(path)))
 	}
 	what := "made or changed what other programs go by: " + strings.Join(names[:min(5, len(names))], ", ")
 	if n := len(names) - 5; n > 0 {
@@ -154,99 +172,34 @@ func (c shellCall) goBy(paths []string) string {
 	return what
 }
 
-// checked runs a command. What it has made of what is guarded is asked about, and is as before
-// if it is not to be. What it leaves running is looked at when that is over.
-func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
-	run func(left *[]int) (engine.Result, error)) (engine.Result, error) {
-	var left []int
-	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
-		return run(&left)
-	}
-	before, ok := c.env.guarded(c.known, true)
-	r, err := run(&left)
-	after, still := c.env.guarded(c.known, len(left) > 0)
-	if !ok || !still {
-		if !c.known.unchecked {
-			c.known.unchecked = true
-			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
-		}
-		return r, err
-	}
-	in := c.intent()
-	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
-	writing := func(paths ...string) engine.Proposal {
-		in := in
-		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
-		return engine.Proposal{Tool: tool, Args: c.args.args(), Intent: in}
-	}
-	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
-		return c.env.AutoGrant != nil && c.env.AutoGrant(ctx, q)
-	}
-	kept := after
-	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
-		defer func() { c.later(left[0], kept) }()
-	}
-	made, whole := c.made(before, after)
-	if len(made) == 0 {
-		return r, err
-	}
-	q := writing(made...)
-	if unasked(q) {
-		return r, err
-	}
-	what := "it " + c.goBy(made)
-	q.Intent.Plan.Failed = what
-	answer, aerr := host.Approve(ctx, q)
-	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
-		return r, err
-	}
-	aerr = errors.Join(aerr, c.putBack(made, before))
-	kept = before
-	if aerr != nil {
-		return r, errors.Join(err, aerr)
-	}
-	if err == nil {
-		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
-	}
-	said := "The command was done, but " + what + ". That was not allowed: what is new there has names that end in .put-aside and a number now"
-	if whole {
-		said += ", and what was there is as before"
-	}
-	return denied(r, err, answer, said+".", what)
-}
-
 // later looks, when what a command has left running is over, at what is guarded and is not as
 // it was when the call ended. The user may have changed that meanwhile, and is told; where
 // nobody can answer, it is as before then.
-func (c shellCall) later(pid int, before map[string]guardedFile) {
-	c.env.Launcher.Jobs.Then(pid, func() {
-		after, ok := c.env.guarded(c.known, false)
-		made, _ := c.made(before, after)
-		if !ok || len(made) == 0 || c.env.Emit == nil {
+func (g guard) later(pid int, before map[string]guardedFile) {
+	g.env.Launcher.Jobs.Then(pid, func() {
+		after, ok := g.files(false)
+		made, _ := g.made(before, after)
+		if !ok || len(made) == 0 || g.env.Emit == nil {
 			return
 		}
-		said := "while " + text.OneLine(c.args.Command, 100) + " ran in the background, it or somebody else " + c.goBy(made)
-		if c.env.Answered {
-			c.env.Emit(said + "; look at it before you use it")
+		said := "while " + text.OneLine(g.line, 100) + " ran in the background, it or somebody else " + g.goBy(made)
+		if g.env.Answered {
+			g.env.Emit(said + "; look at it before you use it")
 			return
 		}
 		said += "; what is new there has names that end in .put-aside and a number now"
-		if err := c.putBack(made, before); err != nil {
+		if err := g.putBack(made, before); err != nil {
 			said = fmt.Sprintf("%s, as far as that is possible: %v", said, err)
 		}
-		c.env.Emit(said)
+		g.env.Emit(said)
 	})
 }
 
 // writesAll reports whether the command line names a guarded file that it writes to, or all
 // files of a directory that it makes, which were judged by their names.
-func (c shellCall) writesAll(path string, after map[string]guardedFile) bool {
+func (g guard) writesAll(path string, after map[string]guardedFile) bool {
 	named := func(path, top string) bool {
-		return slices.ContainsFunc(c.read.Writes, func(name string) bool {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(c.dir, name)
-			}
-			name = filepath.Clean(name)
+		return slices.ContainsFunc(g.writes, func(name string) bool {
 			return disk.Inside(top, name) && disk.Inside(name, path)
 		})
 	}

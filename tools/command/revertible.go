@@ -7,6 +7,7 @@ import (
 
 	"gemline/engine"
 	"gemline/tools/shell/program"
+	"gemline/tools/shell/script"
 )
 
 // protect hides files that may hold secrets from commands that run unasked, and makes guarded
@@ -69,8 +70,8 @@ func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
 
 // opened returns rights with that to write to repositories, which commands are kept
 // from that run unasked.
-func (c shellCall) opened(r engine.Rights) engine.Rights {
-	if far, ok := c.env.protected(c.known); ok {
+func (env Tools) opened(k *known, r engine.Rights) engine.Rights {
+	if far, ok := env.protected(k); ok {
 		r.Write = append(slices.Clone(r.Write), far.git...)
 	}
 	return r
@@ -78,18 +79,18 @@ func (c shellCall) opened(r engine.Rights) engine.Rights {
 
 // agreed returns rights with all that to write to which commands are kept from that run
 // unasked: the user has agreed to this one.
-func (c shellCall) agreed(r engine.Rights) engine.Rights {
-	r = c.opened(r)
-	if far, ok := c.env.protected(c.known); ok {
+func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
+	r = env.opened(k, r)
+	if far, ok := env.protected(k); ok {
 		r.Write = append(slices.Clip(r.Write), far.uncovered...)
 	}
 	return r
 }
 
-// records reports whether all that the line may do to a repository is adding to it, so
+// records reports whether all that a line may do to a repository is adding to it, so
 // that nothing in it is lost.
-func (c shellCall) records() bool {
-	return c.read.Class == engine.Plain && !slices.ContainsFunc(c.read.Commands, func(cmd engine.Command) bool {
+func records(read script.Script) bool {
+	return read.Class == engine.Plain && !slices.ContainsFunc(read.Commands, func(cmd engine.Command) bool {
 		words := cmd.Words()
 		if name, known := cmd.Program(); cmd.Safe || !known || name != "git" || len(cmd.Env) > 0 || len(words) < 2 {
 			return !cmd.Safe

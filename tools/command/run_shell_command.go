@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -95,7 +96,9 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 	if script.Rebuilds(c.read.Commands) {
 		c.args.More.Files.Protected = true
 	}
-	if !env.Launcher.Config.Offline && slices.ContainsFunc(c.read.Commands, c.downloads) {
+	if !env.Launcher.Config.Offline && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
+		return downloads(command, c.dir, env.Workspace.Roots())
+	}) {
 		c.args.More.Network = true
 	}
 	c.rights, err = c.beyond()
@@ -307,9 +310,9 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		return engine.Result{}, &engine.CallError{Type: engine.NeedsConfirmation, Display: "it could not be taken back",
 			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
 	case !unasked:
-		cmd.Rights = c.agreed(c.rights)
-	case c.records():
-		cmd.Rights = c.opened(c.rights)
+		cmd.Rights = c.env.agreed(c.known, c.rights)
+	case records(c.read):
+		cmd.Rights = c.env.opened(c.known, c.rights)
 	}
 	cmd.KillLeftovers = unasked
 	return c.checked(ctx, tool, host, func(left *[]int) (engine.Result, error) {
@@ -352,12 +355,74 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 	lacks, wrote, why := c.wanted(o)
 	if why == "" {
 		r, err := c.env.outcome(o)
-		if o.Code != 0 && c.passes(o, look.Hidden) {
+		if o.Code != 0 && passes(o, c.dir, look.Hidden) {
 			err = nil
 		}
 		return r, err
 	}
 	return c.askWithoutReadOnly(ctx, tool, host, o, lacks, wrote, why)
+}
+
+// checked runs a command. What it has made of what is guarded is asked about, and is as before
+// if it is not to be. What it leaves running is looked at when that is over.
+func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
+	run func(left *[]int) (engine.Result, error)) (engine.Result, error) {
+	var left []int
+	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
+		return run(&left)
+	}
+	g := c.guard()
+	before, ok := g.files(true)
+	r, err := run(&left)
+	after, still := g.files(len(left) > 0)
+	if !ok || !still {
+		if !c.known.unchecked {
+			c.known.unchecked = true
+			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
+		}
+		return r, err
+	}
+	in := c.intent()
+	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
+	writing := func(paths ...string) engine.Proposal {
+		in := in
+		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
+		return engine.Proposal{Tool: tool, Args: c.args.args(), Intent: in}
+	}
+	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
+		return c.env.AutoGrant != nil && c.env.AutoGrant(ctx, q)
+	}
+	kept := after
+	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
+		defer func() { g.later(left[0], kept) }()
+	}
+	made, whole := g.made(before, after)
+	if len(made) == 0 {
+		return r, err
+	}
+	q := writing(made...)
+	if unasked(q) {
+		return r, err
+	}
+	what := "it " + g.goBy(made)
+	q.Intent.Plan.Failed = what
+	answer, aerr := host.Approve(ctx, q)
+	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
+		return r, err
+	}
+	aerr = errors.Join(aerr, g.putBack(made, before))
+	kept = before
+	if aerr != nil {
+		return r, errors.Join(err, aerr)
+	}
+	if err == nil {
+		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
+	}
+	said := "The command was done, but " + what + ". That was not allowed: what is new there has names that end in .put-aside and a number now"
+	if whole {
+		said += ", and what was there is as before"
+	}
+	return denied(r, err, answer, said+".", what)
 }
 
 // once runs a command, and once more if it lacked a right that the user gives. Left is what
@@ -460,7 +525,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return engine.Result{}, err
 	}
 	if _, ok := answer.(engine.Allowed); ok {
-		cmd.Rights = next.opened(next.rights)
+		cmd.Rights = c.env.opened(c.known, next.rights)
 		o = c.env.Launcher.Run(ctx, cmd)
 		*left = append(o.Background, *left...)
 		return c.env.outcome(o)
