@@ -45,7 +45,6 @@ var large = map[string]string{
 	"gemline/settings.Server":              "",
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/settings/extension.Extension": "",
-	"gemline/tools/agent.Definition":       "",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }
 

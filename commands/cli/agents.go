@@ -84,14 +84,14 @@ type listedAgent struct {
 func listed(d agent.Definition) listedAgent {
 	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
 		File: d.File, Callable: d.Off == "", Why: d.Off,
-		Model: cmp.Or(d.Model, "inherit"), Tools: d.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
+		Model: cmp.Or(d.Model.Name, "inherit"), Tools: d.Access.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
 	if r := d.Remote; r != nil {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
 		a.Description = cmp.Or(a.Description, "An agent on "+a.Server+".")
 	}
-	a.Servers = slices.Sorted(maps.Keys(d.Servers))
-	for _, name := range slices.Sorted(maps.Keys(d.Given)) {
-		if d.Servers[name] == nil {
+	a.Servers = slices.Sorted(maps.Keys(d.Access.Servers))
+	for _, name := range slices.Sorted(maps.Keys(d.Access.Given)) {
+		if d.Access.Servers[name] == nil {
 			a.Servers = append(a.Servers, name)
 		}
 	}
@@ -157,10 +157,10 @@ func (c *agentsShow) Run(out *Output, agents Agents) error {
 		return err
 	}
 	a := listed(d)
-	a.Prompt = d.Prompt
+	a.Prompt = d.Prompt.Text
 	may := "all that the conversation has"
-	if d.Tools != nil {
-		may = cmp.Or(strings.Join(d.Tools, ", "), "none")
+	if d.Access.Tools != nil {
+		may = cmp.Or(strings.Join(d.Access.Tools, ", "), "none")
 	}
 	lines := []string{called(d) + ": " + text.OneLine(a.Description, 2000), "from: " + d.Source}
 	if d.File != "" {
@@ -181,7 +181,7 @@ func (c *agentsShow) Run(out *Output, agents Agents) error {
 	if len(a.Servers) > 0 {
 		lines = append(lines, "MCP servers: "+strings.Join(a.Servers, ", "))
 	}
-	for l := range strings.Lines(d.Prompt) {
+	for l := range strings.Lines(d.Prompt.Text) {
 		lines = append(lines, "  "+strings.TrimSuffix(l, "\n"))
 	}
 	return out.show(a, lines...)

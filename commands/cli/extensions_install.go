@@ -395,7 +395,7 @@ func consentText(x extension.Extension) (lines []string) {
 		}
 	}
 	for _, d := range b.agents {
-		servers("Its agent "+d.Name, d.Servers)
+		servers("Its agent "+d.Name, d.Access.Servers)
 		if d.Remote != nil {
 			add("Its agent %s is on %s", d.Name, d.Remote.Host())
 		}

@@ -103,7 +103,7 @@ func (r *agents) callable() []agent.Definition {
 
 // servers returns the MCP servers of an agent's own, nil if it has none.
 func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
-	if len(d.Servers)+len(d.Given) == 0 {
+	if len(d.Access.Servers)+len(d.Access.Given) == 0 {
 		return nil
 	}
 	return r.project.mcp.connector.OfAgent(d, notify)
@@ -112,7 +112,7 @@ func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 // model returns the model that an agent begins with: its own, unless that is one of
 // another vendor and no alias of the user's.
 func (r *agents) model(t *agent.Task) string {
-	own := t.Agent.Model
+	own := t.Agent.Model.Name
 	if provider, _ := catalog.Provider(own); provider != "" {
 		if t.Agent.Source == project.AgentOfUser {
 			return own
@@ -128,7 +128,7 @@ func (r *agents) model(t *agent.Task) string {
 		})
 		own = ""
 	}
-	return cmp.Or(own, r.project.model.presets.Kin(t.Agent.Class, t.Model))
+	return cmp.Or(own, r.project.model.presets.Kin(t.Agent.Model.Class, t.Model))
 }
 
 // ask is an [agent.Config.Remote].
@@ -167,7 +167,7 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 	}
 	o := r.project.opts
 	a := &remoteAgent{client: remote.New(remote.Config{
-		Server: *d.Remote, Limit: d.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
+		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
 		From: remote.Place(r.places[key]), Moved: func(to remote.Place) { r.move(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
 		Value:     func(ctx context.Context, said string) (string, error) { return r.project.agentValue(ctx, d, said) },

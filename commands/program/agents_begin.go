@@ -67,7 +67,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 	}
 	router := s.models.newRouter(s.agents.model(t), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
-	cfg := engine.Config{Model: router.Model(), Generator: asked{s.models.routed(router), t.Agent.Config},
+	cfg := engine.Config{Model: router.Model(), Generator: asked{s.models.routed(router), t.Agent.Model.Config},
 		Tools: ts, Policy: judge, Approver: t,
 		TokenLimit: s.project.model.presets.TokenLimit, Context: newCompressor(s.project.opts.Settings, s.models.asker, s.hooks, s.tools.families.Commands.Outputs.Keep),
 		System:  func() string { said, _ := prompt.System(told()); return said },
@@ -113,7 +113,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 		cfg.More += "\n- The user has approved of the plan in " + cfg.Plan +
 			", which your task is a part of. Read it before you begin."
 	}
-	if !t.Agent.Core {
+	if !t.Agent.Prompt.Core {
 		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.project.opts.Env.Process.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}

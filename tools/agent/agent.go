@@ -50,28 +50,51 @@ type Definition struct {
 	// Misread are values that were not understood and were replaced by safe ones.
 	Misread []error
 
-	// Prompt is the system instruction; [Task.Instruction] fills placeholders such as
-	// ${query}. Core puts gemline's own instruction before it.
-	Prompt string
-	Core   bool
+	Prompt Prompt
+	Access Access
 
+	// Remote is the server of a remote agent, nil for a local agent. A remote agent uses
+	// neither Prompt nor Access, and only Limits.Time of the fields below.
+	Remote *remote.Server
+
+	Model  Model
+	Limits Limits
+	Report Report
+}
+
+// A Prompt is the system instruction; [Task.Instruction] fills placeholders such as
+// ${query}.
+type Prompt struct {
+	Text  string
+	Input string // the placeholder of the call's prompt, "" is query
+	Core  bool   // gemline's own instruction comes before it
+}
+
+// An Access says what an agent may use.
+type Access struct {
 	Tools   []string       // names and patterns of allowed tools; nil allows all
 	Except  []string       // names and patterns of forbidden tools
 	Servers map[string]any // MCP servers of its own, as settings have them
 	Given   map[string]any // MCP servers from the user's settings; they win over Servers
+}
 
-	// Remote is the server of a remote agent, nil for a local agent. A remote agent uses
-	// neither Prompt nor Tools, and only Time of the fields below.
-	Remote *remote.Server
+// A Model says which model is asked, and how.
+type Model struct {
+	Name   string // empty is the model of the calling conversation
+	Class  string // if Name is empty: a class within the calling model's family
+	Config *genai.GenerateContentConfig
+}
 
-	Model   string // empty is the model of the calling conversation
-	Class   string // if Model is empty: a class within the calling model's family
-	Config  *genai.GenerateContentConfig
-	Most    int           // requests, 0 is DefaultTurns
-	Time    time.Duration // 0 is DefaultTime
-	Input   string        // the placeholder of the prompt, "" is query
-	Report  string        // the argument of complete_task, "" is result
-	Schema  string        // the JSON schema of that argument, "" is a string
+// Limits are how much an agent may do.
+type Limits struct {
+	Requests int           // 0 is DefaultTurns
+	Time     time.Duration // 0 is DefaultTime
+}
+
+// A Report says how an agent reports.
+type Report struct {
+	Name    string // the argument of complete_task, "" is result
+	Schema  string // the JSON schema of that argument, "" is a string
 	Display func(report any) string
 }
 

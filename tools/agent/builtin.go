@@ -50,16 +50,17 @@ func BuiltIn() []Definition {
 	return []Definition{
 		{Name: Investigator, Label: "Codebase Investigator", Source: "built-in",
 			Description: "Looks into a codebase and reports how it works: for vague questions, root causes of bugs, and the plan of a change that touches many places. It reads and searches only. Say what you want to know and all that you know of it.",
-			Prompt:      doc(Investigator), Tools: []string{"list_directory", "read_file", "glob", "grep_search"}, Most: 50,
-			Input: "objective", Report: "report", Schema: investigation, Class: "flash"},
+			Prompt:      Prompt{Text: doc(Investigator), Input: "objective"},
+			Access:      Access{Tools: []string{"list_directory", "read_file", "glob", "grep_search"}},
+			Model:       Model{Class: "flash"}, Limits: Limits{Requests: 50}, Report: Report{Name: "report", Schema: investigation}},
 		{Name: helper, Label: "CLI Help", Source: "built-in",
 			Description: "Answers questions about gemline itself, from its own pages: its commands, settings, flags and files.",
-			Prompt:      doc(helper), Tools: []string{"get_internal_docs"}, Most: 10, Time: 3 * time.Minute,
-			Input: "question", Report: "report", Schema: helpReport, Class: "flash",
-			Display: answerWithSources},
+			Prompt:      Prompt{Text: doc(helper), Input: "question"}, Access: Access{Tools: []string{"get_internal_docs"}},
+			Model: Model{Class: "flash"}, Limits: Limits{Requests: 10, Time: 3 * time.Minute},
+			Report: Report{Name: "report", Schema: helpReport, Display: answerWithSources}},
 		{Name: generalist, Label: "Generalist", Source: "built-in",
 			Description: "Has all your tools and works on a task by itself. For what would fill this conversation: batches of like changes, commands with long outputs, searches of many steps.",
-			Core:        true, Most: 20, Input: "request", Report: "result", Schema: generalReport},
+			Prompt:      Prompt{Core: true, Input: "request"}, Limits: Limits{Requests: 20}, Report: Report{Name: "result", Schema: generalReport}},
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 
 const completeName = engine.ReportTool
 
-// reportTool returns the tool that an agent reports by. What it reports is handed to done.
-func (d Definition) reportTool(done func(report any)) engine.Tool {
-	name, schema := cmp.Or(d.Report, "result"), d.Schema
+// tool returns the tool that an agent reports by. What it reports is handed to done.
+func (r Report) tool(done func(report any)) engine.Tool {
+	name, schema := cmp.Or(r.Name, "result"), r.Schema
 	if schema == "" {
 		schema = `{"type":"string","description":"The whole report"}`
 	}
@@ -120,9 +120,9 @@ func onOneLine(v any) string {
 }
 
 // words returns a report as the model reads it that has called the agent.
-func (d Definition) words(report any) string {
-	if d.Display != nil {
-		return d.Display(report)
+func (r Report) words(report any) string {
+	if r.Display != nil {
+		return r.Display(report)
 	}
 	if s, ok := report.(string); ok {
 		return s

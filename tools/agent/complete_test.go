@@ -29,7 +29,7 @@ func TestReportByAnotherName(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got any
-		tool := Definition{Schema: test.schema}.reportTool(func(report any) { got = report })
+		tool := Report{Schema: test.schema}.tool(func(report any) { got = report })
 		args, _, err := tool.Fit(args)
 		call, perr := tool.Prepare(t.Context(), args)
 		if (err == nil) != (perr == nil) {

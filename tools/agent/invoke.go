@@ -84,7 +84,7 @@ func Tool(cfg Config) engine.Tool {
 		case err != nil:
 		case d.Remote != nil:
 			return engine.Fetch
-		case !d.looks(cfg.Tools):
+		case !d.Access.looks(cfg.Tools):
 			return engine.Other
 		}
 		return engine.Think
@@ -148,7 +148,7 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 		return engine.Result{}, &engine.CallError{Type: t.reason.class(), Message: message + said, Display: said}
 	}
 	r := c.result(message, said)
-	if c.agent.Display == nil {
+	if c.agent.Report.Display == nil {
 		r.Display = cmp.Or(shown(t.reported), r.Display)
 	}
 	return r, nil

@@ -144,9 +144,9 @@ func (s Source) load(path string, link bool) ([]Definition, error) {
 	for i := range list {
 		d := &list[i]
 		if d.Source = s.Name; s.Fill != nil {
-			d.Prompt, d.Description = s.Fill(d.Prompt).(string), s.Fill(d.Description).(string)
-			for name, server := range d.Servers {
-				d.Servers[name] = s.Fill(server)
+			d.Prompt.Text, d.Description = s.Fill(d.Prompt.Text).(string), s.Fill(d.Description).(string)
+			for name, server := range d.Access.Servers {
+				d.Access.Servers[name] = s.Fill(server)
 			}
 		}
 	}

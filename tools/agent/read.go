@@ -58,7 +58,7 @@ func Parse(file, source string) ([]Definition, error) {
 	print := fmt.Sprintf("%x", sha256.Sum256([]byte(source)))
 	var list []Definition
 	read := func(n *yaml.Node) {
-		d := Definition{File: file, Print: print, Prompt: strings.TrimSpace(body)}
+		d := Definition{File: file, Print: print, Prompt: Prompt{Text: strings.TrimSpace(body)}}
 		r.agent(n, &d)
 		list = append(list, d)
 	}
@@ -187,7 +187,7 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 		r.fail(r.real(n), "one of agent_card_url and agent_card_json has to be there")
 	}
 	if s := d.Remote; s != nil {
-		d.Prompt = ""
+		d.Prompt.Text = ""
 		if r.err == nil {
 			if err := s.Check(); err != nil {
 				r.fail(r.real(n), "%v", err)
@@ -228,24 +228,24 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 			r.misread(n, d, "the model %s; the model of the conversation answers", wrong)
 			return
 		}
-		if d.Model = r.text(key, n); d.Model == "inherit" || d.Model == "default" {
-			d.Model = ""
+		if d.Model.Name = r.text(key, n); d.Model.Name == "inherit" || d.Model.Name == "default" {
+			d.Model.Name = ""
 		}
-		if provider, _ := catalog.Provider(d.Model); provider == "" && OtherVendor(d.Model) {
-			r.note(n, d, "the model %s is another vendor's; the model of the conversation answers", d.Model)
+		if provider, _ := catalog.Provider(d.Model.Name); provider == "" && OtherVendor(d.Model.Name) {
+			r.note(n, d, "the model %s is another vendor's; the model of the conversation answers", d.Model.Name)
 		}
 	case "tools":
-		d.Tools = r.names(key, n, d)
+		d.Access.Tools = r.names(key, n, d)
 	case exceptKey:
-		d.Except = r.names(key, n, d)
+		d.Access.Except = r.names(key, n, d)
 	case "mcp_servers":
-		d.Servers = map[string]any{}
-		r.each(n, key, func(name, value *yaml.Node) { d.Servers[name.Value] = r.server(value) })
+		d.Access.Servers = map[string]any{}
+		r.each(n, key, func(name, value *yaml.Node) { d.Access.Servers[name.Value] = r.server(value) })
 	case "temperature":
 		t := r.number(key, n, 0, 2)
-		d.Config = &genai.GenerateContentConfig{Temperature: genai.Ptr(float32(t))}
+		d.Model.Config = &genai.GenerateContentConfig{Temperature: genai.Ptr(float32(t))}
 	case "max_turns":
-		d.Most = r.whole(key, n, 100_000)
+		d.Limits.Requests = r.whole(key, n, 100_000)
 	case "agent_card_url":
 		d.Remote.CardURL = r.text(key, n)
 	case "agent_card_json":
@@ -253,7 +253,7 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 	case "auth":
 		d.Remote.Auth = r.auth(n)
 	case "timeout_mins":
-		d.Time = time.Duration(r.whole(key, n, 100_000)) * time.Minute
+		d.Limits.Time = time.Duration(r.whole(key, n, 100_000)) * time.Minute
 	}
 }
 

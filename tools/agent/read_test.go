@@ -21,7 +21,7 @@ max_turns: 5
 ---
 You review.
 `)
-	fmt.Println(list[0].Name, list[0].Tools, list[0].Turns(), list[0].Limit(), list[0].Prompt, err)
+	fmt.Println(list[0].Name, list[0].Access.Tools, list[0].Turns(), list[0].Limit(), list[0].Prompt.Text, err)
 	list, err = agent.Parse("reviewer.md", "---\nname: reviewer\ndescription: x\nmax_turn: 5\n---\n")
 	fmt.Println(list[0].Notes[0], err)
 	// Output:
@@ -38,9 +38,9 @@ func TestParse(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	d := list[0]
-	if d.Name != "a_1-b" || d.Description != "two lines" || d.Label != "A" || d.Tools == nil || len(d.Tools) > 0 || d.Model != "" || *d.Config.Temperature != 0 ||
-		d.Limit() != 3*time.Minute || d.Turns() != agent.DefaultTurns || d.Prompt != "Be." ||
-		fmt.Sprint(d.Servers) != "map[git:map[args:[a] command:git-mcp httpUrl:x includeTools:[b] oauth:map[clientId:c enabled:true]]]" {
+	if d.Name != "a_1-b" || d.Description != "two lines" || d.Label != "A" || d.Access.Tools == nil || len(d.Access.Tools) > 0 || d.Model.Name != "" || *d.Model.Config.Temperature != 0 ||
+		d.Limit() != 3*time.Minute || d.Turns() != agent.DefaultTurns || d.Prompt.Text != "Be." ||
+		fmt.Sprint(d.Access.Servers) != "map[git:map[args:[a] command:git-mcp httpUrl:x includeTools:[b] oauth:map[clientId:c enabled:true]]]" {
 		t.Errorf("%+v", d)
 	}
 	for body, want := range map[string]string{
@@ -138,7 +138,7 @@ func TestLoad(t *testing.T) {
 	if got := strings.Join(names[:5], " "); got != "built-in:codebase_investigator built-in:cli_help built-in:generalist project:good user:a0" || len(list) != 204 {
 		t.Errorf("%d: %s", len(list), got)
 	}
-	if list[3].Prompt != "good" || !strings.HasSuffix(list[3].File, "again.md") {
+	if list[3].Prompt.Text != "good" || !strings.HasSuffix(list[3].File, "again.md") {
 		t.Errorf("%+v", list[3])
 	}
 	for i, want := range []string{"DIR/bad.md:1: it does not begin", "DIR/huge.md:1: is larger than", "DIR/link.md:1: it is a link that leads out of the folder",
@@ -200,9 +200,9 @@ func TestParseForeign(t *testing.T) {
 			continue
 		}
 		d := list[0]
-		got := fmt.Sprintf("%s %v not %v %s", d.Name, d.Tools, d.Except, d.Model)
-		if d.Tools == nil {
-			got = fmt.Sprintf("%s nil not %v %s", d.Name, d.Except, d.Model)
+		got := fmt.Sprintf("%s %v not %v %s", d.Name, d.Access.Tools, d.Access.Except, d.Model.Name)
+		if d.Access.Tools == nil {
+			got = fmt.Sprintf("%s nil not %v %s", d.Name, d.Access.Except, d.Model.Name)
 		}
 		got = strings.TrimSpace(got)
 		for _, n := range d.Notes {
@@ -211,7 +211,7 @@ func TestParseForeign(t *testing.T) {
 		for _, err := range d.Misread {
 			got += " | " + err.Error()
 		}
-		if got != c.want || d.Prompt != "P" || d.Description == "" {
+		if got != c.want || d.Prompt.Text != "P" || d.Description == "" {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
 	}

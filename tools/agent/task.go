@@ -55,19 +55,19 @@ type Task struct {
 func newTask(c call, host engine.Host) (*Task, error) {
 	id, err := uuid.NewRandom()
 	t := &Task{ID: id.String(), Agent: c.agent, Prompt: c.words(), Model: c.model, host: host, begin: c.Begin}
-	t.report = c.agent.reportTool(func(report any) { t.reported = report })
+	t.report = c.agent.Report.tool(func(report any) { t.reported = report })
 	return t, err
 }
 
 // Turns returns how many requests the agent may make.
-func (d Definition) Turns() int { return cmp.Or(d.Most, DefaultTurns) }
+func (d Definition) Turns() int { return cmp.Or(d.Limits.Requests, DefaultTurns) }
 
 // Limit returns how long it may take.
 func (d Definition) Limit() time.Duration {
 	if d.Remote != nil {
-		return cmp.Or(d.Time, remote.DefaultTime)
+		return cmp.Or(d.Limits.Time, remote.DefaultTime)
 	}
-	return cmp.Or(d.Time, defaultTime)
+	return cmp.Or(d.Limits.Time, defaultTime)
 }
 
 // converse has the agent do its work. It returns why there is no outcome.
@@ -141,7 +141,7 @@ func (t *Task) why() string {
 // outcome is what came of the work.
 func (t *Task) outcome() string {
 	if t.reason == goal {
-		return t.Agent.words(t.reported)
+		return t.Agent.Report.words(t.reported)
 	}
 	return t.why() + "."
 }
@@ -162,12 +162,12 @@ func (t *Task) Approve(ctx context.Context, p engine.Proposal) (answer engine.An
 // placeholders.
 func (t *Task) Instruction(more map[string]string) string {
 	values := maps.Clone(more)
-	values[cmp.Or(t.Agent.Input, "query")] = t.Prompt
+	values[cmp.Or(t.Agent.Prompt.Input, "query")] = t.Prompt
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		pairs = append(pairs, "${"+name+"}", values[name])
 	}
-	return strings.NewReplacer(pairs...).Replace(t.Agent.Prompt)
+	return strings.NewReplacer(pairs...).Replace(t.Agent.Prompt.Text)
 }
 
 // Rules returns what all agents are told.
@@ -177,7 +177,7 @@ func Rules() string { return doc("rules") }
 // other tools are refused.
 func (t *Task) Tools(ts engine.Toolset) engine.Toolset {
 	own := engine.Map(ts, func(tool engine.Tool) engine.Tool {
-		if !t.Agent.allows(tool) {
+		if !t.Agent.Access.allows(tool) {
 			tool.Prepare = unauthorized(tool.Name())
 		}
 		return tool
@@ -213,15 +213,15 @@ func unauthorized(name string) func(context.Context, map[string]any) (engine.Cal
 }
 
 // allows reports whether the agent may call a tool.
-func (d Definition) allows(t engine.Tool) bool {
+func (a Access) allows(t engine.Tool) bool {
 	switch {
 	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic",
-		matches(d.Except, t.Name()):
+		matches(a.Except, t.Name()):
 		return false
-	case d.Tools == nil, t.Server != "" && (d.Servers[t.Server] != nil || d.Given[t.Server] != nil):
+	case a.Tools == nil, t.Server != "" && (a.Servers[t.Server] != nil || a.Given[t.Server] != nil):
 		return true
 	}
-	return matches(d.Tools, t.Name())
+	return matches(a.Tools, t.Name())
 }
 
 // matches reports whether one of the patterns stands for a name.
@@ -233,9 +233,9 @@ func matches(patterns []string, name string) bool {
 }
 
 // looks reports whether the agent changes nothing, as far as its tools tell.
-func (d Definition) looks(ts engine.Toolset) bool {
-	return len(d.Servers)+len(d.Given) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
-		return d.allows(t) && !t.Kind.ReadOnly()
+func (a Access) looks(ts engine.Toolset) bool {
+	return len(a.Servers)+len(a.Given) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
+		return a.allows(t) && !t.Kind.ReadOnly()
 	})
 }
 
@@ -249,7 +249,7 @@ type judged struct {
 
 // Offers implements [engine.Policy].
 func (j judged) Offers(t engine.Tool) bool {
-	return t.Name() == completeName || j.task.Agent.allows(t) && j.Policy.Offers(t)
+	return t.Name() == completeName || j.task.Agent.Access.allows(t) && j.Policy.Offers(t)
 }
 
 // Judge implements [engine.Policy].

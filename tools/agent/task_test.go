@@ -108,14 +108,14 @@ func TestOutcomes(t *testing.T) {
 		{"words alone", agent.Definition{}, []et.Reply{et.Says("All is well."), done("well")}, "output: " + finished + "GOAL\nResult:\nwell", 0},
 		{"words for ever", agent.Definition{}, []et.Reply{et.Says("All"), et.Says("is"), et.Says("well.")},
 			"error: " + finished + "ERROR_NO_COMPLETE_TASK_CALL\nResult:\nAgent stopped calling tools but did not call 'complete_task'.", 0},
-		{"too many requests", agent.Definition{Most: 2}, []et.Reply{reads("1s"), reads("1s"), done("half")}, "output: " + finished + "GOAL\nResult:\nhalf", 2 * time.Second},
-		{"far too many", agent.Definition{Most: 2}, []et.Reply{reads("1s"), reads("1s"), reads("1s"), reads("1s")},
+		{"too many requests", agent.Definition{Limits: agent.Limits{Requests: 2}}, []et.Reply{reads("1s"), reads("1s"), done("half")}, "output: " + finished + "GOAL\nResult:\nhalf", 2 * time.Second},
+		{"far too many", agent.Definition{Limits: agent.Limits{Requests: 2}}, []et.Reply{reads("1s"), reads("1s"), reads("1s"), reads("1s")},
 			"error: " + finished + "MAX_TURNS\nResult:\nAgent reached max turns limit (2).", 2 * time.Second},
-		{"too long", agent.Definition{Time: 2 * time.Minute}, []et.Reply{reads("1m"), reads("1h"), done("half")}, "output: " + finished + "GOAL\nResult:\nhalf", 2 * time.Minute},
-		{"far too long", agent.Definition{Time: 2 * time.Minute}, []et.Reply{reads("1h"), stalls},
+		{"too long", agent.Definition{Limits: agent.Limits{Time: 2 * time.Minute}}, []et.Reply{reads("1m"), reads("1h"), done("half")}, "output: " + finished + "GOAL\nResult:\nhalf", 2 * time.Minute},
+		{"far too long", agent.Definition{Limits: agent.Limits{Time: 2 * time.Minute}}, []et.Reply{reads("1h"), stalls},
 			"error: " + finished + "TIMEOUT\nResult:\nAgent timed out after 2 minutes.", 3 * time.Minute},
 		{"a model that fails", agent.Definition{}, []et.Reply{et.Fails(errors.New("503"))}, "error: Subagent 'x' failed. Error: 503", 0},
-		{"a report that does not fit", agent.Definition{Report: "report", Schema: `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`},
+		{"a report that does not fit", agent.Definition{Report: agent.Report{Name: "report", Schema: `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`}},
 			[]et.Reply{et.Says("", et.Call("1", "complete_task", "report", map[string]any{"n": "many"})), et.Says("", et.Call("2", "complete_task", "report", map[string]any{"n": 3.0}))},
 			"output: " + finished + "GOAL\nResult:\n{\n  \"n\": 3\n}", 0},
 		{"an empty report", agent.Definition{}, []et.Reply{done("  "), done("x")}, "output: " + finished + "GOAL\nResult:\nx", 0},
@@ -146,7 +146,7 @@ func TestOutcomes(t *testing.T) {
 // What an agent can't do it is told, and what is wrong with a call of one the model is.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		agents := []agent.Definition{{Name: "x", Tools: []string{"read", "mcp_*"}}, {Name: "gone", Off: "it is switched off"}}
+		agents := []agent.Definition{{Name: "x", Access: agent.Access{Tools: []string{"read", "mcp_*"}}}, {Name: "gone", Off: "it is switched off"}}
 		b := newBench(t, et.NewApprover(t), agents,
 			[]*genai.FunctionCall{invoke("1", "x", "go"), invoke("2", "somebody", "go"), invoke("3", "gone", "go"), et.Call("4", agent.ToolName, "agent_name", "x")},
 			map[string][]et.Reply{"x": {et.Says("", invoke("1", "x", "again"), et.Call("2", "write"), et.Call("3", "ask"), et.Call("4", "nothing")), done("ok")}})
@@ -167,7 +167,7 @@ func TestRefused(t *testing.T) {
 func TestSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := []string{"read"}
-		agents := []agent.Definition{{Name: "a", Tools: look}, {Name: "b", Tools: look}, {Name: "w", Time: time.Minute}, {Name: "v", Time: time.Minute}}
+		agents := []agent.Definition{{Name: "a", Access: agent.Access{Tools: look}}, {Name: "b", Access: agent.Access{Tools: look}}, {Name: "w", Limits: agent.Limits{Time: time.Minute}}, {Name: "v", Limits: agent.Limits{Time: time.Minute}}}
 		reads, writes := et.Says("", et.Call("1", "read")), et.Says("", et.Call("1", "write"))
 		user := &slowApprover{answers: []engine.Answer{engine.Allowed{}, engine.Refused{Note: "not that"}}}
 		b := newBench(t, user, agents, []*genai.FunctionCall{invoke("1", "a", "x"), invoke("2", "b", "x"), invoke("3", "w", "x"), invoke("4", "v", "x")},
@@ -212,7 +212,7 @@ func TestCancelled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reads := et.Says("looking", et.Call("1", "read"), et.Call("2", "read"))
 				said := []et.Reply{reads, reads, done("ok")}
-				b := newBench(t, et.NewApprover(t), []agent.Definition{{Name: "a", Tools: []string{"read"}}, {Name: "b", Tools: []string{"read"}}},
+				b := newBench(t, et.NewApprover(t), []agent.Definition{{Name: "a", Access: agent.Access{Tools: []string{"read"}}}, {Name: "b", Access: agent.Access{Tools: []string{"read"}}}},
 					[]*genai.FunctionCall{invoke("1", "a", "x"), invoke("2", "b", "x")}, map[string][]et.Reply{"a": said, "b": said})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -246,7 +246,7 @@ func TestPlanMode(t *testing.T) {
 	}{{[]string{"read"}, "output: Subagent 'x' finished."}, {nil, "error: Tool execution denied by policy. Plan mode is read-only, and this agent"},
 		{[]string{}, "output: Subagent 'x' finished."}} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, et.NewApprover(t), []agent.Definition{{Name: "x", Tools: test.tools}}, []*genai.FunctionCall{invoke("1", "x", "go")}, map[string][]et.Reply{"x": {done("ok")}})
+			b := newBench(t, et.NewApprover(t), []agent.Definition{{Name: "x", Access: agent.Access{Tools: test.tools}}}, []*genai.FunctionCall{invoke("1", "x", "go")}, map[string][]et.Reply{"x": {done("ok")}})
 			b.shared.SetMode(policy.Plan)
 			et.Record(b.engine.Run(t.Context(), genai.NewPartFromText("go")))
 			if got := b.answers(); len(got) != 1 || !strings.HasPrefix(got[0], test.want) {

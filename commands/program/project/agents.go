@@ -122,7 +122,7 @@ func givenServers(d *agent.Definition, own, all any) error {
 	}
 	given, said := read(own), read(all)
 	if servers, ok := given.(map[string]any); ok {
-		d.Given = servers
+		d.Access.Given = servers
 	} else if given != nil {
 		return errors.New("mcpServers is no object")
 	}
@@ -157,21 +157,21 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 		return true, errors.New(text.OneLine(err.Error(), LongestNotice))
 	}
 	if n := over.RunConfig.MaxTurns; n > 0 {
-		d.Most = n
+		d.Limits.Requests = n
 	}
 	if m := over.RunConfig.MaxTimeMinutes; m > 0 {
-		d.Time = time.Duration(min(m, 1e6) * float64(time.Minute))
+		d.Limits.Time = time.Duration(min(m, 1e6) * float64(time.Minute))
 	}
 	if m := over.ModelConfig.Model; m != "" {
-		if d.Model = m; m == "inherit" {
-			d.Model = ""
+		if d.Model.Name = m; m == "inherit" {
+			d.Model.Name = ""
 		}
 	}
 	if over.Tools != nil {
-		d.Tools = over.Tools
+		d.Access.Tools = over.Tools
 	}
 	if c := over.ModelConfig.GenerateContentConfig; c != nil {
-		d.Config = model.Merge(d.Config, c)
+		d.Model.Config = model.Merge(d.Model.Config, c)
 	}
 	return over.Enabled == nil || *over.Enabled, nil
 }
@@ -180,9 +180,9 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 func (a *agentSet) item(d agent.Definition) item {
 	return item{projects: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
-			Agent: true, Idle: len(d.Servers) == 0},
+			Agent: true, Idle: len(d.Access.Servers) == 0},
 		starts: func() (all consent.Started, print string) {
-			for _, m := range settings.ServersIn(d.Servers, nil) {
+			for _, m := range settings.ServersIn(d.Access.Servers, nil) {
 				s := startedBy(a.opts, m)
 				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
 				all.Unsure = cmp.Or(all.Unsure, s.Unsure)
@@ -263,12 +263,12 @@ func (a *agentSet) Turn(name string, on bool) {
 func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	o := c.Opts
 	set := &serverSet{opts: o}
-	for _, m := range settings.ServersIn(d.Given, nil) { // which was filled in with the settings
+	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	for _, m := range settings.ServersIn(d.Servers, nil) {
-		if d.Given[m.Name] != nil {
+	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
+		if d.Access.Given[m.Name] != nil {
 			continue
 		}
 		switch x, brings := bringerOf(o, d); {
