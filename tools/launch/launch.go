@@ -158,7 +158,13 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 // confine returns what confines c, nil if nothing does.
 func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
 	if !c.Unconfined && l.Sandbox != nil {
-		p := l.profile(c)
+		p := l.Given(c.Rights)
+		p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
+		if c.ReadOnly != nil {
+			p.RunReadOnly, p.EndLeftovers = true, true
+			p.ReadOnly = slices.Concat(p.ReadOnly, c.ReadOnly.Shown)
+			p.Hidden = slices.Concat(p.Hidden, c.ReadOnly.Hidden)
+		}
 		return func(cmd *exec.Cmd) (func(), error) {
 			if l.Config.Cut && !l.State().Network {
 				return nil, fmt.Errorf("--offline: %s does not keep commands from the network", l.State().Name)
@@ -175,16 +181,4 @@ func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error
 		}
 		return func() {}, nil
 	}
-}
-
-// profile returns what confines c.
-func (l *Launcher) profile(c Command) sandbox.Profile {
-	p := l.Given(c.Rights)
-	p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
-	if c.ReadOnly != nil {
-		p.RunReadOnly, p.EndLeftovers = true, true
-		p.ReadOnly = slices.Concat(p.ReadOnly, c.ReadOnly.Shown)
-		p.Hidden = slices.Concat(p.Hidden, c.ReadOnly.Hidden)
-	}
-	return p
 }
