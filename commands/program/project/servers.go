@@ -358,7 +358,6 @@ func (m mcpServer) login(url string) oauth.Server {
 	var said struct {
 		AuthProviderType, TargetAudience, TargetServiceAccount string
 		OAuth                                                  struct {
-			Enabled                                                    bool
 			ClientID, ClientSecret, Issuer, AuthorizationURL, TokenURL string
 			RegistrationURL, RedirectURI, TokenParamName               string
 			Scopes, Audiences                                          []string
@@ -369,7 +368,7 @@ func (m mcpServer) login(url string) oauth.Server {
 	o := said.OAuth
 	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,
 		Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
-		Enabled: o.Enabled, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
 		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
 }
 

@@ -181,7 +181,7 @@ func (e *exchange) audience() string { return strings.Join(e.c.server.Audiences,
 
 // refreshed gets a new token by the refresh token, once for all gemlines. It returns nil if
 // there is no refresh token, or none that is still taken; the log-in is forgotten then.
-func (c *Client) refreshed(ctx context.Context, old *Credential, _ challenge) (*Credential, error) {
+func (c *Client) refreshed(ctx context.Context, old *Credential) (*Credential, error) {
 	if old == nil || old.Token.RefreshToken == "" || old.TokenURL == "" {
 		return nil, nil
 	}
@@ -190,7 +190,7 @@ func (c *Client) refreshed(ctx context.Context, old *Credential, _ challenge) (*
 		return nil, err
 	}
 	defer unlock()
-	if next, err := c.another(ctx, old, challenge{}); err != nil || next != nil {
+	if next, err := c.another(ctx, old); err != nil || next != nil {
 		return next, err
 	}
 	c.mu.Lock()

@@ -23,24 +23,6 @@ const (
 // errPatience is the cause of a log-in that took too long.
 var errPatience = errors.New("nobody has logged in within 5 minutes")
 
-// Login logs in anew, whatever is kept, and keeps what it gets.
-func (c *Client) Login(ctx context.Context, ask Ask) error {
-	if c.plain() {
-		return c.needsLogin(nil)
-	}
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	_, err := c.login(ctx, c.probe(ctx), ask)
-	if err == nil {
-		c.declined = nil
-	}
-	return err
-}
-
 // Logout forgets the log-in, and reports whether there was one.
 func (c *Client) Logout(ctx context.Context) (bool, error) {
 	c.hold(nil)
@@ -65,13 +47,17 @@ func (c *Client) probe(ctx context.Context) challenge {
 	return parseChallenge(resp.Header.Values("WWW-Authenticate"))
 }
 
-// login has the user log in.
-func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential, error) {
+// Login logs in anew, whatever is kept, and keeps what it gets.
+func (c *Client) Login(ctx context.Context, ask Ask) error {
+	if c.plain() {
+		return c.needsLogin(nil)
+	}
+	ch := c.probe(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
 	p, err := c.reach.discover(ctx, ch)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	verifier, state := oauth2.GenerateVerifier(), rand.Text()
 	c.cfg.AddSecret("PKCE verifier", verifier)
@@ -79,13 +65,13 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 	defer arrived()
 	to, err := c.listen(state, arrived)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer to.close()
 	e := &exchange{c: c, plan: p, uri: to.uri, login: Credential{ServerName: c.server.Name, ClientID: c.server.ClientID,
 		TokenURL: p.Token, ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}}
 	if err := e.register(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	got, err := c.answer(asking, p, to, ask, e.address(state, verifier), state)
 	if err != nil && ctx.Err() != nil {
@@ -94,15 +80,16 @@ func (c *Client) login(ctx context.Context, ch challenge, ask Ask) (*Credential,
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	code, err := c.checked(p, got)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.cfg.AddSecret("log-in code", code)
 	t, err := e.config().Exchange(e.through(ctx), code, oauth2.VerifierOption(verifier))
-	return e.take(ctx, t, err)
+	_, err = e.take(ctx, t, err)
+	return err
 }
 
 // answer has the user log in, and returns what the browser or the user brings. ctx ends when the

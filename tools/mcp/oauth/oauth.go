@@ -27,7 +27,6 @@ type Server struct {
 	Audience       string // targetAudience
 	ServiceAccount string // targetServiceAccount
 
-	Enabled          bool // a log-in may begin by itself where Config.Ask is set
 	ClientID         string
 	ClientSecret     string
 	Issuer           string
@@ -50,9 +49,6 @@ type Config struct {
 	Store     *Store
 	AddSecret func(what, secret string) // is told each secret
 	Getenv    func(string) string
-
-	// Ask, if not nil, is asked when a server wants a log-in and its settings switch log-ins on.
-	Ask Ask
 
 	// Account returns the credentials of the Google account, nil for those of the machine,
 	// which the server at Metadata tells about, "" for the usual one.
@@ -95,11 +91,9 @@ type Client struct {
 	url    *url.URL
 	reach  *reach
 
-	mu       sync.Mutex
-	held     *Credential
-	loaded   bool
-	turn     chan struct{} // is full while somebody logs in
-	declined error         // why no log-in begins by itself any more
+	mu     sync.Mutex
+	held   *Credential
+	loaded bool
 }
 
 // NewClient returns the Client for s. It reads nothing, and connects to nobody.
@@ -112,7 +106,7 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 	if cfg.AddSecret == nil {
 		cfg.AddSecret = func(string, string) {}
 	}
-	c := &Client{cfg: cfg, server: s, url: u, turn: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, server: s, url: u}
 	c.reach = newReach(cfg, s, u)
 	cfg.AddSecret("client secret", s.ClientSecret)
 	return c, nil
@@ -146,8 +140,8 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.GetBody == nil {
 		return nil, c.needsLogin(held)
 	}
-	for _, way := range []func(context.Context, *Credential, challenge) (*Credential, error){c.another, c.refreshed, c.asked} {
-		next, err := way(ctx, held, ch)
+	for _, way := range []func(context.Context, *Credential) (*Credential, error){c.another, c.refreshed} {
+		next, err := way(ctx, held)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +219,7 @@ func (c *Client) current(ctx context.Context) (*Credential, error) {
 	if held == nil || !held.Token.ends(early) || held.Token.RefreshToken == "" {
 		return held, nil
 	}
-	next, err := c.refreshed(ctx, held, challenge{})
+	next, err := c.refreshed(ctx, held)
 	switch {
 	case err != nil && !held.Token.ends(0):
 		return held, nil // it is good for some time yet
@@ -264,34 +258,12 @@ func (c *Client) hold(held *Credential) {
 }
 
 // another returns the token that somebody else has got meanwhile, if there is one.
-func (c *Client) another(ctx context.Context, refused *Credential, _ challenge) (*Credential, error) {
+func (c *Client) another(ctx context.Context, refused *Credential) (*Credential, error) {
 	held, err := c.load(ctx)
 	if err != nil || held == nil || refused != nil && held.Token.AccessToken == refused.Token.AccessToken {
 		return nil, err
 	}
 	return held, nil
-}
-
-// asked logs in by asking, where that may begin by itself.
-func (c *Client) asked(ctx context.Context, refused *Credential, ch challenge) (*Credential, error) {
-	if c.cfg.Ask == nil || !c.server.Enabled || c.plain() {
-		return nil, nil
-	}
-	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if next, err := c.another(ctx, refused, ch); err != nil || next != nil {
-		return next, err
-	}
-	if c.declined != nil {
-		return nil, c.declined
-	}
-	next, err := c.login(ctx, ch, c.cfg.Ask)
-	c.declined = err
-	return next, err
 }
 
 // A State is what is known about the log-in to a server, without asking the server.

@@ -42,11 +42,7 @@ func newReach(cfg Config, s Server, u *url.URL) *reach {
 			r.named[origin(u)] = true
 		}
 	}
-	near := func(at netip.AddrPort) bool { return r.local && at.Addr().Unmap().IsLoopback() }
-	if given := cfg.Web.Near; given != nil {
-		near = given
-	}
-	cfg.Web.Near = near
+	cfg.Web.Near = func(at netip.AddrPort) bool { return r.local && at.Addr().Unmap().IsLoopback() }
 	r.guarded = web.New(cfg.Web)
 	return r
 }
