@@ -163,7 +163,7 @@ var table = []Key{
 	{Name: "mcpServers.<name>.oauth.authorizationUrl", Type: "string", Help: "Where the user agrees.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.clientId", Type: "string", Help: "The client's id.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.clientSecret", Type: "string", Help: "The client's secret.", Status: Used},
-	{Name: "mcpServers.<name>.oauth.enabled", Type: "boolean", Help: "Log in to the server with OAuth.", Status: Used},
+	{Name: "mcpServers.<name>.oauth.enabled", Type: "boolean", Status: Ignored, Help: "Log in to the server with OAuth. A server that wants a log-in says so itself."},
 	{Name: "mcpServers.<name>.oauth.issuer", Type: "string", Help: "Who issues the tokens.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.redirectUri", Type: "string", Help: "Where the browser is sent back to.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.registrationUrl", Type: "string", Help: "Where a client is registered.", Status: Used},
