@@ -144,7 +144,7 @@ func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
 	return nil
 }
 
-// chosen says which model is chosen, and which one answers.
+// chosen names the model of the user's choice, and the model that answers.
 func (cmd modelCommands) chosen() string {
 	line := "model: " + cmd.c.Model.Chosen()
 	if now := cmd.c.Engine.Model(); now != cmd.c.Model.Chosen() {

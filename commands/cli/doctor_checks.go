@@ -165,7 +165,7 @@ func (d *doctor) checkSettings() finding {
 	if s, err := d.here.settings(); err == nil && s.StrictError() != nil {
 		return worse(failing, "gemline config set fixes it", "%s", s.StrictError())
 	}
-	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // the check of credentials says what is wrong with it
+	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // its faults are for the check of credentials
 	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
 		return worse(failing, hint(err), "%s", err)
 	}

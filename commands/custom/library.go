@@ -28,8 +28,8 @@ func (l *Library) Commands(taken func(name string) bool) []Command {
 	return l.found
 }
 
-// Notes returns what is wrong with the files, each once in the life of the Library
-// unless the files are read again. It leaves out what [Library.Lost] says of the name but.
+// Notes returns the faults of the files, each once in the life of the Library
+// unless the files are read again. [Library.Lost] tells those of the name but.
 func (l *Library) Notes(but string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

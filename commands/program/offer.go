@@ -16,8 +16,8 @@ import (
 	"gemline/settings"
 )
 
-// localModels returns the models of servers that listen on this machine, those first that
-// take tools. Nothing else is contacted.
+// localModels returns the models of servers that listen on this machine, models with tools
+// first. Nothing else is contacted.
 func localModels(ctx context.Context, o *project.Options) (names []string) {
 	set := findProviders(o)
 	defer set.Close()

@@ -20,7 +20,7 @@ type decoder struct {
 	wrapped bool          // chunks come in the envelope of Code Assist
 	found   int           // a bit for each rule
 	objects int           // that were read
-	texts   [rules]string // those of the last chunk, which the next one may repeat
+	texts   [rules]string // of the last chunk; the next chunk may repeat them
 	numbers [rules]int32
 }
 
@@ -170,7 +170,7 @@ func (d *decoder) value(shape any) bool {
 	return false
 }
 
-// rule reads the value of a rule, which is there once.
+// rule reads the value of a rule, which may stand there once.
 func (d *decoder) rule(r Rule) bool {
 	if r == Scalar {
 		return d.scalar()

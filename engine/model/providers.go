@@ -220,7 +220,7 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
-// Named returns the provider of that name, or says what is wrong with it.
+// Named returns the provider of a name; the error names its fault.
 func (ps Providers) Named(name string) (Provider, error) {
 	if i := ps.index(name); i >= 0 {
 		if err := ps[i].check(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"gemline/engine"
 )
 
-// A counts holds what was counted of all that is over.
+// A counts holds the sums of finished requests and calls.
 type counts struct {
 	models  list[model]
 	tools   list[tool]

@@ -20,8 +20,8 @@ import (
 	"gemline/repl/question"
 )
 
-// A view is what an editor is shown of a session. What it was shown of the prompt that is
-// worked on belongs to the goroutine that works on it.
+// A view shows a session in an editor. Its facts about the running prompt belong to the
+// goroutine of that prompt.
 type view struct {
 	client *client
 	id     protocol.SessionId

@@ -145,8 +145,8 @@ func (b *inbox) take(at int) userMessage {
 	return l.Message.(userMessage)
 }
 
-// verdict returns the error of a conversation whose input has ended, which is that of its last
-// turn if there is one. If the input ended in a panic, that goes on here, behind the results of
+// verdict returns the error of a conversation whose input has ended: the last turn's, if that
+// turn failed. If the input ended in a panic, that goes on here, behind the results of
 // all messages.
 func (b *inbox) verdict(last error) error {
 	b.panic.Raise()

@@ -217,7 +217,7 @@ func (h *history) stored(v Version) string {
 	return string(b)
 }
 
-// current returns the content of the file that is there.
+// current returns the content of the file on disk.
 func (h *history) current(c Change) string {
 	if !c.After.file() {
 		return ""

@@ -77,7 +77,7 @@ func (n *node) path() string {
 // there reports whether n was there.
 func (n *node) there() bool { return n.look != disk.Stat{} }
 
-// gone notes that n is not there, nor anything below it.
+// gone notes that n and everything below it are absent.
 func (n *node) gone() {
 	if n.there() || n.sum != "" {
 		n.touch()

@@ -157,7 +157,7 @@ func (g *Generator) Show(ctx context.Context, name string) (*About, error) {
 	return about, err
 }
 
-// List returns the models that the server has, with what it says of each.
+// List returns the models of the server, each with the server's facts about it.
 func (g *Generator) List(ctx context.Context) ([]model.Listed, error) {
 	var said struct{ Models []struct{ Name string } }
 	if err := g.client.Get(ctx, "api/tags", &said); err != nil {

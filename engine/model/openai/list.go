@@ -16,7 +16,7 @@ type listed struct {
 		Trained int `json:"n_ctx_train"`
 	} // of llama.cpp
 
-	// Tokens of the context: those that are loaded, and those that may be.
+	// Tokens of the context: as it is loaded, and as it may be loaded at most.
 	Loaded  int `json:"loaded_context_length"` // of LM Studio
 	MaxLen  int `json:"max_model_len"`         // of vLLM
 	Length  int `json:"context_length"`        // of OpenRouter
@@ -29,7 +29,7 @@ type listed struct {
 	}
 }
 
-// List returns the models that the server has, with what it says of each.
+// List returns the models of the server, each with the server's facts about it.
 func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 	path := "models"
 	if g.provider.List == "lmstudio" {
