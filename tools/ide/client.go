@@ -80,8 +80,9 @@ const (
 // A Client is the connection to a companion, whether there is one or not. It is safe for
 // concurrent use.
 type Client struct {
-	cfg  Config
-	http *http.Transport
+	cfg     Config
+	attempt time.Duration // for connecting to one companion
+	http    *http.Transport
 
 	mu    sync.Mutex
 	state State
@@ -105,7 +106,9 @@ type link struct {
 }
 
 // New returns a Client that does nothing yet.
-func New(c Config) *Client { return &Client{cfg: c, diffs: map[string]*diff{}} }
+func New(c Config) *Client {
+	return &Client{cfg: c, attempt: attemptTime, diffs: map[string]*diff{}}
+}
 
 // Wanted reports whether there may be a companion: the terminal belongs to an editor.
 func (c *Client) Wanted() bool { return c.cfg.Place.editor() != "" }
@@ -151,7 +154,7 @@ func (c *Client) begin() <-chan struct{} {
 	ended := make(chan struct{})
 	c.state, c.why, c.cut, c.ended = Connecting, nil, cancel, ended
 	if c.http == nil {
-		c.http = &http.Transport{DialContext: c.cfg.Network.Dial(&net.Dialer{Timeout: attemptTime})} // by no proxy
+		c.http = &http.Transport{DialContext: c.cfg.Network.Dial(&net.Dialer{Timeout: c.attempt})} // by no proxy
 	}
 	go func() {
 		defer close(ended)
@@ -209,7 +212,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 
 // open connects to a companion.
 func (c *Client) open(ctx context.Context, to companion, host string) (*link, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, attemptTime, fmt.Errorf("it did not answer within %s", attemptTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.attempt, fmt.Errorf("it did not answer within %s", c.attempt))
 	defer cancel()
 	lost := make(chan struct{}) // closed when it can't be reached any more
 	stream, err := c.stream(to, host, sync.OnceFunc(func() { close(lost) }))
