@@ -28,8 +28,9 @@
 // exchange is the library's transport, and mends what the library does not do:
 //
 //   - It sends no resource and no audience with a refresh token (TestRefreshStays).
-//   - It reads no number of seconds with a fraction, and takes JSON that is called a text for a
-//     form (TestAnswersWithTokens).
+//   - It refuses a whole answer for one field of another kind, when the code is spent already: a
+//     number of seconds that is empty or has a fraction, a refresh token that is false. It takes JSON
+//     that is called a text for a form (TestAnswersWithTokens).
 //   - It puts whole answers into errors; only the error's name and description are taken.
 //
 // The handler of mark3labs/mcp-go does the same and registers the program, which is one request

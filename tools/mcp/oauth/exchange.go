@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,6 @@ import (
 	"golang.org/x/oauth2"
 
 	"gemline/engine/auth"
-	"gemline/engine/text"
 )
 
 // An exchange completes or renews a log-in at the log-in server of a plan: it registers the
@@ -55,9 +56,6 @@ func (e *exchange) through(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: e})
 }
 
-// fraction finds a number of seconds with a fraction.
-var fraction = text.Pattern(`("expires_in"\s*:\s*"?\d+)\.\d+`)
-
 // RoundTrip implements [http.RoundTripper]. It adds what the library leaves out of requests for
 // tokens, and mends what the library does not read in the answers.
 func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -74,11 +72,31 @@ func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.status = a.status
-	if bytes.HasPrefix(bytes.TrimSpace(a.body), []byte("{")) {
-		a.kind, a.body = "application/json", fraction().ReplaceAll(a.body, []byte("$1"))
+	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(a.fields()))}, nil
+}
+
+// fields returns an answer, in JSON or a form, as JSON of what the library reads. A field of another
+// kind is left out: the code is spent, so the token is taken if it can be.
+func (a answer) fields() []byte {
+	got, kept := map[string]any{}, map[string]any{}
+	kind, _, _ := mime.ParseMediaType(a.kind)
+	if json.Unmarshal(a.body, &got) != nil && (kind == "application/x-www-form-urlencoded" || kind == "text/plain") {
+		form, _ := url.ParseQuery(string(a.body))
+		for name := range form {
+			got[name] = form.Get(name)
+		}
 	}
-	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {a.kind}},
-		Body: io.NopCloser(bytes.NewReader(a.body))}, nil
+	for _, name := range []string{"access_token", "refresh_token", "token_type", "scope", "error", "error_description"} {
+		if s, ok := got[name].(string); ok {
+			kept[name] = s
+		}
+	}
+	if n, err := strconv.ParseFloat(fmt.Sprint(got["expires_in"]), 64); err == nil && n >= 1 && n < 1e10 {
+		kept["expires_in"] = int64(n)
+	}
+	b, _ := json.Marshal(kept)
+	return b
 }
 
 // take stores the token that the library got. What the token does not say stays as it was. A token
@@ -104,7 +122,7 @@ func (e *exchange) take(ctx context.Context, t *oauth2.Token, err error) (*Crede
 	scope, _ := t.Extra("scope").(string)
 	e.login.Token = Token{AccessToken: t.AccessToken, RefreshToken: cmp.Or(t.RefreshToken, old.RefreshToken),
 		TokenType: "Bearer", Scope: cmp.Or(scope, old.Scope)}
-	if t.Expiry.After(time.Now()) {
+	if !t.Expiry.IsZero() {
 		e.login.Token.ExpiresAt = t.Expiry.UnixMilli()
 	}
 	e.login.UpdatedAt = time.Now().UnixMilli()

@@ -49,8 +49,8 @@ func named(t *testing.T, l *oauthlab.Lab, f through) (oauth.Config, oauth.Server
 	return cfg, oauth.Server{Name: "lab", URL: l.URL(), Issuer: l.Issuer.URL}
 }
 
-// Tokens come in JSON or a form, with numbers that are written as texts and with more in the answer
-// than the standard has.
+// Tokens come in JSON or a form, with numbers that are written as texts, with more in the answer than
+// the standard has, and with less: a lifetime or a field that can't be read is none.
 func TestAnswersWithTokens(t *testing.T) {
 	form := func(m map[string]any) string {
 		q := url.Values{}
@@ -60,23 +60,42 @@ func TestAnswersWithTokens(t *testing.T) {
 		return q.Encode()
 	}
 	text := func(m map[string]any) string { b, _ := json.Marshal(m); return string(b) }
+	set := func(name string, value any) func(map[string]any) { return func(m map[string]any) { m[name] = value } }
+	const hour, ever = time.Hour, 0
 	for name, c := range map[string]struct {
 		kind   string
 		change func(map[string]any)
 		write  func(map[string]any) string
+		life   time.Duration
 		err    string
 	}{
-		"a form":              {"application/x-www-form-urlencoded; charset=utf-8", func(map[string]any) {}, form, ""},
-		"a number as a text":  {"application/json", func(m map[string]any) { m["expires_in"] = "3599" }, text, ""},
-		"a number with a dot": {"application/json", func(m map[string]any) { m["expires_in"] = 3599.5 }, text, ""},
-		"a date":              {"application/json", func(m map[string]any) { m["expires_at"] = 1234567890 }, text, ""},
-		"JSON as a text":      {"text/plain", func(map[string]any) {}, text, ""},
-		"no kind":             {"", func(m map[string]any) { delete(m, "token_type") }, text, ""},
-		"another kind":        {"application/json", func(m map[string]any) { m["token_type"] = "mac" }, text, `tokens of the type "mac"`},
-		"no token":            {"application/json", func(m map[string]any) { delete(m, "access_token") }, text, "gives no token (200)"},
-		"a header in it":      {"application/json", func(m map[string]any) { m["access_token"] = "a\r\nb" }, text, "a token that can't be sent"},
-		"an error that is ok": {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", "down" }, text, "gives no token (200): slow: down"},
-		"a page":              {"text/html", nil, func(map[string]any) string { return "<b>secret</b>" }, "gives no token (200)"},
+		"a form":              {"application/x-www-form-urlencoded; charset=utf-8", func(map[string]any) {}, form, hour, ""},
+		"a form in a text":    {"text/plain", func(map[string]any) {}, form, hour, ""},
+		"a form with a dot":   {"application/x-www-form-urlencoded", set("expires_in", "3599.5"), form, hour, ""},
+		"an odd form":         {"application/x-www-form-urlencoded", func(map[string]any) {}, func(m map[string]any) string { return form(m) + "&note=100%;" }, hour, ""},
+		"a number as a text":  {"application/json", set("expires_in", "3599"), text, hour, ""},
+		"a number with a dot": {"application/json", set("expires_in", 3599.5), text, hour, ""},
+		"a short number":      {"application/json", set("expires_in", json.RawMessage("3.6e3")), text, hour, ""},
+		"a long number":       {"application/json", set("expires_in", json.RawMessage("9223372036854775808")), text, ever, ""},
+		"no number":           {"application/json", set("expires_in", "never"), text, ever, ""},
+		"an empty number":     {"application/json", set("expires_in", ""), text, ever, ""},
+		"null for a number":   {"application/json", set("expires_in", nil), text, ever, ""},
+		"a number below 0":    {"application/json", set("expires_in", -1.5), text, ever, ""},
+		"false for a number":  {"application/json", set("expires_in", false), text, ever, ""},
+		"false for a token":   {"application/json", set("refresh_token", false), text, hour, ""},
+		"a list of scopes":    {"application/json", set("scope", []string{"tools"}), text, hour, ""},
+		"false for an error":  {"application/json", set("error", false), text, hour, ""},
+		"a date":              {"application/json", set("expires_at", 1234567890), text, hour, ""},
+		"JSON as a text":      {"text/plain", func(map[string]any) {}, text, hour, ""},
+		"no kind":             {"", func(m map[string]any) { delete(m, "token_type") }, text, hour, ""},
+		"null for a kind":     {"application/json", set("token_type", nil), text, hour, ""},
+		"a kind in capitals":  {"application/json", set("token_type", "BEARER"), text, hour, ""},
+		"another kind":        {"application/json", set("token_type", "mac"), text, hour, `tokens of the type "mac"`},
+		"no token":            {"application/json", func(m map[string]any) { delete(m, "access_token") }, text, hour, "gives no token (200)"},
+		"a header in it":      {"application/json", set("access_token", "a\r\nb"), text, hour, "a token that can't be sent"},
+		"an error that is ok": {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", "down" }, text, hour, "gives no token (200): slow: down"},
+		"an odd error":        {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", 1 }, text, hour, "gives no token (200): slow"},
+		"a page":              {"text/html", nil, func(map[string]any) string { return "<b>secret</b>" }, hour, "gives no token (200)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t)
@@ -106,7 +125,8 @@ func TestAnswersWithTokens(t *testing.T) {
 			}
 			welcome(t, cl, l)
 			held, err := cfg.Store.Load(t.Context(), "lab")
-			if left := time.Until(time.UnixMilli(held.Token.ExpiresAt)); err != nil || left < 50*time.Minute || left > time.Hour {
+			if left := time.Until(time.UnixMilli(held.Token.ExpiresAt)); err != nil || c.life == ever && held.Token.ExpiresAt != 0 ||
+				c.life == hour && (left < 50*time.Minute || left > hour) {
 				t.Errorf("%+v, %v", held, err)
 			}
 		})
