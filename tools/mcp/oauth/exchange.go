@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -42,9 +43,8 @@ func (e *exchange) secret() string {
 
 // config returns what the library has to know.
 func (e *exchange) config() *oauth2.Config {
-	page, _, _ := strings.Cut(e.plan.Authorization, "#")
 	cfg := &oauth2.Config{ClientID: e.login.ClientID, ClientSecret: e.secret(), RedirectURL: e.uri, Scopes: strings.Fields(e.plan.scope),
-		Endpoint: oauth2.Endpoint{AuthURL: page, TokenURL: e.plan.Token, AuthStyle: oauth2.AuthStyleInParams}}
+		Endpoint: oauth2.Endpoint{TokenURL: e.plan.Token, AuthStyle: oauth2.AuthStyleInParams}}
 	if e.login.Basic && cfg.ClientSecret != "" {
 		cfg.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	}
@@ -192,7 +192,12 @@ func (e *exchange) address(state, verifier string) string {
 	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // which OpenID Connect gives for this only
 		more = append(more, oauth2.ApprovalForce)
 	}
-	return e.config().AuthCodeURL(state, more...)
+	made, _ := url.ParseQuery(strings.TrimPrefix(e.config().AuthCodeURL(state, more...), "?"))
+	page, _ := url.Parse(e.plan.Authorization) // which was checked
+	q := page.Query()
+	maps.Copy(q, made) // the page may have parameters, of the same names, too
+	page.RawQuery, page.Fragment = q.Encode(), ""
+	return page.String()
 }
 
 func (e *exchange) audience() string { return strings.Join(e.c.server.Audiences, " ") }

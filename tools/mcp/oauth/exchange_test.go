@@ -141,7 +141,7 @@ func TestWhatIsSent(t *testing.T) {
 	l.Mutate = func(document string, fields map[string]any) {
 		switch document {
 		case "issuer":
-			fields["authorization_endpoint"] = l.Issuer.URL + "/authorize?policy=a%3Fb#top"
+			fields["authorization_endpoint"] = l.Issuer.URL + "/authorize?policy=a%3Fb&resource=theirs&look=\u202e it's#top"
 			fields["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"}
 		case "register":
 			fields["client_secret"], fields["token_endpoint_auth_method"] = "of/ours", "client_secret_basic"
@@ -153,16 +153,21 @@ func TestWhatIsSent(t *testing.T) {
 		sent[req.URL.Path] = body
 		id, secret, _ = req.BasicAuth()
 	})
+	var shown string
 	var page *url.URL
 	s.Audiences = []string{"a&b", "c"}
 	err := client(t, cfg, s).Login(t.Context(), func(ctx context.Context, q oauth.Question) (string, error) {
-		page, _ = url.Parse(q.URL)
+		shown = q.URL
+		page, _ = url.Parse(shown)
 		return browser(t)(ctx, q)
 	})
 	if err == nil || !strings.Contains(err.Error(), "gives no token (400): invalid_grant: a code that") {
 		t.Errorf("%v", err)
 	}
 	q := page.Query()
+	if shown != page.String() || len(q["resource"]) != 1 || q.Get("look") != "\u202e it's" {
+		t.Errorf("%s", shown)
+	}
 	if q.Get("policy") != "a?b" || q.Get("audience") != "a&b c" || page.Fragment != "" || q.Has("scope") {
 		t.Errorf("%s", page)
 	}
