@@ -157,8 +157,8 @@ func (e *exchange) register(ctx context.Context) error {
 		wish := map[string]any{"client_name": "gemline", "redirect_uris": []string{e.uri}, "resource": e.plan.resource,
 			"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
 			"token_endpoint_auth_method": "none"}
-		if e.plan.scope != "" { // servers refuse an empty scope
-			wish["scope"] = e.plan.scope
+		if scopes := e.config().Scopes; len(scopes) > 0 { // servers refuse an empty scope
+			wish["scope"] = strings.Join(scopes, " ")
 		}
 		body, err := json.Marshal(wish)
 		if err != nil {
@@ -169,7 +169,7 @@ func (e *exchange) register(ctx context.Context) error {
 			return err
 		}
 		json.Unmarshal(a.body, &got)
-		if e.c.cfg.AddSecret("client secret", got.Secret); got.ID == "" {
+		if e.c.cfg.AddSecret("client secret", got.Secret); got.ID == "" || a.status/100 != 2 {
 			wrong.Message = withReason(fmt.Sprintf("the log-in server of %s does not register gemline (%d)", l.ServerName, a.status),
 				got.Error, got.Description)
 			return wrong

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -155,7 +156,7 @@ func TestWhatIsSent(t *testing.T) {
 	})
 	var shown string
 	var page *url.URL
-	s.Audiences = []string{"a&b", "c"}
+	s.Audiences, s.Scopes = []string{"a&b", "c"}, []string{"", ""}
 	err := client(t, cfg, s).Login(t.Context(), func(ctx context.Context, q oauth.Question) (string, error) {
 		shown = q.URL
 		page, _ = url.Parse(shown)
@@ -177,6 +178,21 @@ func TestWhatIsSent(t *testing.T) {
 	form, err := url.ParseQuery(sent["/token"])
 	if err != nil || form.Get("audience") != "a&b c" || form.Get("resource") != l.URL() || form.Has("client_secret") || id == "" || secret != "of%2Fours" {
 		t.Errorf("%q, %s:%s", form, id, secret)
+	}
+}
+
+// A refusal is no registration, whatever is in it.
+func TestRegistrationRefused(t *testing.T) {
+	l := newLab(t)
+	cfg, s := named(t, l, func(req *http.Request, _ string, resp *http.Response) {
+		if req.URL.Path == "/register" {
+			resp.StatusCode = http.StatusConflict
+			answer(resp, "application/json", `{"client_id": "theirs", "error": "invalid_redirect_uri"}`)
+		}
+	})
+	err := client(t, cfg, s).Login(t.Context(), func(context.Context, oauth.Question) (string, error) { return "", errors.New("asked") })
+	if err == nil || !strings.Contains(err.Error(), "does not register gemline (409): invalid_redirect_uri") {
+		t.Errorf("%v", err)
 	}
 }
 
