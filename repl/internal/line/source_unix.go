@@ -38,13 +38,13 @@ type source struct {
 }
 
 func newSource(f *os.File) (*source, error) {
-	s := &source{file: f, in: int(f.Fd()), modes: modes{file: f}, chunk: make([]byte, 64<<10)}
+	w, err := newWaker()
+	if err != nil {
+		return nil, err
+	}
+	s := &source{file: f, in: int(f.Fd()), modes: modes{file: f}, waker: w, chunk: make([]byte, 64<<10)}
 	if s.tty = term.IsTerminal(s.in); s.tty {
 		s.in, s.own = reopen(s.in)
-	}
-	var err error
-	if s.waker, err = newWaker(); err != nil {
-		return nil, err
 	}
 	return s, nil
 }
