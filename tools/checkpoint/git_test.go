@@ -61,3 +61,20 @@ func TestSilentGit(t *testing.T) {
 		t.Errorf("told %q", p.told)
 	}
 }
+
+// What git warns of, however long, does not keep what it says from being read, which has a limit.
+func TestGitWarns(t *testing.T) {
+	p := newPlace(t)
+	p.run("git init -q -b main .; git commit -q --allow-empty -m one; for i in $(seq 100); do echo broken >.git/refs/heads/this-branch-is-broken-$i; done")
+	before := p.git.see(t.Context())
+	p.run("git branch other")
+	if got := moved(before, p.git.see(t.Context())); !slices.Equal(got, []string{"branch other"}) {
+		t.Errorf("%q moved", got)
+	}
+	dir := p.dir + "/.git"
+	for most, want := range map[int]bool{40: false, 41: true} { // a hash and the end of its line
+		if _, err := git(t.Context(), dir, most, nil, "rev-parse", "HEAD"); (err == nil) != want {
+			t.Errorf("%d bytes: %v", most, err)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os/exec"
@@ -126,18 +125,20 @@ func git(ctx context.Context, dir string, most int, in []byte, args ...string) (
 	if err := c.Run(); err != nil {
 		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.buf.String(), 300))
 	}
+	if out.buf.Len() > most {
+		return nil, fmt.Errorf("git %s: it says more than %d bytes", args[0], most)
+	}
 	return out.buf.Bytes(), nil
 }
 
-// A bounded buffer takes so many bytes.
+// A bounded buffer keeps so many bytes, and one more if there are more. It takes all of them:
+// git would end at a write that fails, though it only warns.
 type bounded struct {
 	buf  bytes.Buffer
 	most int
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.buf.Len()+len(p) > b.most {
-		return 0, errors.New("there is too much of it")
-	}
-	return b.buf.Write(p)
+	b.buf.Write(p[:min(len(p), b.most+1-b.buf.Len())])
+	return len(p), nil
 }
