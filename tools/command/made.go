@@ -33,7 +33,7 @@ type guard struct {
 	env    Tools
 	known  *known
 	line   string   // the command line
-	writes []string // the paths that it names to write to, which were judged
+	writes []string // the paths that the line names to write to; they were judged
 }
 
 // guard returns the guard of what c changes.
