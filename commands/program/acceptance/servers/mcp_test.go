@@ -26,13 +26,12 @@ func withDesk(t *testing.T, dir, more string) {
 	pt.Write(t, dir, map[string]string{"desk.sh": pt.Desk, "home/.gemini/settings.json": deskSettings(more)})
 }
 
-// awaitReady waits for the last of what the server is asked at the beginning.
-func awaitReady(t *testing.T, dir string) {
-	t.Helper()
-	et.Eventually(t, "the server is asked for its resources", func() bool {
-		_, err := os.Stat(filepath.Join(dir, "ready"))
-		return err == nil
-	})
+// awaitConnected waits, at a prompt, until /mcp lists a server as connected.
+func awaitConnected(p *teletype.Session) {
+	for listed := ""; !strings.Contains(listed, " - Connected ("); {
+		p.Line("/mcp")
+		listed = p.Expect("\n> ")
+	}
 }
 
 // A whole run: the server's tool is declared and called, its prompt is a command, its
@@ -97,7 +96,7 @@ func TestMCPWantsTheModel(t *testing.T) {
 	pt.Write(t, filepath.Dir(c.Dir), map[string]string{"project/desk.sh": pt.Desk, "home/.gemini/settings.json": deskSettings("")})
 	p := teletype.Start(t, c)
 	p.Expect("\n> ")
-	awaitReady(t, c.Dir)
+	awaitConnected(p)
 	for i, answer := range []string{"", "y"} {
 		p.Line("go on")
 		p.Expect("always all tools of desk): ")
@@ -202,7 +201,7 @@ func TestMCPOfAProject(t *testing.T) {
 	p := start()
 	p.Line("1")
 	p.Expect("\n> ")
-	awaitReady(t, c.Dir)
+	awaitConnected(p)
 	p.Line("/about")
 	p.Expect("variables kept from commands")
 	p.Line("look")
