@@ -19,7 +19,7 @@ while IFS= read -r line; do
 	*'"method":"tools/list"'*) say '{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}},{"name":"wonder","inputSchema":{"type":"object"}}]}';;
 	*'"method":"prompts/list"'*) say '{"prompts":[{"name":"tidy up","arguments":[{"name":"what","required":true}]}]}';;
 	*'"method":"prompts/get"'*) say '{"messages":[{"role":"user","content":{"type":"text","text":"Tidy up the drawer."}}]}';;
-	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}'; echo >ready;;
+	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}';;
 	*'"method":"resources/templates/list"'*) say '{"resourceTemplates":[]}';;
 	*'"method":"resources/read"'*) say '{"contents":[{"uri":"desk://drawer","text":"three pens"}]}';;
 	*'"name":"wonder"'*)
