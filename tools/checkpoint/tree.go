@@ -97,8 +97,8 @@ func (t *tree) keep(path string) {
 	t.names[path], _ = t.base(path)
 }
 
-// base returns the directory that a path is reached from: the root that holds it, or else the
-// nearest directory above it that exists. Within reports whether a root holds it.
+// base returns the directory that a path is reached from: its root, or, for a path outside of
+// all roots, its nearest existing parent. Within reports whether the path has a root.
 func (t *tree) base(path string) (base string, within bool) {
 	for _, root := range t.cfg.Workspace.Roots() {
 		if disk.Inside(root, path) && root != path && len(root) > len(base) {

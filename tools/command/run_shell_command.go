@@ -363,8 +363,8 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 	return c.askWithoutReadOnly(ctx, tool, host, o, lacks, wrote, why)
 }
 
-// checked runs a command. What it has made of what is guarded is asked about, and is as before
-// if it is not to be. What it leaves running is looked at when that is over.
+// checked runs a command. The user is asked about its changes to guarded files, and refused
+// changes are taken back. A process that the command leaves running is checked when it ends.
 func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
 	run func(left *[]int) (engine.Result, error)) (engine.Result, error) {
 	var left []int

@@ -1,3 +1,5 @@
+// Package pipes tests the program where no terminal is: in pipelines, with JSON, in batches,
+// and by its exit codes.
 package pipes
 
 import (

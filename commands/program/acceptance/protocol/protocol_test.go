@@ -1,5 +1,7 @@
 //go:build unix
 
+// Package protocol tests the program as a server: for editors by ACP, for other agents by
+// A2A, and its own API.
 package protocol
 
 import (

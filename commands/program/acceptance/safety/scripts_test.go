@@ -1,3 +1,5 @@
+// Package safety tests what the program refuses, asks about and confines: rules, trust, the
+// sandbox, secrets.
 package safety
 
 import (

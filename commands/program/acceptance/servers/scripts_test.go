@@ -1,3 +1,5 @@
+// Package servers tests the program with servers: of MCP, of other agents, of models, hooks
+// and extensions.
 package servers
 
 import (

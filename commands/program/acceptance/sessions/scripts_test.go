@@ -1,3 +1,5 @@
+// Package sessions tests what outlives a run: sessions, undo, worktrees, detached terminals,
+// crashes.
 package sessions
 
 import (

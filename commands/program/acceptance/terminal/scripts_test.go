@@ -1,3 +1,4 @@
+// Package terminal tests the program at terminals, plain and smart, by dialogues.
 package terminal
 
 import (
