@@ -34,7 +34,6 @@ var large = map[string]string{
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
 	"gemline/engine.Plan":                  "",
 	"gemline/engine/auth.Choice":           "",
-	"gemline/engine/hook.Hooks":            "",
 	"gemline/engine/journal.File":          "",
 	"gemline/engine/model.Options":         "",
 	"gemline/engine/model/preset.Table":    "",

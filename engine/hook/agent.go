@@ -41,7 +41,7 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 			err := p.say(ctx, parts)
 			var e *end
 			if errors.As(err, &e) {
-				h.warn("%v", e)
+				h.notices.warn("%v", e)
 				err = nil
 			}
 			if p.tell() && err != nil {
@@ -113,10 +113,10 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		case after.Decision != block:
 			return nil
 		case returns == mostReturns:
-			p.hooks.warn("hooks have sent the agent back %d times; the answer stays as it is", mostReturns)
+			p.hooks.notices.warn("hooks have sent the agent back %d times; the answer stays as it is", mostReturns)
 			return nil
 		}
-		p.hooks.warn("Agent execution blocked: %s", after.Why())
+		p.hooks.notices.warn("Agent execution blocked: %s", after.Why())
 		parts = []*genai.Part{{Text: engine.Aside(after.Why())}} // which is none of the user's words
 		if !p.tell() {
 			return nil

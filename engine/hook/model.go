@@ -76,7 +76,7 @@ func (h *Hooks) beforeModel(
 		if response == nil {
 			return nil, nil, e
 		}
-		h.warn("%s", e)
+		h.notices.warn("%s", e)
 	}
 	if response != nil {
 		for _, c := range response.Candidates {

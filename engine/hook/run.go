@@ -99,52 +99,23 @@ type Config struct {
 
 // Hooks are the hooks of a conversation. Nil are none.
 type Hooks struct {
-	cfg   Config
-	tails atomic.Int64 // calls that took the place of others
+	cfg     Config
+	tails   atomic.Int64 // calls that took the place of others
+	notices notices
 
 	mu      sync.Mutex
-	notices []engine.Notice // that the user has not read yet
-	failing map[string]bool // hooks whose failure was already reported
-	running []string        // the names of the running hooks
-	stopped string          // why the run is to end, else empty
+	running []string // the names of the running hooks
+	stopped string   // why the run is to end, else empty
 }
 
 // New returns the hooks of a conversation.
-func New(cfg Config) *Hooks { return &Hooks{cfg: cfg, failing: map[string]bool{}} }
+func New(cfg Config) *Hooks {
+	return &Hooks{cfg: cfg, notices: notices{failing: map[string]bool{}}}
+}
 
 // any reports whether any of the events has a hook.
 func (h *Hooks) any(events ...Event) bool {
 	return h != nil && slices.ContainsFunc(h.cfg.Hooks, func(k Hook) bool { return slices.Contains(events, k.Event) })
-}
-
-// Notices returns the new notices for the user.
-func (h *Hooks) Notices() []engine.Notice {
-	if h == nil {
-		return nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	notices := h.notices
-	h.notices = nil
-	return notices
-}
-
-// longest is how many characters of what a hook says the user reads.
-const longest = 4000
-
-// warn keeps a warning for the user.
-func (h *Hooks) warn(format string, args ...any) {
-	h.keep(engine.Notice{Text: text.OneLine(fmt.Sprintf(format, args...), longest)})
-}
-
-// keep keeps n for the user.
-func (h *Hooks) keep(n engine.Notice) {
-	const most = 100
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.notices) < most {
-		h.notices = append(h.notices, n)
-	}
 }
 
 // Start runs the hooks of the beginning of a session, and returns what the model is to
@@ -273,11 +244,11 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 		status := c.Outcome.Status(c.Hook)
 		said := answer.Message != "" && c.Outcome.misread() == "" || answer.Decision == block && e.Blocks() &&
 			(c.Outcome.misread() == "" || strings.HasSuffix(answer.Reason, status))
-		if status != "" && !said && h.first(c.Hook, status) {
+		if status != "" && !said && h.notices.first(c.Hook, status) {
 			if answer.Reason != "" && !strings.HasSuffix(answer.Reason, status) {
 				status += ": " + answer.Reason
 			}
-			h.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
+			h.notices.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
 		}
 		if !ok {
 			continue
@@ -285,25 +256,13 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 		message, warning := strings.CutPrefix(answer.Message, warningMark)
 		for line := range strings.Lines(text.Shorten(message, longest)) {
 			if line = strings.TrimSpace(line); line != "" {
-				h.keep(engine.Notice{Info: !warning, Text: "hook " + name(c.Hook) + ": " + line})
+				h.notices.keep(engine.Notice{Info: !warning, Text: "hook " + name(c.Hook) + ": " + line})
 			}
 		}
 		answer.By = name(c.Hook)
 		answers = append(answers, answer)
 	}
 	return united(e, answers)
-}
-
-// first reports whether a hook fails in a way that the user does not know yet.
-func (h *Hooks) first(k Hook, status string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	key := string(k.Event) + "\x00" + k.key() + "\x00" + status
-	if h.failing[key] {
-		return false
-	}
-	h.failing[key] = true
-	return true
 }
 
 // name returns what the user reads a hook by.
@@ -342,7 +301,7 @@ func (h *Hooks) Running() string {
 func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 	c := Call{Hook: k, Input: in.json(), Start: time.Now()}
 	defer h.begin(name(k))()
-	c.Outcome = h.cfg.Run(ctx, h.process(k, c.Input))
+	c.Outcome = h.cfg.Run(ctx, process(h.cfg.Session(), k, c.Input))
 	c.Took = time.Since(c.Start)
 	c.Answer, _ = c.answer()
 	if h.cfg.Record != nil {
@@ -353,8 +312,7 @@ func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 
 // process returns the command of a hook, with what gemline says of the session in its
 // environment. Nothing is filled in in its text: a value there would be run.
-func (h *Hooks) process(k Hook, input []byte) Process {
-	s := h.cfg.Session()
+func process(s Session, k Hook, input []byte) Process {
 	p := Process{Hook: k, Input: input, Command: worded(k.Command)}
 	for v := range slices.Chunk([]string{"GEMINI_PROJECT_DIR", s.Cwd, "GEMINI_CWD", s.Cwd, "GEMINI_PLANS_DIR", s.Plans,
 		"GEMINI_SESSION_ID", s.ID, "CLAUDE_PROJECT_DIR", s.Cwd}, 2) {

@@ -152,7 +152,7 @@ func (o observed) after(
 		return o.replace(ctx, host, r, tc, original, tails-1)
 	}
 	if next != nil {
-		o.hooks.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
+		o.hooks.notices.warn("hooks have put %d calls in the place of one; the last one's result stays as it is", mostTails)
 	}
 	if more := after.context(); more != "" {
 		return appended(r.res, r.err, more)

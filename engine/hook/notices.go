@@ -1,0 +1,63 @@
+package hook
+
+import (
+	"fmt"
+	"sync"
+
+	"gemline/engine"
+	"gemline/engine/text"
+)
+
+// A notices holds what the user has not read yet of what hooks have said.
+type notices struct {
+	mu      sync.Mutex
+	list    []engine.Notice
+	failing map[string]bool // hooks whose failure was already reported
+}
+
+// Notices returns the new notices for the user.
+func (h *Hooks) Notices() []engine.Notice {
+	if h == nil {
+		return nil
+	}
+	return h.notices.take()
+}
+
+// take returns the notices, and has none any more.
+func (n *notices) take() []engine.Notice {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	list := n.list
+	n.list = nil
+	return list
+}
+
+// longest is how many characters of what a hook says the user reads.
+const longest = 4000
+
+// warn keeps a warning for the user.
+func (n *notices) warn(format string, args ...any) {
+	n.keep(engine.Notice{Text: text.OneLine(fmt.Sprintf(format, args...), longest)})
+}
+
+// keep keeps a notice for the user.
+func (n *notices) keep(notice engine.Notice) {
+	const most = 100
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.list) < most {
+		n.list = append(n.list, notice)
+	}
+}
+
+// first reports whether a hook fails in a way that the user does not know yet.
+func (n *notices) first(k Hook, status string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key := string(k.Event) + "\x00" + k.key() + "\x00" + status
+	if n.failing[key] {
+		return false
+	}
+	n.failing[key] = true
+	return true
+}
