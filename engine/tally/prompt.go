@@ -104,8 +104,8 @@ func (s Span) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Brief returns the span without what a listener has just heard: that a tool ran, and that
-// it took no time.
+// Brief returns the span without its only tool, if the call went well, and without a time
+// under a second: a listener has just heard both.
 func (s Span) Brief() Span {
 	if s.Calls == 1 && s.Failed+s.Denied+s.Refused+s.Cancelled == 0 {
 		s.Calls = 0
