@@ -38,7 +38,6 @@ var large = map[string]string{
 	"gemline/engine/model.Options":         "",
 	"gemline/engine/model/preset.Table":    "",
 	"gemline/engine/policy.Rule":           "",
-	"gemline/engine/prompt.Config":         "",
 	"gemline/engine/telemetry.pipeline":    "",
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",

@@ -99,7 +99,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 // agentPrompt is what an agent is told before its task.
 func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
 	cfg := s.prompt()
-	cfg.Interactive, cfg.Agents, cfg.WriteSystemMD, cfg.Tools = false, nil, "", nil
+	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD, cfg.Tools = false, nil, "", nil
 	for _, tool := range ts.Tools() {
 		if judge.Offers(tool) {
 			cfg.Tools = append(cfg.Tools, tool.Name())
@@ -109,12 +109,12 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 	if cfg.More = agent.Rules(); s.rules.policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}
-	if cfg.Plan != "" {
-		cfg.More += "\n- The user has approved of the plan in " + cfg.Plan +
+	if cfg.Files.Plan != "" {
+		cfg.More += "\n- The user has approved of the plan in " + cfg.Files.Plan +
 			", which your task is a part of. Read it before you begin."
 	}
 	if !t.Agent.Prompt.Core {
-		cfg.Own = t.Instruction(map[string]string{"cliVersion": s.project.opts.Env.Process.Version, "activeModel": model,
+		cfg.Override.Own = t.Instruction(map[string]string{"cliVersion": s.project.opts.Env.Process.Version, "activeModel": model,
 			"today": time.Now().Format("Monday, January 2, 2006")})
 	}
 	return cfg

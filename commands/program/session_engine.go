@@ -71,15 +71,14 @@ func (s *Session) prompt() prompt.Config {
 		Interactive: s.Approver != nil,
 		Mode:        string(s.Policy.Mode()),
 		Git:         prompt.InRepository(s.project.opts.Paths.Cwd),
-		GlobalFile:  project.GlobalContext(s.project.opts),
-		Notes:       s.memory.Notes(),
-		Disabled:    prompt.Disabled(s.project.opts.Env.Getenv),
 		Hooks:       s.hooks != nil,
-		SystemMD:    project.SystemMD(s.project.opts, "GEMINI_SYSTEM_MD"), WriteSystemMD: project.SystemMD(s.project.opts, "GEMINI_WRITE_SYSTEM_MD"),
-		Home:   s.project.opts.Paths.Home,
-		Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names(),
-		Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Roots: s.project.workspace.Roots(),
-		Tree: s.project.opts.Settings.Tree, Ignored: s.project.workspace.Ignore.Names,
+		Override: prompt.Override{Disabled: prompt.Disabled(s.project.opts.Env.Getenv),
+			SystemMD:      project.SystemMD(s.project.opts, "GEMINI_SYSTEM_MD"),
+			WriteSystemMD: project.SystemMD(s.project.opts, "GEMINI_WRITE_SYSTEM_MD")},
+		Files:   prompt.Files{Global: project.GlobalContext(s.project.opts), Notes: s.memory.Notes()},
+		Context: prompt.Context{Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.memory.Names()},
+		Environment: prompt.Environment{Now: time.Now(), OS: runtime.GOOS, Temp: s.project.store.Temp, Home: s.project.opts.Paths.Home,
+			Roots: s.project.workspace.Roots(), Tree: s.project.opts.Settings.Tree, Ignored: s.project.workspace.Ignore.Names},
 	}
 	for _, d := range s.agents.callable() {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
@@ -89,7 +88,7 @@ func (s *Session) prompt() prompt.Config {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
 	}
 	if p := s.tools.families.Plans; p != nil {
-		cfg.Plans, cfg.Plan = p.Dir, p.Approved()
+		cfg.Files.Plans, cfg.Files.Plan = p.Dir, p.Approved()
 	}
 	if s.project.launcher.Sandbox != nil {
 		cfg.Sandbox = "sandbox"

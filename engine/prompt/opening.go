@@ -3,9 +3,21 @@ package prompt
 import (
 	"context"
 	"strings"
+	"time"
 
 	"google.golang.org/genai"
 )
+
+// An Environment is where the conversation takes place.
+type Environment struct {
+	Now     time.Time
+	OS      string                           // such as linux
+	Temp    string                           // the project's temporary directory
+	Home    string                           // what ~ stands for in the paths of an [Override]
+	Roots   []string                         // the workspace; the first is the working directory
+	Tree    bool                             // list what is in it
+	Ignored func(path string, dir bool) bool // nil means that nothing is
+}
 
 // Opening returns the message that stands before all others: where the
 // conversation takes place and what the project says about itself. When ctx is
@@ -14,13 +26,14 @@ func Opening(ctx context.Context, cfg Config) *genai.Content {
 	var b strings.Builder
 	b.WriteString("<session_context>\n")
 	b.WriteString("This message comes from gemline itself and tells where the conversation takes place.\n")
-	b.WriteString("Today is " + cfg.Now.Format("Monday, January 2, 2006") + ".\n")
-	b.WriteString("The operating system is " + cfg.OS + ".\n")
-	if cfg.Temp != "" {
-		b.WriteString("Temporary files of this project go to " + quote(cfg.Temp) + "\n")
+	env := cfg.Environment
+	b.WriteString("Today is " + env.Now.Format("Monday, January 2, 2006") + ".\n")
+	b.WriteString("The operating system is " + env.OS + ".\n")
+	if env.Temp != "" {
+		b.WriteString("Temporary files of this project go to " + quote(env.Temp) + "\n")
 	}
-	b.WriteString(directories(ctx, cfg))
-	if m := projectMemory(cfg); m != "" {
+	b.WriteString(directories(ctx, env))
+	if m := projectMemory(cfg.Context); m != "" {
 		b.WriteString("\n" + m + "\n")
 	}
 	b.WriteString("</session_context>")
@@ -30,35 +43,35 @@ func Opening(ctx context.Context, cfg Config) *genai.Content {
 // directories returns the part of the opening message that lists the workspace
 // and what is in it. It is also what the model is told when a directory is
 // added.
-func directories(ctx context.Context, cfg Config) string {
+func directories(ctx context.Context, env Environment) string {
 	var b strings.Builder
 	b.WriteString("- **Workspace Directories:**\n")
-	for _, root := range cfg.Roots {
+	for _, root := range env.Roots {
 		b.WriteString("  - " + quote(root) + "\n")
 	}
-	if !cfg.Tree || len(cfg.Roots) == 0 {
+	if !env.Tree || len(env.Roots) == 0 {
 		return b.String()
 	}
 	b.WriteString("- **Directory Structure:**\n\n")
 	b.WriteString("At most 200 files and folders. Behind ... there is more: ignored, or beyond that number.\n")
-	share := max(maxItems/len(cfg.Roots), 20)
-	for _, root := range cfg.Roots {
-		b.WriteString("\n" + tree(ctx, root, share, cfg.Ignored))
+	share := max(maxItems/len(env.Roots), 20)
+	for _, root := range env.Roots {
+		b.WriteString("\n" + tree(ctx, root, share, env.Ignored))
 	}
 	return b.String()
 }
 
-func projectMemory(cfg Config) string {
-	if cfg.Extension == "" && cfg.Project == "" {
+func projectMemory(c Context) string {
+	if c.Extension == "" && c.Project == "" {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("<loaded_context>\n")
-	if cfg.Extension != "" {
-		b.WriteString("<extension_context>\n" + cfg.Extension + "\n</extension_context>\n")
+	if c.Extension != "" {
+		b.WriteString("<extension_context>\n" + c.Extension + "\n</extension_context>\n")
 	}
-	if cfg.Project != "" {
-		b.WriteString("<project_context>\n" + cfg.Project + "\n</project_context>\n")
+	if c.Project != "" {
+		b.WriteString("<project_context>\n" + c.Project + "\n</project_context>\n")
 	}
 	b.WriteString("</loaded_context>")
 	return b.String()

@@ -38,18 +38,19 @@ func plant(t *testing.T, names ...string) string {
 func TestOpening(t *testing.T) {
 	a := plant(t, "b.txt", "a.txt", "src/foo.js", "src/deep/x.go", ".git/config", "empty/", "out.log", "build/x.o")
 	b := plant(t, "only")
-	cfg := Config{Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), OS: "linux", Temp: "/h/.gemini/tmp/app", Tree: true, Roots: []string{a, b},
-		Extension: "from an extension", Project: "from the project",
+	cfg := Config{Environment: Environment{Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), OS: "linux", Temp: "/h/.gemini/tmp/app", Tree: true, Roots: []string{a, b},
 		Ignored: func(path string, dir bool) bool {
 			return strings.HasSuffix(path, ".log") || dir && filepath.Base(path) == "build"
-		}}
+		}},
+		Context: Context{Extension: "from an extension", Project: "from the project"}}
 	c := Opening(t.Context(), cfg)
 	if c.Role != "user" || len(c.Parts) != 1 {
 		t.Fatalf("%+v", c)
 	}
 	got := strings.NewReplacer(filepath.ToSlash(a), "/src/app", filepath.ToSlash(b), "/src/lib").Replace(filepath.ToSlash(c.Parts[0].Text))
 	golden(t, "opening", got)
-	cfg.Tree, cfg.Roots, cfg.Extension, cfg.Project, cfg.Temp = false, cfg.Roots[:1], "", "", ""
+	env := &cfg.Environment
+	env.Tree, env.Roots, env.Temp, cfg.Context = false, env.Roots[:1], "", Context{}
 	got = strings.ReplaceAll(Opening(t.Context(), cfg).Parts[0].Text, a, "/src/app")
 	golden(t, "opening-short", got)
 }

@@ -11,6 +11,19 @@ import (
 	"gemline/engine/disk"
 )
 
+// An Override says what changes the sections of the instruction.
+type Override struct {
+	// Own stands in the place of all sections but the skills, unless it is empty.
+	Own string
+
+	// Disabled holds the keys of sections that are left out: see [Disabled].
+	Disabled map[string]bool
+
+	// SystemMD and WriteSystemMD are the values of the variables
+	// GEMINI_SYSTEM_MD and GEMINI_WRITE_SYSTEM_MD.
+	SystemMD, WriteSystemMD string
+}
+
 // maxReplacement is the size of a system.md that is too large to be meant.
 const maxReplacement = 1 << 20
 
@@ -51,7 +64,7 @@ func expand(text string, cfg Config) string {
 
 // writeCopy keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
 func writeCopy(cfg Config, text string) error {
-	path := overridePath(cfg.WriteSystemMD, cfg)
+	path := overridePath(cfg.Override.WriteSystemMD, cfg.Environment)
 	if path == "" {
 		return nil
 	}

@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"gemline/engine/disk"
 )
@@ -38,37 +37,27 @@ type Config struct {
 	Agents      []Entry
 	Skills      []Entry
 	Servers     []Entry // what MCP servers want the model to know
-	Plans       string  // the directory of plan files; empty if plans are not kept
-	Plan        string  // the file of the plan that was approved; empty if none was
-	GlobalFile  string  // the file of what holds in all projects; empty if there is none
-	Notes       string  // the file of private notes about the project; empty if there is none
+	More        string  // a text below the sections; may be empty
+	Override    Override
+	Files       Files
+	Context     Context
+	Environment Environment
+}
 
-	// Own stands in the place of all sections but the skills, and More below them; empty
-	// ones do not.
-	Own, More string
-
-	// Disabled holds the keys of sections that are left out: see [Disabled].
-	Disabled map[string]bool
-
-	// SystemMD and WriteSystemMD are the values of the variables
-	// GEMINI_SYSTEM_MD and GEMINI_WRITE_SYSTEM_MD. Home and the first of
-	// Roots are what the paths in them start from.
-	SystemMD, WriteSystemMD string
-	Home                    string
-
-	// The context files: the user's and the private notes about the project
-	// go into the system instruction, the others into the opening message.
-	// Names are those looked for.
+// A Context is what the context files say: the user's and the private notes about the project
+// go into the system instruction, the others into the opening message. Names are the names
+// that the files may have.
+type Context struct {
 	Global, Private, Extension, Project string
 	Names                               []string
+}
 
-	// For the opening message.
-	Now     time.Time
-	OS      string                           // such as linux
-	Temp    string                           // the project's temporary directory
-	Roots   []string                         // the workspace; the first is the working directory
-	Tree    bool                             // list what is in it
-	Ignored func(path string, dir bool) bool // nil means that nothing is
+// Files are the paths that the instruction names, each empty if there is no such file.
+type Files struct {
+	Plans  string // the directory of plan files
+	Plan   string // the plan that was approved
+	Global string // what holds in all projects
+	Notes  string // private notes about the project
 }
 
 // An Entry is something the model may choose: an agent or a skill.
@@ -123,7 +112,7 @@ func System(cfg Config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if m := memory(cfg); m != "" {
+	if m := memory(cfg.Context); m != "" {
 		text += "\n\n" + m
 	}
 	for _, s := range cfg.Servers {
@@ -137,7 +126,7 @@ func System(cfg Config) (string, error) {
 
 // instruction returns the instruction without memory: the user's text, or ours.
 func instruction(cfg Config) (string, error) {
-	text, err := cfg.Own, error(nil)
+	text, err := cfg.Override.Own, error(nil)
 	if text == "" {
 		text, err = usual(cfg)
 	} else if len(cfg.Skills) > 0 {
@@ -151,18 +140,18 @@ func instruction(cfg Config) (string, error) {
 
 // usual is the instruction of a conversation with the user.
 func usual(cfg Config) (string, error) {
-	if path := overridePath(cfg.SystemMD, cfg); path != "" {
+	if path := overridePath(cfg.Override.SystemMD, cfg.Environment); path != "" {
 		return replacement(path, cfg)
 	}
 	var parts []string
 	for _, s := range sections() {
-		if !cfg.Disabled[s.key] && (s.when == nil || s.when(cfg)) {
+		if !cfg.Override.Disabled[s.key] && (s.when == nil || s.when(cfg)) {
 			parts = append(parts, written(s.key, s.more, cfg))
 		}
 	}
 	text := strings.Join(parts, "\n\n")
-	return strings.NewReplacer("${plans}", cfg.Plans, "${plan}", cfg.Plan, "${notes}", cfg.Notes,
-		"${global}", cfg.GlobalFile).Replace(text), nil
+	return strings.NewReplacer("${plans}", cfg.Files.Plans, "${plan}", cfg.Files.Plan, "${notes}", cfg.Files.Notes,
+		"${global}", cfg.Files.Global).Replace(text), nil
 }
 
 // written returns a section, with what more adds to it.
@@ -191,13 +180,13 @@ func conditions(cfg Config) func(string) bool {
 		case "seatbelt":
 			return cfg.Sandbox == "sandbox-exec"
 		case "plans":
-			return cfg.Plans != "" && slices.Contains(cfg.Tools, "exit_plan_mode")
+			return cfg.Files.Plans != "" && slices.Contains(cfg.Tools, "exit_plan_mode")
 		case "approved":
-			return cfg.Plan != ""
+			return cfg.Files.Plan != ""
 		case "notes":
-			return cfg.Notes != ""
+			return cfg.Files.Notes != ""
 		case "global":
-			return cfg.GlobalFile != ""
+			return cfg.Files.Global != ""
 		case "skill":
 			return len(cfg.Skills) > 0
 		case "untrusted": // the tools that mark what they bring in
@@ -266,11 +255,11 @@ func unmarked(s string) string {
 }
 
 // memory returns the part of the instruction with the user's context files.
-func memory(cfg Config) string {
-	if cfg.Global == "" && cfg.Private == "" {
+func memory(c Context) string {
+	if c.Global == "" && c.Private == "" {
 		return ""
 	}
-	names := strings.Join(cfg.Names, ", ")
+	names := strings.Join(c.Names, ", ")
 	if names == "" {
 		names = "GEMINI.md"
 	}
@@ -278,11 +267,11 @@ func memory(cfg Config) string {
 	b.WriteString("# Contextual Instructions (" + names + ")\n" +
 		"What the user wants in every project. Instructions of the project at hand, which come with the first message, win over these where they disagree; " +
 		"those of a directory in it, which come with a tool's answer, win there. None lifts the rules above about safety.\n\n<loaded_context>\n")
-	if cfg.Global != "" {
-		b.WriteString("<global_context>\n" + cfg.Global + "\n</global_context>\n")
+	if c.Global != "" {
+		b.WriteString("<global_context>\n" + c.Global + "\n</global_context>\n")
 	}
-	if cfg.Private != "" {
-		b.WriteString("<user_project_memory>\n--- Private Project Memory Index (private, not committed to repo) ---\n" + cfg.Private +
+	if c.Private != "" {
+		b.WriteString("<user_project_memory>\n--- Private Project Memory Index (private, not committed to repo) ---\n" + c.Private +
 			"\n--- End Private Project Memory Index ---\n</user_project_memory>\n")
 	}
 	b.WriteString("</loaded_context>")
@@ -298,24 +287,24 @@ func collapseNewlines(s string) string {
 }
 
 // workdir returns the directory that relative paths start from.
-func (c Config) workdir() string {
-	if len(c.Roots) > 0 {
-		return c.Roots[0]
+func (e Environment) workdir() string {
+	if len(e.Roots) > 0 {
+		return e.Roots[0]
 	}
 	return "."
 }
 
 // overridePath returns the file that the value of GEMINI_SYSTEM_MD or
 // GEMINI_WRITE_SYSTEM_MD names, or nothing if it names none.
-func overridePath(value string, cfg Config) string {
+func overridePath(value string, env Environment) string {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
 	case "", "0", "false":
 		return ""
 	case "1", "true":
-		return filepath.Join(cfg.workdir(), ".gemini", "system.md")
+		return filepath.Join(env.workdir(), ".gemini", "system.md")
 	}
-	return disk.Absolute(value, cfg.workdir(), cfg.Home)
+	return disk.Absolute(value, env.workdir(), env.Home)
 }
 
 // InRepository reports whether dir lies in a git repository.

@@ -38,8 +38,8 @@ var (
 func full() Config {
 	return Config{Tools: all, Interactive: true, Mode: "yolo", Git: true, Sandbox: "landlock", Hooks: true,
 		Agents: []Entry{{Name: "scout", Description: "finds things"}}, Skills: []Entry{{Name: "pdf", Description: "reads PDF files", Location: "/s/pdf/SKILL.md"}},
-		Global:     "--- Context from: /h/.gemini/GEMINI.md ---\nbe kind\n\n\n\nand brief\n--- End of Context from: /h/.gemini/GEMINI.md ---",
-		GlobalFile: "/h/.gemini/GEMINI.md", Notes: "/h/.gemini/tmp/app/memory/MEMORY.md", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}}
+		Context: Context{Global: "--- Context from: /h/.gemini/GEMINI.md ---\nbe kind\n\n\n\nand brief\n--- End of Context from: /h/.gemini/GEMINI.md ---", Private: "The tests need a free port.", Names: []string{"AGENTS.md", "GEMINI.md"}},
+		Files:   Files{Global: "/h/.gemini/GEMINI.md", Notes: "/h/.gemini/tmp/app/memory/MEMORY.md"}}
 }
 
 func TestSystem(t *testing.T) {
@@ -47,7 +47,7 @@ func TestSystem(t *testing.T) {
 		"headless":    {Tools: looking, Git: true, Mode: "default"},
 		"interactive": {Tools: all[:len(all)-len(looking)-2], Interactive: true, Git: true, Mode: "default"},
 		"everything":  full(),
-		"plan":        {Tools: append([]string{"write_file", "exit_plan_mode", "ask_user"}, looking...), Interactive: true, Mode: "plan", Plans: "/h/.gemini/tmp/app/1/plans"},
+		"plan":        {Tools: append([]string{"write_file", "exit_plan_mode", "ask_user"}, looking...), Interactive: true, Mode: "plan", Files: Files{Plans: "/h/.gemini/tmp/app/1/plans"}},
 		"planless":    {Tools: looking, Mode: "plan", Sandbox: "sandbox-exec"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,14 +108,14 @@ func TestSections(t *testing.T) {
 			cfg.Mode = "plan"
 		}
 		with, _ := System(cfg)
-		cfg.Disabled = Disabled(func(name string) string {
+		cfg.Override.Disabled = Disabled(func(name string) string {
 			if name == "GEMINI_PROMPT_"+s.key {
 				return "False"
 			}
 			return ""
 		})
 		without, _ := System(cfg)
-		if len(cfg.Disabled) != 1 || len(without) >= len(with) {
+		if len(cfg.Override.Disabled) != 1 || len(without) >= len(with) {
 			t.Errorf("%s can't be left out", s.key)
 		}
 	}
@@ -168,7 +168,7 @@ func TestOverride(t *testing.T) {
 		{"too large", "large.md", "", "is larger than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := System(Config{SystemMD: c.value, Roots: []string{root}, Home: home, Tools: []string{"read_file", "glob"}, Global: "GLOBAL"})
+			got, err := System(Config{Override: Override{SystemMD: c.value}, Environment: Environment{Roots: []string{root}, Home: home}, Tools: []string{"read_file", "glob"}, Context: Context{Global: "GLOBAL"}})
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) || got != "" {
 					t.Errorf("got %q, %v", got, err)
@@ -184,7 +184,7 @@ func TestOverride(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	root := t.TempDir()
-	cfg := Config{Roots: []string{root}, WriteSystemMD: "1"}
+	cfg := Config{Environment: Environment{Roots: []string{root}}, Override: Override{WriteSystemMD: "1"}}
 	text, err := System(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestWrite(t *testing.T) {
 	if err != nil || string(b) != text {
 		t.Errorf("written %q, %v", b, err)
 	}
-	cfg.WriteSystemMD = filepath.Join(root, ".gemini", "system.md", "x")
+	cfg.Override.WriteSystemMD = filepath.Join(root, ".gemini", "system.md", "x")
 	if again, err := System(cfg); err == nil || again != text {
 		t.Errorf("into a file that can't be: %v, %d bytes", err, len(again))
 	}
