@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -108,7 +109,8 @@ func JSON(b []byte) []byte { return escapeJSON(b, unshown) }
 func VisibleJSON(b []byte) []byte { return escapeJSON(b, unseen) }
 
 func escapeJSON(b []byte, escapes func(rune) bool) []byte {
-	if bytes.IndexFunc(b, escapes) < 0 {
+	first := slices.IndexFunc(b, func(c byte) bool { return c >= 0x7f })
+	if first < 0 || bytes.IndexFunc(b[first:], escapes) < 0 {
 		return b
 	}
 	out := make([]byte, 0, len(b)+32)

@@ -87,9 +87,10 @@ func (r *Records) Put(kind string, body any) {
 }
 
 func (r *Records) put(kind, at string, elapsed int64, body any) {
-	b := fmt.Appendf(nil, `{"type":"%s","timestamp":"%s",`, kind, at)
 	fields := marshal(body)
-	b = append(append(b, fields[1:len(fields)-1]...), ',')
+	b := make([]byte, 0, len(fields)+160) // with room for the rest
+	b = append(append(append(append(b, `{"type":"`...), kind...), `","timestamp":"`...), at...)
+	b = append(append(append(b, `",`...), fields[1:len(fields)-1]...), ',')
 	if r.invalid {
 		b = append(b, `"invalid_utf8":true,`...)
 	}

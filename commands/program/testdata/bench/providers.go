@@ -61,13 +61,15 @@ func (b *bench) providers() {
 			}
 			io.WriteString(w, d.end)
 		})
-		least := func() sample { return b.run(b.floor, "stream", d.name, b.server.url+d.path) }
 		each := func(s sample) float64 { return cpu(s) * 1000 / n }
-		for _, format := range []string{"text", "stream-json"} {
-			f := func() sample { return b.run(b.bin, "-p", "go", "-m", d.name+"/x", "-q", "-o", format) }
-			what := "20,000 chunks as " + format + ", " + d.name
-			row(what, "ms", b.times(wall, f), "floor", b.times(wall, least))
-			row(what+", CPU a chunk", "us", b.times(each, f), "floor", b.times(each, least))
+		for _, f := range formats {
+			least := func() sample {
+				return b.run(append([]string{b.floor, "stream", d.name, b.server.url + d.path}, f.floor...)...)
+			}
+			us := func() sample { return b.run(b.bin, "-p", "go", "-m", d.name+"/x", "-q", "-o", f.name) }
+			what := "20,000 chunks as " + f.name + ", " + d.name
+			row(what, "ms", b.times(wall, us), "floor", b.times(wall, least))
+			row(what+", CPU a chunk", "us", b.times(each, us), "floor", b.times(each, least))
 		}
 	}
 }

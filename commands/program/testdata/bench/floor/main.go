@@ -2,14 +2,14 @@
 // else: what a program in Go can hardly be faster than.
 //
 //	floor URL [STEPS [once]]
-//	floor stream PROTOCOL URL
+//	floor stream PROTOCOL URL [json]
 //	floor parse FILE
 //
 // It posts a request, copies the texts of the streamed answer to standard
 // output, and, given STEPS, reads a file and posts again that many times. It encodes the
 // whole conversation each time or, if that is wanted, what is new of it once. The second
-// copies the texts of an answer in another protocol: openai, anthropic or ollama. The third looks
-// through a file of JSON lines.
+// copies the texts of an answer in a protocol (gemini, openai, anthropic or ollama), each as a
+// record of its own if that is wanted. The third looks through a file of JSON lines.
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 )
 
 type part struct {
@@ -40,7 +41,7 @@ func main() {
 		return
 	}
 	if os.Args[1] == "stream" {
-		stream(os.Args[2], os.Args[3])
+		stream(os.Args[2], os.Args[3], len(os.Args) > 4)
 		return
 	}
 	if len(os.Args) > 2 {
@@ -113,12 +114,33 @@ func main() {
 	out.Flush()
 }
 
-// stream posts a request and copies the texts of the answer.
-func stream(protocol, url string) {
+// A record is a text as stream-json has it.
+type record struct {
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	Delta     bool   `json:"delta"`
+	Seq       int    `json:"seq"`
+	Elapsed   int64  `json:"elapsed_ms"`
+}
+
+// stream posts a request and copies the texts of the answer, as records if asRecords is set.
+func stream(protocol, url string, asRecords bool) {
 	resp, err := http.Post(url, "application/json", bytes.NewReader([]byte(`{"model":"x","stream":true,"messages":[{"role":"user","content":"hi"}]}`)))
 	fail(err)
 	defer resp.Body.Close()
 	out := bufio.NewWriterSize(os.Stdout, 1)
+	began, seq := time.Now(), 0
+	write := func(text string) {
+		if !asRecords {
+			out.WriteString(text)
+			return
+		}
+		now := time.Now()
+		fail(json.NewEncoder(out).Encode(record{"message", now.UTC().Format("2006-01-02T15:04:05.000Z"), "assistant", text, true, seq, now.Sub(began).Milliseconds()}))
+		seq++
+	}
 	for r := bufio.NewReaderSize(resp.Body, 1<<16); ; {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
@@ -129,22 +151,30 @@ func stream(protocol, url string) {
 			continue
 		}
 		switch protocol {
+		case "gemini":
+			var chunk struct{ Candidates []struct{ Content content } }
+			fail(json.Unmarshal(data, &chunk))
+			for _, c := range chunk.Candidates {
+				for _, p := range c.Content.Parts {
+					write(p.Text)
+				}
+			}
 		case "openai":
 			var chunk struct {
 				Choices []struct{ Delta struct{ Content string } }
 			}
 			fail(json.Unmarshal(data, &chunk))
 			for _, c := range chunk.Choices {
-				out.WriteString(c.Delta.Content)
+				write(c.Delta.Content)
 			}
 		case "anthropic":
 			var chunk struct{ Delta struct{ Text string } }
 			fail(json.Unmarshal(data, &chunk))
-			out.WriteString(chunk.Delta.Text)
+			write(chunk.Delta.Text)
 		case "ollama":
 			var chunk struct{ Message struct{ Content string } }
 			fail(json.Unmarshal(line, &chunk))
-			out.WriteString(chunk.Message.Content)
+			write(chunk.Message.Content)
 		}
 		out.Flush()
 	}
