@@ -92,11 +92,15 @@ func (c *repetition) next(r rune) bool {
 // if they are few, far apart, or have ever other texts between them.
 func (c *repetition) starts() (starts []int) {
 	last := len(c.text) - chunk
+	if last < 0 {
+		return nil
+	}
+	first := c.text[last] // compared before a call is made: most chunks begin otherwise
 	for p := last; p >= max(0, len(c.text)-window) && len(starts) < mostChunks; p-- {
 		if len(starts) > 0 && starts[len(starts)-1]-p > 2*farApart {
 			return nil
 		}
-		if slices.Equal(c.text[p:p+chunk], c.text[last:]) {
+		if c.text[p] == first && slices.Equal(c.text[p:p+chunk], c.text[last:]) {
 			starts = append(starts, p)
 		}
 	}
