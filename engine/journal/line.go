@@ -10,12 +10,13 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 )
 
 // FormatVersion is that of session files. It grows when an older program would read them
 // wrongly, and not when a field is added. The Gemini CLI passes over it.
-const FormatVersion = 1
+const FormatVersion disk.Format = 1
 
 // Metadata is what a session file says of its session.
 type Metadata struct {
@@ -29,7 +30,7 @@ type Metadata struct {
 	Name        string            `json:"name,omitempty"`
 	ForkOf      string            `json:"forkedFrom,omitempty"`
 	Elsewhere   map[string]Place  `json:"remoteAgents,omitempty"`
-	Format      int               `json:"formatVersion,omitempty"`
+	Format      disk.Format       `json:"formatVersion,omitempty"`
 	Messages    []json.RawMessage `json:"messages,omitzero"` // take the place of all
 }
 

@@ -35,6 +35,7 @@ type Session struct {
 	Messages    int      // questions and answers
 	Partial     bool     // of a long file's messages, a list has counted the first and the last
 	Directories []string // that were worked in beside the project's
+	Newer       bool     // of a newer gemline: perhaps none of its messages can be read here
 
 	// Elsewhere says where conversations with agents on other servers are, keyed by a name
 	// for each.
@@ -59,8 +60,11 @@ func List(dir string) ([]Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newest(slices.DeleteFunc(found, func(s Session) bool { return s.Kind == "subagent" || s.Messages == 0 })), nil
+	return newest(slices.DeleteFunc(found, func(s Session) bool { return s.Kind == "subagent" || s.empty() })), nil
 }
+
+// empty reports whether nothing was said in a session.
+func (s Session) empty() bool { return s.Messages == 0 && !s.Newer }
 
 // sessionsIn returns the sessions of the files in dir whose names hold part, each read as far
 // as a list needs.
@@ -114,7 +118,7 @@ func (r *record) summary() Session {
 	m := &r.meta
 	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
 		Summary: m.Summary, ForkOf: title(m.ForkOf), Start: r.start, Updated: r.updated, Directories: m.Directories,
-		Elsewhere: m.Elsewhere, Partial: r.partial}
+		Elsewhere: m.Elsewhere, Partial: r.partial, Newer: m.Format > FormatVersion}
 	for _, m := range r.messages {
 		if m.question() != "" || m.Type == "gemini" && len(m.Content)+len(m.Parts)+len(m.Thoughts)+len(m.Calls) > 0 {
 			s.Messages++

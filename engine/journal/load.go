@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/steer"
 )
 
@@ -71,7 +72,7 @@ func loadRecord(path string, keep bool) (*Conversation, *record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.meta.Format > FormatVersion {
+	if s.Newer {
 		return nil, nil, &NewerError{ID: s.ID, Format: r.meta.Format}
 	}
 	_, opened := r.index[openingID]
@@ -93,12 +94,12 @@ func (r *record) bytes() (all []json.RawMessage) {
 // A NewerError means that a session is in a format of a newer program.
 type NewerError struct {
 	ID     string
-	Format int
+	Format disk.Format
 }
 
 // Error says which format it is in.
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("session %s was written by a newer gemline: its format is %d, and this gemline reads %d",
+	return fmt.Sprintf("session %s was written by a newer gemline: its format is %v, and this gemline reads %v",
 		e.ID, e.Format, FormatVersion)
 }
 

@@ -13,24 +13,46 @@ import (
 	"google.golang.org/genai"
 )
 
-// A session of a newer program is named as one, and not read wrongly.
+// A session of a newer program is named as newer, also if none of its messages can be read and
+// whatever its version is, and no byte of it changes.
 func TestNewer(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "session-2030-01-01T00-00-51c623e0.jsonl")
-	for format, newer := range map[string]bool{"1": false, "2": true, `"x"`: false} {
-		line := strings.TrimSuffix(head, "}") + `,"formatVersion":` + format + "}\n" + `{"id":"a","type":"user","content":"hello"}` + "\n"
-		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, _, err := LoadMessages(path)
-		var is *NewerError
-		if errors.As(err, &is) != newer || (err != nil) != newer {
-			t.Errorf("format %s: %v", format, err)
-		}
-		if _, err := Load(path); errors.As(err, &is) != newer {
-			t.Errorf("format %s: %v", format, err)
+	const known, unknown = `{"id":"a","type":"user","content":"hello"}`, `{"said":"hello"}`
+	for format, newer := range map[string]bool{"0": false, "1": false, "null": false, "2": true, `"99"`: true, "1.5": true,
+		"-1": true, "99999999999999999999": true, "true": true, "{}": true} {
+		for _, message := range []string{known, unknown} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "session-2030-01-01T00-00-51c623e0.jsonl")
+			line := strings.TrimSuffix(head, "}") + `,"formatVersion":` + format + "}\n" + message + "\n"
+			if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for name, load := range map[string]func() error{
+				"load":     func() error { _, err := Load(path); return err },
+				"messages": func() error { _, _, err := LoadMessages(path); return err },
+				"latest":   func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true})) },
+				"named":    func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true, Which: "51c623e0-1"})) },
+				"session":  func() error { return closed(Open(Config{Dir: dir}, Choice{Session: "51c623e0-1"})) },
+				"fork":     func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true, Fork: true})) },
+				"import":   func() error { return closed(Open(Config{Dir: dir}, Choice{Import: path})) },
+			} {
+				if err := load(); errors.As(err, new(*NewerError)) != newer || newer && err == nil || err != nil && !newer && message == known {
+					t.Errorf("%s, format %s: %v", name, format, err)
+				}
+			}
+			if b, err := os.ReadFile(path); string(b) != line || err != nil {
+				t.Errorf("format %s: the file is now %s, %v", format, b, err)
+			}
 		}
 	}
+}
+
+// closed leaves an opened session to others, and returns the error of its opening.
+func closed(o Opened, err error) error {
+	if o.File != nil {
+		o.File.Close()
+	}
+	return err
 }
 
 const head = `{"sessionId":"51c623e0-1","projectHash":"h","startTime":"2026-11-20T21:46:38.092Z","lastUpdated":"2026-11-20T21:46:38.092Z","kind":"main"}`

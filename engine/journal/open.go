@@ -119,7 +119,7 @@ func resumeLast(cfg Config, choice Choice) (o Opened, ok bool) {
 	if o, err = resume(last, cfg.Now); err != nil {
 		return Opened{}, false
 	}
-	if is := o.From; is.ID != last.ID || !is.Start.Equal(last.Start) || is.Kind == "subagent" || is.Messages == 0 {
+	if is := o.From; is.ID != last.ID || !is.Start.Equal(last.Start) || is.Kind == "subagent" || is.empty() {
 		o.File.Close()
 		return Opened{}, false
 	}
@@ -159,7 +159,7 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 	}()
 	files, _ := sessionsIn(cfg.Dir, fileName(idPrefix(cfg.ID)))
 	files = slices.DeleteFunc(files, func(s Session) bool { return s.ID != cfg.ID })
-	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.Messages == 0 }))
+	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.empty() }))
 	switch {
 	case goOn && len(kept) > 0:
 		if o, err = reopen(kept[0].Path, cfg.Now); err != nil {

@@ -105,10 +105,7 @@ func create(path string, files Files) (*store, error) {
 	}
 	var form heading
 	if err == nil {
-		err = json.Unmarshal(b, &form)
-	}
-	if err == nil && form.FormatVersion > formatVersion {
-		err = errNewer
+		err = form.read(b)
 	}
 	if err != nil {
 		r.close()
@@ -265,9 +262,18 @@ func (r *store) content(sum Sum, most int64) ([]byte, error) {
 
 // A heading is what is said of a state.
 type heading struct {
-	FormatVersion int    `json:"formatVersion"`
-	Parent        string `json:"parent,omitempty"`
-	Record        Record `json:"record"`
+	FormatVersion disk.Format `json:"formatVersion"`
+	Parent        string      `json:"parent,omitempty"`
+	Record        Record      `json:"record"`
+}
+
+// read reads a heading. A newer one is [errNewer], even if its other fields can't be read.
+func (s *heading) read(b []byte) error {
+	err := json.Unmarshal(b, s)
+	if s.FormatVersion > formatVersion {
+		return errNewer
+	}
+	return err
 }
 
 // heading returns what is said of a state.
@@ -276,10 +282,7 @@ func (r *store) heading(id string) (s heading, err error) {
 	defer r.mu.Unlock()
 	b, err := r.part(id, saidName, mostManifest)
 	if err == nil {
-		err = json.Unmarshal(b, &s)
-	}
-	if err == nil && s.FormatVersion > formatVersion {
-		err = errNewer
+		err = s.read(b)
 	}
 	return s, err
 }

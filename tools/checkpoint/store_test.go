@@ -316,10 +316,19 @@ func TestOtherForms(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.kept, "objects")); err == nil {
 		t.Error("the objects are there")
 	}
-	os.WriteFile(filepath.Join(p.kept, formFile), []byte(`{"formatVersion":2}`), 0o600)
-	p.again("session-1")
-	if _, err := p.Turns(t.Context()); !errors.Is(err, errNewer) {
-		t.Error(err)
+	for format, newer := range map[string]bool{"0": false, "1": false, "null": false, "2": true, `"99"`: true, "1.5": true, "-1": true,
+		"99999999999999999999": true, "true": true, "{}": true, `2,"record":"of another kind"`: true} {
+		text := `{"formatVersion":` + format + "}"
+		path := filepath.Join(p.kept, formFile)
+		os.WriteFile(path, []byte(text), 0o600)
+		p.again("session-1")
+		if _, err := p.Turns(t.Context()); errors.Is(err, errNewer) != newer || err != nil && !newer {
+			t.Errorf("%s: %v", text, err)
+		}
+		if b, err := os.ReadFile(path); string(b) != text {
+			t.Errorf("%s is now %s: %v", text, b, err)
+		}
+		p.Keeper.Close()
 	}
 }
 
