@@ -10,7 +10,11 @@
 //
 // Comments, the order of the keys, blanks, line endings, a byte order mark,
 // trailing commas and a missing line end stay. New text follows the style of
-// its surroundings.
+// the file.
+//
+// The tree of hujson is changed and packed. Its Patch would change the first of
+// two equal keys, remove the comment above a key with the key, give the comment
+// behind the last value to a new key, and lay out nothing.
 //
 // # Duplicate keys
 //
@@ -42,31 +46,24 @@ func Set(old []byte, path []string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return edit(old, path, func(d *Document) ([]patch, error) { return d.set(path, raw) })
+	return edit(old, path, func(d *Document) (bool, error) { return d.set(path, raw) })
 }
 
 // Unset removes the key at path, and then the objects on the way that hold
 // nothing any more, not even a comment. A key that is not there changes
 // nothing.
-func Unset(text []byte, path []string) ([]byte, error) {
-	out, err := edit(text, path, func(d *Document) ([]patch, error) { return d.unset(path, false) })
-	if err != nil || bytes.Equal(out, text) {
-		return out, err
-	}
-	for up := path[:len(path)-1]; len(up) > 0; up = up[:len(up)-1] {
-		before := out
-		if out, err = edit(out, up, func(d *Document) ([]patch, error) {
-			return d.unset(up,
-				true)
-		}); err != nil || bytes.Equal(before, out) {
-			return out, err
+func Unset(old []byte, path []string) ([]byte, error) {
+	return edit(old, path, func(d *Document) (bool, error) {
+		changed, err := d.unset(path, false)
+		for up, more := len(path)-1, changed; more && up > 0; up-- {
+			more, _ = d.unset(path[:up], true)
 		}
-	}
-	return out, nil
+		return changed, err
+	})
 }
 
-// edit parses old, and returns it with the patches of change applied.
-func edit(old []byte, path []string, change func(*Document) ([]patch, error)) ([]byte, error) {
+// edit parses old, and returns it as change leaves it.
+func edit(old []byte, path []string, change func(*Document) (changed bool, err error)) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("a key is missing")
 	}
@@ -79,11 +76,11 @@ func edit(old []byte, path []string, change func(*Document) ([]patch, error)) ([
 	if err != nil {
 		return nil, err
 	}
-	patches, err := change(d)
-	if err != nil || len(patches) == 0 {
+	changed, err := change(d)
+	if err != nil || !changed {
 		return old, err
 	}
-	edited := apply(d.text, patches)
+	edited := d.root.Pack()
 	if d.unended {
 		edited = bytes.TrimSuffix(edited, []byte("\n"))
 	}
@@ -93,59 +90,37 @@ func edit(old []byte, path []string, change func(*Document) ([]patch, error)) ([
 	return edited, nil
 }
 
-// A patch puts text in the place of the bytes from start to end.
-type patch struct {
-	start, end int
-	text       string
-}
-
-// apply carries out patches. Where two overlap, they take the same blanks away.
-func apply(text []byte, patches []patch) []byte {
-	slices.SortStableFunc(patches, func(a, b patch) int { return a.start - b.start })
-	var out []byte
-	at := 0
-	for _, p := range patches {
-		out = append(append(out, text[at:max(at, p.start)]...), p.text...)
-		at = max(at, p.end)
-	}
-	return append(out, text[at:]...)
-}
-
-// An object is an object in a document, with the member that holds it.
-type object struct {
-	*hujson.Object
-	value  *hujson.Value
-	member *hujson.ObjectMember // nil for the root
-}
-
-// all returns the indices of the members with a name.
-func (o object) all(name string) []int {
-	var found []int
-	for i := range o.Members {
-		if literal, ok := o.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
-			found = append(found, i)
+// member returns the member of o whose value counts for a name, nil if there is none.
+func member(o *hujson.Object, name string) *hujson.ObjectMember {
+	for i := range slices.Backward(o.Members) {
+		if called(o.Members[i], name) {
+			return &o.Members[i]
 		}
 	}
-	return found
+	return nil
+}
+
+func called(m hujson.ObjectMember, name string) bool {
+	return m.Name.Value.(hujson.Literal).String() == name
 }
 
 // reach follows path through the objects that are there. It returns the last
-// of them, and what of the path is left: at least the last name.
-func (d *Document) reach(path []string) (object, []string, error) {
-	o := object{Object: d.root.Value.(*hujson.Object), value: &d.root}
+// of them, the member that holds it, which is nil for the root, and what of the
+// path is left: at least the last name.
+func (d *Document) reach(path []string) (o *hujson.Object, holder *hujson.ObjectMember, left []string, err error) {
+	o = d.root.Value.(*hujson.Object)
 	for i := range path[:len(path)-1] {
-		found := o.all(path[i])
-		if len(found) == 0 {
-			return o, path[i:], nil
+		m := member(o, path[i])
+		if m == nil {
+			return o, holder, path[i:], nil
 		}
-		m := &o.Members[found[len(found)-1]]
 		below, ok := m.Value.Value.(*hujson.Object)
 		if !ok {
-			return object{}, nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "."), kind(&m.Value))
+			return nil, nil, nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "."), kind(&m.Value))
 		}
-		o = object{Object: below, value: &m.Value, member: m}
+		o, holder = below, m
 	}
-	return o, path[len(path)-1:], nil
+	return o, holder, path[len(path)-1:], nil
 }
 
 func kind(v *hujson.Value) string {
@@ -162,172 +137,162 @@ func kind(v *hujson.Value) string {
 	return "a number"
 }
 
-// set returns the patches that give the key at path a value.
-func (d *Document) set(path []string, raw []byte) ([]patch, error) {
-	o, left, err := d.reach(path)
+// set gives the key at path a value, and reports whether that changes anything.
+func (d *Document) set(path []string, raw []byte) (changed bool, err error) {
+	o, holder, left, err := d.reach(path)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	if found := o.all(left[0]); len(left) == 1 && len(found) > 0 {
-		return d.replace(&o.Members[found[len(found)-1]], raw), nil
+	if m := member(o, left[0]); m != nil && len(left) == 1 {
+		return d.replace(m, raw), nil
 	}
 	for _, name := range slices.Backward(left[1:]) {
-		quoted, err := text.JSON(name, "")
-		if err != nil {
-			return nil, err
-		}
-		raw = fmt.Appendf(nil, "{%s:%s}", quoted, raw)
+		raw = fmt.Appendf(nil, "{%s:%s}", []byte(hujson.String(name)), raw)
 	}
-	name, err := text.JSON(left[0], "")
-	if err != nil {
-		return nil, err
-	}
+	var m hujson.ObjectMember
+	m.Name.Value = hujson.String(left[0])
 	if len(o.Members) == 0 {
-		return d.fill(o, name, raw), nil
+		d.fill(o, holder, m, raw)
+	} else {
+		d.add(o, m, raw)
 	}
-	return d.add(o, name, raw), nil
+	return true, nil
 }
 
-// replace gives a member another value.
-func (d *Document) replace(m *hujson.ObjectMember, raw []byte) []patch {
-	start, end := m.Value.StartOffset, m.Value.EndOffset
-	old := d.text[start:end]
+// replace gives a member another value, and reports whether it is another one.
+func (d *Document) replace(m *hujson.ObjectMember, raw []byte) (changed bool) {
+	old := d.text[m.Value.StartOffset:m.Value.EndOffset]
 	if same(old, raw) {
-		return nil
+		return false
 	}
-	s := d.styleAt(start)
-	s.indent = d.indentAt(m.Name.StartOffset)
-	s.colon = blanks(m.Value.BeforeExtra, " ")
-	oneline := len(old) > len("[]") && (old[0] == '[' || old[0] == '{') && !bytes.Contains(old, []byte("\n"))
-	s.flat = oneline || !startsLine(m.Name.BeforeExtra)
-	return []patch{{start, end, s.print(raw)}}
+	oneLine := len(old) > len("[]") && (old[0] == '[' || old[0] == '{') && !bytes.Contains(old, []byte("\n"))
+	flat := oneLine || !startsLine(m.Name.BeforeExtra)
+	m.Value.Value = d.style().value(raw, flat, d.indentAt(m.Name.StartOffset))
+	return true
 }
 
 // add puts a member behind the last one.
-func (d *Document) add(o object, name, raw []byte) []patch {
+func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 	last := &o.Members[len(o.Members)-1]
-	end := last.Value.EndOffset
 	comma := last.Value.AfterExtra != nil // behind the last member, too
-	from := end
-	if comma {
-		from += len(last.Value.AfterExtra) + len(",")
-	}
-	past, slashes := trivia(d.text, from)
-	s := d.styleAt(end)
-	s.colon = blanks(last.Value.BeforeExtra, " ")
-	if s.flat = !startsLine(last.Name.BeforeExtra) && !slashes; s.flat {
+	past, slashes := trivia(o.AfterExtra)
+	line := o.AfterExtra[:past:past]
+	o.AfterExtra = o.AfterExtra[past:]
+	s, indent := d.style(), d.indentAt(last.Name.StartOffset)
+	flat := !startsLine(last.Name.BeforeExtra) && !slashes
+	switch {
+	case flat:
 		between := s.colon
 		if len(o.Members) > 1 {
 			between = blanks(last.Name.BeforeExtra, between)
 		}
-		member := between + s.member(name, raw)
-		if comma {
-			return []patch{{past, past, member + ","}}
+		if !comma { // which then goes behind the comments
+			last.Value.AfterExtra, line = line, nil
 		}
-		return []patch{{past, past, "," + member}}
+		m.Name.BeforeExtra = append(line, between...)
+	case !startsLine(last.Name.BeforeExtra):
+		indent += s.unit
+		fallthrough
+	default:
+		m.Name.BeforeExtra = append(line, s.newline+indent...)
 	}
-	s.indent = d.indentAt(last.Name.StartOffset)
-	if !startsLine(last.Name.BeforeExtra) {
-		s.indent += s.unit
-	}
-	member := s.newline + s.indent + s.member(name, raw)
+	m.Value = hujson.Value{BeforeExtra: []byte(s.colon), Value: s.value(raw, flat, indent)}
 	if comma {
-		return []patch{{past, past, member + ","}}
+		m.Value.AfterExtra = hujson.Extra{}
 	}
-	return []patch{{end, end, ","}, {past, past, member}}
+	o.Members = append(o.Members, m)
 }
 
 // fill puts a member into an object that has none.
-func (d *Document) fill(o object, name, raw []byte) []patch {
-	start, end := o.value.StartOffset+len("{"), o.value.EndOffset-len("}")
-	inside := d.text[start:end]
-	s := d.styleAt(start)
-	base := d.indentAt(o.value.StartOffset)
-	s.indent = base + s.unit
-	if i := bytes.LastIndexByte(inside, '\n'); i >= 0 {
-		if i > 0 && inside[i-1] == '\r' {
-			i--
-		}
-		if tail := inside[i:]; len(bytes.TrimSpace(tail)) > 0 { // the end of a comment, before the brace
-			i = len(bytes.TrimRight(inside, " \t\r\n"))
-		}
-		return []patch{{start + i, start + i, s.newline + s.indent + s.member(name, raw)}}
+func (d *Document) fill(o *hujson.Object, holder *hujson.ObjectMember, m hujson.ObjectMember, raw []byte) {
+	s, flat, start := d.style(), false, d.root.StartOffset
+	if holder != nil {
+		flat, start = !startsLine(holder.Name.BeforeExtra), holder.Value.StartOffset
 	}
-	if o.member != nil {
-		s.colon = blanks(o.member.Value.BeforeExtra, " ")
-	}
-	if s.flat = o.member != nil && !startsLine(o.member.Name.BeforeExtra); s.flat || len(bytes.TrimSpace(inside)) > 0 {
-		s.flat = true
-		at := start + len(bytes.TrimRight(inside, " \t\r"))
-		gap := ""
-		if at > start {
-			gap = " "
+	base := d.indentAt(start)
+	indent := base + s.unit
+	inside := o.AfterExtra
+	if end := bytes.LastIndexByte(inside, '\n'); end >= 0 {
+		flat = false
+		if end > 0 && inside[end-1] == '\r' {
+			end--
 		}
-		return []patch{{at, at, gap + s.member(name, raw)}}
+		if tail := inside[end:]; len(bytes.TrimSpace(tail)) > 0 { // the end of a comment, before the brace
+			end = len(bytes.TrimRight(inside, " \t\r\n"))
+		}
+		m.Name.BeforeExtra = append(inside[:end:end], s.newline+indent...)
+		o.AfterExtra = inside[end:]
+	} else if comments := bytes.TrimRight(inside, " \t\r"); flat || len(comments) > 0 {
+		flat = true
+		o.AfterExtra = inside[len(comments):]
+		if len(comments) > 0 {
+			m.Name.BeforeExtra = append(comments[:len(comments):len(comments)], ' ')
+		}
+	} else {
+		m.Name.BeforeExtra = []byte(s.newline + indent)
+		o.AfterExtra = []byte(s.newline + base)
 	}
-	return []patch{{start, end, s.newline + s.indent + s.member(name, raw) + s.newline + base}}
+	m.Value = hujson.Value{BeforeExtra: []byte(s.colon), Value: s.value(raw, flat, indent)}
+	o.Members = append(o.Members, m)
 }
 
-// unset returns the patches that remove the key at path. With hollow they remove
-// it only if its value is an empty object.
-func (d *Document) unset(path []string, hollow bool) ([]patch, error) {
-	o, left, err := d.reach(path)
+// unset removes the key at path, each time it is given, and reports whether it was
+// there. With hollow it is removed only if its value is an empty object.
+func (d *Document) unset(path []string, hollow bool) (changed bool, err error) {
+	o, _, left, err := d.reach(path)
 	if err != nil || len(left) > 1 {
-		return nil, err
+		return false, err
 	}
-	found := o.all(left[0])
-	if len(found) == 0 {
-		return nil, nil
-	}
-	if hollow {
-		below, ok := o.Members[found[0]].Value.Value.(*hujson.Object)
-		if len(found) > 1 || !ok || len(below.Members) > 0 || len(bytes.TrimSpace(below.AfterExtra)) > 0 {
-			return nil, nil
+	var found []int
+	for i := range o.Members {
+		if called(o.Members[i], left[0]) {
+			found = append(found, i)
 		}
 	}
-	final := len(o.Members) - 1
-	var patches []patch
+	if hollow && (len(found) > 1 || !empty(o.Members[found[0]].Value)) {
+		return false, nil
+	}
 	for n, i := range found {
-		start, end := d.extent(o, i, final-i == len(found)-1-n)
-		patches = append(patches, patch{start, end, ""})
+		remove(o, i-n)
 	}
-	if !slices.Contains(found, final) || o.Members[final].Value.AfterExtra != nil {
-		return patches, nil
-	}
-	for i := final; i >= 0; i-- { // whoever is the last one now has a comma too many
-		if !slices.Contains(found, i) {
-			v := o.Members[i].Value
-			at := v.EndOffset + len(v.AfterExtra)
-			return append(patches, patch{at, at + len(","), ""}), nil
-		}
-	}
-	return patches, nil
+	return len(found) > 0, nil
 }
 
-// extent returns the bytes that belong to a member: its comma, what is said
-// about it behind it, and its line if it has one for itself. With tail all
-// members behind it are removed, too.
-func (d *Document) extent(o object, i int, tail bool) (start, end int) {
-	m := &o.Members[i]
-	start, end = m.Name.StartOffset, m.Value.EndOffset
-	if m.Value.AfterExtra != nil || i < len(o.Members)-1 {
-		end += len(m.Value.AfterExtra) + len(",")
+// empty reports whether v is an object that holds nothing, not even a comment.
+func empty(v hujson.Value) bool {
+	o, ok := v.Value.(*hujson.Object)
+	return ok && len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0
+}
+
+// remove takes a member out of o, with what is said about it behind it, and its line
+// if it has one for itself.
+func remove(o *hujson.Object, i int) {
+	final := len(o.Members) - 1
+	comma := o.Members[final].Value.AfterExtra != nil
+	before, behind := o.Members[i].Name.BeforeExtra, &o.AfterExtra
+	if i < final {
+		behind = &o.Members[i+1].Name.BeforeExtra
 	}
-	past, _ := trivia(d.text, end)
-	rest := d.text[past:]
-	gap := len(rest) - len(bytes.TrimLeft(rest, " \t\r"))
-	line := len(bytes.TrimRight(d.text[:start], " \t"))
-	if i < len(o.Members)-1 && !bytes.HasPrefix(rest[gap:], []byte("\n")) { // the next one is on the same line
-		if tail {
-			return line, end
-		}
-		blank := d.text[end:]
-		return start, end + len(blank) - len(bytes.TrimLeft(blank, " \t"))
+	lead := bytes.TrimRight(before, " \t")
+	past, _ := trivia(*behind)
+	rest := (*behind)[past:]
+	ending, ends := bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r"), []byte("\n"))
+	switch {
+	case i < final && !ends: // the next one is on the same line
+		lead, rest = before, bytes.TrimLeft(*behind, " \t")
+	case ends && bytes.HasSuffix(lead, []byte("\n")):
+		rest = ending
 	}
-	if line > 0 && d.text[line-1] == '\n' && bytes.HasPrefix(rest[gap:], []byte("\n")) {
-		return line, past + gap + len("\n")
+	*behind = slices.Concat(lead, rest)
+	o.Members = slices.Delete(o.Members, i, i+1)
+	if i < final || i == 0 {
+		return
 	}
-	return line, past
+	if last := &o.Members[i-1].Value; !comma { // what was before its comma is before the brace now
+		o.AfterExtra, last.AfterExtra = append(last.AfterExtra, o.AfterExtra...), nil
+	} else if last.AfterExtra == nil {
+		last.AfterExtra = hujson.Extra{}
+	}
 }
 
 // same reports whether two texts say the same. Numbers that a reader can't

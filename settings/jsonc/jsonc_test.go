@@ -303,13 +303,12 @@ func at(t *testing.T, text string, path []string) (value string, members int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, left, err := d.reach(path)
+	o, _, left, err := d.reach(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := o.all(left[0]); len(left) == 1 && len(found) > 0 {
-		v := o.Members[found[len(found)-1]].Value
-		value = text[v.StartOffset:v.EndOffset]
+	if m := member(o, left[0]); m != nil && len(left) == 1 {
+		value = text[m.Value.StartOffset:m.Value.EndOffset]
 	}
 	return value, len(o.Members)
 }

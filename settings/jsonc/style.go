@@ -8,38 +8,24 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A style is how something new is written.
+// A style is how something new is written: as the first key of the file is.
 type style struct {
-	flat    bool   // on one line
-	indent  string // before the line it begins on
-	unit    string // one level more
+	unit    string // one level of indentation
 	newline string
 	colon   string // behind a colon, and behind a comma on one line
 }
 
-// styleAt returns the style of the text around an offset: its line endings,
-// and how far its lines are indented.
-func (d *Document) styleAt(offset int) style {
+func (d *Document) style() style {
 	s := style{unit: "  ", newline: "\n", colon: " "}
-	end := bytes.LastIndexByte(d.text[:offset], '\n')
-	if end < 0 {
-		if end = bytes.IndexByte(d.text[offset:], '\n'); end >= 0 {
-			end += offset
-		}
-	}
-	if end > 0 && d.text[end-1] == '\r' {
+	if end := bytes.IndexByte(d.text, '\n'); end > 0 && d.text[end-1] == '\r' {
 		s.newline = "\r\n"
 	}
-	for v := range d.root.All() {
-		o, ok := v.Value.(*hujson.Object)
-		if !ok || len(o.Members) == 0 || !startsLine(o.Members[0].Name.BeforeExtra) {
-			continue
+	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
+		first := o.Members[0]
+		if indent := d.indentAt(first.Name.StartOffset); startsLine(first.Name.BeforeExtra) && indent != "" {
+			s.unit = indent
 		}
-		outer, inner := d.indentAt(v.StartOffset), d.indentAt(o.Members[0].Name.StartOffset)
-		if unit, deeper := strings.CutPrefix(inner, outer); deeper && unit != "" {
-			s.unit = unit
-			break
-		}
+		s.colon = blanks(first.Value.BeforeExtra, " ")
 	}
 	return s
 }
@@ -50,35 +36,19 @@ func (d *Document) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// member returns a member of an object.
-func (s style) member(name, raw []byte) string {
-	return string(name) + ":" + s.colon + s.print(raw)
-}
-
-// print returns JSON that has no blanks in the style.
-func (s style) print(raw []byte) string {
-	if !s.flat {
-		var b bytes.Buffer
-		if json.Indent(&b, raw, s.indent, s.unit) != nil {
-			return string(raw) // a number that the standard library does not know
-		}
-		return strings.ReplaceAll(b.String(), "\n", s.newline)
+// value returns JSON that has no blanks in the style: on one line, or on lines
+// of which the first is indented already.
+func (s style) value(raw []byte, flat bool, indent string) hujson.Literal {
+	if flat && s.colon == "" {
+		return raw
 	}
-	var b strings.Builder
-	quoted := false
-	for i := 0; i < len(raw); i++ {
-		b.WriteByte(raw[i])
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-			b.WriteByte(raw[i])
-		case !quoted && (c == ':' || c == ','):
-			b.WriteString(s.colon)
-		}
+	unit, lines := s.unit, strings.NewReplacer("\n", s.newline)
+	if flat { // no text holds a line end as it is
+		indent, unit, lines = "", "", strings.NewReplacer(",\n", ", ", "\n", "")
 	}
-	return b.String()
+	var b bytes.Buffer
+	json.Indent(&b, raw, indent, unit) // raw is sound
+	return hujson.Literal(lines.Replace(b.String()))
 }
 
 // startsLine reports whether what follows these blanks and comments begins a
@@ -94,17 +64,16 @@ func blanks(extra hujson.Extra, usual string) string {
 	return string(extra)
 }
 
-// trivia returns the end of the comments that follow on the line of from, and
-// whether the last of them runs to the end of its line.
-func trivia(text []byte, from int) (past int, slashes bool) {
-	past = from
+// trivia returns the end of the comments on the first line of extra, and whether the
+// last of them runs to the end of its line.
+func trivia(extra []byte) (past int, slashes bool) {
 	for {
-		rest := bytes.TrimLeft(text[past:], " \t")
+		rest := bytes.TrimLeft(extra[past:], " \t")
 		n := comment(rest)
 		if n == 0 {
 			return past, false
 		}
-		if past = len(text) - len(rest) + n; rest[1] == '/' {
+		if past = len(extra) - len(rest) + n; rest[1] == '/' {
 			return past - (n - len(bytes.TrimRight(rest[:n], "\r"))), true
 		}
 	}
