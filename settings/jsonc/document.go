@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,18 +49,18 @@ type Document struct {
 	Tree  map[string]any // numbers are as they are written
 	Twice [][]string     // the keys that are given more than once; the last one counts
 
-	text     []byte // with nothing before it, and a line end behind a last comment
-	root     hujson.Value
-	marked   bool // a byte order mark was before the text
-	unended  bool // the line end was not there
-	index    map[string]spot
-	newlines []int // their offsets
+	text    []byte // with nothing before it, and a line end behind a last comment
+	root    hujson.Value
+	marked  bool // a byte order mark was before the text
+	unended bool // the line end was not there
+	top     place
 }
 
-// A spot is where a key stands in a file.
-type spot struct {
+// A place is where a key or an item of a list stands in a file.
+type place struct {
 	offset int
 	value  hujson.Value
+	below  map[string]*place // nil until it is asked for
 }
 
 // Read reads a file that holds an object. A file that is not there is nil. The
@@ -135,7 +134,7 @@ func (d *Document) parse(path string, b []byte) (any, error) {
 	if err != nil {
 		return nil, syntax(path, err)
 	}
-	d.text, d.root = b, root
+	d.text, d.root, d.top.value = b, root, root
 	return d.value(nil, root), nil
 }
 
@@ -145,7 +144,7 @@ func (d *Document) value(path []string, v hujson.Value) any {
 	case *hujson.Object:
 		tree := make(map[string]any, len(x.Members))
 		for _, m := range x.Members {
-			name := m.Name.Value.(hujson.Literal).String()
+			name := name(m)
 			below := append(path[:len(path):len(path)], name)
 			if _, twice := tree[name]; twice {
 				d.Twice = append(d.Twice, below)
@@ -177,7 +176,7 @@ func (d *Document) value(path []string, v hujson.Value) any {
 func (d *Document) Members() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, m := range d.root.Value.(*hujson.Object).Members {
-			if !yield(m.Name.Value.(hujson.Literal).String(), (&Document{}).value(nil, m.Value)) {
+			if !yield(name(m), (&Document{}).value(nil, m.Value)) {
 				return
 			}
 		}
@@ -188,63 +187,63 @@ func (d *Document) Members() iter.Seq2[string, any] {
 // not there. Of several the last one counts. An item of a list goes by its number,
 // counted from 0.
 func (d *Document) Position(path []string) (line, column int) {
-	at, ok := d.find(path)
-	if !ok {
-		return 0, 0
+	if at := d.find(path); at != nil {
+		return position(d.text, at.offset)
 	}
-	line, _ = slices.BinarySearch(d.newlines, at.offset)
-	return line + 1, at.offset - bytes.LastIndexByte(d.text[:at.offset], '\n')
+	return 0, 0
 }
 
 // Written returns the value of a key as it is written, nil if it is not there.
 func (d *Document) Written(path []string) any {
-	at, ok := d.find(path)
-	if !ok {
+	if at := d.find(path); at != nil {
+		return (&Document{}).value(nil, at.value)
+	}
+	return nil
+}
+
+// find returns the place of a key, nil if it is not there.
+func (d *Document) find(path []string) *place {
+	if len(path) == 0 {
 		return nil
 	}
-	return (&Document{}).value(nil, at.value)
-}
-
-func (d *Document) find(path []string) (spot, bool) {
-	if d.index == nil {
-		d.index = map[string]spot{}
-		d.mark(nil, d.root)
-		for i, b := range d.text {
-			if b == '\n' {
-				d.newlines = append(d.newlines, i)
-			}
+	at := &d.top
+	for _, name := range path {
+		if at.below == nil {
+			at.below = places(at.value)
+		}
+		if at = at.below[name]; at == nil {
+			return nil
 		}
 	}
-	at, ok := d.index[joined(path)]
-	return at, ok
+	return at
 }
 
-func joined(path []string) string { return strings.Join(path, "\x00") }
-
-// mark enters what is below v in the index.
-func (d *Document) mark(path []string, v hujson.Value) {
-	if list, ok := v.Value.(*hujson.Array); ok {
-		for i, e := range list.Elements {
-			at := append(path[:len(path):len(path)], strconv.Itoa(i))
-			d.index[joined(at)] = spot{e.StartOffset, e}
-			d.mark(at, e)
+// places returns the places of the keys or items in v.
+func places(v hujson.Value) map[string]*place {
+	below := map[string]*place{}
+	switch v := v.Value.(type) {
+	case *hujson.Array:
+		for i, e := range v.Elements {
+			below[strconv.Itoa(i)] = &place{offset: e.StartOffset, value: e}
+		}
+	case *hujson.Object:
+		for _, m := range v.Members {
+			below[name(m)] = &place{offset: m.Name.StartOffset, value: m.Value}
 		}
 	}
-	o, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return
-	}
-	for _, m := range o.Members {
-		at := append(path[:len(path):len(path)], m.Name.Value.(hujson.Literal).String())
-		d.index[joined(at)] = spot{m.Name.StartOffset, m.Value}
-		d.mark(at, m.Value)
-	}
+	return below
 }
+
+// name returns the name of a member.
+func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
 func refuse(path string, b []byte, offset int, message string) error {
-	b = b[:offset]
-	return &Error{Path: path, Message: message, Line: 1 + bytes.Count(b, []byte("\n")),
-		Column: len(b) - bytes.LastIndexByte(b, '\n')}
+	line, column := position(b, offset)
+	return &Error{Path: path, Line: line, Column: column, Message: message}
+}
+
+func position(b []byte, offset int) (line, column int) {
+	return 1 + bytes.Count(b[:offset], []byte("\n")), offset - bytes.LastIndexByte(b[:offset], '\n')
 }
 
 var mistake = text.Pattern(`^hujson: line (\d+), column (\d+): `)

@@ -91,17 +91,13 @@ func edit(old []byte, path []string, change func(*Document) (changed bool, err e
 }
 
 // member returns the member of o whose value counts for a name, nil if there is none.
-func member(o *hujson.Object, name string) *hujson.ObjectMember {
+func member(o *hujson.Object, called string) *hujson.ObjectMember {
 	for i := range slices.Backward(o.Members) {
-		if called(o.Members[i], name) {
+		if name(o.Members[i]) == called {
 			return &o.Members[i]
 		}
 	}
 	return nil
-}
-
-func called(m hujson.ObjectMember, name string) bool {
-	return m.Name.Value.(hujson.Literal).String() == name
 }
 
 // reach follows path through the objects that are there. It returns the last
@@ -245,7 +241,7 @@ func (d *Document) unset(path []string, hollow bool) (changed bool, err error) {
 	}
 	var found []int
 	for i := range o.Members {
-		if called(o.Members[i], left[0]) {
+		if name(o.Members[i]) == left[0] {
 			found = append(found, i)
 		}
 	}
