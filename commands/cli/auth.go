@@ -93,7 +93,7 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 	if err != nil {
 		return err
 	}
-	st := authReport{Provider: name, BaseURL: (&auth.Choice{BaseURL: p.BaseURL}).Address(), Credential: "none is wanted",
+	st := authReport{Provider: name, BaseURL: (&auth.Choice{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
 		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: keyed(ctx, here, all)}
 	o := p.Options(model.Options{}, here.getenv)
 	if p.KeyVariable != "" {
@@ -135,16 +135,16 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	st := authReport{Method: c.Method, From: c.From, Credential: c.KeyFrom, Bearer: c.Bearer,
-		Project: c.Project, ProjectFrom: c.ProjectFrom, Location: c.Location,
-		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseFrom, Headers: c.Fields(), Note: c.Instead,
+	st := authReport{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
+		Project: c.Project.Value, ProjectFrom: c.Project.From, Location: c.Location.Value,
+		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.Fields(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
 	if strings.HasPrefix(c.From, "security.") {
 		st.FromPath = here.definedIn(c.From)
 	}
 	if err == nil {
 		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
-			CodeAssist: c.Method == auth.Compute, Location: c.Location, BaseURL: c.BaseURL}))
+			CodeAssist: c.Method == auth.Compute, Location: c.Location.Value, BaseURL: c.BaseURL.Value}))
 	}
 	if st.Usable = err == nil; err != nil {
 		st.Problem, st.Hint = err.Error(), hint(err)
@@ -297,8 +297,8 @@ func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *As
 		switch {
 		case c.Method != auth.APIKey:
 			out.Notify(fmt.Sprintf("%s says %s, so the key is not used; gemline auth use gemini-api-key changes that", c.From, c.Method))
-		case c.KeyFrom != "":
-			out.Notify(c.KeyFrom + " is set and comes first")
+		case c.Key.From != "":
+			out.Notify(c.Key.From + " is set and comes first")
 		}
 	}
 	return err

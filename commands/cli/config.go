@@ -300,7 +300,7 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	c, err := here.choose(out)
 	var st authReport
 	switch {
-	case c.From == "" || c.Key != "": // nobody says how to pay, or there is a key to pay with
+	case c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
 	case err == nil && c.Account != nil:
 		err = st.find(ctx, here, c)
 	case err == nil && c.Stored && !here.keys().May(c):

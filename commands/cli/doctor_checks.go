@@ -275,7 +275,7 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	if c.Instead != "" {
 		return worse(warning, "gemline auth use TYPE chooses", "%s", c.Instead)
 	}
-	where := cmp.Or(c.KeyFrom, st.Credential)
+	where := cmp.Or(c.Key.From, st.Credential)
 	if where != "" {
 		where = ", from " + where
 	}
@@ -295,7 +295,7 @@ func hint(err error) string {
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.here.choose(d.out) // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL, Network: network.From(d.here.getenv)}
+	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL.Value, Network: network.From(d.here.getenv)}
 	if _, err := model.NewGenai(o); err != nil {
 		return worse(failing, hint(err), "%s", err)
 	}

@@ -64,7 +64,7 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: key, KeyFrom: "--key-file", KeyStored: func() bool { return here.keys().May(auth.Choice{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().May(auth.Choice{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 // definedIn returns the strongest file that sets a key.

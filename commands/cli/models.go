@@ -156,7 +156,7 @@ func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
 		return "", nil, err
 	}
 	configs, _ := s.Merged["modelConfigs"].(map[string]any)
-	names, err := preset.New(Access(c.Method, c.Location), configs)
+	names, err := preset.New(Access(c.Method, c.Location.Value), configs)
 	if err == nil {
 		names.Today = here.Today
 		if large, small := s.Auto(); large != "" && small != "" {

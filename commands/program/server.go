@@ -275,11 +275,11 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 	case idle <= 0:
 		idle = -1
 	}
-	a.access, a.method = cli.Access(c.Method, c.Location), string(c.Method)
+	a.access, a.method = cli.Access(c.Method, c.Location.Value), string(c.Method)
 	a.API = model.Options{Idle: idle,
-		APIKey: c.Key, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
-		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project, Location: c.Location, Quota: c.Quota,
-		Secrets: o.Secrets, BaseURL: c.BaseURL, APIVersion: c.APIVersion, Version: o.Env.Process.Version,
+		APIKey: c.Key.Value, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project.Value, Location: c.Location.Value, Quota: c.Quota,
+		Secrets: o.Secrets, BaseURL: c.BaseURL.Value, APIVersion: c.APIVersion.Value, Version: o.Env.Process.Version,
 		Network: o.Network()}
 	if c.Account != nil {
 		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host

@@ -59,8 +59,8 @@ type Config struct {
 	// KeyStored reports whether a key may be stored; nil is no.
 	KeyStored func() bool
 
-	// Key is a key that takes precedence over variables, and KeyFrom its origin.
-	Key, KeyFrom string
+	// Key is a key that takes precedence over variables.
+	Key Setting
 
 	// Getenv returns a variable of the environment or else of the .env file.
 	Getenv func(string) string
@@ -77,6 +77,10 @@ type Config struct {
 	Request, Shared string
 }
 
+// A Setting is a value, and the variable or flag that gave it. Both are empty if nothing was
+// said.
+type Setting struct{ Value, From string }
+
 // A Choice is how requests are paid for.
 type Choice struct {
 	Method Method
@@ -89,10 +93,10 @@ type Choice struct {
 	// is used in its place; empty if it is the one that was asked for.
 	Instead string
 
-	// Key is the key, and KeyFrom the variable or flag that gave it. With Stored,
-	// the key is the one that the user has stored, and has to be there.
-	Key, KeyFrom string
-	Stored       bool
+	// Key is the key. With Stored, it is the one that the user has stored, and has to be
+	// there.
+	Key    Setting
+	Stored bool
 
 	Bearer bool        // the key travels as a bearer token
 	Header http.Header // further fields of every request
@@ -101,13 +105,12 @@ type Choice struct {
 	// does.
 	Account *Account
 
-	Project, ProjectFrom   string
-	Location, LocationFrom string
-	Quota                  string // the project that the quota is of, if another
+	Project, Location Setting
+	Quota             string // the project that the quota is of, if another
 
-	BaseURL, BaseFrom       string // where the API is, if elsewhere
-	APIVersion, VersionFrom string // the first element of its paths, if another
-	External                bool   // credentials are none of our business
+	BaseURL    Setting // where the API is, if elsewhere
+	APIVersion Setting // the first element of its paths, if another
+	External   bool    // credentials are none of our business
 }
 
 // Choose returns how requests are paid for: as the settings say, or else the
@@ -124,7 +127,7 @@ func Choose(cfg Config) (Choice, error) {
 	if err := c.decide(cfg, get); err != nil {
 		return c, err
 	}
-	c.APIVersion, c.VersionFrom = named("GOOGLE_GENAI_API_VERSION", get)
+	c.APIVersion = named("GOOGLE_GENAI_API_VERSION", get)
 	switch c.Method {
 	case Vertex:
 		err = c.vertex(cfg, get)
@@ -186,7 +189,7 @@ func (c *Choice) lacks(cfg Config, get func(string) string) string {
 		return slices.ContainsFunc(names, func(name string) bool { return get(name) != "" })
 	}
 	switch {
-	case c.From != selectedType || c.External || cfg.Key != "":
+	case c.From != selectedType || c.External || cfg.Key.Value != "":
 	case c.Method == Vertex && !set("GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID", "GOOGLE_CLOUD_LOCATION"):
 		return " asks for Vertex AI, for which neither a project nor GOOGLE_API_KEY is set"
 	case c.Method == Compute && !tokenGiven(get) && account(cfg, get).absent():
@@ -202,7 +205,7 @@ func (c Choice) ErrNoKey() error {
 	switch {
 	case c.From != "":
 		message = fmt.Sprintf("no API key: %s says %s, but GEMINI_API_KEY is not set, and no key is stored", c.From, c.Method)
-	case c.BaseURL != "":
+	case c.BaseURL.Value != "":
 		hint = "for a server that wants no key: gemline auth use gateway; else export GEMINI_API_KEY=... or store a key with gemline auth set-key"
 	}
 	return &Error{Message: message, Advice: hint}
@@ -256,7 +259,7 @@ func unknown(key, value string) error {
 // what says so.
 func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
 	vertex, vertexFrom := asksVertex(get)
-	keyed := cfg.Key != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
+	keyed := cfg.Key.Value != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
 	for _, v := range []struct {
 		on     bool
 		method Method
@@ -266,7 +269,7 @@ func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
 		{on(get("GOOGLE_GENAI_USE_GCA")), Google, "GOOGLE_GENAI_USE_GCA"},
 		{vertex, Vertex, vertexFrom},
 		{get("GOOGLE_GEMINI_BASE_URL") != "" && !keyed && len(c.Header) > 0, Gateway, "GOOGLE_GEMINI_BASE_URL"},
-		{cfg.Key != "", APIKey, cfg.KeyFrom},
+		{cfg.Key.Value != "", APIKey, cfg.Key.From},
 		{get("GEMINI_API_KEY") != "", APIKey, "GEMINI_API_KEY"},
 		{get("GOOGLE_API_KEY") != "", APIKey, "GOOGLE_API_KEY"},
 		{on(get("CLOUD_SHELL")), Compute, "CLOUD_SHELL"},
@@ -304,14 +307,14 @@ func on(value string) bool { return strings.EqualFold(value, "true") || value ==
 // key finds the key of the Gemini API. A key in GOOGLE_API_KEY is one of
 // Vertex AI if anything says Vertex AI.
 func (c *Choice) key(cfg Config, get func(string) string) {
-	c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get)
+	c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get)
 	c.given(cfg, get)
-	c.Stored = c.Key == "" && !c.External
+	c.Stored = c.Key.Value == "" && !c.External
 }
 
 // gateway finds what another server wants.
 func (c *Choice) gateway(cfg Config, get func(string) string) error {
-	if c.BaseURL, c.BaseFrom = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL == "" && !c.External {
+	if c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL.Value == "" && !c.External {
 		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
 			Advice: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
 	}
@@ -321,37 +324,37 @@ func (c *Choice) gateway(cfg Config, get func(string) string) error {
 
 // given finds the key that was given, if any.
 func (c *Choice) given(cfg Config, get func(string) string) {
-	if c.Key, c.KeyFrom = cfg.Key, cfg.KeyFrom; c.Key != "" {
+	if c.Key = cfg.Key; c.Key.Value != "" {
 		return
 	}
-	c.Key, c.KeyFrom = named("GEMINI_API_KEY", get)
-	if vertex, _ := asksVertex(get); c.Key == "" && !vertex {
-		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
+	c.Key = named("GEMINI_API_KEY", get)
+	if vertex, _ := asksVertex(get); c.Key.Value == "" && !vertex {
+		c.Key = named("GOOGLE_API_KEY", get)
 	}
 }
 
 // vertex finds what Vertex AI wants: an express key, or a project, a location
 // and an account.
 func (c *Choice) vertex(cfg Config, get func(string) string) error {
-	c.BaseURL, c.BaseFrom = named("GOOGLE_VERTEX_BASE_URL", get)
+	c.BaseURL = named("GOOGLE_VERTEX_BASE_URL", get)
 	for name, value := range map[string]string{
 		"X-Vertex-Ai-Llm-Request-Type": cfg.Request, "X-Vertex-Ai-Llm-Shared-Request-Type": cfg.Shared} {
 		if value != "" && c.Header.Get(name) == "" {
 			c.Header.Set(name, value)
 		}
 	}
-	if c.Key, c.KeyFrom = cfg.Key, cfg.KeyFrom; c.Key == "" {
-		c.Key, c.KeyFrom = named("GOOGLE_API_KEY", get)
+	if c.Key = cfg.Key; c.Key.Value == "" {
+		c.Key = named("GOOGLE_API_KEY", get)
 	}
-	if c.Key != "" {
+	if c.Key.Value != "" {
 		return nil
 	}
 	for _, name := range []string{"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID"} {
-		if c.Project == "" {
-			c.Project, c.ProjectFrom = named(name, get)
+		if c.Project.Value == "" {
+			c.Project = named(name, get)
 		}
 	}
-	c.Location, c.LocationFrom = named("GOOGLE_CLOUD_LOCATION", get)
+	c.Location = named("GOOGLE_CLOUD_LOCATION", get)
 	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
 	if !c.External {
 		c.Account = account(cfg, get)
@@ -365,10 +368,10 @@ func (c *Choice) vertex(cfg Config, get func(string) string) error {
 		advice += "; or unset " + c.From + ", and GEMINI_API_KEY is used"
 	}
 	var missing []string
-	if c.Project == "" {
+	if c.Project.Value == "" {
 		missing = append(missing, "GOOGLE_CLOUD_PROJECT")
 	}
-	if c.Location == "" {
+	if c.Location.Value == "" {
 		missing = append(missing, "GOOGLE_CLOUD_LOCATION")
 	}
 	switch {
@@ -387,57 +390,59 @@ const cloudShell = "cloudshell-gca"
 // none of its own. In Cloud Shell, GOOGLE_CLOUD_PROJECT in the environment is
 // the project that gcloud is set to, which need not have Code Assist.
 func (c *Choice) assist(cfg Config, get func(string) string) error {
-	c.BaseURL, c.BaseFrom = named("CODE_ASSIST_ENDPOINT", get)
-	c.APIVersion, c.VersionFrom = named("CODE_ASSIST_API_VERSION", get)
+	c.BaseURL = named("CODE_ASSIST_ENDPOINT", get)
+	c.APIVersion = named("CODE_ASSIST_API_VERSION", get)
 	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
-	if cfg.Key != "" {
-		return &Error{Config: true, Message: fmt.Sprintf("%s gives a key, but %s says %s, which has none", cfg.KeyFrom, c.From, c.Method),
-			Advice: "leave out " + cfg.KeyFrom + ", or choose another way with gemline auth use gemini-api-key"}
+	if cfg.Key.Value != "" {
+		return &Error{Config: true, Message: fmt.Sprintf("%s gives a key, but %s says %s, which has none", cfg.Key.From, c.From, c.Method),
+			Advice: "leave out " + cfg.Key.From + ", or choose another way with gemline auth use gemini-api-key"}
 	}
 	switch {
 	case tokenGiven(get):
-		c.Key, c.KeyFrom = named(accessToken, get)
+		c.Key = named(accessToken, get)
 		c.Bearer = true
 	case !c.External:
 		c.Account = account(cfg, get)
 	}
 	shell := on(get("CLOUD_SHELL"))
 	if _, own := cfg.DotEnv["GOOGLE_CLOUD_PROJECT"]; own || !shell {
-		c.Project, c.ProjectFrom = named("GOOGLE_CLOUD_PROJECT", get)
+		c.Project = named("GOOGLE_CLOUD_PROJECT", get)
 	}
-	if c.Project == "" {
-		c.Project, c.ProjectFrom = named("GOOGLE_CLOUD_PROJECT_ID", get)
+	if c.Project.Value == "" {
+		c.Project = named("GOOGLE_CLOUD_PROJECT_ID", get)
 	}
-	if c.Project == "" && shell {
-		c.Project, c.ProjectFrom = cloudShell, "CLOUD_SHELL"
+	if c.Project.Value == "" && shell {
+		c.Project = Setting{cloudShell, "CLOUD_SHELL"}
 	}
-	if c.Project != "" && strings.Trim(c.Project, "0123456789") == "" {
-		return &Error{Config: true, Message: fmt.Sprintf("%s is %s, a number; Code Assist wants the project's id", c.ProjectFrom, c.Project), Advice: "gcloud projects list shows the ids"}
+	if c.Project.Value != "" && strings.Trim(c.Project.Value, "0123456789") == "" {
+		return &Error{Config: true, Message: fmt.Sprintf("%s is %s, a number; Code Assist wants the project's id", c.Project.From, c.Project.Value), Advice: "gcloud projects list shows the ids"}
 	}
 	return nil
 }
 
-// named returns the value of a variable, and its name if there is one.
-func named(name string, get func(string) string) (value, from string) {
-	if value = get(name); value != "" {
-		from = name
+// named returns the value of a variable, with its name if there is one.
+func named(name string, get func(string) string) Setting {
+	if value := get(name); value != "" {
+		return Setting{value, name}
 	}
-	return value, from
+	return Setting{}
 }
 
 // check finds what would go wrong at the first request.
 func (c *Choice) check() error {
-	if c.Key != "" && checkKey(c.Key) != nil {
+	if c.Key.Value != "" && checkKey(c.Key.Value) != nil {
 		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has",
-			c.KeyFrom), Advice: "copy it once more: https://aistudio.google.com/apikey"}
+			c.Key.From), Advice: "copy it once more: https://aistudio.google.com/apikey"}
 	}
-	for _, part := range []struct{ value, from, allowed string }{
-		{c.Project, c.ProjectFrom, ":.-_"}, {c.Location, c.LocationFrom, "-"}, {c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT", ":.-_"},
-		{c.APIVersion, c.VersionFrom, ":.-_/"},
+	for _, part := range []struct {
+		said    Setting
+		allowed string
+	}{
+		{c.Project, ":.-_"}, {c.Location, "-"}, {Setting{c.Quota, "GOOGLE_CLOUD_QUOTA_PROJECT"}, ":.-_"}, {c.APIVersion, ":.-_/"},
 	} {
-		if !plain(part.value, part.allowed) {
+		if !plain(part.said.Value, part.allowed) {
 			return &Error{Config: true, Message: fmt.Sprintf("%s is %q, which is not such a name",
-				part.from, part.value), Advice: "names are letters, digits and " + part.allowed}
+				part.said.From, part.said.Value), Advice: "names are letters, digits and " + part.allowed}
 		}
 	}
 	return nil
@@ -471,10 +476,10 @@ func checkKey(s string) error {
 // Address returns where the API is, fit to be shown; empty for the usual
 // place.
 func (c Choice) Address() string {
-	if c.BaseURL == "" {
+	if c.BaseURL.Value == "" {
 		return ""
 	}
-	u, err := url.Parse(c.BaseURL)
+	u, err := url.Parse(c.BaseURL.Value)
 	if err != nil { // it may hold a password
 		return "(no URL)"
 	}

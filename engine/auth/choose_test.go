@@ -34,13 +34,13 @@ func sum(c auth.Choice) string {
 		}
 	}
 	add("from", c.From)
-	add("key", c.Key)
-	add("in", c.KeyFrom)
-	add("url", c.BaseURL)
-	add("project", c.Project)
-	add("location", c.Location)
+	add("key", c.Key.Value)
+	add("in", c.Key.From)
+	add("url", c.BaseURL.Value)
+	add("project", c.Project.Value)
+	add("location", c.Location.Value)
 	add("quota", c.Quota)
-	add("version", c.APIVersion)
+	add("version", c.APIVersion.Value)
 	add("header", strings.Join(c.Fields(), "+"))
 	for name, on := range map[string]bool{"stored": c.Stored} {
 		if on {
@@ -147,7 +147,7 @@ func TestChoose(t *testing.T) {
 // Cloud Shell.
 func TestCloudShellProject(t *testing.T) {
 	c, err := auth.Choose(auth.Config{Getenv: env("CLOUD_SHELL=true GOOGLE_CLOUD_PROJECT=mine"), DotEnv: map[string]string{"GOOGLE_CLOUD_PROJECT": "mine"}})
-	if c.Project != "mine" || c.ProjectFrom != "GOOGLE_CLOUD_PROJECT" || err != nil {
+	if c.Project.Value != "mine" || c.Project.From != "GOOGLE_CLOUD_PROJECT" || err != nil {
 		t.Errorf("%s, %v", sum(c), err)
 	}
 }
@@ -230,7 +230,7 @@ func TestInstead(t *testing.T) {
 		{auth.Config{Selected: "compute-default-credentials"}, "GEMINI_API_KEY=k GCE_METADATA_HOST=here", "compute-default-credentials: "},
 		{auth.Config{Selected: "vertex-ai"}, "GEMINI_API_KEY=k",
 			"gemini-api-key: security.auth.selectedType asks for Vertex AI, for which neither a project nor GOOGLE_API_KEY is set; GEMINI_API_KEY is used"},
-		{auth.Config{Key: "k", KeyFrom: "--key-file"}, "GOOGLE_GENAI_USE_GCA=true",
+		{auth.Config{Key: auth.Setting{Value: "k", From: "--key-file"}}, "GOOGLE_GENAI_USE_GCA=true",
 			"gemini-api-key: GOOGLE_GENAI_USE_GCA asks for the log-in with Google, which belongs to another program, " +
 				"whose terms do not let gemline use it; --key-file is used"},
 		{auth.Config{KeyStored: stored}, "GEMINI_API_KEY=k", "gemini-api-key: "},
@@ -285,7 +285,7 @@ func TestAddress(t *testing.T) {
 		"https://u:secret@a/b?key=secret#": "https://xxxxx@a/b",
 		"https://u:secret@[a":              "(no URL)",
 	} {
-		if got := (auth.Choice{BaseURL: url}).Address(); got != want {
+		if got := (auth.Choice{BaseURL: auth.Setting{Value: url}}).Address(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}

@@ -12,7 +12,7 @@ func Example() {
 	env := map[string]string{"GEMINI_API_KEY": "the-key"}
 	cfg := auth.Config{GOOS: "linux", Getenv: func(name string) string { return env[name] }}
 	c, err := auth.Choose(cfg)
-	fmt.Println(c.Method, "with the key of", c.KeyFrom, err)
+	fmt.Println(c.Method, "with the key of", c.Key.From, err)
 
 	cfg.Enforced = string(auth.Vertex)
 	_, err = auth.Choose(cfg)

@@ -69,7 +69,7 @@ func TestChooseGivenKey(t *testing.T) {
 		{"no key wanted", "compute-default-credentials", nil, auth.Compute, "--key-file gives a key, but security.auth.selectedType says compute"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := auth.Choose(auth.Config{Selected: c.selected, Key: "abc", KeyFrom: "--key-file",
+			got, err := auth.Choose(auth.Config{Selected: c.selected, Key: auth.Setting{Value: "abc", From: "--key-file"},
 				Getenv: func(name string) string { return c.env[name] }})
 			if c.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), c.err) {
@@ -77,7 +77,7 @@ func TestChooseGivenKey(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.Method != c.method || got.Key != "abc" || got.KeyFrom != "--key-file" || got.Stored {
+			if err != nil || got.Method != c.method || got.Key.Value != "abc" || got.Key.From != "--key-file" || got.Stored {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
