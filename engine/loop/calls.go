@@ -38,8 +38,7 @@ func (c call) repeats(o call) bool {
 
 // calls are the last ones of a prompt.
 type calls struct {
-	last  []call // longestCycle*mostRounds at most
-	alike int    // how many of the last are the same call
+	last []call // longestCycle*mostRounds at most
 }
 
 // begin notes a call that is about to be made. If it would go on with a loop, it is not
@@ -51,13 +50,10 @@ func (cs *calls) begin(ev engine.Called) *Error {
 			return repeated(cs.last[len(cs.last)-n:], mostRounds, "with the same result")
 		}
 	}
-	if cs.alike >= mostAlike && cs.last[len(cs.last)-1].key == c.key {
-		return repeated(cs.last[len(cs.last)-1:], cs.alike, "in a row")
+	other := func(o call) bool { return o.key != c.key }
+	if n := len(cs.last) - mostAlike; n >= 0 && !slices.ContainsFunc(cs.last[n:], other) {
+		return repeated(cs.last[len(cs.last)-1:], mostAlike, "in a row")
 	}
-	if len(cs.last) == 0 || cs.last[len(cs.last)-1].key != c.key {
-		cs.alike = 0
-	}
-	cs.alike++
 	if len(cs.last) == longestCycle*mostRounds {
 		cs.last = slices.Delete(cs.last, 0, 1)
 	}

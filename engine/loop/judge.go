@@ -25,26 +25,6 @@ const (
 	mostVain = 2 // questions in a row that may stay without an answer
 )
 
-// A judge has a model say whether a long turn gets anywhere.
-type judge struct {
-	requests int // of the prompt
-	last     int // the request before which the judge was last asked
-	interval int
-}
-
-// due counts a request, and reports whether it is time to ask.
-func (j *judge) due() bool {
-	j.requests++
-	if j.interval == 0 {
-		j.interval = usualInterval
-	}
-	if j.requests < firstJudgement || j.requests-j.last < j.interval {
-		return false
-	}
-	j.last = j.requests
-	return true
-}
-
 // A verdict is the answer of a model to the question whether a turn gets anywhere.
 type verdict struct {
 	Analysis   string  `json:"unproductive_state_analysis"`
@@ -75,9 +55,11 @@ const (
 // answer nobody knows, and the turn goes on; a second time in a row, nobody is asked again.
 // Another model is asked before it is a loop.
 func (p *prompt) judge(ctx context.Context) *Error {
-	if p.cfg.Asker == nil || p.off || p.vain == mostVain || !p.judges.due() {
+	p.requests++
+	if p.cfg.Asker == nil || p.off || p.vain == mostVain || p.requests < max(firstJudgement, p.judgeAt) {
 		return nil
 	}
+	p.judgeAt = p.requests + usualInterval
 	first, err := p.verdict(ctx, "loop-detection")
 	if err != nil {
 		if p.vain++; p.vain == mostVain && ctx.Err() == nil {
@@ -94,10 +76,10 @@ func (p *prompt) judge(ctx context.Context) *Error {
 		}
 	}
 	if last.Confidence < certain {
-		p.judges.interval = leastInterval + int(math.Round((mostInterval-leastInterval)*(1-max(0, last.Confidence))))
+		doubt := 1 - max(0, last.Confidence)
+		p.judgeAt = p.requests + leastInterval + int(math.Round((mostInterval-leastInterval)*doubt))
 		return nil
 	}
-	p.judges.interval = 0
 	why := strings.TrimRight(text.OneLine(first.Analysis, longestDetail), ".")
 	return &Error{What: text.Shorten(why, longestAnalysis), detail: why}
 }

@@ -87,11 +87,12 @@ type prompt struct {
 	left  bool   // the consumer has left
 	asked string // what the user has said
 
-	judges  judge
-	calls   calls
-	said    repetition
-	open    []engine.Called // calls of the last message that are not over
-	advised bool
+	requests int
+	judgeAt  int // the request before which a model is asked next
+	calls    calls
+	said     repetition
+	open     []engine.Called // calls of the last message that are not over
+	advised  bool
 }
 
 // say says parts to the model. It returns the next parts to say, nil if none.
