@@ -34,7 +34,7 @@ func (*updateCommand) Run(out *Output, build Build) error {
 }
 
 // origin returns where the program at a path is from, by the mark that an installer has left
-// beside it.
+// beside it, or by the clone that it was built in.
 func (b Build) origin(path, mark string) origin {
 	o := origin{Version: b.Version, Path: path}
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
@@ -52,6 +52,8 @@ func (b Build) origin(path, mark string) origin {
 		o.By, o.Command = "a container image", "podman load -i gemline-*-linux-"+runtime.GOARCH+".oci.tar"
 	case mark == "make":
 		o.By, o.Command = "make install", "git pull && sudo make install "+prefix+", in the clone"
+	case isClone(filepath.Dir(path)):
+		o.By, o.Command = "a build in the clone", "git pull && make build, in "+filepath.Dir(path)
 	case !b.linked:
 		o.By, o.Command = "go install or go build", "git pull && go install ., in the clone"
 	case runtime.GOOS == "windows":
@@ -60,4 +62,11 @@ func (b Build) origin(path, mark string) origin {
 		o.By, o.Command = "hand", "install -m 755 gemline "+path+", with the program of a newer archive"
 	}
 	return o
+}
+
+// isClone reports whether a directory is the top of a clone of gemline.
+func isClone(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git")) // a file, in a worktree
+	module, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && strings.HasPrefix(string(module), "module gemline\n")
 }

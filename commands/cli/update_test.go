@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,6 +24,30 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 	if o := (Build{}).origin("/root/go/bin/gemline", ""); o.By != "go install or go build" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A program that was built in a clone is updated there, whoever built it.
+func TestOriginInClone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "gemline")
+	for _, c := range []struct{ file, text, by string }{
+		{"go.mod", "module other\n", "hand"}, {".git", "gitdir: elsewhere\n", "hand"}, {"go.mod", "module gemline\n\ngo 1.26\n", "a build in the clone"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := (Build{linked: true}).origin(path, ""); o.By != c.by {
+			t.Errorf("%s: %+v", c.file, o)
+		}
+	}
+	for _, linked := range []bool{true, false} {
+		if o := (Build{linked: linked}).origin(path, ""); o.Command != "git pull && make build, in "+dir {
+			t.Errorf("%+v", o)
+		}
+	}
+	if o := (Build{linked: true}).origin(path, "deb"); o.By != "a Debian package" {
 		t.Errorf("%+v", o)
 	}
 }
