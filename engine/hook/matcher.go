@@ -70,6 +70,7 @@ var names = sync.OnceValue(func() *regexp.Regexp {
 
 // glob returns the expression for a name with asterisks for any characters.
 func glob(name string) *regexp.Regexp {
+	name = strings.ToValidUTF8(name, "\uFFFD") // an expression can have nothing else
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
 }
 

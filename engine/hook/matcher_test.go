@@ -93,6 +93,7 @@ func FuzzMatches(f *testing.F) {
 	f.Add("a|b", "x")
 	f.Add("(a+)+$", "aaaa")
 	f.Add("[", "[")
+	f.Add("\xdb", "0")
 	f.Fuzz(func(t *testing.T, matcher, subject string) {
 		for _, e := range hook.Events {
 			got := hook.Hook{Event: e, Matcher: matcher}.Matches(subject)
