@@ -18,21 +18,11 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
-PREFIX ?= /usr/local
-SHARE  := $(DESTDIR)$(PREFIX)/share
 install: build ## below PREFIX, which is /usr/local; make uninstall removes it
-	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/gemline $(addprefix $(SHARE)/,$(dir $(SHELLS)))
-	install -m 755 gemline $(DESTDIR)$(PREFIX)/bin/gemline
-	./gemline man >$(SHARE)/man/man1/gemline.1
-	./gemline completion bash >$(SHARE)/$(word 1,$(SHELLS))
-	./gemline completion zsh >$(SHARE)/$(word 2,$(SHELLS))
-	./gemline completion fish >$(SHARE)/$(word 3,$(SHELLS))
-	echo "make PREFIX=$(PREFIX)" >$(SHARE)/gemline/installed-by
+	commands/program/release/install
 
-SHELLS := bash-completion/completions/gemline zsh/site-functions/_gemline fish/vendor_completions.d/gemline.fish
 uninstall: ## what make install wrote
-	rm -f $(DESTDIR)$(PREFIX)/bin/gemline $(SHARE)/man/man1/gemline.1 $(addprefix $(SHARE)/,$(SHELLS)) $(SHARE)/gemline/installed-by
-	-rmdir $(SHARE)/gemline
+	commands/program/release/install uninstall
 
 URL     :=
 SYSTEMS :=

@@ -23,7 +23,7 @@ type Page struct {
 }
 
 // order is that of the pages for whoever uses the program; others follow by name.
-var order = []string{"usage", "gemini-cli", "safety", "policy", "sandbox", "security", "trust", "plan",
+var order = []string{"usage", "install", "gemini-cli", "safety", "policy", "sandbox", "security", "trust", "plan",
 	"commands", "command-line", "configuration", "settings", "environment", "credentials", "models", "model-list", "limits",
 	"sessions", "undo", "worktrees", "context", "agents", "hooks", "mcp", "extensions", "skills", "custom-commands",
 	"output", "json", "exit-codes", "batches", "scale", "protocol", "acp", "a2a", "attach", "ide", "tools", "web",

@@ -38,13 +38,19 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 		if find(words) != nil && !out.JSON {
 			return out.usage(words)
 		}
-		return ask.noTopic(strings.Join(words, " "))
+		if page, ok = docs.Find(others[strings.Join(words, " ")]); !ok {
+			return ask.noTopic(strings.Join(words, " "))
+		}
 	}
 	if out.JSON {
 		return out.document(topic{page.Name, page.Title, page.Text})
 	}
 	return out.page(ctx, text.Escape(docs.Plain(page.Text, out.width())))
 }
+
+// others are other words for pages.
+var others = map[string]string{"installation": "install", "uninstall": "install", "remove": "install", "release": "install", "releases": "install",
+	"licence": "install", "licences": "install", "license": "install", "licenses": "install", "formatversion": "sessions"}
 
 // topics lists the pages and the commands.
 func (out *Output) topics(ctx context.Context) error {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"gemline/engine"
 )
 
 // updateCommand is gemline update. It contacts nothing and changes nothing.
@@ -51,7 +53,7 @@ func (b Build) origin(path, mark string) origin {
 	case mark == "image":
 		o.By, o.Command = "a container image", "podman load -i gemline-*-linux-"+runtime.GOARCH+".oci.tar"
 	case mark == "make":
-		o.By, o.Command = "make install", "git pull && sudo make install "+prefix+", in the clone"
+		o.By, o.Command = "make install", "git pull && sudo make install "+engine.Quote([]engine.Word{{Text: prefix, Known: true}})+", in the clone"
 	case isClone(filepath.Dir(path)):
 		o.By, o.Command = "a build in the clone", "git pull && make build, in "+filepath.Dir(path)
 	case !b.linked:

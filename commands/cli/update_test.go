@@ -16,6 +16,7 @@ func TestOrigin(t *testing.T) {
 		{"brew", "Homebrew", "brew upgrade gemline"},
 		{"image", "a container image", "podman load "},
 		{"make PREFIX=/opt", "make install", "git pull && sudo make install PREFIX=/opt, in the clone"},
+		{"make PREFIX=/opt/my gem", "make install", "git pull && sudo make install 'PREFIX=/opt/my gem', in the clone"},
 		{"", "hand", ""},
 		{"something newer", "hand", ""},
 	} {

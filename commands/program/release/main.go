@@ -1,7 +1,9 @@
 // Release writes what a release of gemline consists of to a directory: make dist.
 //
 //	release -version 1.2.3 -commit HASH -date RFC3339 [-url ADDRESS] [-only linux/amd64,...] DIR
+//	release -licences
 //
+// With -licences it prints those of the libraries in the program for this system.
 // It runs in the root of the repository. The bytes depend on the commit, the version of Go and
 // the versions of the tools below, and on nothing else.
 package main
@@ -55,12 +57,19 @@ func main() {
 	r := &release{}
 	only := flag.String("only", strings.Join(targets, ","), "systems")
 	date := flag.String("date", "", "of the commit, RFC 3339")
+	licences := flag.Bool("licences", false, "print the licences of the libraries")
 	flag.StringVar(&r.version, "version", "", "without a v")
 	flag.StringVar(&r.commit, "commit", "", "")
 	flag.StringVar(&r.url, "url", "", "the project's address, whose releases/download/vVERSION/ will have the files")
 	flag.Parse()
 	r.dir = flag.Arg(0)
-	if err := r.make(*date, strings.Split(*only, ",")); err != nil {
+	var err error
+	if *licences {
+		err = r.printLicences()
+	} else {
+		err = r.make(*date, strings.Split(*only, ","))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -228,6 +237,15 @@ func (r *release) licences(systems []string) ([]byte, error) {
 		}
 	}
 	return []byte(b.String()), nil
+}
+
+// printLicences prints the licences of the libraries in the program for this system.
+func (r *release) printLicences() error {
+	text, err := r.licences([]string{runtime.GOOS + "/" + runtime.GOARCH})
+	if err == nil {
+		_, err = os.Stdout.Write(text)
+	}
+	return err
 }
 
 // pack writes the files for a system: the archive, the bill of materials and, for Linux, the

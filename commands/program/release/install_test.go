@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// make install puts the program, its pages and the licences below a directory with blanks in its
+// name, twice if need be, and make uninstall leaves what others have there, and nothing else.
+func TestInstall(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the script is one for sh")
+	}
+	script, err := filepath.Abs("install")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clone, to := t.TempDir(), t.TempDir()
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(clone, "gemline"), "#!/bin/sh\necho \"$@\"\n")
+	write(filepath.Join(clone, "LICENSE"), "ours\n")
+	for _, c := range []struct{ name, prefix, libraries, others string }{
+		{"new", "/opt/a b", "echo theirs", ""},
+		{"beside others", "/usr", "echo theirs", "usr/share/doc/gemline/notes usr/bin/ls"},
+		{"no licences", "/usr", "exit 1", "usr/share/man/man1/ls.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dest := filepath.Join(to, c.name)
+			if err := os.Mkdir(dest, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range strings.Fields(c.others) {
+				write(filepath.Join(dest, name), "")
+			}
+			before := tree(t, dest)
+			write(filepath.Join(clone, "bin/go"), "#!/bin/sh\n"+c.libraries+"\n")
+			run := func(args ...string) {
+				t.Helper()
+				cmd := exec.Command(script, args...)
+				cmd.Dir = clone
+				cmd.Env = append(os.Environ(), "DESTDIR="+dest, "PREFIX="+c.prefix, "PATH="+filepath.Join(clone, "bin")+":"+os.Getenv("PATH"))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%q: %v\n%s", args, err, out)
+				}
+			}
+			run()
+			run()
+			want := map[string]string{"bin/gemline": "#!/bin/sh\necho \"$@\"\n", "share/man/man1/gemline.1": "man\n", "share/doc/gemline/LICENSE": "ours\n",
+				"share/doc/gemline/THIRD-PARTY-LICENSES.txt": "theirs\n", "share/gemline/installed-by": "make PREFIX=" + c.prefix + "\n",
+				"share/bash-completion/completions/gemline": "completion bash\n", "share/zsh/site-functions/_gemline": "completion zsh\n",
+				"share/fish/vendor_completions.d/gemline.fish": "completion fish\n"}
+			if c.libraries == "exit 1" {
+				want["share/doc/gemline/THIRD-PARTY-LICENSES.txt"] = ""
+			}
+			for name, text := range want {
+				if b, err := os.ReadFile(filepath.Join(dest, c.prefix, name)); string(b) != text || (err != nil) != (text == "") {
+					t.Errorf("%s: %q, %v", name, b, err)
+				}
+			}
+			run("uninstall")
+			run("uninstall")
+			if after := tree(t, dest); !slices.Equal(before, slices.DeleteFunc(after, func(p string) bool { return p == "/opt" })) {
+				t.Errorf("%q were there, %q are there", before, after)
+			}
+		})
+	}
+}
