@@ -32,7 +32,6 @@ var large = map[string]string{
 	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
 	"gemline/commands/cli.listedExtension": "",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
-	"gemline/engine.Plan":                  "",
 	"gemline/engine/journal.File":          "",
 	"gemline/engine/model.Options":         "",
 	"gemline/engine/model/preset.Table":    "",

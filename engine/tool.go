@@ -150,12 +150,11 @@ type Plan struct {
 	Confined bool
 	Limits   string
 
-	// Rights are the rights that the call asks for beyond those of every call. If a call is
-	// proposed again after it has failed, Failed names the missing rights, and Refused are
-	// the paths that it reported as not writable, where the rights cover more than these.
-	Rights  Rights
-	Failed  string
-	Refused []string
+	// Rights are the rights that the call asks for beyond those of every call.
+	Rights Rights
+
+	// Failure is about the attempt before, if the call is proposed again.
+	Failure Failure
 
 	// Revertible reports whether the commands are confined, can neither write to guarded files
 	// nor read files that may hold secrets, and change only files that can be restored.
@@ -166,10 +165,8 @@ type Plan struct {
 	Before func(context.Context) string
 
 	// IsReadOnly reports whether the commands are confined to read-only: they can write nothing,
-	// have no network, and see no secrets. FailedReadOnly says that the call is proposed again after
-	// a read-only attempt; then Failed says why the attempt failed.
-	IsReadOnly     bool
-	FailedReadOnly bool
+	// have no network, and see no secrets.
+	IsReadOnly bool
 
 	// ReadOnly are the arguments of the same call as read-only, nil if it can't be offered.
 	ReadOnly map[string]any
@@ -178,6 +175,18 @@ type Plan struct {
 	// and Dials the programs that will need the network.
 	Online map[string]any
 	Dials  []string
+}
+
+// A Failure says why a call that is proposed again has failed before. The zero Failure is
+// none.
+type Failure struct {
+	// Reason names the missing rights; after a read-only attempt, it says why that failed.
+	Reason   string
+	ReadOnly bool // the attempt was read-only
+
+	// Unwritable are the paths that the call reported as not writable, where the rights
+	// cover more than these.
+	Unwritable []string
 }
 
 // A Question is a question of the model to the user. Its words are the model's.

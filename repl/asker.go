@@ -189,7 +189,7 @@ func (a *Asker) show(p engine.Proposal) {
 	rights := titleText(a.Console.Out, question.Rights(p))
 	switch {
 	case !known:
-	case p.Intent.Plan.Failed != "", reads: // it has just run, or stands right above
+	case p.Intent.Plan.Failure.Reason != "", reads: // it has just run, or stands right above
 		title, rights = titleText(a.Console.Out, it), ""
 	case whole: // it stands right above
 		title, rights = titleText(a.Console.Out, it), rights+"?"

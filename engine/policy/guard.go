@@ -80,7 +80,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	if a.guard.edits(q, a.guard.protects) {
 		q.Intent.Grants = nil
 	}
-	if q.Intent.Plan.Failed == "" {
+	if q.Intent.Plan.Failure.Reason == "" {
 		return a.Approver.Approve(ctx, q)
 	}
 	// A call that runs asks for more than it was judged with.
@@ -126,7 +126,7 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	}
 	switch {
 	case e.Verdict != engine.Allow:
-	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failed != "" && !(e.Rule.Revertible && q.Intent.Plan.FailedReadOnly):
+	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failure.Reason != "" && !(e.Rule.Revertible && q.Intent.Plan.Failure.ReadOnly):
 		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
 	case yolo && w.opensPrograms(q):
 		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}

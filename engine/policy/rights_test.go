@@ -108,7 +108,7 @@ func TestAskedAgain(t *testing.T) {
 	const deny = "[[rule]]\ntoolName = \"run_shell_command\"\nnetwork = true\ndecision = \"deny\"\npriority = 1\n"
 	own := filepath.Join(t.TempDir(), ".gemini")
 	q := wanting("npm ci", engine.Rights{Network: true})
-	q.Intent.Plan.Failed = "the network"
+	q.Intent.Plan.Failure.Reason = "the network"
 	approve := func(p *policy.Policy, q engine.Proposal, answers ...engine.Answer) (engine.Answer, *et.Approver) {
 		t.Helper()
 		user := et.NewApprover(t, answers...)

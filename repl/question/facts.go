@@ -41,7 +41,7 @@ func Facts(p engine.Proposal, shown bool) []Fact {
 	if in.Secret != "" && !namesSecret(in) { // else the question says so
 		fs.info(in.Secret + " may hold secrets")
 	}
-	if in.Plan.Failed == "" { // else it was told when the command was asked about first
+	if in.Plan.Failure.Reason == "" { // else it was told when the command was asked about first
 		fs.plan(in, shown)
 	}
 	if p.Tool.Kind == engine.Execute {
@@ -106,13 +106,13 @@ func (fs *facts) limits(p engine.Proposal) {
 		fs.warn("always is not offered: " + unwieldy(in.Detail))
 	}
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
-	switch {
-	case in.Plan.FailedReadOnly:
-		*fs = append(*fs, Fact{Label: output.Info, Text: in.Plan.Failed, Failed: true})
-	case in.Plan.Failed != "" && len(in.Plan.Refused) > 0: // the question says what it needs
-		fs.list("the command failed; it could not write", in.Plan.Refused)
-	case in.Plan.Failed != "":
-		*fs = append(*fs, Fact{Label: output.Info, Text: "the command failed; it probably needs " + in.Plan.Failed, Failed: true})
+	switch failure := in.Plan.Failure; {
+	case failure.ReadOnly:
+		*fs = append(*fs, Fact{Label: output.Info, Text: failure.Reason, Failed: true})
+	case failure.Reason != "" && len(failure.Unwritable) > 0: // the question says what it needs
+		fs.list("the command failed; it could not write", failure.Unwritable)
+	case failure.Reason != "":
+		*fs = append(*fs, Fact{Label: output.Info, Text: "the command failed; it probably needs " + failure.Reason, Failed: true})
 	}
 }
 

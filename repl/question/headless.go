@@ -45,7 +45,7 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 		return nil, err
 	}
 	advice := h.advice(p)
-	if h.FailOnAsk && p.Intent.Plan.Failed == "" {
+	if h.FailOnAsk && p.Intent.Plan.Failure.Reason == "" {
 		return nil, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
 	}
 	return engine.Unasked{Advice: advice}, nil

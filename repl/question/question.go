@@ -45,11 +45,11 @@ func It(p engine.Proposal, home string) (title string, ok bool) {
 	}
 	title = strings.Replace(how, "run", "run it", 1)
 	switch plan := p.Intent.Plan; {
-	case plan.Failed != "" && plan.Rights.None():
+	case plan.Failure.Reason != "" && plan.Rights.None():
 		return "", false
-	case plan.FailedReadOnly || ReadsSecret(p):
+	case plan.Failure.ReadOnly || ReadsSecret(p):
 		title = "let it " + does(plan.Rights, home)
-	case plan.Failed != "":
+	case plan.Failure.Reason != "":
 		title = "it failed; let it " + does(plan.Rights, home)
 	}
 	p.Intent.Title = title
@@ -59,7 +59,7 @@ func It(p engine.Proposal, home string) (title string, ok bool) {
 // ReadsSecret reports whether all that a command lacks before it runs is to read what may be a secret.
 func ReadsSecret(p engine.Proposal) bool {
 	r := p.Intent.Plan.Rights
-	return p.Intent.Plan.Failed == "" && len(r.Read) > 0 && !r.Network && !r.Protected && len(r.Write) == 0 &&
+	return p.Intent.Plan.Failure.Reason == "" && len(r.Read) > 0 && !r.Network && !r.Protected && len(r.Write) == 0 &&
 		!slices.ContainsFunc(r.Read, func(path string) bool { return !secret.Path(path) })
 }
 

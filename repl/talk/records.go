@@ -178,8 +178,8 @@ func judgementOf(p engine.Proposal) judgement {
 	held := in.Plan.Limits != ""
 	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why),
 		Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
-		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Limits), Failed: output.EscapeLine(in.Plan.Failed), Refused: escapedLines(in.Plan.Refused),
-		Looked: in.Plan.FailedReadOnly, ReadOnly: in.Plan.ReadOnly != nil,
+		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Limits), Failed: output.EscapeLine(in.Plan.Failure.Reason), Refused: escapedLines(in.Plan.Failure.Unwritable),
+		Looked: in.Plan.Failure.ReadOnly, ReadOnly: in.Plan.ReadOnly != nil,
 		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
 	if r := in.Plan.Rights; !r.None() {
 		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}

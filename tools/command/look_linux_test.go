@@ -267,7 +267,7 @@ func TestLookTries(t *testing.T) {
 			continue
 		}
 		in := (*l.asked)[0].Intent
-		if !strings.HasPrefix(in.Plan.Failed+".", test.tried) || !in.Plan.FailedReadOnly || in.Plan.IsReadOnly || err == nil || !strings.Contains(r.Text, test.tried) {
+		if !strings.HasPrefix(in.Plan.Failure.Reason+".", test.tried) || !in.Plan.Failure.ReadOnly || in.Plan.IsReadOnly || err == nil || !strings.Contains(r.Text, test.tried) {
 			t.Errorf("%s: %+v; the model reads %s", test.command, in.Plan, r.Text)
 		}
 		if len(in.Plan.Rights.Write) > 0 && test.makes == "" {
@@ -489,7 +489,7 @@ func TestReadOnly(t *testing.T) {
 	if !strings.Contains(r.Text, "one") || !strings.Contains(r.Text, "Read-only file system") {
 		t.Errorf("it says %s", r.Text)
 	}
-	if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write: new" {
+	if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failure.Reason != "it tried to write: new" {
 		t.Errorf("it ended with 0: %+v", *l.asked)
 	}
 	*l.asked = nil
@@ -497,7 +497,7 @@ func TestReadOnly(t *testing.T) {
 	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnly).Run(t.Context(), l); err == nil || engine.DisplayError(err) != "refused" || len(*l.asked) != 1 {
 		t.Fatalf("%v, asked %d times", err, len(*l.asked))
 	}
-	if in := (*l.asked)[0].Intent; in.Plan.ReadOnly != nil || in.Plan.Failed != "it tried to write: new" {
+	if in := (*l.asked)[0].Intent; in.Plan.ReadOnly != nil || in.Plan.Failure.Reason != "it tried to write: new" {
 		t.Errorf("%+v", in.Plan)
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
@@ -521,7 +521,7 @@ func TestReadOnly(t *testing.T) {
 	} {
 		*l.asked = nil
 		l.prepare(runShellCommand(l.env), map[string]any{"command": text, "read_only": true}).Run(t.Context(), l)
-		if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failed != "it tried to write"+want {
+		if len(*l.asked) != 1 || (*l.asked)[0].Intent.Plan.Failure.Reason != "it tried to write"+want {
 			t.Errorf("%s: want %s: %+v", text, want, *l.asked)
 		}
 	}

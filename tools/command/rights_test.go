@@ -266,7 +266,7 @@ func TestAskedAgain(t *testing.T) {
 				t.Fatalf("asked %d times", len(*h.asked))
 			}
 			p := (*h.asked)[0]
-			if want := h.named(test.failed); p.Intent.Plan.Failed != want || p.Intent.Plan.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
+			if want := h.named(test.failed); p.Intent.Plan.Failure.Reason != want || p.Intent.Plan.Rights.String() != want || p.Intent.Draft != nil || p.Tool.Name() != tool.Name() {
 				t.Errorf("asked with %+v", p.Intent)
 			}
 			if diff := cmp.Diff(p.Intent.Plan.Rights, h.prepare(tool, p.Args).Intent.Plan.Rights); diff != "" {

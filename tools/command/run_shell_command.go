@@ -405,7 +405,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return r, err
 	}
 	what := "it " + g.goBy(made)
-	q.Intent.Plan.Failed = what
+	q.Intent.Plan.Failure.Reason = what
 	answer, aerr := host.Approve(ctx, q)
 	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
 		return r, err
@@ -519,7 +519,8 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	in := next.intent()
-	in.Plan.Failed, in.Plan.Refused, in.Draft, in.Plan.Online, in.Plan.ReadOnly = lacks.String(), refused, nil, nil, nil
+	in.Plan.Failure = engine.Failure{Reason: lacks.String(), Unwritable: refused}
+	in.Draft, in.Plan.Online, in.Plan.ReadOnly = nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
@@ -531,7 +532,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
-	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failed+", which it was not given.", "it probably needs "+in.Plan.Failed)
+	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failure.Reason+", which it was not given.", "it probably needs "+in.Plan.Failure.Reason)
 }
 
 // askWithoutReadOnly asks whether the command may run like any other command, since it has
@@ -546,7 +547,8 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 	}
 	in := next.intent()
 	in.Plan.Revertible = in.Plan.Revertible && wrote
-	in.Plan.Failed, in.Plan.FailedReadOnly, in.Draft, in.Plan.Online, in.Plan.ReadOnly = why, true, nil, nil, nil
+	in.Plan.Failure = engine.Failure{Reason: why, ReadOnly: true}
+	in.Draft, in.Plan.Online, in.Plan.ReadOnly = nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
