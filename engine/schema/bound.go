@@ -50,6 +50,7 @@ func (s *Schema) within(check func()) (ended bool) {
 func (s *Schema) bound() *Problem {
 	const open = -1
 	depth := map[*jsonschema.Schema]int{}
+	queue := []*jsonschema.Schema{s.root}
 	var visit func(t *jsonschema.Schema) *Problem
 	visit = func(t *jsonschema.Schema) *Problem {
 		switch d := depth[t]; {
@@ -63,41 +64,32 @@ func (s *Schema) bound() *Problem {
 		}
 		depth[t] = open
 		same, inside := parts(t)
-		m, far := meter{schema: s, own: weight(t)}, 0
+		m, far := meter{schema: s, each: weight(t)}, 0
 		for _, u := range same {
 			if p := visit(u); p != nil {
 				return p
 			}
-			far, m.same = max(far, depth[u]), m.same+weight(u)
+			far, m.each = max(far, depth[u]), m.each+weight(u)
 		}
 		if depth[t] = far + 1; far >= deepest {
 			return problem(pointerOf(t.Location), "leads through more than %d schemas for one value", deepest)
 		}
 		for _, u := range inside {
-			m.inside += weight(u)
+			m.child += weight(u)
 		}
 		if len(t.Properties) > 0 { // a property has one of them
-			m.inside = max(1, m.inside/len(t.Properties))
+			m.child = max(1, m.child/len(t.Properties))
 		}
-		s.heaviest = max(s.heaviest, m.own+m.same+m.inside)
+		s.heaviest = max(s.heaviest, m.each+m.child)
 		if t.Bool == nil {
 			t.Extensions = append(t.Extensions, m)
 		}
+		queue = append(queue, inside...)
 		return nil
 	}
-	queue, seen := []*jsonschema.Schema{s.root}, map[*jsonschema.Schema]bool{s.root: true}
-	for len(queue) > 0 {
-		t := queue[0]
-		queue = queue[1:]
-		if p := visit(t); p != nil {
+	for ; len(queue) > 0; queue = queue[1:] {
+		if p := visit(queue[0]); p != nil {
 			return p
-		}
-		same, inside := parts(t)
-		for _, u := range slices.Concat(same, inside) {
-			if !seen[u] {
-				seen[u] = true
-				queue = append(queue, u)
-			}
 		}
 	}
 	return nil
@@ -169,8 +161,9 @@ func size(v any) int {
 // A meter counts what the library does by one schema, after it did. It also counts the schemas
 // below, whose own meters are not asked if a value is of another type.
 type meter struct {
-	schema            *Schema
-	own, same, inside int // weights: of the schema, of subschemas about the same value, of subschemas about a value inside it
+	schema *Schema
+	each   int // weight of the schema and of subschemas about the same value
+	child  int // weight of subschemas about a value inside it
 }
 
 // Validate implements [jsonschema.SchemaExt].
@@ -182,7 +175,7 @@ func (m meter) Validate(at *jsonschema.ValidatorContext, v any) {
 	case map[string]any:
 		children = len(v)
 	}
-	m.schema.spend((m.own + m.same + children*m.inside) * (1 + len(at.ValueLocation())/8)) // each error has its place
+	m.schema.spend((m.each + children*m.child) * (1 + len(at.ValueLocation())/8)) // each error has its place
 }
 
 // A pattern is one of the schema's.

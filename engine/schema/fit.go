@@ -37,23 +37,16 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	if p != nil {
 		return args, "", told(p)
 	}
-	problems := s.check(v)
-	if len(problems) == 0 {
+	if len(s.check(v)) == 0 {
 		return args, "", ""
 	}
 	var f fitter
 	fitted = args
 	s.within(func() {
 		if object, isObject := f.fit(s.root, v, nil).(map[string]any); isObject {
-			fitted = object
+			fitted, v = object, object
 		}
 	})
-	if b, err = json.Marshal(fitted); err != nil {
-		return args, "", err.Error()
-	}
-	if v, _, p = read(b, maxNested); p != nil {
-		return args, "", told(p)
-	}
 	var all []string
 	for _, p := range s.check(v) {
 		all = append(all, told(p))
@@ -133,7 +126,7 @@ func items(s *jsonschema.Schema) *jsonschema.Schema {
 func (f *fitter) object(s *jsonschema.Schema, v map[string]any, at []string) any {
 	object := map[string]any{}
 	var unknown []string
-	for _, name := range names(v) {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
 		field, of := v[name], s.Properties[name]
 		switch {
 		case of != nil && says(field) == "" && !accepts(of, field) && !slices.Contains(s.Required, name):

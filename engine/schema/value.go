@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -155,25 +153,6 @@ func lookup(v any, at []string) (any, bool) {
 		}
 	}
 	return v, true
-}
-
-// field returns a field of v, nil if v has none of that name.
-func field(v any, name string) any {
-	object, _ := v.(map[string]any)
-	return object[name]
-}
-
-// names returns the names of the values in v, in order.
-func names(v any) (list []string) {
-	switch v := v.(type) {
-	case map[string]any:
-		return slices.Sorted(maps.Keys(v))
-	case []any:
-		for i := range v {
-			list = append(list, strconv.Itoa(i))
-		}
-	}
-	return list
 }
 
 // kindOf names the type of a value. Whole numbers are integers, however they are written.

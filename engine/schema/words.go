@@ -99,6 +99,11 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 	tell := func(under []string, format string, args ...any) {
 		list = append(list, finding{at: append(at[:len(at):len(at)], under...), problems: []*Problem{problem(at, format, args...)}})
 	}
+	lacking := func(with string, missing []string) {
+		for _, name := range missing {
+			tell(nil, "has %s and lacks %s", quoted(with), quoted(name))
+		}
+	}
 	here, _ := lookup(x.value, at)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
@@ -130,13 +135,9 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 			tell(nil, "lacks %s", quoted(name))
 		}
 	case *kind.DependentRequired:
-		for _, name := range k.Missing {
-			tell(nil, "has %s and lacks %s", quoted(k.Prop), quoted(name))
-		}
+		lacking(k.Prop, k.Missing)
 	case *kind.Dependency:
-		for _, name := range k.Missing {
-			tell(nil, "has %s and lacks %s", quoted(k.Prop), quoted(name))
-		}
+		lacking(k.Prop, k.Missing)
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
 			tell([]string{name}, "must not have %s", quoted(name))
@@ -185,13 +186,13 @@ func (x explainer) forbidden(schema, at []string) finding {
 		return f
 	}
 	parent, name := at[:len(at)-1], at[len(at)-1]
-	in, _ := lookup(x.schema, schema[:len(schema)-1])
 	switch keyword := schema[len(schema)-1]; {
 	case keyword == "unevaluatedProperties" || keyword == "unevaluatedItems":
 		f.problems = []*Problem{problem(parent, "does not fit %s of the schema", quoted(keyword))}
 	case keyword == "items":
-		first, _ := field(in, "prefixItems").([]any)
-		f.problems = []*Problem{problem(parent, "must not have more than %d items", len(first))}
+		first, _ := lookup(x.schema, append(schema[:len(schema)-1:len(schema)-1], "prefixItems"))
+		prefix, _ := first.([]any)
+		f.problems = []*Problem{problem(parent, "must not have more than %d items", len(prefix))}
 	case len(schema) > 1 && (schema[len(schema)-2] == "properties" || schema[len(schema)-2] == "patternProperties"):
 		f.problems = []*Problem{problem(parent, "must not have %s", quoted(name))}
 	default:
