@@ -134,6 +134,11 @@ must not have "x"`},
 		{`{"not":{"type":"null"},"contains":{}}`, `null`, `does not fit "not" of the schema`},
 		{`{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"b":1}`, `does not fit "unevaluatedProperties" of the schema`},
 		{`{"if":{"required":["a"]},"then":{"properties":{"a":{"type":"null"}}}}`, `{"a":1}`, `/a: must be of type null, not integer`},
+		{`{"anyOf":[{"additionalProperties":false},{"type":"null"}]}`, `{"d":1,"b":1,"a":1,"c":1}`, `fits none of the 2 schemas of anyOf; of the nearest:
+must not have "a"
+must not have "b"
+must not have "c"
+must not have "d"`},
 		{`{"prefixItems":[{"enum":["a","b"]}],"items":false}`, `["c",1]`, "/0: must be one of \"a\", \"b\", not \"c\"\nmust not have more than 1 items"},
 		{`{"properties":{"a/b~c":{"type":"null"}}}`, `{"a/b~c":1}`, `/a~1b~0c: must be of type null, not integer`},
 		{`{"properties":{"r":{"$ref":"#"}},"required":["r"]}`, `{"r":{"r":{}}}`, `/r/r: lacks "r"`},

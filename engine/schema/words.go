@@ -139,7 +139,7 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 	case *kind.Dependency:
 		lacking(k.Prop, k.Missing)
 	case *kind.AdditionalProperties:
-		for _, name := range k.Properties {
+		for _, name := range slices.Sorted(slices.Values(k.Properties)) { // the library has no order
 			tell([]string{name}, "must not have %s", quoted(name))
 		}
 	case *kind.FalseSchema:
