@@ -42,7 +42,7 @@ test: ## everything that needs only Go and git, of the program as it is built fo
 	@echo "about ten minutes on two cores; needs Go $(shell sed -n 's/^go //p' go.mod) or newer, and git"
 	@$(MAKE) --no-print-directory build
 	$(GO) build -trimpath -tags helper -ldflags '-s -w' -o bin/gemline ./commands/program/acceptance/testprogram
-	GEMLINE_BUILT=$(CURDIR)/bin/gemline CGO_ENABLED=0 $(GOTEST) -trimpath $(TESTFLAGS) $(LONG) $(filter-out $(RACED),$(shell go list ./...))
+	GEMLINE_BUILT=$(CURDIR)/bin/gemline CGO_ENABLED=0 $(GOTEST) -trimpath $(TESTFLAGS) $(LONG) ./commands/program/testdata/evals $(filter-out $(RACED),$(shell go list ./...))
 	$(if $(RACED),CGO_ENABLED=1 $(GOTEST) -race $(TESTFLAGS) $(RACED))
 
 check: ## what a change must pass
@@ -72,7 +72,7 @@ proof: build ## what a start and a turn of gemline and of other agents cost, and
 	$(GO) run ./commands/program/testdata/proof ./gemline $(AGENTS)
 
 evals: build ## does a model do tasks well? MODEL=… N=5 JSON=FILE TASKS="…", BENCH=DIR of Terminal-Bench; without a model, are the tasks sound?
-	$(GO) run ./commands/program/testdata/evals -n $(or $(N),1) $(if $(MODEL),-m $(MODEL)) $(if $(JSON),-json $(JSON)) $(if $(BENCH),-C $(BENCH)) ./gemline $(TASKS)
+	$(GO) run ./commands/program/testdata/evals -n $(or $(N),1) $(if $(MODEL),-m '$(MODEL)') $(if $(JSON),-json '$(JSON)') $(if $(BENCH),-C '$(BENCH)') ./gemline $(TASKS)
 
 demo: build ## a recorded conversation does real work, without any key
 	$(GO) run ./docs/demo ./gemline

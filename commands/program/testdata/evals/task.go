@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	et "gemline/engine/enginetest"
+	"gemline/engine/text"
 )
 
 // A task is what a model is to do, and how to see that it was done.
@@ -27,22 +28,32 @@ type task struct {
 	folder      string            // of a task in a container, which has no parts
 }
 
+// tasksDir is where tasks are, and how errors call it.
+const tasksDir = "commands/program/testdata/evals/tasks"
+
 // load reads tasks: all if no names are given.
 func load(containers string, names []string) (tasks []task, err error) {
-	pattern := "commands/program/testdata/evals/tasks/*.txtar"
+	pattern, dir := tasksDir+"/*.txtar", tasksDir
 	if containers != "" {
-		pattern = filepath.Join(containers, "*/tests")
+		pattern, dir = filepath.Join(containers, "*/tests"), containers
 	}
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
+	if len(paths) == 0 && containers != "" {
+		return nil, fmt.Errorf("%s holds no task, which is a folder with a folder tests", dir)
+	} else if len(paths) == 0 {
+		return nil, fmt.Errorf("there is no %s: run this in the top directory of a clone", dir)
+	}
+	var there []string
 	for _, path := range paths {
 		t := task{name: strings.TrimSuffix(filepath.Base(path), ".txtar"), parts: map[string]string{}, files: map[string]string{}}
 		if containers != "" {
 			t.folder = filepath.Dir(path)
 			t.name = filepath.Base(t.folder)
 		}
+		there = append(there, t.name)
 		if len(names) > 0 && !slices.Contains(names, t.name) {
 			continue
 		}
@@ -53,8 +64,14 @@ func load(containers string, names []string) (tasks []task, err error) {
 		}
 		tasks = append(tasks, t)
 	}
-	if len(tasks) == 0 {
-		return nil, fmt.Errorf("no task in %s", pattern)
+	for _, name := range names {
+		if slices.Contains(there, name) {
+			continue
+		}
+		if nearest := text.Nearest(name, there); nearest != "" {
+			return nil, fmt.Errorf("no task in %s is called %s; did you mean %s?", dir, name, nearest)
+		}
+		return nil, fmt.Errorf("no task in %s is called %s; there are:\n%s", dir, name, strings.Join(there, "\n"))
 	}
 	return tasks, nil
 }
@@ -77,6 +94,9 @@ func (t *task) read(path string) error {
 			return fmt.Errorf("%s has no %s", path, name)
 		}
 	}
+	if strings.Contains("\n"+t.parts["check"], "\n!") {
+		return fmt.Errorf("%s: the shell does not stop at a line of check that begins with !, but at not COMMAND", path)
+	}
 	return nil
 }
 
@@ -91,15 +111,17 @@ func try(t task, program, model string, runs int) result {
 		}
 		return sum
 	}
+	var costs []*float64
 	for range runs {
 		r := t.once(program, model, "")
 		sum.Runs++
 		sum.Passed += r.Passed
 		sum.Tokens += r.Tokens
-		sum.CostUSD += r.CostUSD
 		sum.Seconds += r.Seconds
 		sum.Failure = cmp.Or(sum.Failure, r.Failure)
+		costs = append(costs, r.CostUSD)
 	}
+	sum.CostUSD = total(costs)
 	return sum
 }
 
@@ -146,11 +168,51 @@ func (t task) once(program, model, recording string) (r result) {
 	if err := r.take(dir, record); err != nil {
 		return failed(errors.Join(err, runErr), stderr.Bytes())
 	}
-	if out, err := inShell(project, env, t.parts["check"]); err != nil {
-		return failed(fmt.Errorf("check: %w", err), append(out, stderr.Bytes()...))
+	if out, err := inShell(project, env, not+t.parts["check"]); err != nil {
+		r.Failure = unmet(out, runErr, stderr.Bytes())
+		return r
 	}
 	r.Passed = 1
 	return r
+}
+
+// not runs a command that has to fail.
+const not = `not() { ! "$@"; }` + "\n"
+
+// unmet says why a task is not done: which command of its check has failed, as the trace of the
+// shell has it, and what the command printed. Behind that is how gemline ended, if not well, and
+// the last of its messages, few of which have to do with it.
+func unmet(trace []byte, ended error, messages []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(trace)), "\n")
+	at, failed := 0, ""
+	for i, line := range lines {
+		if command, ok := strings.CutPrefix(line, "+ "); ok {
+			if failed != "not "+command { // whose command is traced, too
+				failed = command
+			}
+			at = i + 1
+		}
+	}
+	said := []string{"the check failed at: " + failed}
+	if printed := strings.Join(lines[at:], "\n"); printed != "" {
+		said = append(said, last(printed, 1000))
+	}
+	if ended != nil {
+		said = append(said, "gemline ended with "+ended.Error())
+	}
+	if m := strings.TrimSpace(string(messages)); m != "" {
+		said = append(said, "gemline's last messages:", last(m, 500))
+	}
+	return strings.Join(said, "\n")
+}
+
+// last returns the end of a text of lines.
+func last(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	s = s[len(s)-most:]
+	return "..." + strings.ToValidUTF8(s[strings.IndexByte(s, '\n')+1:], "")
 }
 
 // commit makes the project a repository, so that checks can ask what has changed.
@@ -199,8 +261,8 @@ func (r *result) take(dir string, record []byte) error {
 			Tool                string          `json:"tool_name"`
 			Parameters          json.RawMessage `json:"parameters"`
 			Stats               struct {
-				Tokens int     `json:"total_tokens"`
-				Cost   float64 `json:"cost_usd"`
+				Tokens int      `json:"total_tokens"`
+				Cost   *float64 `json:"cost_usd"`
 			}
 		}
 		if err := json.Unmarshal(line, &ev); err != nil {
