@@ -112,26 +112,15 @@ func (d *Document) reach(path []string) (o *hujson.Object, holder *hujson.Object
 		}
 		below, ok := m.Value.Value.(*hujson.Object)
 		if !ok {
-			return nil, nil, nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "."), kind(&m.Value))
+			return nil, nil, nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "."), kinds[m.Value.Value.Kind()])
 		}
 		o, holder = below, m
 	}
 	return o, holder, path[len(path)-1:], nil
 }
 
-func kind(v *hujson.Value) string {
-	switch v.Value.Kind() {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "true or false"
-	case '"':
-		return "a string"
-	case '[':
-		return "a list"
-	}
-	return "a number"
-}
+var kinds = map[hujson.Kind]string{'n': "null", 't': "true or false", 'f': "true or false", '0': "a number",
+	'"': "a string", '[': "a list"}
 
 // set gives the key at path a value, and reports whether that changes anything.
 func (d *Document) set(path []string, raw []byte) (changed bool, err error) {
