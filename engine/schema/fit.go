@@ -103,13 +103,7 @@ func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 }
 
 // isPlain reports whether v is neither null nor has values in it.
-func isPlain(v any) bool {
-	switch v.(type) {
-	case nil, []any, map[string]any:
-		return false
-	}
-	return true
-}
+func isPlain(v any) bool { return !slices.Contains([]string{"null", "array", "object"}, kindOf(v)) }
 
 // items returns the schema of all items of a list, nil if they have none or several.
 func items(s *jsonschema.Schema) *jsonschema.Schema {
@@ -129,7 +123,7 @@ func (f *fitter) object(s *jsonschema.Schema, v map[string]any, at []string) any
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		field, of := v[name], s.Properties[name]
 		switch {
-		case of != nil && says(field) == "" && !accepts(of, field) && !slices.Contains(s.Required, name):
+		case of != nil && saysNothing(field) && !accepts(of, field) && !slices.Contains(s.Required, name):
 		case of != nil:
 			object[name] = f.fit(of, field, append(at, name))
 		case s.AdditionalProperties == false && !matches(s, name):
@@ -152,14 +146,10 @@ func matches(s *jsonschema.Schema, name string) bool {
 	return false
 }
 
-// says returns the text of a value, which is empty for null, also where a text says null.
-func says(v any) string {
+// saysNothing reports whether v is null, or a text that is empty or says null.
+func saysNothing(v any) bool {
 	text, isText := v.(string)
-	switch {
-	case v == nil, isText && slices.Contains([]string{"", "null", "none"}, strings.ToLower(strings.TrimSpace(text))):
-		return ""
-	}
-	return fmt.Sprint(v)
+	return v == nil || isText && slices.Contains([]string{"", "null", "none"}, strings.ToLower(strings.TrimSpace(text)))
 }
 
 // tellUnknown notes names that an object does not take, each with the name that was
