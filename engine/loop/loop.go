@@ -97,34 +97,34 @@ type prompt struct {
 
 // say says parts to the model. It returns the next parts to say, nil if none.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Part, err error) {
-	var why *Error
+	var stop *Error
 	first := !p.advised
 	for ev, rerr := range p.run(ctx, parts...) {
 		if rerr != nil {
 			return nil, rerr
 		}
-		why = p.watch(ctx, ev)
+		why := p.watch(ctx, ev)
 		_, said := ev.(engine.Text) // which the history has by now
-		if (said || why == nil) && !p.tell(ev) {
+		if said && !p.tell(ev) {
 			return nil, nil
 		}
-		if why == nil {
-			continue
+		if why != nil {
+			var goOn bool
+			if next, goOn, err = p.decide(ctx, why); !goOn {
+				stop = why
+				break // the engine closes the history
+			}
 		}
-		var goOn bool
-		if next, goOn, err = p.decide(ctx, why); !goOn {
-			break // the engine closes the history
-		}
-		if why = nil; !said && !p.tell(ev) {
+		if !said && !p.tell(ev) {
 			return nil, nil
 		}
 	}
-	if why == nil || p.left {
+	if stop == nil || p.left {
 		return nil, err
 	}
-	p.leave(why)
+	p.leave(stop)
 	if first {
-		p.tell(engine.Notice{Text: "the model goes in circles, and is told so: " + why.What})
+		p.tell(engine.Notice{Text: "the model goes in circles, and is told so: " + stop.What})
 	}
 	return next, err
 }
@@ -181,7 +181,7 @@ const advice = "System: Potential loop detected. Details: %s. Look at what the l
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true
-		return says("%s", engine.Aside(fmt.Sprintf(advice, why.detail))), false, nil
+		return []*genai.Part{{Text: engine.Aside(fmt.Sprintf(advice, why.detail))}}, false, nil
 	}
 	stop := *why
 	stop.Advice = "--no-loop-check lets it go on"
@@ -214,7 +214,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 		if a.Note != "" {
 			p.advised = false
 			p.calls.forget()
-			return says("%s", a.Note), false, nil
+			return []*genai.Part{{Text: a.Note}}, false, nil
 		}
 	}
 	return nil, false, &stop
@@ -231,11 +231,6 @@ func question(why *Error) engine.Proposal {
 		q.ID, q.Tool.Declaration.Name, q.Args = c.ID, c.Name, c.Args
 	}
 	return q
-}
-
-// says returns a message to the model.
-func says(format string, args ...any) []*genai.Part {
-	return []*genai.Part{{Text: fmt.Sprintf(format, args...)}}
 }
 
 // leave reports how the engine has closed a Run that was left.
