@@ -33,7 +33,7 @@ type Provider struct {
 	KeyHeader       string            `toml:"keyHeader" json:"keyHeader"`
 	Headers         map[string]string `toml:"headers" json:"headers"`
 	List            string            `toml:"list" json:"-"`
-	Thoughts        string            `toml:"thoughts" json:"-"`
+	Thoughts        string            `toml:"thoughts" json:"thoughts"`
 	IDs             string            `toml:"ids" json:"-"`
 	Lacking         []string          `toml:"lacks" json:"lacks"`
 	Longer          string            `toml:"longer" json:"-"`
@@ -67,6 +67,12 @@ const (
 // lackable are the names of what a server may lack.
 var lackable = []string{Temperature, Effort, MaxCompletionTokens, StreamOptions, JSONSchema, Images, PDF, Audio, Pattern,
 	Tools, Thinking, Adaptive}
+
+// The fields that thoughts go back in.
+const (
+	ReasoningContent = "reasoning_content"
+	ReasoningDetails = "reasoning_details"
+)
 
 // The protocols.
 const (
@@ -183,6 +189,8 @@ func (p Provider) check() error {
 		return fmt.Errorf("the protocol %q is none of openai, anthropic and ollama", p.Protocol)
 	case p.BaseURL == "" && p.AddressVariable == "":
 		return fmt.Errorf("the baseUrl is missing")
+	case !slices.Contains([]string{"", ReasoningContent, ReasoningDetails}, p.Thoughts):
+		return fmt.Errorf("thoughts go back in %s or %s, not in %q", ReasoningContent, ReasoningDetails, p.Thoughts)
 	case unknown >= 0:
 		return fmt.Errorf("nothing is known that is called %q; there are %s", p.Lacking[unknown], strings.Join(lackable, ", "))
 	}

@@ -112,7 +112,8 @@ func TestCustomProviders(t *testing.T) {
 	for name, p := range map[string]any{
 		"no protocol": map[string]any{"protocol": "soap", "baseUrl": "https://x.example.com"}, "nowhere": map[string]any{"protocol": "openai"},
 		"a/b": map[string]any{"baseUrl": "https://x.example.com"}, "text": "x", "lacking": map[string]any{"baseUrl": "https://x.example.com", "lacks": []any{"wits"}},
-		"header": map[string]any{"baseUrl": "https://x.example.com", "headers": map[string]any{"X": "a\nb"}},
+		"header":   map[string]any{"baseUrl": "https://x.example.com", "headers": map[string]any{"X": "a\nb"}},
+		"thoughts": map[string]any{"baseUrl": "https://x.example.com", "thoughts": "reasoning"},
 	} {
 		all := NewProviders(map[string]any{name: p}, none)
 		if _, err := all.Named("openai"); err != nil {

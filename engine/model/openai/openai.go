@@ -11,7 +11,8 @@
 //	an id of a call            the same one, or one made of it where the server refuses it
 //	images, PDF, sound         image_url, file and input_audio in a message of "user"; in words
 //	                           where the server does not take them
-//	thoughts that go back      reasoning_content or reasoning_details, to who made them
+//	thoughts that go back      reasoning_content or reasoning_details, to who made them; where
+//	                           the first must be there, a blank in its place
 //	tools                      tools, with their schemas as they are
 //	which calls may be made    tool_choice
 //	a schema of the answer     response_format: json_schema, or json_object where that is all
@@ -282,7 +283,7 @@ func (s *stream) event(data []byte) error {
 func (s *stream) delta(d delta) error {
 	s.details = append(s.details, d.ReasoningDetails...)
 	s.refusal += string(d.Refusal)
-	if err := s.answer.Thought(cmp.Or(string(d.ReasoningContent), string(d.Reasoning), d.Content.thought)); err != nil {
+	if err := s.answer.Thought(cmp.Or(string(d.ReasoningContent), string(d.Reasoning), d.Content.thought, worded(d.ReasoningDetails))); err != nil {
 		return err
 	}
 	if d.Content.said != "" || len(d.ToolCalls) > 0 {
@@ -307,7 +308,7 @@ func (s *stream) delta(d delta) error {
 
 // sign ends a thought that goes back in words.
 func (s *stream) sign() error {
-	if s.thoughts != reasoningContent || !s.answer.Thinking() {
+	if s.thoughts != model.ReasoningContent || !s.answer.Thinking() {
 		return nil
 	}
 	return s.answer.Sign("")
@@ -318,8 +319,8 @@ func (s *stream) end(done bool) error {
 	if err := s.sign(); err != nil {
 		return err
 	}
-	if s.thoughts == reasoningDetails && len(s.details) > 0 {
-		own, err := text.JSON(s.details, "")
+	if s.thoughts == model.ReasoningDetails && len(s.details) > 0 {
+		own, err := text.JSON(joined(s.details), "")
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,11 +15,9 @@ import (
 	"gemline/engine/text"
 )
 
-// The fields that thoughts go back in.
-const (
-	reasoningContent = "reasoning_content"
-	reasoningDetails = "reasoning_details"
-)
+// noThought is the thought of a message that has none: a server that wants thoughts back
+// refuses a message without, even if another model has made it, and an empty thought as well.
+const noThought = " "
 
 // A request is the body of one.
 type request struct {
@@ -194,10 +193,10 @@ func (g *Generator) assistant(said *genai.Content) message {
 	}
 	thought, signatures := protocol.Thoughts(said, g.provider.Name)
 	switch {
+	case g.provider.Thoughts == model.ReasoningContent:
+		m.ReasoningContent = cmp.Or(thought, noThought)
 	case len(signatures) == 0:
-	case g.provider.Thoughts == reasoningContent:
-		m.ReasoningContent = thought
-	case g.provider.Thoughts == reasoningDetails && json.Valid([]byte(signatures[0])):
+	case g.provider.Thoughts == model.ReasoningDetails && json.Valid([]byte(signatures[0])):
 		m.ReasoningDetails = json.RawMessage(signatures[0])
 	}
 	if words.Len() > 0 || m.ToolCalls == nil {
