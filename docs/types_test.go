@@ -33,7 +33,6 @@ var large = map[string]string{
 	"gemline/commands/cli.listedExtension": "",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
 	"gemline/engine/journal.File":          "",
-	"gemline/engine/model.Options":         "",
 	"gemline/engine/model/preset.Table":    "",
 	"gemline/engine/policy.Rule":           "",
 	"gemline/engine/telemetry.pipeline":    "",

@@ -143,8 +143,8 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		st.FromPath = here.definedIn(c.From)
 	}
 	if err == nil {
-		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Vertex: c.Method == auth.Vertex,
-			CodeAssist: c.Method == auth.Compute, Location: c.Location.Value, BaseURL: c.BaseURL.Value}))
+		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Google: model.Google{Vertex: c.Method == auth.Vertex,
+			CodeAssist: c.Method == auth.Compute, Location: c.Location.Value}, BaseURL: c.BaseURL.Value}))
 	}
 	if st.Usable = err == nil; err != nil {
 		st.Problem, st.Hint = err.Error(), hint(err)

@@ -78,7 +78,7 @@ func (s *server) models(ctx context.Context, provider string) (names []string, e
 
 // service returns what works on many requests by itself.
 func (s *server) service() (*model.Genai, error) {
-	if api := s.setup.API; s.setup.Fake != "" || api.Vertex || api.CodeAssist {
+	if api := s.setup.API; s.setup.Fake != "" || api.Google.Vertex || api.Google.CodeAssist {
 		return nil, &flags.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
 	}
 	return model.NewGenai(s.setup.API)
@@ -172,7 +172,7 @@ func (s *server) open() error {
 	if err := s.newPresets(); err != nil {
 		return err
 	}
-	setup.API.Presets = s.presets
+	setup.API.Google.Presets = s.presets
 	s.newProviders(&setup)
 	s.setup = setup
 	g, stop, err := model.Open(setup)
@@ -211,7 +211,7 @@ func (s *server) free(name string) bool {
 // it does not matter whether Google's can be asked.
 func (s *server) newProviders(setup *model.Setup) {
 	set := findProviders(s.opts)
-	s.providers, set.Presets, set.Paths = set, s.presets, setup.API.Vertex
+	s.providers, set.Presets, set.Paths = set, s.presets, setup.API.Google.Vertex
 	s.presets.Context = set.Context
 	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
 	setup.Providers = s.providers.Generator
@@ -277,12 +277,13 @@ func findAccount(o *project.Options, notify func(string)) (a account, err error)
 	}
 	a.access, a.method = cli.Access(c.Method, c.Location.Value), string(c.Method)
 	a.API = model.Options{Idle: idle,
-		APIKey: c.Key.Value, Bearer: c.Bearer, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
-		Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute, Project: c.Project.Value, Location: c.Location.Value, Quota: c.Quota,
-		Secrets: o.Secrets, BaseURL: c.BaseURL.Value, APIVersion: c.APIVersion.Value, Version: o.Env.Process.Version,
+		APIKey: c.Key.Value, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+		Google: model.Google{Bearer: c.Bearer, Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute,
+			Project: c.Project.Value, Location: c.Location.Value, Quota: c.Quota, APIVersion: c.APIVersion.Value},
+		Secrets: o.Secrets, BaseURL: c.BaseURL.Value, Version: o.Env.Process.Version,
 		Network: o.Network()}
 	if c.Account != nil {
-		a.API.Account, a.API.Metadata = c.Account.Read, c.Account.Host
+		a.API.Google.Account, a.API.Google.Metadata = c.Account.Read, c.Account.Host
 	}
 	if c.Stored {
 		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)

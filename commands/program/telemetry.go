@@ -334,7 +334,7 @@ func recordEnd(r *telemetry.Recorder, mode policy.Mode) {
 func (s *server) provider() []slog.Attr {
 	api := s.setup.API
 	name, base := "gcp.gen_ai", "https://generativelanguage.googleapis.com"
-	if api.Vertex {
+	if api.Google.Vertex {
 		name, base = "gcp.vertex_ai", "https://aiplatform.googleapis.com"
 	}
 	attrs := []slog.Attr{slog.String("gen_ai.provider.name", name)}

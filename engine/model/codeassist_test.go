@@ -41,8 +41,8 @@ func assist(t testing.TB, o model.Options, methods map[string][]et.Reply, replie
 	s := et.NewServer(replies...)
 	t.Cleanup(s.Close)
 	s.Assist = methods
-	if o.CodeAssist, o.BaseURL = true, s.URL+o.BaseURL; o.Account == nil {
-		o.Account = account(tokens(t).User(""))
+	if o.Google.CodeAssist, o.BaseURL = true, s.URL+o.BaseURL; o.Google.Account == nil {
+		o.Google.Account = account(tokens(t).User(""))
 	}
 	g, err := model.NewGenai(o)
 	if err != nil {
@@ -81,9 +81,9 @@ func TestAssistRequest(t *testing.T) {
 		{"elsewhere", "/code/", "v2", "/code/v2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := model.Options{BaseURL: c.base, APIVersion: c.version, Header: http.Header{"X-Gate": {"open"}}, Quota: "payer"}
-			if o.Project = "p-1"; c.name == "elsewhere" {
-				o.Project = ""
+			o := model.Options{BaseURL: c.base, Google: model.Google{APIVersion: c.version, Quota: "payer"}, Header: http.Header{"X-Gate": {"open"}}}
+			if o.Google.Project = "p-1"; c.name == "elsewhere" {
+				o.Google.Project = ""
 			}
 			g, s := assist(t, o, map[string][]et.Reply{"loadCodeAssist": says(`{"currentTier":{"id":"x"},"cloudaicompanionProject":"p-\"1"}`)}, call, et.Streams("a", "b"))
 			s.Tokens = 12
@@ -175,7 +175,7 @@ func TestEnroll(t *testing.T) {
 		{"nothing to wait for", "mine", map[string][]et.Reply{"loadCodeAssist": says("\ufeff" + standard), "onboardUser": says(`{}`)}, "mine", "loadCodeAssist onboardUser", nil, "Code Assist sets this account up, as standard-tier"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, s := assist(t, model.Options{Project: c.project}, c.methods, et.Says("hi"), et.Says("hi"))
+			g, s := assist(t, model.Options{Google: model.Google{Project: c.project}}, c.methods, et.Says("hi"), et.Says("hi"))
 			var told []string
 			req := ask("q")
 			req.Notify = func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) }
@@ -259,7 +259,7 @@ func TestAssistErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ts := tokens(t)
 			var logged bytes.Buffer
-			g, s := assist(t, model.Options{Account: account(ts.User("")), Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
+			g, s := assist(t, model.Options{Google: model.Google{Account: account(ts.User(""))}, Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
 			_, err := hear(t, g, ask("q"))
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(told(e), c.want) {
@@ -351,7 +351,7 @@ func TestAssistProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	ts := tokens(t) // on this machine, where no proxy stands between
-	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(ts.User("")), Network: network.From(func(name string) string {
+	g, err := model.NewGenai(model.Options{Google: model.Google{CodeAssist: true, Account: account(ts.User(""))}, Network: network.From(func(name string) string {
 		if name == "HTTPS_PROXY" {
 			return proxy.URL
 		}
@@ -374,14 +374,14 @@ func TestAssistOptions(t *testing.T) {
 	}{
 		{"nobody", model.Options{}, "needs a Google account"},
 		{"a key", model.Options{APIKey: key}, "needs a Google account"},
-		{"in clear", model.Options{Account: account(nil), BaseURL: "http://example.com"}, "http is for this machine only"},
-		{"another path", model.Options{Account: account(nil), Project: "../q"}, "not a valid name"},
-		{"good", model.Options{Account: account(nil)}, ""},
-		{"a token", model.Options{APIKey: "token", Bearer: true}, ""},
+		{"in clear", model.Options{Google: model.Google{Account: account(nil)}, BaseURL: "http://example.com"}, "http is for this machine only"},
+		{"another path", model.Options{Google: model.Google{Account: account(nil), Project: "../q"}}, "not a valid name"},
+		{"good", model.Options{Google: model.Google{Account: account(nil)}}, ""},
+		{"a token", model.Options{APIKey: "token", Google: model.Google{Bearer: true}}, ""},
 		{"paid for elsewhere", model.Options{Keyless: true}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.opts.CodeAssist = true
+			c.opts.Google.CodeAssist = true
 			_, err := model.NewGenai(c.opts)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)

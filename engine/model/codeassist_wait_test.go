@@ -124,7 +124,7 @@ func TestAssistPoll(t *testing.T) {
 			return answer(`{"name":"operations/1","done":false}`)
 		})
 		user := []byte(`{"type":"authorized_user","client_id":"c","client_secret":"secret","refresh_token":"refresh","token_uri":"https://tokens.invalid/token"}`)
-		g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(user), Transport: transport, Idle: time.Minute})
+		g, err := model.NewGenai(model.Options{Google: model.Google{CodeAssist: true, Account: account(user)}, Transport: transport, Idle: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestAssistWaiting(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}, nil
 		})
 		user := []byte(`{"type":"authorized_user","client_id":"c","client_secret":"secret","refresh_token":"refresh","token_uri":"https://tokens.invalid/token"}`)
-		g, err := model.NewGenai(model.Options{CodeAssist: true, Account: account(user), Transport: transport})
+		g, err := model.NewGenai(model.Options{Google: model.Google{CodeAssist: true, Account: account(user)}, Transport: transport})
 		if err != nil {
 			t.Fatal(err)
 		}

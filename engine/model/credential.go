@@ -61,7 +61,7 @@ func (w *tokenSource) drop(p credential) {
 func (g *Genai) credential(ctx context.Context, x *exchange) (credential, error) {
 	o := g.opts
 	switch {
-	case o.Account != nil:
+	case o.Google.Account != nil:
 		return g.accessToken(ctx, x)
 	case o.APIKey != "" || o.FindKey == nil:
 		return credential{secret: o.APIKey}, nil
@@ -101,16 +101,16 @@ func errKey(key string) error {
 
 // checkAccount finds what is missing in o to pay for requests.
 func (o Options) checkAccount() error {
-	switch {
-	case o.CodeAssist && o.Account == nil && (o.APIKey == "" || !o.Bearer) && !o.Keyless:
+	switch g := o.Google; {
+	case g.CodeAssist && g.Account == nil && (o.APIKey == "" || !g.Bearer) && !o.Keyless:
 		return &Error{Kind: Auth, Final: true, Message: "Code Assist needs a Google account", Advice: hintAccount}
-	case o.Account != nil && !o.CodeAssist && (!o.Vertex || o.Project == "" || o.Location == ""):
+	case g.Account != nil && !g.CodeAssist && (!g.Vertex || g.Project == "" || g.Location == ""):
 		return &Error{Kind: Auth, Final: true,
 			Message: "a Google account needs Code Assist, or a project and a location of Vertex AI",
 			Advice:  "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..."}
-	case o.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
+	case g.Account == nil && o.FindKey == nil && !o.Keyless && o.APIKey == "", !headerValue(o.APIKey):
 		return errKey(o.APIKey)
-	case o.Project != "" && !pathWord(o.Project), o.Location != "" && (!pathWord(o.Location) || !hostWord(o.Location)), !headerValue(o.Quota):
+	case g.Project != "" && !pathWord(g.Project), g.Location != "" && (!pathWord(g.Location) || !hostWord(g.Location)), !headerValue(g.Quota):
 		return &Error{Kind: Config, Final: true, Message: "the project or the location is not a valid name",
 			Advice: "check GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"}
 	}

@@ -25,39 +25,16 @@ import (
 
 // Options are the settings of a [Genai].
 type Options struct {
-	// APIKey pays for requests. It travels in the header x-goog-api-key, or
-	// as a bearer token.
+	// APIKey pays for requests. It travels in the header x-goog-api-key, or as
+	// Google.Bearer says.
 	APIKey string
-	Bearer bool
 
 	// FindKey, if not nil, is asked for the key when the first request
 	// needs it. Where the error has a Hint, the user is told.
 	FindKey func(ctx context.Context) (string, error)
 
-	// Vertex asks Vertex AI instead of the Gemini API: with a key, or with
-	// Account for Project and Location.
-	Vertex            bool
-	Project, Location string
-
-	// CodeAssist asks Gemini Code Assist, with Account: for Project, or for
-	// the one that the service has for the account, which is set up if need
-	// be.
-	CodeAssist bool
-
-	// Account returns the credentials of a Google account, in JSON as
-	// Google's tools write it, and where they are from. Without any, the
-	// machine's own are asked for at Metadata, a host, or where machines of
-	// Google's are told about themselves. It is called when a token is
-	// needed.
-	Account  func() (data []byte, from string, err error)
-	Metadata string
-
-	// Quota is the project whose quota counts, if not that of Account.
-	Quota string
-
-	// Presets are what conversations are asked with where requests leave it
-	// open; nil are the built-in ones.
-	Presets *preset.Table
+	// Google says how Google's servers are asked.
+	Google Google
 
 	// Keyless requests pay by what is in Header, or not at all.
 	Keyless bool
@@ -65,10 +42,6 @@ type Options struct {
 	// BaseURL is where the API is, with https, or with http on this
 	// machine; Google's own if empty. A path in it is kept.
 	BaseURL string
-
-	// APIVersion is the first element of the path; v1beta if empty, v1beta1
-	// for Vertex AI, v1internal for Code Assist.
-	APIVersion string
 
 	// Header is sent with every request and wins over everything else.
 	Header http.Header
@@ -101,6 +74,41 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
+// Google says how Google's servers are asked; clients of other providers pass over it. The
+// zero Google asks the Gemini API with a key.
+type Google struct {
+	Bearer bool // the key travels as a bearer token
+
+	// Vertex asks Vertex AI instead of the Gemini API: with a key, or with
+	// Account for Project and Location.
+	Vertex            bool
+	Project, Location string
+
+	// CodeAssist asks Gemini Code Assist, with Account: for Project, or for
+	// the one that the service has for the account, which is set up if need
+	// be.
+	CodeAssist bool
+
+	// Account returns the credentials of a Google account, in JSON as
+	// Google's tools write it, and where they are from. Without any, the
+	// machine's own are asked for at Metadata, a host, or where machines of
+	// Google's are told about themselves. It is called when a token is
+	// needed.
+	Account  func() (data []byte, from string, err error)
+	Metadata string
+
+	// Quota is the project whose quota counts, if not that of Account.
+	Quota string
+
+	// Presets are what conversations are asked with where requests leave it
+	// open; nil are the built-in ones.
+	Presets *preset.Table
+
+	// APIVersion is the first element of the path; v1beta if empty, v1beta1
+	// for Vertex AI, v1internal for Code Assist.
+	APIVersion string
+}
+
 // Trace is the level of logging below debugging.
 const Trace = slog.LevelDebug - 4
 
@@ -128,8 +136,8 @@ func NewGenai(o Options) (*Genai, error) {
 	variable, _ := o.address()
 	g.client, err = newClient(o, base, dialect{address: variable, pay: g.pay, forget: g.forget,
 		header: g.header, advise: g.explainAccount})
-	if o.CodeAssist {
-		g.assist = &codeAssist{wanted: o.Project, client: g.client, url: g.url, project: make(chan string, 1)}
+	if o.Google.CodeAssist {
+		g.assist = &codeAssist{wanted: o.Google.Project, client: g.client, url: g.url, project: make(chan string, 1)}
 		g.assist.project <- ""
 	}
 	return g, err
@@ -155,7 +163,7 @@ func (g *Genai) pay(x *exchange) (body buffers, err error) {
 
 // forget forgets a token that the server refused, which may have been taken back.
 func (g *Genai) forget(x *exchange) bool {
-	if g.opts.Account == nil {
+	if g.opts.Google.Account == nil {
 		return false
 	}
 	g.tokens.drop(x.credential)
@@ -188,7 +196,7 @@ func (g *Genai) header(h http.Header, x *exchange) {
 	h.Set("X-Goog-Api-Client", "gl-go/"+runtime.Version())
 	switch {
 	case x.credential.secret == "":
-	case x.credential.token || g.opts.Bearer:
+	case x.credential.token || g.opts.Google.Bearer:
 		h.Set("Authorization", "Bearer "+x.credential.secret)
 	default:
 		h.Set("X-Goog-Api-Key", x.credential.secret)
@@ -203,12 +211,13 @@ func (g *Genai) header(h http.Header, x *exchange) {
 
 // url returns the address of what follows the version of the API in its path.
 func (g *Genai) url(rest string) *url.URL {
-	version := g.opts.APIVersion
+	o := g.opts.Google
+	version := o.APIVersion
 	switch {
 	case version != "":
-	case g.opts.CodeAssist:
+	case o.CodeAssist:
 		version = "v1internal"
-	case g.opts.Vertex:
+	case o.Vertex:
 		version = "v1beta1"
 	default:
 		version = "v1beta"
@@ -218,7 +227,7 @@ func (g *Genai) url(rest string) *url.URL {
 
 // modelURL returns the address of an action of a model, such as generateContent.
 func (g *Genai) modelURL(model, action string) *url.URL {
-	o := g.opts
+	o := g.opts.Google
 	has := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
 	switch {
 	case o.CodeAssist:
@@ -241,13 +250,13 @@ func (g *Genai) modelURL(model, action string) *url.URL {
 
 // explainAccount rewords an error of the credentials if requests are paid for by an account.
 func (g *Genai) explainAccount(e *Error) {
-	if e.Kind != Auth || g.opts.Account == nil && !g.opts.CodeAssist {
+	if e.Kind != Auth || g.opts.Google.Account == nil && !g.opts.Google.CodeAssist {
 		return
 	}
 	e.Message = strings.Replace(e.Message, "the API key was refused", "the credentials were refused", 1)
 	switch {
 	case e.Advice != hintKey && e.Advice != hintAccess:
-	case g.opts.Account == nil:
+	case g.opts.Google.Account == nil:
 		e.Advice = hintToken
 	default:
 		e.Advice = hintAccount
@@ -255,7 +264,7 @@ func (g *Genai) explainAccount(e *Error) {
 }
 
 // Generate implements [engine.Generator]. Settings that req leaves open are
-// those of [Options.Presets], if it belongs to a conversation.
+// those of [Google.Presets], if it belongs to a conversation.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return g.generate(ctx, req, emit) })
 }
@@ -284,7 +293,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request,
 func (g *Genai) body(req *engine.Request) (model string, b body) {
 	model, config := req.Model, &genai.GenerateContentConfig{}
 	if !req.OneShot {
-		p := g.opts.Presets.Chat(req.Model, req.Again)
+		p := g.opts.Google.Presets.Chat(req.Model, req.Again)
 		model, config = p.Model, p.Config
 	}
 	config = Merge(config, req.Config)
@@ -294,7 +303,7 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 
 // receive reads an answer.
 func (g *Genai) receive(a *Answer, emit func(*genai.GenerateContentResponse) error) error {
-	d := decoder{wrapped: g.opts.CodeAssist}
+	d := decoder{wrapped: g.opts.Google.CodeAssist}
 	_, err := a.Stream(func(data []byte) error {
 		chunk, fault, err := d.decode(data)
 		if a.whole && chunk != nil && chunk.Candidates == nil && chunk.PromptFeedback == nil && chunk.UsageMetadata == nil {
@@ -317,7 +326,7 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the request can't be written as JSON: %w", err)
 	}
-	name := g.opts.Presets.Chat(req.Model, false).Model
+	name := g.opts.Google.Presets.Chat(req.Model, false).Model
 	q := question{model: name, method: http.MethodPost, url: g.modelURL(name, "countTokens"), body: body, notify: req.Notify}
 	var count struct {
 		TotalTokens *int

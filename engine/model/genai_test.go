@@ -250,7 +250,7 @@ func TestRequest(t *testing.T) {
 	}{
 		{"plain", model.Options{}, "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"X-Goog-Api-Key": key, "Authorization": "", "X-Server-Timeout": ""}},
-		{"bearer", model.Options{Bearer: true, APIVersion: "v1"}, "/v1/models/gemini-2.5-pro:streamGenerateContent",
+		{"bearer", model.Options{Google: model.Google{Bearer: true, APIVersion: "v1"}}, "/v1/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"X-Goog-Api-Key": "", "Authorization": "Bearer " + key}},
 		{"path and header", model.Options{BaseURL: "/proxy/gem/", Header: http.Header{"X-Team": {"blue"}, "X-Goog-Api-Key": {"other"}}},
 			"/proxy/gem/v1beta/models/gemini-2.5-pro:streamGenerateContent",

@@ -29,7 +29,7 @@ const maxPages = 20
 // List returns the models that the server has for conversations, in its order.
 // Code Assist has no list, which is an error.
 func (g *Genai) List(ctx context.Context) ([]Listed, error) {
-	if g.opts.CodeAssist {
+	if g.opts.Google.CodeAssist {
 		return nil, &Error{Kind: BadRequest, Final: true, Message: "Code Assist has no list of models"}
 	}
 	var all []Listed
@@ -74,7 +74,7 @@ type listItem struct {
 // list asks for the part of the list that a token stands for.
 func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	q := question{model: "models", method: http.MethodGet, url: g.url("/models")}
-	if g.opts.Vertex {
+	if g.opts.Google.Vertex {
 		q.url = g.url("/publishers/google/models")
 	}
 	q.url.RawQuery = pageQuery(1000, token)

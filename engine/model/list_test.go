@@ -45,7 +45,7 @@ func TestList(t *testing.T) {
 			}
 		})
 	}
-	g, err := model.NewGenai(model.Options{CodeAssist: true, Account: func() ([]byte, string, error) { return nil, "", nil }})
+	g, err := model.NewGenai(model.Options{Google: model.Google{CodeAssist: true, Account: func() ([]byte, string, error) { return nil, "", nil }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,10 +113,10 @@ func vertexBase(location string) string {
 // usually is.
 func (o Options) address() (variable, usual string) {
 	switch {
-	case o.CodeAssist:
+	case o.Google.CodeAssist:
 		return "CODE_ASSIST_ENDPOINT", "https://cloudcode-pa.googleapis.com"
-	case o.Vertex:
-		return "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Location)
+	case o.Google.Vertex:
+		return "GOOGLE_VERTEX_BASE_URL", vertexBase(o.Google.Location)
 	}
 	return "GOOGLE_GEMINI_BASE_URL", defaultBase
 }

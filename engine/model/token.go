@@ -23,7 +23,7 @@ var errTokenSlow = errors.New("no access token in time")
 // accessToken fetches a token for the account that g.opts names, through the
 // same proxy and with the same certificates as requests.
 func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error) {
-	data, from, err := g.opts.Account()
+	data, from, err := g.opts.Google.Account()
 	if err != nil {
 		return credential{}, noCredential(ctx, err)
 	}
@@ -31,7 +31,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	defer cancel()
 	start := time.Now()
 	token, err := google.Source{Scopes: []string{google.Platform}, Client: g.client.http,
-		Host: g.opts.Metadata, Network: g.opts.Network, AddSecret: g.client.redact.Add}.Token(ctx, data)
+		Host: g.opts.Google.Metadata, Network: g.opts.Network, AddSecret: g.client.redact.Add}.Token(ctx, data)
 	g.client.log.DebugContext(ctx, "access token", "from",
 		cmp.Or(strings.TrimPrefix(filepath.Base(from), "."),
 			"metadata server"), "took", time.Since(start), "ok", err == nil)
@@ -39,7 +39,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 		return credential{}, g.tokenError(ctx, x, from, err)
 	}
 	g.client.redact.Add("access token", token.Secret)
-	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Quota, token.Quota), until: token.Until}
+	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Google.Quota, token.Quota), until: token.Until}
 	if p.until.IsZero() {
 		p.until = time.Now().Add(time.Hour) // no token is for ever
 	}

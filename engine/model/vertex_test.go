@@ -35,8 +35,8 @@ func vertex(t testing.TB, tokens *et.Tokens, replies ...et.Reply) (*model.Genai,
 	t.Helper()
 	s := et.NewServer(replies...)
 	t.Cleanup(s.Close)
-	g, err := model.NewGenai(model.Options{Vertex: true, Project: "p-1", Location: "europe-west4",
-		Account: account(tokens.ServiceAccount()), BaseURL: s.URL})
+	g, err := model.NewGenai(model.Options{Google: model.Google{Vertex: true, Project: "p-1", Location: "europe-west4",
+		Account: account(tokens.ServiceAccount())}, BaseURL: s.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,27 +66,27 @@ func TestVertexRequest(t *testing.T) {
 		path string
 		want map[string]string
 	}{
-		{"service account", model.Options{Account: account(ts.ServiceAccount())}, path,
+		{"service account", model.Options{Google: model.Google{Account: account(ts.ServiceAccount())}}, path,
 			map[string]string{"Authorization": "Bearer token-", "X-Goog-Api-Key": "", "X-Goog-User-Project": ""}},
-		{"user", model.Options{Account: account(ts.User("payer"))}, path,
+		{"user", model.Options{Google: model.Google{Account: account(ts.User("payer"))}}, path,
 			map[string]string{"Authorization": "Bearer token-", "X-Goog-User-Project": "payer"}},
-		{"another quota", model.Options{Account: account(ts.User("payer")), Quota: "other"}, path,
+		{"another quota", model.Options{Google: model.Google{Account: account(ts.User("payer")), Quota: "other"}}, path,
 			map[string]string{"Authorization": "Bearer token-", "X-Goog-User-Project": "other"}},
-		{"metadata server", model.Options{Account: account(nil), Metadata: ts.Host()}, path,
+		{"metadata server", model.Options{Google: model.Google{Account: account(nil), Metadata: ts.Host()}}, path,
 			map[string]string{"Authorization": "Bearer token-"}},
-		{"version and header", model.Options{Account: account(ts.ServiceAccount()), APIVersion: "v1", Header: http.Header{"X-Team": {"blue"}}},
+		{"version and header", model.Options{Google: model.Google{Account: account(ts.ServiceAccount()), APIVersion: "v1"}, Header: http.Header{"X-Team": {"blue"}}},
 			strings.Replace(path, "v1beta1", "v1", 1), map[string]string{"Authorization": "Bearer token-", "X-Team": "blue"}},
 		{"express", model.Options{APIKey: key}, "/v1beta1/publishers/google/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"Authorization": "", "X-Goog-Api-Key": key}},
-		{"express bearer", model.Options{APIKey: key, Bearer: true}, "/v1beta1/publishers/google/models/gemini-2.5-pro:streamGenerateContent",
+		{"express bearer", model.Options{APIKey: key, Google: model.Google{Bearer: true}}, "/v1beta1/publishers/google/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"Authorization": "Bearer " + key, "X-Goog-Api-Key": ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := et.NewServer(et.Says("hi"))
 			defer s.Close()
-			c.opts.Vertex, c.opts.BaseURL = true, s.URL
-			if c.opts.Account != nil {
-				c.opts.Project, c.opts.Location = "p-1", "us-central1"
+			c.opts.Google.Vertex, c.opts.BaseURL = true, s.URL
+			if c.opts.Google.Account != nil {
+				c.opts.Google.Project, c.opts.Google.Location = "p-1", "us-central1"
 			}
 			g, err := model.NewGenai(c.opts)
 			if err != nil {
@@ -241,41 +241,46 @@ func TestTokenFailures(t *testing.T) {
 		{"redirect", answers(302, ``), nil, model.Auth, true, "were refused"},
 		{"nonsense", answers(200, `<html>`), nil, model.Auth, true, "bring no access token"},
 		{"empty", answers(200, `{}`), nil, model.Auth, true, "bring no access token"},
-		{"down", nil, func(*et.Tokens) model.Options { return model.Options{Account: account(down.User(""))} }, model.Unavailable, false,
-			"no access token: no answer from " + down.Host() + ": connection refused"},
+		{"down", nil, func(*et.Tokens) model.Options {
+			return model.Options{Google: model.Google{Account: account(down.User(""))}}
+		}, model.Unavailable, false, "no access token: no answer from " + down.Host() + ": connection refused"},
 		{"machine without account", answers(404, `not found`), func(ts *et.Tokens) model.Options {
-			return model.Options{Account: account(nil), Metadata: ts.Host()}
+			return model.Options{Google: model.Google{Account: account(nil), Metadata: ts.Host()}}
 		}, model.Auth, true, "the credentials of this machine were refused: not found (404)"},
 		{"machine says nonsense", answers(200, `{"access_token":""}`), func(ts *et.Tokens) model.Options {
-			return model.Options{Account: account(nil), Metadata: ts.Host()}
+			return model.Options{Google: model.Google{Account: account(nil), Metadata: ts.Host()}}
 		}, model.Auth, true, "the metadata server's answer holds no token"},
-		{"machine down", nil, func(*et.Tokens) model.Options { return model.Options{Account: account(nil), Metadata: down.Host()} },
-			model.Unavailable, false, "connection refused"},
-		{"no JSON", nil, func(*et.Tokens) model.Options { return model.Options{Account: account([]byte("hello"))} }, model.Auth, true,
-			"the credentials in adc.json can't be used: they are not JSON"},
-		{"another type", nil, func(*et.Tokens) model.Options { return model.Options{Account: account([]byte(`{"type":"cat"}`))} }, model.Auth, true, `the type "cat"`},
+		{"machine down", nil, func(*et.Tokens) model.Options {
+			return model.Options{Google: model.Google{Account: account(nil), Metadata: down.Host()}}
+		}, model.Unavailable, false, "connection refused"},
+		{"no JSON", nil, func(*et.Tokens) model.Options {
+			return model.Options{Google: model.Google{Account: account([]byte("hello"))}}
+		}, model.Auth, true, "the credentials in adc.json can't be used: they are not JSON"},
+		{"another type", nil, func(*et.Tokens) model.Options {
+			return model.Options{Google: model.Google{Account: account([]byte(`{"type":"cat"}`))}}
+		}, model.Auth, true, `the type "cat"`},
 		{"no key", nil, func(*et.Tokens) model.Options {
-			return model.Options{Account: account([]byte(`{"type":"service_account","private_key":"no-key-at-all","client_email":"a@b"}`))}
+			return model.Options{Google: model.Google{Account: account([]byte(`{"type":"service_account","private_key":"no-key-at-all","client_email":"a@b"}`))}}
 		}, model.Auth, true, "adc.json"},
 		{"in clear", nil, func(*et.Tokens) model.Options {
-			return model.Options{Account: account([]byte(`{"type":"service_account","token_uri":"http://example.com/token"}`))}
+			return model.Options{Google: model.Google{Account: account([]byte(`{"type":"service_account","token_uri":"http://example.com/token"}`))}}
 		}, model.Auth, true, "token_uri must begin with https://"},
 		{"not there", nil, func(*et.Tokens) model.Options {
-			return model.Options{Account: func() ([]byte, string, error) { return nil, "x.json", advised{errors.New("x.json is gone")} }}
+			return model.Options{Google: model.Google{Account: func() ([]byte, string, error) { return nil, "x.json", advised{errors.New("x.json is gone")} }}}
 		}, model.Auth, true, "x.json is gone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ts := et.NewTokens()
 			defer ts.Close()
 			ts.Answer = c.answer
-			o := model.Options{Account: account(ts.User(""))}
+			o := model.Options{Google: model.Google{Account: account(ts.User(""))}}
 			if c.opts != nil {
 				o = c.opts(ts)
 			}
 			s := et.NewServer(et.Says("hi"))
 			defer s.Close()
 			var logged bytes.Buffer
-			o.Vertex, o.Project, o.Location, o.BaseURL = true, "p", "global", s.URL
+			o.Google.Vertex, o.Google.Project, o.Google.Location, o.BaseURL = true, "p", "global", s.URL
 			o.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))
 			g, err := model.NewGenai(o)
 			if err != nil {
@@ -311,8 +316,7 @@ func TestTokenSlow(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		g, err := model.NewGenai(model.Options{Vertex: true, Project: "p", Location: "global", BaseURL: "http://127.0.0.1:1",
-			Account: account(ts.User("")), Connect: connect})
+		g, err := model.NewGenai(model.Options{Google: model.Google{Vertex: true, Project: "p", Location: "global", Account: account(ts.User(""))}, BaseURL: "http://127.0.0.1:1", Connect: connect})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,11 +390,11 @@ func TestTokenProxy(t *testing.T) {
 		opts model.Options
 		want string
 	}{
-		{"file", model.Options{Account: account(user)}, "CONNECT tokens.invalid:443"},
-		{"machine", model.Options{Account: account(nil), Metadata: ts.Host()}, "CONNECT api.invalid:443"},
+		{"file", model.Options{Google: model.Google{Account: account(user)}}, "CONNECT tokens.invalid:443"},
+		{"machine", model.Options{Google: model.Google{Account: account(nil), Metadata: ts.Host()}}, "CONNECT api.invalid:443"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.opts.Vertex, c.opts.Project, c.opts.Location, c.opts.Network, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
+			c.opts.Google.Vertex, c.opts.Google.Project, c.opts.Google.Location, c.opts.Network, c.opts.BaseURL = true, "p", "global", through, "https://api.invalid"
 			g, err := model.NewGenai(c.opts)
 			if err != nil {
 				t.Fatal(err)
@@ -410,14 +414,14 @@ func TestVertexOptions(t *testing.T) {
 		opts model.Options
 		want string
 	}{
-		{"nothing", model.Options{Vertex: true}, "no API key"},
-		{"no location", model.Options{Vertex: true, Account: adc, Project: "p"}, "location"},
-		{"account elsewhere", model.Options{Account: adc, Project: "p", Location: "l"}, "a Google account needs"},
-		{"another host", model.Options{Vertex: true, Account: adc, Project: "p", Location: "evil.example/"}, "not a valid name"},
-		{"a port", model.Options{Vertex: true, Account: adc, Project: "p", Location: "x:1@y"}, "not a valid name"},
-		{"another path", model.Options{Vertex: true, Account: adc, Project: "../q", Location: "global"}, "not a valid name"},
-		{"in clear", model.Options{Vertex: true, Account: adc, Project: "p", Location: "global", BaseURL: "http://example.com"}, "http is for this machine only"},
-		{"good", model.Options{Vertex: true, Account: adc, Project: "google.com:p-1", Location: "us-central1"}, ""},
+		{"nothing", model.Options{Google: model.Google{Vertex: true}}, "no API key"},
+		{"no location", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "p"}}, "location"},
+		{"account elsewhere", model.Options{Google: model.Google{Account: adc, Project: "p", Location: "l"}}, "a Google account needs"},
+		{"another host", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "p", Location: "evil.example/"}}, "not a valid name"},
+		{"a port", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "p", Location: "x:1@y"}}, "not a valid name"},
+		{"another path", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "../q", Location: "global"}}, "not a valid name"},
+		{"in clear", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "p", Location: "global"}, BaseURL: "http://example.com"}, "http is for this machine only"},
+		{"good", model.Options{Google: model.Google{Vertex: true, Account: adc, Project: "google.com:p-1", Location: "us-central1"}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := model.NewGenai(c.opts)
@@ -438,7 +442,7 @@ func TestVertexHosts(t *testing.T) {
 		"eu": "aiplatform.eu.rep.googleapis.com", "us-east5": "us-east5-aiplatform.googleapis.com"} {
 		ts := tokens(t)
 		var host string
-		g, err := model.NewGenai(model.Options{Vertex: true, Project: "p", Location: location, Account: account(nil), Metadata: ts.Host(),
+		g, err := model.NewGenai(model.Options{Google: model.Google{Vertex: true, Project: "p", Location: location, Account: account(nil), Metadata: ts.Host()},
 			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				host = r.URL.Host
 				return nil, errors.New("not today")

@@ -23,7 +23,7 @@ func dial(t *testing.T, wanted string, replies ...et.Reply) (*world, *et.Server)
 	s := et.NewServer(replies...)
 	t.Cleanup(s.Close)
 	table := presets(t, preset.ByKey)
-	g, err := model.NewGenai(model.Options{APIKey: "k", BaseURL: s.URL, Presets: table})
+	g, err := model.NewGenai(model.Options{APIKey: "k", BaseURL: s.URL, Google: model.Google{Presets: table}})
 	if err != nil {
 		t.Fatal(err)
 	}
