@@ -81,6 +81,7 @@ func TestCompletionInShells(t *testing.T) {
 		for _, k := range keys {
 			script += "complete -C '" + k.typed + "' | string replace -r '\\t.*' ''\n"
 		}
+		script += "complete -C '~/gone/gemline do'\n"
 		cmd := exec.CommandContext(t.Context(), path, "--no-config", "-c", script)
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
