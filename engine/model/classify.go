@@ -61,10 +61,12 @@ func parseFailure(status int, header http.Header, body []byte) *failure {
 		json.Unmarshal(body, &env) // what is not JSON is a message
 	}
 	switch {
-	case len(env.Error) > 0:
+	case given(env.Error):
 		f.read(env.Error)
 	case bytes.HasPrefix(body, []byte("<")):
 		f.page = title(body)
+	case bytes.HasPrefix(body, []byte("{")):
+		f.read(body)
 	default:
 		f.message = oneLine(string(body[:min(len(body), 4096)]))
 	}
@@ -85,11 +87,11 @@ func (f *failure) read(raw json.RawMessage) {
 	}
 	var code json.Number
 	if json.Unmarshal(fields["code"], &code) == nil {
-		if n, err := strconv.Atoi(code.String()); err == nil && n >= 100 && n < 600 {
+		if n, err := strconv.Atoi(code.String()); err == nil && n >= 100 && n < 600 && (n >= 400 || f.http < 400) {
 			f.code = n
 		}
 	}
-	var status, message string
+	var status string
 	for _, name := range []string{"status", "code", "type"} { // as Google's, OpenAI's and Anthropic's servers name it
 		if f.status == "" && json.Unmarshal(fields[name], &status) == nil {
 			f.status = oneLine(status)
@@ -98,8 +100,8 @@ func (f *failure) read(raw json.RawMessage) {
 	if n, ok := typed[f.status]; ok && f.answering {
 		f.code = n
 	}
-	if json.Unmarshal(fields["message"], &message) == nil {
-		f.message = oneLine(unnest(message))
+	if f.message = oneLine(words(raw)); f.message == "" && fields["message"] == nil {
+		f.message = oneLine(string(raw[:min(len(raw), 4096)]))
 	}
 	var details []json.RawMessage
 	if json.Unmarshal(fields["details"], &details) == nil {
@@ -116,17 +118,51 @@ func (f *failure) read(raw json.RawMessage) {
 // nothing of them, as OpenAI's and Anthropic's servers name them.
 var typed = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
 	"permission_error": 403, "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429,
-	"rate_limit_exceeded": 429, "insufficient_quota": 429, "context_length_exceeded": 400, "overloaded_error": 503}
+	"rate_limit_exceeded": 429, "insufficient_quota": 429, "context_length_exceeded": 400, "overloaded_error": 503,
+	"invalid_api_key": 401, "model_not_found": 404}
 
-// unnest returns the message inside a message that is an error document
-// itself, as gateways make them.
-func unnest(s string) string {
-	var env struct{ Error struct{ Message string } }
-	if strings.HasPrefix(strings.TrimSpace(s), "{") && json.Unmarshal([]byte(s), &env) == nil &&
-		env.Error.Message != "" {
-		return env.Error.Message
+// words returns what the document of an error says, in any form that servers and the gateways
+// before them have: a text, which may be a document itself, an object with a text, or a list
+// of them; "" if it says nothing.
+func words(raw json.RawMessage) string {
+	var (
+		said   string
+		list   []json.RawMessage
+		fields map[string]json.RawMessage
+	)
+	switch {
+	case json.Unmarshal(raw, &said) == nil:
+		if s := strings.TrimSpace(said); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
+			return cmp.Or(words([]byte(s)), said)
+		}
+		return said
+	case json.Unmarshal(raw, &list) == nil:
+		var all []string
+		for _, item := range list {
+			if said := words(item); said != "" {
+				all = append(all, said)
+			}
+		}
+		return strings.Join(all, "; ")
+	case json.Unmarshal(raw, &fields) != nil:
+		return ""
 	}
-	return s
+	for _, name := range []string{"error", "message", "detail", "msg", "errors"} {
+		if said = words(fields[name]); said != "" {
+			break
+		}
+	}
+	var place []any // in the request, as FastAPI says it
+	if json.Unmarshal(fields["loc"], &place) == nil && len(place) > 0 {
+		said += fmt.Sprintf(" at %v", place)
+	}
+	var from struct{ Raw json.RawMessage } // what OpenRouter was told
+	if json.Unmarshal(fields["metadata"], &from) == nil && given(from.Raw) {
+		if told := words(from.Raw); told != "" && told != said {
+			said = strings.TrimPrefix(said+": "+told, ": ")
+		}
+	}
+	return said
 }
 
 // title returns the title of a web page, or its first words.
@@ -186,6 +222,11 @@ func (f *failure) classify(model string) *Error {
 		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
 		f.busy(e)
+	case f.status == "tool_use_failed": // of Groq, which reads the calls that its models write
+		e.Kind, e.Answering = Invalid, true
+		e.Message = "the model wrote a tool call that can't be read: " + e.Message
+	case (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || f.answering) && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
+		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Advice = Unavailable, hintServer
 	case code == http.StatusBadRequest && f.signature():
@@ -194,8 +235,6 @@ func (f *failure) classify(model string) *Error {
 	case code == http.StatusBadRequest && f.status == "content_filter":
 		e.Kind, e.Final, e.Advice = Refused, true, hintRephrase
 		e.Message = "the model's server refuses to answer: " + e.Message
-	case code == http.StatusBadRequest && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
-		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	default:
 		e.Kind, e.Final = BadRequest, true
 		e.Message = "the request was refused: " + e.Message
@@ -356,7 +395,8 @@ func overlong(message string) bool {
 	m := strings.ToLower(message)
 	return strings.Contains(m, "token count") && strings.Contains(m, "exceed") ||
 		hasAny(m, "request payload size exceeds", "context length", "context size", "context limit", "context window",
-			"prompt is too long", "longer than the maximum model length", "reduce the length of the messages")
+			"prompt is too long", "prompt too long", "input is too long", "longer than the maximum model length", "reduce the length of the messages",
+			"maximum prompt length", "maximum context", "model token limit", "inputs` tokens +", "inputs` must have less")
 }
 
 // delay returns how long the body of f says to wait.

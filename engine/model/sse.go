@@ -16,7 +16,7 @@ var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
 // An eventReader reads server-sent events and returns their data, as the
 // HTML standard has it: lines end in CR, LF or both, a leading byte order mark
 // and comments don't count, several data lines are one event. Other fields mean
-// nothing here.
+// nothing here, but "error" of llama.cpp's servers, which has what others have in data.
 type eventReader struct {
 	r        io.Reader
 	left     int    // bytes that may still come
@@ -40,6 +40,10 @@ func (e *eventReader) next() ([]byte, error) {
 		line, err := e.line()
 		if err != nil {
 			return e.rest(err)
+		}
+		if value, ok := bytes.CutPrefix(line, []byte("error: {")); ok && !e.pending {
+			e.add(fmt.Appendf(nil, `{"error":{%s}`, value))
+			continue
 		}
 		switch value, ok := bytes.CutPrefix(line, []byte("data")); {
 		case len(line) == 0:

@@ -25,7 +25,8 @@
 //	delta.reasoning_content    a thought; delta.reasoning, too
 //	delta.tool_calls           calls, whole, at the end, whatever pieces they came in
 //	delta.refusal              a refusal
-//	finish_reason              STOP; length is MAX_TOKENS, content_filter SAFETY
+//	finish_reason              STOP; length is MAX_TOKENS, content_filter SAFETY; error, abort
+//	                           and the like: the answer broke off
 //	no finish_reason           STOP behind [DONE]; else the answer broke off
 //	usage                      the tokens, of which cached_tokens are cached and
 //	                           reasoning_tokens thoughts; a guess without it
@@ -332,11 +333,11 @@ func (s *stream) end(done bool) error {
 		return s.answer.Refused(s.refusal)
 	}
 	switch s.finish {
-	case "length":
+	case "length", "model_length", "max_tokens":
 		return s.answer.End(genai.FinishReasonMaxTokens)
-	case "content_filter":
+	case "content_filter", "sensitive":
 		return s.answer.End(genai.FinishReasonSafety)
-	case "error":
+	case "error", "abort", "insufficient_system_resource", "network_error":
 		return s.from.Broken()
 	case "":
 		if !done && !s.whole {

@@ -200,6 +200,7 @@ type heard struct {
 	Model         string
 	Tokens        [4]int32 // of the prompt, cached, of the answer, of thoughts
 	Err           string
+	Kind          model.Kind // of Err, where it is that the conversation is too long
 }
 
 func listen(t *testing.T, g engine.Generator, req *engine.Request) (h heard) {
@@ -207,6 +208,9 @@ func listen(t *testing.T, g engine.Generator, req *engine.Request) (h heard) {
 	for c, err := range g.Generate(t.Context(), req) {
 		if err != nil {
 			h.Err = err.Error()
+			if e := (*model.Error)(nil); errors.As(err, &e) && e.Kind == model.Overflow {
+				h.Kind = e.Kind
+			}
 			break
 		}
 		if u := c.UsageMetadata; u != nil {
@@ -300,6 +304,10 @@ func TestAnswer(t *testing.T) {
 		{"arguments that are no JSON", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{a:"}}]}`)), said(heard{Finish: genai.FinishReasonMalformedFunctionCall})},
 		{"an answer that is too long", "vllm", events(text("a"), over("length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
 		{"an answer that is withheld", "vllm", events(text("a"), over("content_filter"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
+		{"an answer that is too long, by Mistral's word", "mistral", events(text("a"), over("model_length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
+		{"a filter by Zhipu's word", "vllm", events(text("a"), over("sensitive"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
+		{"a server without resources", "deepseek", events(text("a"), over("insufficient_system_resource"), usage, "[DONE]"), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
+		{"an answer that the server gave up", "vllm", events(text("a"), over("abort"), usage, "[DONE]"), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"a refusal", "openai", with(delta(`{"refusal":"I can't"}`)), said(heard{Block: "I can't"})},
 		{"no finish reason, but whole", "vllm", events(text("a"), usage, "[DONE]"), said(heard{Text: "a"})},
 		{"no finish reason", "vllm", events(text("a"), usage), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
@@ -307,6 +315,11 @@ func TestAnswer(t *testing.T) {
 		{"no usage", "vllm", events(text("aaaaaaaa"), over("stop"), "[DONE]"), heard{Text: "aaaaaaaa", Finish: genai.FinishReasonStop, Tokens: [4]int32{0, 0, 2, 0}}},
 		{"thoughts beside the answer's tokens", "xai", events(text("a"), over("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`, "[DONE]"), said(heard{Text: "a"})},
 		{"an error", "openrouter", events(text("a"), `{"error":{"code":429,"message":"slow down"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`), heard{Text: "a", Err: "the server refused: slow down (429)"}},
+		{"an error that is a field", "llamacpp", et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"text/event-stream"}},
+			Pieces: []string{"data: " + text("a") + "\n\n", "error: {\"code\":400,\"message\":\"the context size is exceeded\",\"type\":\"exceed_context_size_error\"}\n\n"}}}, heard{Text: "a", Kind: model.Overflow, Err: "the context size is exceeded (400 exceed_context_size_error)"}},
+		{"too much, in the midst", "lmstudio", et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"text/event-stream"}},
+			Pieces: []string{"event: error\ndata: {\"error\":{\"message\":\"The number of tokens to keep from the initial prompt is greater than the context length.\"}}\n\n"}}},
+			heard{Kind: model.Overflow, Err: "The number of tokens to keep from the initial prompt is greater than the context length. (500)"}},
 		{"another choice", "vllm", with(`{"choices":[{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a"})},
 		{"one document", "vllm", et.Whole(`{"model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}},{"id":"2","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],
 			"usage":{"prompt_tokens":10,"completion_tokens":6,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`), said(heard{Text: "a", Model: "vllm/x", Calls: []genai.FunctionCall{f("1"), f("2")}})},
