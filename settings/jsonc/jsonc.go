@@ -165,8 +165,7 @@ func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 	o.AfterExtra = o.AfterExtra[past:]
 	s, indent := d.style(), d.indentAt(last.Name.StartOffset)
 	flat := !startsLine(last.Name.BeforeExtra) && !slashes
-	switch {
-	case flat:
+	if flat {
 		between := s.colon
 		if len(o.Members) > 1 {
 			between = blanks(last.Name.BeforeExtra, between)
@@ -175,10 +174,10 @@ func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 			last.Value.AfterExtra, line = line, nil
 		}
 		m.Name.BeforeExtra = append(line, between...)
-	case !startsLine(last.Name.BeforeExtra):
-		indent += s.unit
-		fallthrough
-	default:
+	} else {
+		if !startsLine(last.Name.BeforeExtra) {
+			indent += s.unit
+		}
 		m.Name.BeforeExtra = append(line, s.newline+indent...)
 	}
 	m.Value = hujson.Value{BeforeExtra: []byte(s.colon), Value: s.value(raw, flat, indent)}
