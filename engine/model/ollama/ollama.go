@@ -11,7 +11,8 @@
 //	images                     images of a message of "user"; other files in words
 //	thoughts                   thinking, to who made them; the model's template decides which
 //	                           of them the model reads again
-//	tools                      tools, if /api/show says that the model takes some
+//	tools                      tools, if /api/show says that the model takes some, and /api/chat
+//	                           does not refuse them
 //	a schema of the answer     format
 //	the longest answer         options.num_predict
 //	temperature, topP, seed    options of the same names
@@ -67,6 +68,7 @@ type About struct {
 	Capabilities []string // nil if these are not known
 	loaded       int      // the context that was asked for last
 	told         bool     // that it takes no tools
+	toolless     bool     // as the server has said when it was asked
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
@@ -97,20 +99,34 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 		if g.fit(r, about, req) && !req.OneShot {
 			g.tellLoading(ctx, r, req)
 		}
-		body, err := text.JSON(r, "")
-		if err != nil {
+		err = g.ask(ctx, req, r, tools, emit)
+		if len(r.Tools) > 0 && protocol.Refused(err, []string{model.Tools}) != "" { // where /api/show says nothing of tools
+			g.mu.Lock()
+			about.toolless = true
+			g.mu.Unlock()
+			if r, tools, err = g.request(req, about); err == nil {
+				g.fit(r, about, req)
+				err = g.ask(ctx, req, r, tools, emit)
+			}
+		}
+		return err
+	})
+}
+
+func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, tools []protocol.Tool, emit func(*genai.GenerateContentResponse) error) error {
+	body, err := text.JSON(r, "")
+	if err != nil {
+		return err
+	}
+	return g.client.Ask(ctx, req, http.MethodPost, "api/chat", body, func(a *model.Answer) error {
+		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
+		if err := a.Lines(s.line); err != nil {
 			return err
 		}
-		return g.client.Ask(ctx, req, http.MethodPost, "api/chat", body, func(a *model.Answer) error {
-			s := stream{answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
-			if err := a.Lines(s.line); err != nil {
-				return err
-			}
-			if !s.over {
-				return a.Broken()
-			}
-			return nil
-		})
+		if !s.over {
+			return a.Broken()
+		}
+		return nil
 	})
 }
 

@@ -216,3 +216,34 @@ func TestAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestToolless asks a model of a server that says nothing of tools, and refuses them.
+func TestToolless(t *testing.T) {
+	g, s := dial(t, "{}", et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":"registry.ollama.ai/library/m:latest does not support tools"}`}}, et.Says("hi"), et.Says("again"))
+	told := 0
+	for _, want := range []string{"hi", "again"} {
+		said := ""
+		for c, err := range g.Generate(t.Context(), &engine.Request{Model: "m", Contents: genai.Text("hi"), Notify: func(ev engine.Event) {
+			if n, ok := ev.(engine.Notice); ok && strings.Contains(n.Text, "takes no tools") {
+				told++
+			}
+		}, Config: &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += c.Text()
+		}
+		if said != want {
+			t.Errorf("said %q", said)
+		}
+	}
+	asked := 0
+	for _, r := range s.Requests() {
+		if r.JSON()["tools"] != nil {
+			asked++
+		}
+	}
+	if told != 1 || asked != 1 {
+		t.Errorf("told %d times, tools in %d requests", told, asked)
+	}
+}

@@ -67,7 +67,10 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	} else if asked {
 		r.Format = "json"
 	}
-	if len(tools) > 0 && (!about.Can("tools") || g.provider.Lacks(req.Model, model.Tools)) {
+	g.mu.Lock()
+	none := about.toolless || !about.Can("tools") || g.provider.Lacks(req.Model, model.Tools)
+	g.mu.Unlock()
+	if len(tools) > 0 && none {
 		tools = nil
 		g.mu.Lock()
 		told := about.told

@@ -10,7 +10,7 @@
 //	the answers to calls       messages of "tool", in the order of the calls, before all else
 //	an id of a call            the same one, or one made of it where the server refuses it
 //	images, PDF, sound         image_url, file and input_audio in a message of "user"; in words
-//	                           where the server does not take them
+//	                           where the server does not take them, or has refused them
 //	thoughts that go back      reasoning_content or reasoning_details, to who made them; where
 //	                           the first must be there, a blank in its place
 //	tools                      tools, with their schemas as they are
@@ -40,6 +40,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,14 +58,14 @@ type Generator struct {
 	client   *model.Client
 	provider model.Provider
 
-	mu       sync.Mutex
-	toolless map[string]bool // models that take no tools, as the server has said
+	mu      sync.Mutex
+	refused map[string][]string // what models do not take, as the server has said
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
 	c, err := model.NewClient(o, p.Vendor(nil))
-	return &Generator{client: c, provider: p, toolless: map[string]bool{}}, err
+	return &Generator{client: c, provider: p, refused: map[string][]string{}}, err
 }
 
 // Close drops the connections that are kept for the next request.
@@ -79,23 +80,33 @@ func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error)
 // provider's name.
 func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
-		r, err := g.request(req)
-		if err != nil {
-			return err
-		}
-		err = g.ask(ctx, req, r, emit)
-		if protocol.Toolless(err, len(r.Tools)) {
+		for {
+			r, err := g.request(req)
+			if err != nil {
+				return err
+			}
+			err = g.ask(ctx, req, r, emit)
+			what := protocol.Refused(err, r.sent)
+			if what == "" {
+				return err
+			}
 			g.mu.Lock()
-			g.toolless[req.Model] = true
+			g.refused[req.Model] = append(g.refused[req.Model], what)
 			g.mu.Unlock()
 			if req.Notify != nil {
-				req.Notify(protocol.OnlyTalks(g.provider.Name + "/" + req.Model))
+				req.Notify(protocol.Without(g.provider.Name+"/"+req.Model, what))
 			}
-			r.Tools, r.ToolChoice, r.tools = nil, nil, nil
-			err = g.ask(ctx, req, r, emit)
 		}
-		return err
 	})
+}
+
+// lacks returns what tells whether a model does not take something, by the table or by what
+// the server has said.
+func (g *Generator) lacks(name string) func(what string) bool {
+	g.mu.Lock()
+	refused := g.refused[name]
+	g.mu.Unlock()
+	return func(what string) bool { return slices.Contains(refused, what) || g.provider.Lacks(name, what) }
 }
 
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {

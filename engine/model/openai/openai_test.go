@@ -405,6 +405,48 @@ func TestToolless(t *testing.T) {
 	}
 }
 
+// TestRefused describes what a model does not take, from then on, in the words of servers.
+func TestRefused(t *testing.T) {
+	for said, what := range map[string]string{
+		"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj": "image/png", // llama.cpp
+		"m is not a multimodal model":                                     "image/png", // vLLM
+		"No endpoints found that support image input":                     "image/png", // OpenRouter
+		"Model does not support images. Please use a model that does.":    "image/png", // LM Studio
+		"messages[0]: unknown variant `image_url`, expected `text`":       "image/png",
+		"unsupported content[].type":                                      "application/pdf",
+		"audio input is not supported - hint: you may need the mmproj":    "audio/wav",
+		"Unsupported parameter: 'tools' is not supported with this model": "",
+		"`tool calling` is not supported with this model":                 "", // Groq
+		"Function calling is not enabled for this model":                  "", // Mistral
+	} {
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": said}})
+		g, s := dial(t, named(t, "openrouter"), et.Reply{Wire: &et.Wire{Status: 404, Body: string(body)}}, et.Says("hi"), et.Says("again"))
+		told := 0
+		for _, want := range []string{"hi", "again"} {
+			h := listen(t, g, ask(func(r *engine.Request) {
+				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}
+				if what != "" {
+					r.Contents[0].Parts = append(r.Contents[0].Parts, &genai.Part{InlineData: &genai.Blob{MIMEType: what, Data: []byte("1")}})
+				}
+				r.Notify = func(engine.Event) { told++ }
+			}))
+			if h.Text != want || h.Err != "" {
+				t.Errorf("%s: heard %+v", said, h)
+			}
+		}
+		if told != 1 {
+			t.Errorf("%s: told %d times", said, told)
+		}
+		for i, r := range s.Requests() {
+			_, tools := r.JSON()["tools"]
+			messages, _ := json.Marshal(r.JSON()["messages"])
+			if described := strings.Contains(string(messages), "this model can't read"); tools != (what != "" || i == 0) || described != (what != "" && i > 0) {
+				t.Errorf("%s: request %d has tools (%v) and %s", said, i, tools, messages)
+			}
+		}
+	}
+}
+
 // TestErrors sees that errors speak of the provider, and hold no key.
 func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {

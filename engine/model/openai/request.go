@@ -37,6 +37,7 @@ type request struct {
 	ReasoningEffort     string              `json:"reasoning_effort,omitempty"`
 
 	tools []protocol.Tool // that may be called as text
+	sent  []string        // what the model may refuse
 }
 
 type streamOptions struct {
@@ -88,8 +89,8 @@ type function struct {
 
 // request returns what req says to the server.
 func (g *Generator) request(req *engine.Request) (*request, error) {
-	c, p := protocol.Config(req), g.provider
-	lacks := func(what string) bool { return p.Lacks(req.Model, what) }
+	c := protocol.Config(req)
+	lacks := g.lacks(req.Model)
 	r := &request{Model: req.Model, Stream: !req.OneShot, TopP: c.TopP, Seed: c.Seed, Stop: c.StopSequences, Temperature: c.Temperature}
 	if r.Stream && !lacks(model.StreamOptions) {
 		r.StreamOptions = &streamOptions{true}
@@ -109,7 +110,7 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 	if lacks(model.Pattern) {
 		cut.Keywords = []string{"pattern", "format"}
 	}
-	if err := g.addTools(r, c, cut); err != nil {
+	if err := addTools(r, c, cut, lacks(model.Tools)); err != nil {
 		return nil, err
 	}
 	if err := addFormat(r, c, cut, lacks(model.JSONSchema)); err != nil {
@@ -122,24 +123,21 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 		if said.Role == genai.RoleModel {
 			r.Messages = append(r.Messages, g.assistant(said))
 		} else {
-			r.Messages = append(r.Messages, g.user(said, lacks)...)
+			r.Messages = append(r.Messages, g.user(r, said, lacks)...)
 		}
 	}
 	return r, nil
 }
 
-func (g *Generator) addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut) error {
+func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none bool) error {
 	tools, err := protocol.Tools(c, cut)
 	if err != nil {
 		return err
 	}
-	g.mu.Lock()
-	none := g.toolless[r.Model] || g.provider.Lacks(r.Model, model.Tools)
-	g.mu.Unlock()
 	if none || len(tools) == 0 {
 		return nil
 	}
-	r.Tools = protocol.Functions(tools)
+	r.Tools, r.sent = protocol.Functions(tools), append(r.sent, model.Tools)
 	switch how, names := protocol.Choice(c); {
 	case how == "any" && len(names) == 1:
 		r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": names[0]}}
@@ -205,18 +203,23 @@ func (g *Generator) assistant(said *genai.Content) message {
 	return m
 }
 
-// user returns what the user has said, behind the answers to calls.
-func (g *Generator) user(said *genai.Content, lacks func(string) bool) (all []message) {
+// kinds are what the parts of files are of.
+var kinds = map[string]string{"image_url": model.Images, "file": model.PDF, "input_audio": model.Audio}
+
+// user returns what the user has said, behind the answers to calls, in the request r.
+func (g *Generator) user(r *request, said *genai.Content, lacks func(string) bool) (all []message) {
 	var parts []part
 	files := false
 	results, rest := protocol.Results(said)
-	for _, r := range results {
-		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(r.ID, g.provider.IDs), Content: r.Marked()})
+	for _, answer := range results {
+		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(answer.ID, g.provider.IDs), Content: answer.Marked()})
 	}
 	for _, p := range rest {
 		if p.Text != "" || p.InlineData != nil || p.FileData != nil {
 			made := asPart(p, lacks)
-			files = files || made.Type != "text"
+			if kind := kinds[made.Type]; kind != "" {
+				files, r.sent = true, append(r.sent, kind)
+			}
 			parts = append(parts, made)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -356,21 +355,4 @@ func Thoughts(c *genai.Content, provider string) (said string, signatures []stri
 		}
 	}
 	return said, signatures
-}
-
-// Toolless reports whether err says that the model takes no tools, where some were declared.
-func Toolless(err error, tools int) bool {
-	e, ok := err.(*model.Error)
-	if !ok || tools == 0 || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
-		return false
-	}
-	m := strings.ToLower(e.Message)
-	return strings.Contains(m, "not support tool") || strings.Contains(m, "not supported tool") || strings.Contains(m, "support tool use") ||
-		strings.Contains(m, "tools is not supported") || strings.Contains(m, "tools are not supported") ||
-		strings.Contains(m, "tool choice requires") || strings.Contains(m, "requires --jinja")
-}
-
-// OnlyTalks is what the user is told of a model that takes no tools.
-func OnlyTalks(name string) engine.Notice {
-	return engine.Notice{Text: name + " takes no tools: it can only talk, and reads and changes nothing"}
 }

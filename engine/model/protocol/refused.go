@@ -1,0 +1,63 @@
+package protocol
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"gemline/engine"
+	"gemline/engine/model"
+)
+
+// refusals are the words with which servers refuse what a model does not take, in small
+// letters and without quotation marks.
+var refusals = []struct {
+	what  string
+	words []string
+}{
+	{model.Tools, []string{"not support tool", "n't support tool", "not supported tool", "support tool use", "not support function call", "n't support function call",
+		"tools is not supported", "tools are not supported", "tool calling is not supported", "function calling is not supported", "function calling is not enabled",
+		"tool choice requires", "requires --jinja"}},
+	{model.Images, []string{"not support image", "n't support image", "support image input", "image input is not", "image inputs are not", "images are not supported",
+		"not a multimodal model", "not support vision", "n't support vision", "content part type: image_url", "unknown variant image_url", "image_url is only supported",
+		"at most 0 image"}},
+	{model.PDF, []string{"unknown variant file", "part type: file", "unsupported content[].type", "not support file", "n't support file", "not support pdf", "input tag file"}},
+	{model.Audio, []string{"audio input is not", "unknown variant input_audio", "not support audio", "n't support audio", "support input audio", "at most 0 audio"}},
+}
+
+// Refused returns what of what was sent the model does not take, as err says; "" if err is
+// about anything else.
+func Refused(err error, sent []string) string {
+	e, ok := err.(*model.Error)
+	if !ok || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
+		return ""
+	}
+	m := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\"'`", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(e.Message))
+	for _, r := range refusals {
+		if slices.Contains(sent, r.what) && slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(m, w) }) {
+			return r.what
+		}
+	}
+	return ""
+}
+
+// Without is what the user is told of a model that does not take something.
+func Without(name, what string) engine.Notice {
+	switch what {
+	case model.Tools:
+		return OnlyTalks(name)
+	case model.PDF:
+		what = "PDF files"
+	}
+	return engine.Notice{Text: name + " takes no " + what + ": it is only told that there are some"}
+}
+
+// OnlyTalks is what the user is told of a model that takes no tools.
+func OnlyTalks(name string) engine.Notice {
+	return engine.Notice{Text: name + " takes no tools: it can only talk, and reads and changes nothing"}
+}
