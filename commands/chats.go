@@ -352,14 +352,14 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 			return err
 		}
 	}
-	if err := cmd.sessions.Saved.Save(ctx, tag, cmd.said(), cmd.sessions.Auth, cmd.c.Journal.ID()); err != nil {
+	if err := cmd.sessions.Saved.Save(ctx, tag, cmd.history(), cmd.sessions.Auth, cmd.c.Journal.ID()); err != nil {
 		return err
 	}
 	return sentences(cmd.out, "saved as "+text.EscapeLine(tag)+"; /chat resume "+text.EscapeLine(tag)+" goes on with it")
 }
 
-// said returns the conversation so far, with what is secret taken out.
-func (cmd chatCommands) said() []*genai.Content {
+// history returns the conversation so far, with what is secret taken out.
+func (cmd chatCommands) history() []*genai.Content {
 	said := slices.Clone(cmd.c.Engine.History())
 	for i, c := range said {
 		said[i] = wrap.Content(c, cmd.sessions.Clean)
@@ -421,7 +421,7 @@ func (cmd chatCommands) share(ctx context.Context, name string) error {
 	format, err := export.FormatOf(name)
 	var b []byte
 	if format == export.JSON {
-		b, err = text.JSON(cmd.said(), "  ")
+		b, err = text.JSON(cmd.history(), "  ")
 	} else if err == nil {
 		b, err = export.History(journal.Session{ID: cmd.c.Journal.ID(), Title: said[0].Question},
 			cmd.c.Engine.History(), format, cmd.sessions.Clean)

@@ -100,13 +100,13 @@ func TestCallsThatPrintSideBySide(t *testing.T) {
 				if n := strings.Count(b.String(), "result: "); detail != ShortDetail && n != len(order) {
 					t.Errorf("%s in the order %s: %d results in\n%s", name, order, n, &b)
 				}
-				for i, out := range p.Kept() { // what short detail does not show
+				for i, out := range p.Truncated() { // what short detail does not show
 					want := test.said + strings.Repeat(order[i:i+1]+" speaks.\n", i+1)
 					if out.Text != want && test.said != "-" {
 						t.Errorf("%s in the order %s: output %d is %q, want %q", name, order, i+1, out.Text, want)
 					}
 				}
-				if n := len(p.Kept()); n != 0 && n != len(order) {
+				if n := len(p.Truncated()); n != 0 && n != len(order) {
 					t.Errorf("%s in the order %s: %d outputs are remembered", name, order, n)
 				}
 			}

@@ -118,5 +118,5 @@ func (k *keptOutputs) unshown(c *call, ev engine.Finished) {
 	}
 }
 
-// Kept returns the outputs that were not shown in full, the last ones.
-func (p *Printer) Kept() []Output { return slices.Clone(p.kept.all) }
+// Truncated returns the outputs that were not shown in full, the last ones.
+func (p *Printer) Truncated() []Output { return slices.Clone(p.kept.all) }

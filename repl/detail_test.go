@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 	for range mostKept + 20 {
 		p.Print(engine.Finished{ID: "1", Name: "run", Result: engine.Result{Display: "x"}}, time.Unix(0, 0))
 	}
-	if kept := p.Kept(); len(kept) != mostKept || kept[0].Number != 21 {
+	if kept := p.Truncated(); len(kept) != mostKept || kept[0].Number != 21 {
 		t.Errorf("%d kept, from %d on", len(kept), kept[0].Number)
 	}
 	long := strings.Repeat("line of text\n", fullBytes/10)
@@ -78,10 +78,10 @@ func TestKept(t *testing.T) {
 		p.Print(engine.Finished{ID: "1", Name: "run", Result: engine.Result{Display: long}}, time.Unix(0, 0))
 	}
 	size := 0
-	for _, k := range p.Kept() {
+	for _, k := range p.Truncated() {
 		size += len(k.Text)
 	}
-	last := p.Kept()[len(p.Kept())-1]
+	last := p.Truncated()[len(p.Truncated())-1]
 	if size > keptBytes || last.Number != mostKept+50 || !strings.HasSuffix(last.Text, "\n(the first 1 MB are remembered)\n") {
 		t.Errorf("%d bytes, the last is %d and ends with %q", size, last.Number, last.Text[len(last.Text)-40:])
 	}

@@ -160,7 +160,7 @@ func TestLongOutput(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if kept := p.Kept(); len(kept) != 1 || kept[0].Text != full.String() {
+	if kept := p.Truncated(); len(kept) != 1 || kept[0].Text != full.String() {
 		t.Errorf("kept %d outputs", len(kept))
 	}
 }

@@ -36,9 +36,9 @@ type Sharing struct {
 	// Detach has the session go on without its terminal by hand. It is nil where it can't.
 	Detach func() error
 
-	away    bool          // what was entered last came from another terminal
-	waiting []attach.Said // lines of other terminals for the next prompts
-	left    atomic.Bool   // whether the terminal was left
+	away    bool              // what was entered last came from another terminal
+	waiting []attach.SentLine // lines of other terminals for the next prompts
+	left    atomic.Bool       // whether the terminal was left
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // of what is read now, nil if nothing is
@@ -90,7 +90,7 @@ func (s *Sharing) gone() bool { return s.Gone != nil && s.Gone() }
 func (s *Sharing) HungUp() bool { return s.Left() || s.OnHangup && s.Leave() == nil }
 
 // sent returns where lines of other terminals come during a turn.
-func (s *Sharing) sent() <-chan attach.Said {
+func (s *Sharing) sent() <-chan attach.SentLine {
 	if s.Hub == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool,
 }
 
 // came shows a line of another terminal, and returns it.
-func (c *Console) came(s attach.Said, question bool) string {
+func (c *Console) came(s attach.SentLine, question bool) string {
 	if question {
 		c.Out.Line(output.Info, "answered at %s: %s", s.By, output.EscapeLine(s.Text))
 		return s.Text
@@ -173,8 +173,8 @@ func (c *Console) came(s attach.Said, question bool) string {
 }
 
 // first returns what is entered first. said is not nil if it is another terminal's.
-func (s *Sharing) first(ctx context.Context, lines <-chan attach.Said, prompt string,
-	get func(context.Context, string) (string, error)) (text string, said *attach.Said, err error) {
+func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, prompt string,
+	get func(context.Context, string) (string, error)) (text string, said *attach.SentLine, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -212,7 +212,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.Said, prompt st
 }
 
 // takeSent takes a line that another terminal has sent during a turn.
-func (r *REPL) takeSent(s attach.Said) {
+func (r *REPL) takeSent(s attach.SentLine) {
 	switch r.typed([]string{s.Text})[0] {
 	case line.Queued:
 		r.Console.Sharing.waiting = append(r.Console.Sharing.waiting, s)

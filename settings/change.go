@@ -65,7 +65,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		mode = publicFile
 	}
 	err = save(ctx, c.Path, mode, func(text []byte) ([]byte, error) {
-		c.look(path, text)
+		c.inspect(path, text)
 		after, err := edit(text, path)
 		if err != nil {
 			return nil, &jsonc.Error{Path: c.Path, Message: err.Error()}
@@ -79,8 +79,8 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	return c, err
 }
 
-// look finds out what the text says about the key at path.
-func (c *Change) look(path []string, text []byte) {
+// inspect finds out what the text says about the key at path.
+func (c *Change) inspect(path []string, text []byte) {
 	d, err := jsonc.Parse(c.Path, text)
 	if err != nil {
 		return // it was parsed before

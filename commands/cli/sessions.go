@@ -31,7 +31,7 @@ type sessionsCommand struct {
 
 // sessions returns the sessions of the working directory, and where they are.
 func (here *Folder) sessions() ([]journal.Session, project.Store, error) {
-	store, known := here.Paths.Known()
+	store, known := here.Paths.Registered()
 	if !known {
 		return nil, store, nil
 	}

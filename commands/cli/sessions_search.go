@@ -36,7 +36,7 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 		return misused("gemline sessions search needs a word to look for")
 	}
 	at := here.Paths.All()
-	if here, known := here.Paths.Known(); !c.All && known {
+	if here, known := here.Paths.Registered(); !c.All && known {
 		at = []project.Store{here}
 	} else if !c.All {
 		at = nil

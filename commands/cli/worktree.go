@@ -38,7 +38,7 @@ func inUse(paths project.Paths, t worktree.Tree) error {
 		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
 			Advice: "go to another directory first"}
 	}
-	store, known := project.Paths{Home: paths.Home, Cwd: t.Path}.Known()
+	store, known := project.Paths{Home: paths.Home, Cwd: t.Path}.Registered()
 	if !known {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, proj
 	for _, t := range list {
 		why := inUse(here.Paths, t)
 		if why == nil && c.DryRun {
-			why = r.Kept(ctx, t)
+			why = r.CheckRemovable(ctx, t)
 		} else if why == nil {
 			why = r.Remove(ctx, t, false)
 		}

@@ -59,7 +59,7 @@ func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(stri
 	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.Unkept(s.opts),
 		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	temp := ""
-	if known, ok := s.opts.Paths.Known(); ok {
+	if known, ok := s.opts.Paths.Registered(); ok {
 		cfg.Dir, temp = known.History(), known.Temp
 	}
 	if s.opts.Trust.State < trust.Unneeded {

@@ -115,7 +115,7 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
-		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), dir).Known(); known {
+		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), dir).Registered(); known {
 			stores = []dirs.Store{s}
 		}
 	}

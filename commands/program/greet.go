@@ -96,7 +96,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	}
 	defer func() { i.frontend.session.chat.past = nil }()
 	said := journal.Turns(i.frontend.session.chat.past.History)
-	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.chat.past.Standing(time.Now())))
+	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.chat.past.Introduction(time.Now())))
 	if len(said) == 0 {
 		return
 	}

@@ -106,7 +106,7 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 		},
 		Answer: s.Printer.Answer, Entered: s.Entered,
 		Kept: func() (kept []commands.Output) {
-			for _, o := range s.Printer.Kept() {
+			for _, o := range s.Printer.Truncated() {
 				kept = append(kept, commands.Output(o))
 			}
 			return kept

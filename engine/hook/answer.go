@@ -89,7 +89,7 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	if o.failed() {
 		return a, false
 	}
-	said := o.said()
+	said := o.output()
 	object, isJSON := parseJSON(said)
 	ok = object != nil || said != "" && !isJSON && o.misread() == ""
 	switch {
@@ -116,7 +116,7 @@ func (o Outcome) answer() (a Answer, ok bool) {
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()
-	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing().MatchString(c.Outcome.said()) {
+	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing().MatchString(c.Outcome.output()) {
 		return a, ok
 	}
 	switch c.Hook.Event {
@@ -133,8 +133,8 @@ func (c Call) answer() (a Answer, ok bool) {
 // refusing finds words of an answer that may be meant to keep something from happening.
 var refusing = text.Pattern(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
 
-// said returns the part of the hook's output that counts.
-func (o Outcome) said() string {
+// output returns the part of the hook's output that counts.
+func (o Outcome) output() string {
 	if o.Unused != "" { // half an object is none
 		return ""
 	}
@@ -147,7 +147,7 @@ func (o Outcome) said() string {
 // nothing: a hook that is to block something must not fail to in silence.
 func (o Outcome) misread() string {
 	const most = 200 // characters of it
-	said := o.said()
+	said := o.output()
 	object, isJSON := parseJSON(said)
 	switch {
 	case said == "" || said == "null":

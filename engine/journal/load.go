@@ -252,7 +252,7 @@ func (r *rebuilder) user(said []*genai.Part) {
 		c.Parts = append(c.Parts, parts...)
 		return
 	}
-	hint := steer.Said(engine.Words(parts)) != "" // which came with the answers
+	hint := steer.HintLines(engine.Words(parts)) != "" // which came with the answers
 	if !hint && (len(r.history) > n || n > 0 && engine.Answers(r.history[n-1])) {
 		r.history = append(r.history, engine.Between(parts))
 	}

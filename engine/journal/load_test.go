@@ -256,9 +256,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(oldForm), true)
 	f.Fuzz(func(t *testing.T, b []byte, whole bool) {
 		r := fold(b, whole)
-		past := r.said()
+		past := r.history()
 		wellFormed(t, past)
-		if d := cmp.Diff(past, r.said()); d != "" {
+		if d := cmp.Diff(past, r.history()); d != "" {
 			t.Errorf("said again (-first +second):\n%s", d)
 		}
 		title := r.summary().Title

@@ -35,12 +35,12 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	if err != nil {
 		return err
 	}
-	known := r.known(r.said())
+	known := r.known(r.history())
 	if lines, ok := known.amend(said, at); ok {
 		for line := range bytes.Lines(lines) {
 			r.line(line)
 		}
-		if equal(r.said(), said) {
+		if equal(r.history(), said) {
 			if f.known = known; lines == nil {
 				return nil
 			}
@@ -67,7 +67,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	if len(b) > maxLine {
 		return fmt.Errorf("the conversation is larger than %d bytes", maxLine)
 	}
-	if r.line(b); equal(r.said(), said) {
+	if r.line(b); equal(r.history(), said) {
 		f.known = r.known(said)
 	}
 	return f.append(b, at)
@@ -89,8 +89,8 @@ func (f *File) record() (*record, error) {
 	return r, r.lines(bytes.NewReader(f.head), 0)
 }
 
-// said returns the conversation of r.
-func (r *record) said() []*genai.Content {
+// history returns the conversation of r.
+func (r *record) history() []*genai.Content {
 	said, _, _ := history(r.messages)
 	return said
 }
@@ -99,7 +99,7 @@ func (r *record) said() []*genai.Content {
 // there is none.
 func (r *record) cut(said []*genai.Content) string {
 	i := slices.IndexFunc(rebuild(r.messages).ends, func(end int) bool { return end > len(said) })
-	if i < 0 || !equal((&record{messages: r.messages[:i]}).said(), said) {
+	if i < 0 || !equal((&record{messages: r.messages[:i]}).history(), said) {
 		return ""
 	}
 	return r.messages[i].ID
@@ -118,7 +118,7 @@ func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, e
 func conversation(list []json.RawMessage) []*genai.Content {
 	var r record
 	r.replace(list)
-	return r.said()
+	return r.history()
 }
 
 // compose makes the list; again says that messages of r may be used again.

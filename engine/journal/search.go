@@ -81,7 +81,7 @@ func search(s Session, words string) (hits []Hit) {
 	}
 	var r record
 	r.read(s.Path) // as far as it can be read
-	history := r.said()
+	history := r.history()
 	for n, turn := range Turns(history) {
 		for _, c := range history[turn.From:turn.To] {
 			for _, p := range c.Parts {

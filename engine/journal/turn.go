@@ -26,8 +26,8 @@ func Turns(history []*genai.Content) (all []Turn) {
 		text := words(c)
 		switch {
 		case !Spoken(c):
-		case steer.Said(text) != "" && len(all) > 0:
-			all[len(all)-1].Question += "\n" + steer.Said(text)
+		case steer.HintLines(text) != "" && len(all) > 0:
+			all[len(all)-1].Question += "\n" + steer.HintLines(text)
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
 			all[len(all)-1].Question = text
 		case c.Role == genai.RoleUser:
@@ -49,9 +49,9 @@ func Spoken(c *genai.Content) bool {
 	return text != "" && !engine.Answers(c) && engine.Noted(text) == ""
 }
 
-// Standing says what a conversation that is gone on with is about, how old it is and how
+// Introduction says what a conversation that is gone on with is about, how old it is and how
 // long.
-func (c *Conversation) Standing(now time.Time) string {
+func (c *Conversation) Introduction(now time.Time) string {
 	turns := "1 turn"
 	if n := len(Turns(c.History)); n != 1 {
 		turns = fmt.Sprintf("%d turns", n)

@@ -29,7 +29,7 @@ type Budget struct {
 	tokens  int
 	cost    float64
 	calls   int
-	last    told
+	last    answered
 	longest int           // answer so far, in tokens
 	short   int           // the most by which a prompt had more tokens than was guessed
 	open    int           // requests under way
@@ -37,8 +37,8 @@ type Budget struct {
 	freed   chan struct{} // closed when one of them is over
 }
 
-// told is the last request that was answered, and what it is known to take.
-type told struct {
+// An answered request is the last that was answered, and what it is known to take.
+type answered struct {
 	first    *genai.Part // with which its conversation begins
 	contents int
 	prompt   int // tokens
@@ -287,5 +287,5 @@ func (b *Budget) spend(req *engine.Request, s share, a *attempt) {
 	}
 	b.longest = max(b.longest, u.Output+u.Thoughts)
 	b.short = max(b.short, u.Prompt+u.ToolUse-s.guess)
-	b.last = told{first: first(req), contents: len(req.Contents), prompt: u.Prompt}
+	b.last = answered{first: first(req), contents: len(req.Contents), prompt: u.Prompt}
 }

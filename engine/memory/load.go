@@ -317,8 +317,8 @@ func (l *loader) exceeded(format string, args ...any) {
 	}
 }
 
-// told returns the warnings.
-func (l *loader) told() []string {
+// allWarnings returns the warnings.
+func (l *loader) allWarnings() []string {
 	if l.dropped > 0 {
 		return append(l.warnings, fmt.Sprintf("%d more warnings about context files", l.dropped))
 	}

@@ -213,7 +213,7 @@ func (m *Memory) load() []string {
 	}
 	l.project(dirs, Project)
 	m.read, m.files, m.seen = true, l.files, l.seen
-	return m.tell(l.told())
+	return m.tell(l.allWarnings())
 }
 
 // project returns the open directory at top, which holds a project, nil if it
@@ -275,9 +275,9 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 		for _, f := range l.files {
 			l.warn("%s is not used: nobody has decided about this folder; gemline trust add trusts it", f.Path)
 		}
-		return "", append(warnings, m.tell(l.told())...)
+		return "", append(warnings, m.tell(l.allWarnings())...)
 	}
 	m.files = append(m.files, l.files...)
 	m.seen = l.seen
-	return framed(l.files, Late), append(warnings, m.tell(l.told())...)
+	return framed(l.files, Late), append(warnings, m.tell(l.allWarnings())...)
 }

@@ -58,9 +58,9 @@ func (r *Rule) programs() (names []string) {
 	return names
 }
 
-// held reports whether the programs that r is about are not there for commands, so
+// masked reports whether the programs that r is about are not there for commands, so
 // that none needs to be denied because it might be what r denies.
-func (p *Policy) held(r *Rule) bool {
+func (p *Policy) masked(r *Rule) bool {
 	if p.Masked == nil || r.Prefixes == nil {
 		return false
 	}

@@ -232,7 +232,7 @@ func (p *Policy) mayMean(v engine.Verdict, u *question) (found *Rule) {
 			continue
 		}
 		spared := func(e Rule) bool { return !e.bounded() && e.concerns(u) }
-		if !slices.ContainsFunc(r.except, spared) && !p.held(r) {
+		if !slices.ContainsFunc(r.except, spared) && !p.masked(r) {
 			found = stronger(found, r)
 		}
 	}

@@ -2,10 +2,10 @@ package policy
 
 import "strings"
 
-// places are where the keys of a file of rules stand. They are found in a text
+// positions are where the keys of a file of rules stand. They are found in a text
 // that is known to be TOML, for messages only: where they are not found, a
 // message is about the table, or about the file.
-type places struct {
+type positions struct {
 	tops   map[string]place
 	tables map[string][]place
 	keys   map[place]map[string]place // by the place of their table
@@ -15,8 +15,8 @@ type places struct {
 type place struct{ line, column int }
 
 // locate finds the tables and keys of text.
-func locate(text string) places {
-	p := places{tops: map[string]place{}, tables: map[string][]place{}, keys: map[place]map[string]place{}}
+func locate(text string) positions {
+	p := positions{tops: map[string]place{}, tables: map[string][]place{}, keys: map[place]map[string]place{}}
 	s := scanner{text: text, line: 1}
 	var table place
 	for s.blank(); !s.end(); s.blank() {
@@ -52,7 +52,7 @@ func locate(text string) places {
 }
 
 // find returns the place of a key in the i-th table called name, or the nearest known place.
-func (p places) find(name string, i int, key string) place {
+func (p positions) find(name string, i int, key string) place {
 	list := p.tables[name]
 	if i >= len(list) {
 		return p.tops[name]
@@ -64,7 +64,7 @@ func (p places) find(name string, i int, key string) place {
 }
 
 // refuse returns the error of a file at the place of a key.
-func (p places) refuse(path, name string, i int, key, message string) error {
+func (p positions) refuse(path, name string, i int, key, message string) error {
 	at := p.find(name, i, key)
 	return &FileError{Path: path, Line: at.line, Column: at.column, Message: message}
 }

@@ -88,7 +88,7 @@ func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string
 type file struct {
 	path     string
 	tier     Tier
-	places   places
+	places   positions
 	rules    []Rule
 	warnings []string
 }

@@ -152,9 +152,9 @@ func Part(hs ...Hint) *genai.Part {
 	return genai.NewPartFromText(b.String() + closing + advice)
 }
 
-// Said returns the hints in what the user has said to the model, a line each, "" if that
+// HintLines returns the hints in what the user has said to the model, a line each, "" if that
 // is no hint.
-func Said(text string) string {
+func HintLines(text string) string {
 	hints, ok := strings.CutPrefix(text, opening)
 	hints, _, whole := strings.Cut(hints, closing)
 	if !ok || !whole {

@@ -53,13 +53,13 @@ func TestHintGoesWithTheNextRequest(t *testing.T) {
 	if len(given) != 1 || given[0].ID != "7" || len(hints.Take()) != 0 {
 		t.Errorf("given: %+v", given)
 	}
-	if got := steer.Said(last(script)); got != "- use tabs\n  and LF" {
+	if got := steer.HintLines(last(script)); got != "- use tabs\n  and LF" {
 		t.Errorf("the model was told %q", got)
 	}
 	et.CheckHistory(t, e.History())
 	recorded := 0
 	for _, en := range journal.Entries() {
-		if steer.Said(engine.Words(en.Content.Parts)) != "" {
+		if steer.HintLines(engine.Words(en.Content.Parts)) != "" {
 			recorded++
 		}
 	}
@@ -115,7 +115,7 @@ func TestNoHints(t *testing.T) {
 	e, _ := conversation(func() {}, nil, et.Says("done"))
 	for range none.Run(e, e.Run)(t.Context(), genai.NewPartFromText("go")) {
 	}
-	if len(none.Take()) != 0 || steer.Said("User hints: none") != "" {
+	if len(none.Take()) != 0 || steer.HintLines("User hints: none") != "" {
 		t.Error("hints out of nowhere")
 	}
 }

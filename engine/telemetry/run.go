@@ -195,7 +195,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	}
 	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs,
 		Private: append(private, slog.String("function_args", args)), within: c.span.spanContext,
-		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said("Decision", decision),
+		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, clause("Decision", decision),
 			ev.Err == nil, ev.Took.Milliseconds())})
 	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
 	p.r.Measure(ToolLatency, float64(ev.Took.Milliseconds()), name)
@@ -222,8 +222,8 @@ func (p *prompt) cut(ev engine.Finished) {
 			slog.String("prompt_id", p.id)}})
 }
 
-// said is a part of a sentence, "" if there is nothing to say.
-func said(what, word string) string {
+// clause is a part of a sentence, "" if there is nothing to say.
+func clause(what, word string) string {
 	if word == "" {
 		return ""
 	}

@@ -343,7 +343,7 @@ func (v *view) replay(ctx context.Context) {
 		user := c.Role == genai.RoleUser
 		parts := c.Parts
 		if user {
-			if parts = input.Said(parts); !journal.Spoken(c) {
+			if parts = input.OwnParts(parts); !journal.Spoken(c) {
 				continue
 			}
 		}
@@ -354,7 +354,7 @@ func (v *view) replay(ctx context.Context) {
 			case p.Thought:
 				v.chunk("agent_thought_chunk", p.Text)
 			case p.Text != "" && user:
-				v.chunk("user_message_chunk", cmp.Or(steer.Said(p.Text), p.Text))
+				v.chunk("user_message_chunk", cmp.Or(steer.HintLines(p.Text), p.Text))
 			case p.Text != "":
 				v.say(p.Text)
 			}

@@ -125,8 +125,8 @@ type view struct {
 // send sends a line of the user's.
 func (v *view) send(m message) { v.conn.sock.Write(encode(m)) }
 
-// heed shows what comes of the session; not ok is its end.
-func (v *view) heed(m message, ok bool) error {
+// handle shows what comes of the session; not ok is its end.
+func (v *view) handle(m message, ok bool) error {
 	switch {
 	case !ok:
 		v.Out.Line(output.Warning, "the session is gone, or has dropped this terminal since it read too slowly; gemline attach says what is live")
@@ -163,7 +163,7 @@ func (v *view) follow(ctx context.Context) error {
 	for v.open == nil {
 		select {
 		case m, ok := <-v.conn.in:
-			if err := v.heed(m, ok); err != nil {
+			if err := v.handle(m, ok); err != nil {
 				return err
 			}
 		case <-came:
@@ -213,7 +213,7 @@ func (v *view) enter(ctx context.Context) error {
 		v.open = nil
 	}
 	if came {
-		if herr := v.heed(m, ok); herr != nil {
+		if herr := v.handle(m, ok); herr != nil {
 			return herr
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	lookWithin  = 2 * time.Second // where all are asked what they do
 )
 
-// Said is a line that a listener has sent.
-type Said struct {
+// SentLine is a line that a listener has sent.
+type SentLine struct {
 	Text string
 	By   string // which terminal, in words
 	to   *listener
@@ -44,7 +44,7 @@ type Config struct {
 type Hub struct {
 	cfg   Config
 	begin sync.Once
-	typed chan Said
+	typed chan SentLine
 
 	mu        sync.Mutex
 	place     *socket // nil before it is made
@@ -55,14 +55,14 @@ type Hub struct {
 	cut       bool // since does not begin where it should
 	number    int  // of what was open last
 	open      *message
-	answer    chan Said      // for what is open; nil if nothing is
+	answer    chan SentLine  // for what is open; nil if nothing is
 	taken     bool           // it has got its line
 	work      sync.WaitGroup // of what is still to be written
 }
 
 // NewHub returns a Hub whose socket is made when something is open for the first time.
 func NewHub(c Config) *Hub {
-	return &Hub{cfg: c, typed: make(chan Said, mostTyped), listeners: map[*listener]bool{}}
+	return &Hub{cfg: c, typed: make(chan SentLine, mostTyped), listeners: map[*listener]bool{}}
 }
 
 // Start makes the socket, on a goroutine of its own.
@@ -155,13 +155,13 @@ func (h *Hub) drop(l *listener) {
 
 // Open tells listeners that a prompt or a question is shown, and returns where the first
 // line comes that one of them sends.
-func (h *Hub) Open(prompt string, question bool) <-chan Said {
+func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
 	h.Start()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.number++
 	h.open = &message{Type: open, Number: h.number, Text: prompt, Question: question}
-	h.answer, h.taken = make(chan Said, 1), false
+	h.answer, h.taken = make(chan SentLine, 1), false
 	if !question { // what was sent before is the next prompt
 		select {
 		case s := <-h.typed:
@@ -196,10 +196,10 @@ func (h *Hub) Turn() {
 }
 
 // Typed returns where the lines come that are sent while nothing is open.
-func (h *Hub) Typed() <-chan Said { return h.typed }
+func (h *Hub) Typed() <-chan SentLine { return h.typed }
 
 // Late tells whoever sent s that it does not count.
-func (h *Hub) Late(s Said, why string) { s.to.send(encode(message{Type: late, Text: why})) }
+func (h *Hub) Late(s SentLine, why string) { s.to.send(encode(message{Type: late, Text: why})) }
 
 // state says what the session does.
 func (h *Hub) state() string {
@@ -250,7 +250,7 @@ func (h *Hub) serve(conn *net.UnixConn) {
 				continue
 			}
 		case l != nil:
-			h.heed(l, m)
+			h.receive(l, m)
 			continue
 		}
 		return
@@ -282,11 +282,11 @@ func (h *Hub) part(l *listener) {
 	h.drop(l)
 }
 
-// heed takes in what a listener sends.
-func (h *Hub) heed(l *listener, m message) {
+// receive takes in what a listener sends.
+func (h *Hub) receive(l *listener, m message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := Said{Text: m.Text, By: l.name, to: l}
+	s := SentLine{Text: m.Text, By: l.name, to: l}
 	fits := h.open != nil && (m.Number == h.number || m.Number == 0 && !h.open.Question)
 	switch {
 	case m.Type == interrupt:

@@ -158,8 +158,8 @@ func Referenced(contents []*genai.Part) []*genai.Part {
 		genai.NewPartFromText(filesEnd))
 }
 
-// Said returns the user's own parts of a message, without the files that it refers to.
-func Said(parts []*genai.Part) []*genai.Part {
+// OwnParts returns the user's own parts of a message, without the files that it refers to.
+func OwnParts(parts []*genai.Part) []*genai.Part {
 	if i := slices.IndexFunc(parts, func(p *genai.Part) bool { return p.Text == filesBegin }); i >= 0 {
 		return parts[:i]
 	}

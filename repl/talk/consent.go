@@ -130,7 +130,7 @@ func consult[T any](ctx context.Context, c *Conversation, r consentRecord,
 			c.consent = nil
 			return answer, context.Cause(ctx)
 		case l, ok := <-c.inbox.lines:
-			c.heed(l, ok)
+			c.handle(l, ok)
 		}
 	}
 	name, ok := <-q.reply

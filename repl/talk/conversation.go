@@ -122,7 +122,7 @@ func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 		}
 		select {
 		case l, ok := <-c.inbox.lines:
-			c.heed(l, ok)
+			c.handle(l, ok)
 		case <-ctx.Done():
 		}
 	}
@@ -150,8 +150,8 @@ func (c *Conversation) drop(m userMessage, cause error) {
 		denied: denied(c.Stream)}, 0, c.outcome(cause))
 }
 
-// heed takes a line of the input into account; not ok is its end.
-func (c *Conversation) heed(l line, ok bool) {
+// handle takes a line of the input into account; not ok is its end.
+func (c *Conversation) handle(l line, ok bool) {
 	if !ok {
 		c.hangUp()
 		return
@@ -270,7 +270,7 @@ func (c *Conversation) attend(t *runningTurn) {
 			}
 			f()
 		case l, ok := <-lines:
-			c.heed(l, ok)
+			c.handle(l, ok)
 		}
 	}
 }

@@ -89,9 +89,9 @@ func (p Paths) All() (all []Store) {
 	return all
 }
 
-// Known returns the project of the working directory if it is in the registry,
+// Registered returns the project of the working directory if it is in the registry,
 // and writes nothing.
-func (p Paths) Known() (Store, bool) {
+func (p Paths) Registered() (Store, bool) {
 	if p.Home == "" {
 		return Store{}, false
 	}
@@ -111,7 +111,7 @@ func (p Paths) Known() (Store, bool) {
 // Expected returns the project of the working directory as it is in the registry, or else
 // as it might be entered there: under a name that no project has. It writes nothing.
 func (p Paths) Expected() Store {
-	if known, ok := p.Known(); ok || p.Home == "" {
+	if known, ok := p.Registered(); ok || p.Home == "" {
 		return known
 	}
 	root := disk.Follow(p.Cwd)

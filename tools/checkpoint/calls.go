@@ -26,7 +26,7 @@ type Turn struct{ ID, Asked, Print string }
 func (k *Keeper) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(said(parts), 200), Print: Print(parts)}
+			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(messageText(parts), 200), Print: Print(parts)}
 			k.mu.Lock()
 			k.turn = turnWork{of: turn}
 			k.mu.Unlock()
@@ -72,8 +72,8 @@ func (w *turnWork) count(list []Change) {
 	}
 }
 
-// said returns the words of a message.
-func said(parts []*genai.Part) string {
+// messageText returns the words of a message.
+func messageText(parts []*genai.Part) string {
 	var all []string
 	for _, p := range parts {
 		if p != nil && p.Text != "" && !p.Thought {
@@ -86,7 +86,7 @@ func said(parts []*genai.Part) string {
 // Print returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
 // the same words.
 func Print(parts []*genai.Part) string {
-	sum := sha256.Sum256([]byte(said(parts)))
+	sum := sha256.Sum256([]byte(messageText(parts)))
 	return hex.EncodeToString(sum[:8])
 }
 

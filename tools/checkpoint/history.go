@@ -222,6 +222,6 @@ func (h *history) current(c Change) string {
 	if !c.After.file() {
 		return ""
 	}
-	_, b, _ := h.tree.look(c.Path)
+	_, b, _ := h.tree.read(c.Path)
 	return string(b)
 }

@@ -196,11 +196,11 @@ func (t *tree) fill(p *Plan, targets map[string]*target) error {
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
-		if _, _, err := t.reach(path); err != nil {
+		if _, _, err := t.resolve(path); err != nil {
 			p.Outside = append(p.Outside, path)
 			continue
 		}
-		is, _, err := t.look(path)
+		is, _, err := t.read(path)
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (t *tree) fill(p *Plan, targets map[string]*target) error {
 // unmake has pipes and sockets removed that calls have made.
 func (t *tree) unmake(p *Plan, made []string) {
 	for _, path := range made {
-		if is, _, err := t.look(path); err == nil && special(is.Mode) {
+		if is, _, err := t.read(path); err == nil && special(is.Mode) {
 			p.Changes = append(p.Changes, Change{Path: path, Before: is})
 		}
 	}

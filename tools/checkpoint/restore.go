@@ -104,7 +104,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, rel, err := r.k.history.tree.reach(path)
+	base, rel, err := r.k.history.tree.resolve(path)
 	if err != nil {
 		return nil, "", err
 	}

@@ -162,8 +162,8 @@ func (r *store) states() (ids []string) {
 	return ids
 }
 
-// look has r.where hold the contents of all states.
-func (r *store) look() {
+// index has r.where hold the contents of all states.
+func (r *store) index() {
 	for _, id := range r.states() {
 		if !r.listed[id] {
 			r.listed[id] = true
@@ -189,7 +189,7 @@ func (r *store) sums(id string) (list []Sum) {
 func (r *store) know() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.look()
+	r.index()
 }
 
 // reader opens a state.
@@ -247,7 +247,7 @@ func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.where[sum] == "" {
-		r.look()
+		r.index()
 	}
 	id := r.where[sum]
 	if id == "" {

@@ -116,9 +116,9 @@ func (t *tree) base(path string) (base string, within bool) {
 	return base, false
 }
 
-// reach returns the directory that a path is reached from, and what the path is called from there,
+// resolve returns the directory that a path is reached from, and what the path is called from there,
 // if it may be touched.
-func (t *tree) reach(path string) (base, rel string, err error) {
+func (t *tree) resolve(path string) (base, rel string, err error) {
 	if err := checkPath(path); err != nil {
 		return "", "", err
 	}
@@ -136,9 +136,9 @@ func (t *tree) reach(path string) (base, rel string, err error) {
 	return base, rel, err
 }
 
-// look returns what is at a path that may be touched, through no link, with its content.
-func (t *tree) look(path string) (v Version, content []byte, err error) {
-	base, rel, err := t.reach(path)
+// read returns what is at a path that may be touched, through no link, with its content.
+func (t *tree) read(path string) (v Version, content []byte, err error) {
+	base, rel, err := t.resolve(path)
 	if err != nil {
 		return Version{}, nil, err
 	}

@@ -263,7 +263,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 	if path != d.Path {
 		p.Title += " --to " + rel(path)
 	}
-	is, _, err := k.history.tree.look(path)
+	is, _, err := k.history.tree.read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") 
 // A census counts the lines of a text by how they end.
 type census struct{ crlf, lf int }
 
-func survey(text string) census {
+func countEndings(text string) census {
 	crlf := strings.Count(text, "\r\n")
 	return census{crlf: crlf, lf: strings.Count(text, "\n") - crlf}
 }
@@ -31,7 +31,7 @@ func (e census) majority() string {
 // lines they replace or as most lines do. If old has no line ending at all,
 // text is returned as it is.
 func KeepEndings(old, text string) string {
-	e := survey(old)
+	e := countEndings(old)
 	switch {
 	case e.crlf+e.lf == 0:
 		return text

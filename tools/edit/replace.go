@@ -148,7 +148,7 @@ func ranges(text string, spans iter.Seq[span]) []Range {
 // apply carries out spans of text, which is content with LF endings.
 func apply(content, text string, spans iter.Seq[span]) string {
 	var b strings.Builder
-	e := survey(content)
+	e := countEndings(content)
 	if !e.mixed() {
 		at := 0
 		for sp := range spans {

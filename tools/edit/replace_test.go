@@ -190,7 +190,7 @@ func FuzzReplace(f *testing.F) {
 				t.Errorf("got %q; want %q", got.Text, want)
 			}
 		}
-		if crlf := survey(content); changed && crlf.lf == 0 && crlf.crlf > 0 && survey(got.Text).lf > 0 {
+		if crlf := countEndings(content); changed && crlf.lf == 0 && crlf.crlf > 0 && countEndings(got.Text).lf > 0 {
 			t.Errorf("LF among CRLF: %q", got.Text)
 		}
 		for i, r := range got.Lines {

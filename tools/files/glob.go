@@ -92,16 +92,16 @@ type hit struct {
 // [id], and for character classes only if no file matches.
 func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []string) (engine.Result, error) {
 	if strings.Contains(a.Pattern, "[") {
-		if r, n, err := a.look(ctx, ws, dirs, true); err == nil && n > 0 || ctx.Err() != nil {
+		if r, n, err := a.search(ctx, ws, dirs, true); err == nil && n > 0 || ctx.Err() != nil {
 			return r, err
 		}
 	}
-	r, _, err := a.look(ctx, ws, dirs, false)
+	r, _, err := a.search(ctx, ws, dirs, false)
 	return r, err
 }
 
-// look looks for the files below dirs, once, and counts them.
-func (a globArgs) look(ctx context.Context, ws *workspace.Workspace, dirs []string, names bool) (engine.Result, int, error) {
+// search looks for the files below dirs, once, and counts them.
+func (a globArgs) search(ctx context.Context, ws *workspace.Workspace, dirs []string, names bool) (engine.Result, int, error) {
 	rules := filtering{a.Git, a.Gemini}.rules(ws)
 	var hits []hit
 	ignored := 0

@@ -197,7 +197,7 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 		if g.args.NoIgnore {
 			g.query.Rules = &workspace.Rules{Gemini: g.ws.Ignore.Rules.Gemini} // which hides on purpose
 		}
-		if !g.query.Literal.Known() && g.ripgrep {
+		if !g.query.Literal.HasWords() && g.ripgrep {
 			g.query.Only = g.candidates(timed)
 		}
 	}

@@ -104,8 +104,8 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	case c.instead != "":
 		return engine.Result{Text: c.instead, Display: c.display}, nil
 	}
-	ts.Seen.look(ws, path, c.raw, c.format)
-	v := look(c.text, start, end)
+	ts.Seen.noteRead(ws, path, c.raw, c.format)
+	v := selectLines(c.text, start, end)
 	v.guess = c.guess()
 	if v.whole() && v.guess == "" {
 		return engine.Result{Text: v.text}, nil
@@ -268,8 +268,8 @@ type view struct {
 	guess              string // about the encoding
 }
 
-// look returns the lines of text from start to end; 0 means no wish.
-func look(all string, start, end int) view {
+// selectLines returns the lines of text from start to end; 0 means no wish.
+func selectLines(all string, start, end int) view {
 	v := view{first: max(start, 1), total: strings.Count(all, "\n") + 1}
 	v.last = min(end, v.total)
 	if end == 0 {

@@ -151,8 +151,8 @@ func (m *manyReader) file(path string, named bool) {
 	case c.instead != "":
 		m.text(path, c.instead)
 	default:
-		m.sight.look(m.ws, path, c.raw, c.format)
-		v := look(c.text, 0, 0)
+		m.sight.noteRead(m.ws, path, c.raw, c.format)
+		v := selectLines(c.text, 0, 0)
 		text := strings.TrimSpace(v.text)
 		switch {
 		case v.last < v.total:

@@ -71,7 +71,7 @@ func (ts Tools) replace() engine.Tool {
 						return engine.Result{}, err
 					}
 					ts.Seen.note(r.place.Path(), r.text, r.format())
-					return r.result(a.said(r, found)), nil
+					return r.result(a.resultText(r, found)), nil
 				},
 			}, nil
 		})
@@ -207,8 +207,8 @@ func (a replaceArgs) changed(r *Revision) func(text string) map[string]any {
 	}
 }
 
-// said returns what the model reads when r is done.
-func (a replaceArgs) said(r *Revision, found edit.Result) string {
+// resultText returns what the model reads when r is done.
+func (a replaceArgs) resultText(r *Revision, found edit.Result) string {
 	s := fmt.Sprintf("Created new file: %s with provided content.", r.Path)
 	if r.File != nil {
 		s = fmt.Sprintf("Successfully modified file: %s (%d replacements).", r.Path, found.Count)

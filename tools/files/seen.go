@@ -54,8 +54,8 @@ func (s *Sight) keep(path string, is seen) {
 	s.files[path] = is
 }
 
-// look notes what the model reads of a file, which is a text.
-func (s *Sight) look(ws *workspace.Workspace, path, text string, f workspace.Format) {
+// noteRead notes what the model reads of a file, which is a text.
+func (s *Sight) noteRead(ws *workspace.Workspace, path, text string, f workspace.Format) {
 	if p, err := ws.Place(path); err == nil {
 		s.note(p.Path(), text, f)
 	}

@@ -92,7 +92,7 @@ type Client struct {
 	cut   func()        // ends it
 	owns  bool          // a program, which must not outlive it
 	diffs map[string]*diff
-	told  told
+	told  knowledge
 }
 
 // A link is a connection.

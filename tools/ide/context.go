@@ -80,8 +80,8 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 	return files, state.IsTrusted != nil && !*state.IsTrusted
 }
 
-// A told is a conversation's knowledge of the editor: the full state, then the changes.
-type told struct {
+// A knowledge is what a conversation has been told of the editor: the full state, then the changes.
+type knowledge struct {
 	files       []File
 	first, last *genai.Part // the messages, nil if there is none
 }

@@ -29,7 +29,7 @@ func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights,
 		return r, nil
 	}
 	r.Protected = want.Protected && !p.Unprotected
-	if r.Write, err = places(want.Write, dir); err != nil {
+	if r.Write, err = absolutePaths(want.Write, dir); err != nil {
 		return r, err
 	}
 	for i, path := range r.Write {
@@ -37,7 +37,7 @@ func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights,
 			r.Write[i] = closed // it is opened as a whole
 		}
 	}
-	reads, err := places(want.Read, dir)
+	reads, err := absolutePaths(want.Read, dir)
 	for _, path := range append(reads, r.Write...) {
 		if len(above(path, p.Hidden)) > 0 || slices.Contains(reads, path) && unseen(path, p) {
 			r.Read = append(r.Read, path)
@@ -86,9 +86,9 @@ func above(path string, dirs []string) (found []string) {
 	return found
 }
 
-// places returns absolute paths without links, so that a question shows the paths that are
+// absolutePaths returns absolute paths without links, so that a question shows the paths that are
 // granted.
-func places(paths []string, dir string) ([]string, error) {
+func absolutePaths(paths []string, dir string) ([]string, error) {
 	var list []string
 	if len(paths) > mostRights {
 		return nil, fmt.Errorf("a call can ask for %d paths at most", mostRights)

@@ -120,7 +120,7 @@ func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 	if err := k.build(); err != nil {
 		return nil, err
 	}
-	m, err := k.survey(p)
+	m, err := k.prepare(p)
 	if err != nil {
 		return nil, err
 	}

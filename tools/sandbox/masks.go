@@ -45,9 +45,9 @@ func (h *placeholders) Close() error {
 	return nil
 }
 
-// survey looks at the disk. What is protected and not there is made, as an
+// prepare looks at the disk. What is protected and not there is made, as an
 // empty directory, and is kept track of.
-func (h *placeholders) survey(p Profile) (masks, error) {
+func (h *placeholders) prepare(p Profile) (masks, error) {
 	var m masks
 	if !filepath.IsAbs(p.Root) || filepath.Dir(p.Root) == p.Root {
 		return m, &Error{Message: fmt.Sprintf("the workspace is %.200q: commands could write to too much", p.Root), Advice: "start in a directory below it"}

@@ -28,7 +28,7 @@ func FuzzRules(f *testing.F) {
 
 // A pattern made to take forever must not.
 func TestWildEnds(t *testing.T) {
-	if wild(strings.Repeat("**/a*", 12)+"b", strings.Repeat("aaaaaaaa/", 200)) || wild(strings.Repeat("*a", 40)+"b", strings.Repeat("a", 3000)) {
+	if wildmatch(strings.Repeat("**/a*", 12)+"b", strings.Repeat("aaaaaaaa/", 200)) || wildmatch(strings.Repeat("*a", 40)+"b", strings.Repeat("a", 3000)) {
 		t.Error("matched")
 	}
 }

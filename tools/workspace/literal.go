@@ -20,8 +20,8 @@ type Literal struct {
 	multi    *regexp.Regexp
 }
 
-// Known reports whether there are words to look for.
-func (l *Literal) Known() bool { return l.words != nil }
+// HasWords reports whether there are words to look for.
+func (l *Literal) HasWords() bool { return l.words != nil }
 
 // ASCII reports whether every line that matches has a word of ASCII, which is written alike in
 // all charsets but those of UTF-16 and UTF-32.

@@ -144,5 +144,5 @@ func (r *rule) match(rel, base string, dir bool) bool {
 	case r.suffix:
 		return strings.HasSuffix(rel, pattern)
 	}
-	return wild(pattern, rel)
+	return wildmatch(pattern, rel)
 }

@@ -2,9 +2,9 @@ package workspace
 
 import "strings"
 
-// wild reports whether name matches pattern as git understands it: bytes, not
+// wildmatch reports whether name matches pattern as git understands it: bytes, not
 // characters; * and ? stop at a slash; ** as a whole element crosses it.
-func wild(pattern, name string) bool {
+func wildmatch(pattern, name string) bool {
 	m := matcher{pattern: pattern, name: name}
 	return m.match(0, 0) == fits
 }

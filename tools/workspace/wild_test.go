@@ -52,14 +52,14 @@ func TestWildPlainly(t *testing.T) {
 	patterns, names := words("a*/", 7), words("a/", 5)
 	for _, p := range patterns {
 		for _, n := range names {
-			if got, want := wild(p, n), plainly(p, n, 0); got != want {
+			if got, want := wildmatch(p, n), plainly(p, n, 0); got != want {
 				t.Fatalf("%q and %q: %v, want %v", p, n, got, want)
 			}
 		}
 	}
 	for _, p := range words("ab*", 7) {
 		for _, n := range words("ab", 4) {
-			if got, want := wild(p, n), plainly(p, n, 0); got != want {
+			if got, want := wildmatch(p, n), plainly(p, n, 0); got != want {
 				t.Fatalf("%q and %q: %v, want %v", p, n, got, want)
 			}
 		}

@@ -161,8 +161,8 @@ func unknown(ctx context.Context, w Work, err error) (Work, error) {
 	return w, ctx.Err()
 }
 
-// Kept returns why a tree is not removed but by force, nil if it is.
-func (r *Repository) Kept(ctx context.Context, t Tree) error {
+// CheckRemovable returns why a tree is not removed but by force, nil if it is.
+func (r *Repository) CheckRemovable(ctx context.Context, t Tree) error {
 	w, err := r.Work(ctx, t)
 	switch {
 	case err != nil:
@@ -177,13 +177,13 @@ func (r *Repository) Kept(ctx context.Context, t Tree) error {
 	return nil
 }
 
-// Remove removes a tree and the branch that was made for it. One that is [Repository.Kept]
+// Remove removes a tree and the branch that was made for it. One that is not [Repository.CheckRemovable]
 // is removed by force only.
 func (r *Repository) Remove(ctx context.Context, t Tree, force bool) error {
 	args := []string{"worktree", "remove", t.Path}
 	if force {
 		args = []string{"worktree", "remove", "--force", "--force", t.Path} // the second one is for locks
-	} else if err := r.Kept(ctx, t); err != nil {
+	} else if err := r.CheckRemovable(ctx, t); err != nil {
 		return err
 	}
 	if _, err := r.git(ctx, r.common, r.Root, true, args...); err != nil {

@@ -194,7 +194,7 @@ func (a *agentSet) item(d agent.Definition) item {
 // unagreed says why an agent of the project can't be called, "" if it can.
 func (a *agentSet) unagreed(d agent.Definition) string {
 	i := a.item(d)
-	switch said := a.opts.agreed.said(i); {
+	switch said := a.opts.agreed.granted(i); {
 	case said == "" && !agreedByFlag(a.opts, i):
 		return notAgreed
 	case said == consent.None:

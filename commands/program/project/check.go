@@ -32,7 +32,7 @@ func (o *Options) LoadCheck(notify func(string)) (check string) {
 	if err := o.agreed.kept(); err != nil {
 		notify(err.Error())
 	}
-	switch said := o.agreed.said(i); {
+	switch said := o.agreed.granted(i); {
 	case said == consent.Confined || said == consent.All:
 	case said == "" && agreedByFlag(o, i):
 	case said == "":

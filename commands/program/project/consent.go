@@ -54,9 +54,9 @@ type item struct {
 	confined bool                             // confined whatever the user agrees to
 }
 
-// said returns the rights that the user gave an item in its present form, "" if the user has
+// granted returns the rights that the user gave an item in its present form, "" if the user has
 // not decided. The user's own items have all rights.
-func (a *consents) said(i item) consent.Rights {
+func (a *consents) granted(i item) consent.Rights {
 	if !i.projects {
 		return consent.All
 	}
@@ -89,7 +89,7 @@ func (a *consents) of(print string) consent.Rights {
 // open returns the items that the user has not decided about.
 func (a *consents) open(items ...item) (list []undecided) {
 	for _, i := range items {
-		if a.said(i) != "" {
+		if a.granted(i) != "" {
 			continue
 		}
 		s, print := i.starts()

@@ -38,14 +38,14 @@ func (c *Client) find(ctx context.Context) (to *url.URL, d version, err error) {
 // trusted reports whether a server may be shown the credentials: one that the definition
 // names.
 func (c *Client) trusted(to *url.URL) bool {
-	return slices.ContainsFunc(c.cfg.Server.places(), func(u *url.URL) bool {
+	return slices.ContainsFunc(c.cfg.Server.addresses(), func(u *url.URL) bool {
 		return origin(u) == origin(to) || strings.EqualFold(u.Hostname(), to.Hostname()) && to.Scheme == "https"
 	})
 }
 
 // Host returns the server that a definition names, for people.
 func (s Server) Host() string {
-	for _, u := range s.places() {
+	for _, u := range s.addresses() {
 		return text.OneLine(u.Host, longestSaid)
 	}
 	return "a server"

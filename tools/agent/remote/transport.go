@@ -29,7 +29,7 @@ func newGuardedTransport(cfg Config) *guardedTransport {
 		}
 	}
 	if cfg.Own {
-		for _, u := range cfg.Server.places() {
+		for _, u := range cfg.Server.addresses() {
 			if text.Loopback(u.Hostname()) {
 				r.named[origin(u)] = true
 			}
@@ -38,8 +38,8 @@ func newGuardedTransport(cfg Config) *guardedTransport {
 	return r
 }
 
-// places returns the addresses that a definition names itself.
-func (s Server) places() (list []*url.URL) {
+// addresses returns the addresses that a definition names itself.
+func (s Server) addresses() (list []*url.URL) {
 	if u, err := url.Parse(s.CardURL); err == nil && u.Host != "" {
 		list = append(list, u)
 	}

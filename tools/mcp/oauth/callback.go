@@ -88,7 +88,7 @@ func (c *Client) listen(state string, arrived func()) (*callback, error) {
 			port = u.Port()
 		}
 		if port == "" {
-			to.problem = "the browser ends at " + said(u.Host) + ", from where the address has to be pasted"
+			to.problem = "the browser ends at " + serverText(u.Host) + ", from where the address has to be pasted"
 			return to, nil
 		}
 	}
@@ -97,7 +97,7 @@ func (c *Client) listen(state string, arrived func()) (*callback, error) {
 	case err != nil && (port == "" || port == "0"):
 		return nil, fmt.Errorf("no port for the log-in: %w", err)
 	case err != nil:
-		to.problem = fmt.Sprintf("port %s is taken, so the browser will show an error; the address has to be pasted", said(port))
+		to.problem = fmt.Sprintf("port %s is taken, so the browser will show an error; the address has to be pasted", serverText(port))
 	default:
 		_, port, _ = net.SplitHostPort(l.Addr().String())
 		to.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,

@@ -40,7 +40,7 @@ type plan struct {
 const wellKnown = "/.well-known/"
 
 // discover finds out where to log in. What the settings say comes first.
-func (r *reach) discover(ctx context.Context, ch challenge) (*plan, error) {
+func (r *discoverer) discover(ctx context.Context, ch challenge) (*plan, error) {
 	s := r.server
 	p := &plan{resource: resourceOf(r.url), scope: strings.Join(s.Scopes, " ")}
 	var err error
@@ -69,7 +69,7 @@ func resourceOf(u *url.URL) string {
 }
 
 // complete checks that nothing is missing in a plan.
-func (r *reach) complete(ctx context.Context, p *plan) error {
+func (r *discoverer) complete(ctx context.Context, p *plan) error {
 	if p.Authorization == "" || p.Token == "" {
 		return &auth.Error{Message: r.server.Name + " wants a log-in, and neither it nor its settings say where",
 			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", r.server.Name)}
@@ -95,7 +95,7 @@ func (r *reach) complete(ctx context.Context, p *plan) error {
 }
 
 // announced finds out by what the server says.
-func (r *reach) announced(ctx context.Context, p *plan, ch challenge) error {
+func (r *discoverer) announced(ctx context.Context, p *plan, ch challenge) error {
 	about, err := r.resource(ctx, ch.Metadata)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *reach) announced(ctx context.Context, p *plan, ch challenge) error {
 	}
 	if p.Token == "" {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-			r.server.Name, said(about.Servers[0])), Advice: "ask whoever runs the server"}
+			r.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
 	}
 	p.offline(r.server.Scopes)
 	return nil
@@ -131,7 +131,7 @@ func (p *plan) offline(given []string) {
 
 // resource reads what the server says about itself, which is empty if it says nothing. named is
 // where, as a challenge has it.
-func (r *reach) resource(ctx context.Context, named string) (about resource, err error) {
+func (r *discoverer) resource(ctx context.Context, named string) (about resource, err error) {
 	places := []string{named}
 	if named == "" {
 		root := wellKnown + "oauth-protected-resource"
@@ -143,12 +143,12 @@ func (r *reach) resource(ctx context.Context, named string) (about resource, err
 			return resource{}, err
 		}
 		if !sameOrigin(u, r.url) {
-			return resource{}, r.violation("its metadata is at another server, %s", said(u.Host))
+			return resource{}, r.violation("its metadata is at another server, %s", serverText(u.Host))
 		}
 		about = resource{}
 		found, err := r.document(ctx, u.String(), &about)
 		if err == nil && found && !covers(about.Resource, r.url) {
-			err = r.violation("its metadata is about %q, which is another server", said(about.Resource))
+			err = r.violation("its metadata is about %q, which is another server", serverText(about.Resource))
 		}
 		if err != nil || found {
 			return about, err
@@ -171,7 +171,7 @@ func covers(resource string, server *url.URL) bool {
 
 // issuer reads what an authorization server says about itself into p, which stays as it is if
 // that says nothing. The server may call itself by any of the names, and is looked for at the first.
-func (r *reach) issuer(ctx context.Context, p *plan, what string, names ...string) error {
+func (r *discoverer) issuer(ctx context.Context, p *plan, what string, names ...string) error {
 	u, err := r.parse(what, names[0], nil)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (r *reach) issuer(ctx context.Context, p *plan, what string, names ...strin
 			continue
 		}
 		if !slices.ContainsFunc(names, func(name string) bool { return sameIssuer(m.Issuer, name) }) {
-			return r.violation("%s is %s, and says that it is %q", what, said(names[0]), said(m.Issuer))
+			return r.violation("%s is %s, and says that it is %q", what, serverText(names[0]), serverText(m.Issuer))
 		}
 		p.metadata = m
 		return nil

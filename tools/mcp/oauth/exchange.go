@@ -114,7 +114,7 @@ func (e *exchange) take(ctx context.Context, t *oauth2.Token, err error) (*Crede
 		return nil, c.failed(withReason(fmt.Sprintf("the log-in server of %s gives no token (%d)", name, e.status),
 			refused.ErrorCode, refused.ErrorDescription), nil)
 	case t.TokenType != "" && !strings.EqualFold(t.TokenType, "bearer"):
-		return nil, c.failed(fmt.Sprintf("%s wants tokens of the type %q, which gemline does not know", name, said(t.TokenType)), nil)
+		return nil, c.failed(fmt.Sprintf("%s wants tokens of the type %q, which gemline does not know", name, serverText(t.TokenType)), nil)
 	case !httpguts.ValidHeaderFieldValue(t.AccessToken) || strings.ContainsAny(t.AccessToken, " \t"):
 		return nil, c.failed(name+" gives a token that can't be sent", nil)
 	}
@@ -132,7 +132,7 @@ func (e *exchange) take(ctx context.Context, t *oauth2.Token, err error) (*Crede
 
 // withReason returns a message with the error that a server names, if it names one.
 func withReason(message, code, description string) string {
-	return strings.TrimSuffix(message+": "+strings.Trim(said(code)+": "+said(description), ": "), ": ")
+	return strings.TrimSuffix(message+": "+strings.Trim(serverText(code)+": "+serverText(description), ": "), ": ")
 }
 
 // register makes the program known to the authorization server, if the settings do not say how it

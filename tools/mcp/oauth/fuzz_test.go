@@ -68,7 +68,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		server, _ := url.Parse("https://mcp.example/mcp")
 		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{AddSecret: func(string, string) {}, Store: NewStore("", func(string) string { return "" })}}
-		c.reach = newReach(Config{Transport: http.DefaultTransport}, c.server, server)
+		c.reach = newDiscoverer(Config{Transport: http.DefaultTransport}, c.server, server)
 		var r resource
 		var m metadata
 		json.Unmarshal([]byte(body), &r)

@@ -46,7 +46,7 @@ func newGoogle(cfg Config, s Server) (*googleServer, error) {
 		return nil, wrong("wants targetAudience and targetServiceAccount")
 	case impersonates:
 	case !strings.HasSuffix(host, ".googleapis.com") && host != "luci.app" && !strings.HasSuffix(host, ".luci.app"):
-		return nil, wrong("is for servers of Google's, and %s is none: its host ends in .googleapis.com or luci.app", said(host))
+		return nil, wrong("is for servers of Google's, and %s is none: its host ends in .googleapis.com or luci.app", serverText(host))
 	case len(s.Scopes) == 0:
 		return nil, wrong("wants oauth.scopes")
 	}
@@ -175,10 +175,10 @@ func (g *googleServer) failed(ctx context.Context, err error) error {
 	case errors.As(err, &refused) && refused.Response != nil:
 		e.Message += refusal(refused)
 		if g.server.Provider == "service_account_impersonation" {
-			e.Advice = "the account needs the role Service Account OpenID Connect Identity Token Creator on " + said(g.server.ServiceAccount)
+			e.Advice = "the account needs the role Service Account OpenID Connect Identity Token Creator on " + serverText(g.server.ServiceAccount)
 		}
 	default:
-		e.Message += said(err.Error())
+		e.Message += serverText(err.Error())
 	}
 	return e
 }
@@ -195,5 +195,5 @@ func refusal(e *gauth.Error) string {
 	if json.Unmarshal(body.Error, &inner) == nil && inner.Message != "" {
 		why = inner.Message
 	}
-	return fmt.Sprintf("refused (%d) %s", e.Response.StatusCode, said(why))
+	return fmt.Sprintf("refused (%d) %s", e.Response.StatusCode, serverText(why))
 }

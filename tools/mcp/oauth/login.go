@@ -127,7 +127,7 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 func (c *Client) checked(p *plan, got redirected) (string, error) {
 	switch {
 	case got.issuer == "" && p.SaysIssuer, got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
-		return "", c.reach.violation("the answer is of %q, and should be of %s", said(got.issuer), said(p.Issuer))
+		return "", c.reach.violation("the answer is of %q, and should be of %s", serverText(got.issuer), serverText(p.Issuer))
 	case got.err != "":
 		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.err, got.description), nil)
 	}
@@ -136,5 +136,5 @@ func (c *Client) checked(p *plan, got redirected) (string, error) {
 
 // failed makes the error of a log-in that did not work out.
 func (c *Client) failed(message string, cause error) *auth.Error {
-	return &auth.Error{Message: message, Advice: "gemline mcp auth " + said(c.server.Name) + " begins anew", Err: cause}
+	return &auth.Error{Message: message, Advice: "gemline mcp auth " + serverText(c.server.Name) + " begins anew", Err: cause}
 }

@@ -89,7 +89,7 @@ type Client struct {
 	cfg    Config
 	server Server
 	url    *url.URL
-	reach  *reach
+	reach  *discoverer
 
 	mu     sync.Mutex
 	held   *Credential
@@ -107,7 +107,7 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 		cfg.AddSecret = func(string, string) {}
 	}
 	c := &Client{cfg: cfg, server: s, url: u}
-	c.reach = newReach(cfg, s, u)
+	c.reach = newDiscoverer(cfg, s, u)
 	cfg.AddSecret("client secret", s.ClientSecret)
 	return c, nil
 }
@@ -131,7 +131,7 @@ func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case resp.StatusCode == http.StatusForbidden && ch.Error == "insufficient_scope":
 		drop(resp)
-		return nil, c.wanting(fmt.Sprintf("the log-in to %s does not cover %s", c.server.Name, said(ch.Scope)),
+		return nil, c.wanting(fmt.Sprintf("the log-in to %s does not cover %s", c.server.Name, serverText(ch.Scope)),
 			"add that to mcpServers.%[1]s.oauth.scopes, then gemline mcp auth %[1]s")
 	case resp.StatusCode != http.StatusUnauthorized:
 		return resp, nil
@@ -297,5 +297,5 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme + "://" + u.Hostname() + ":" + port)
 }
 
-// said returns what a server says, fit for an error.
-func said(s string) string { return text.EscapeLine(text.OneLine(s, 200)) }
+// serverText returns what a server says, fit for an error.
+func serverText(s string) string { return text.EscapeLine(text.OneLine(s, 200)) }

@@ -24,8 +24,8 @@ const (
 	mostTime      = 20 * time.Second // for one question
 )
 
-// A reach holds the servers that a log-in may talk to, and finds out where to log in.
-type reach struct {
+// A discoverer holds the servers that a log-in may talk to, and finds out where to log in.
+type discoverer struct {
 	server  Server
 	url     *url.URL
 	local   bool            // the server is on this machine
@@ -34,8 +34,8 @@ type reach struct {
 	guarded *web.Fetcher
 }
 
-func newReach(cfg Config, s Server, u *url.URL) *reach {
-	r := &reach{server: s, url: u, local: text.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
+func newDiscoverer(cfg Config, s Server, u *url.URL) *discoverer {
+	r := &discoverer{server: s, url: u, local: text.Loopback(u.Hostname()), named: map[string]bool{origin(u): true},
 		direct: cfg.Transport}
 	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
 		if u, err := url.Parse(name); err == nil && u.Host != "" {
@@ -48,29 +48,29 @@ func newReach(cfg Config, s Server, u *url.URL) *reach {
 }
 
 // violation makes the error of what must not be, and ends a log-in.
-func (r *reach) violation(format string, args ...any) error {
+func (r *discoverer) violation(format string, args ...any) error {
 	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", r.server.Name) + fmt.Sprintf(format, args...),
 		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, "+
 			"or .authorizationUrl and .tokenUrl", r.server.Name)}
 }
 
 // parse reads an address that a server or the settings give, relative to base if that is not nil.
-func (r *reach) parse(what, s string, base *url.URL) (*url.URL, error) {
+func (r *discoverer) parse(what, s string, base *url.URL) (*url.URL, error) {
 	if base == nil {
 		base = &url.URL{}
 	}
 	u, err := base.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" {
-		return nil, r.violation("%s is %q, which is no address", what, said(s))
+		return nil, r.violation("%s is %q, which is no address", what, serverText(s))
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !r.local || !text.Loopback(u.Hostname())) {
-		return nil, r.violation("%s is %s, which is not https://", what, said(s))
+		return nil, r.violation("%s is %s, which is not https://", what, serverText(s))
 	}
 	return u, nil
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (r *reach) RoundTrip(req *http.Request) (*http.Response, error) {
+func (r *discoverer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := r.parse("an address", req.URL.String(), nil); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ type answer struct {
 
 // ask makes one request. What is read is followed to where a redirect leads, within limits;
 // what is sent is sent to one place.
-func (r *reach) ask(req *http.Request) (answer, error) {
+func (r *discoverer) ask(req *http.Request) (answer, error) {
 	ctx, cancel := context.WithTimeoutCause(req.Context(), mostTime, fmt.Errorf("no answer within %s", mostTime))
 	defer cancel()
 	client := &http.Client{Transport: r, CheckRedirect: func(next *http.Request, via []*http.Request) error {
@@ -113,13 +113,13 @@ func (r *reach) ask(req *http.Request) (answer, error) {
 	case err != nil:
 		return answer{}, r.failed(ctx, req.URL, err)
 	case len(body) > mostAnswer:
-		return answer{}, r.violation("%s answers with more than %d MB", said(req.URL.Host), mostAnswer>>20)
+		return answer{}, r.violation("%s answers with more than %d MB", serverText(req.URL.Host), mostAnswer>>20)
 	}
 	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), body}, nil
 }
 
 // post sends a body to an address.
-func (r *reach) post(ctx context.Context, address string, header http.Header, body []byte) (answer, error) {
+func (r *discoverer) post(ctx context.Context, address string, header http.Header, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -129,12 +129,12 @@ func (r *reach) post(ctx context.Context, address string, header http.Header, bo
 }
 
 // failed makes the error of a request that got no answer.
-func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
+func (r *discoverer) failed(ctx context.Context, u *url.URL, err error) error {
 	if own := (*auth.Error)(nil); errors.As(err, &own) {
 		return own
 	}
 	if b := (*web.Blocked)(nil); errors.As(err, &b) {
-		return r.violation("it leads to %s: %s", said(b.URL), b.Why)
+		return r.violation("it leads to %s: %s", serverText(b.URL), b.Why)
 	}
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {
 		err = outer.Err
@@ -147,12 +147,12 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 	}
 	return &auth.Error{
 		Message: fmt.Sprintf("the log-in to %s needs %s, which can't be asked: %s", r.server.Name,
-			said(u.Host), said(err.Error())),
+			serverText(u.Host), serverText(err.Error())),
 		Advice: "look at the network and the proxy, then try again", Err: err}
 }
 
 // document reads a document of JSON. That there is none is no error.
-func (r *reach) document(ctx context.Context, address string, into any) (found bool, err error) {
+func (r *discoverer) document(ctx context.Context, address string, into any) (found bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return false, err

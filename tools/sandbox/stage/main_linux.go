@@ -259,7 +259,7 @@ func (o *outerStage) listen(status *os.File) {
 			if !ok || !ok2 {
 				break
 			}
-			o.told(string(word), string(value))
+			o.report(string(word), string(value))
 			all = rest
 		}
 		if errors.Is(err, io.EOF) || err != nil {
@@ -268,7 +268,7 @@ func (o *outerStage) listen(status *os.File) {
 	}
 }
 
-func (o *outerStage) told(word, value string) {
+func (o *outerStage) report(word, value string) {
 	n, _ := strconv.Atoi(value)
 	switch word {
 	case "problem":

@@ -139,7 +139,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
-					_, err = fmt.Fprintln(out, f.session.chat.past.Standing(time.Now()))
+					_, err = fmt.Fprintln(out, f.session.chat.past.Introduction(time.Now()))
 				}
 				return conversation(f.session), err
 			}},
