@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gemline/engine"
 )
@@ -31,7 +32,7 @@ func commandEntries(commands []engine.Command) (list []string) {
 			}
 			words = append(words, quoted)
 		}
-		if len(words) == 0 || len(words) != len(c.Argv) || len(c.Env) > 0 {
+		if len(words) == 0 || words[0] == "''" || len(words) != len(c.Argv) || len(c.Env) > 0 {
 			return nil
 		}
 		if entry := Shell + "(" + strings.Join(words, " ") + ")"; !slices.Contains(list, entry) {
@@ -41,12 +42,12 @@ func commandEntries(commands []engine.Command) (list []string) {
 	return list
 }
 
-// quoteWord quotes a word for [split]. A word with all kinds of quotation marks, or with
-// control characters, can't be quoted.
+// quoteWord quotes a word for [split]. A word with all kinds of quotation marks, with
+// control characters or with bytes that are no UTF-8 can't be quoted.
 func quoteWord(w string) (quoted string, ok bool) {
 	plain := !strings.ContainsAny(w, " '\"\\$`;&|<>(){}*?[]#~!")
 	switch {
-	case strings.ContainsFunc(w, unicode.IsControl):
+	case strings.ContainsFunc(w, unicode.IsControl), !utf8.ValidString(w):
 		return "", false
 	case plain && w != "":
 		return w, true

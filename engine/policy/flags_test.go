@@ -13,6 +13,8 @@ func FuzzEntries(f *testing.F) {
 	f.Add("touch", "it's, made")
 	f.Add("echo", "")
 	f.Add("echo", `a "b" (c)`)
+	f.Add("touch", "a\x8f")
+	f.Add("", "0")
 	f.Fuzz(func(t *testing.T, name, arg string) {
 		c := engine.Command{Argv: []engine.Word{{Text: name, Known: true}, {Text: arg, Known: true}}}
 		list := commandEntries([]engine.Command{c, c})
