@@ -16,6 +16,8 @@ import (
 func FuzzText(f *testing.F) {
 	for _, s := range []string{`<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>`, "```json\n[{\"name\":\"f\",\"parameters\":{}}]\n```",
 		`{"type":"function","function":{"name":"f","arguments":"{}"}}`, "<tool_call> is a tag", "```go\nfunc f() {}\n```", " \n{", `{"name":"g","args":{}}`,
+		`[TOOL_CALLS]f[ARGS]{"a":1}[TOOL_CALLS]f{}`, "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `{"name":"f","arguments":{}}; {"name":"f","arguments":{}}`,
+		"<function=f></function></tool_call><tool_call><function=f></function></tool_call>", `<tool_call>{"name":"f","arguments":{}}`,
 		"<function=f><parameter=a>1</parameter></function>", `[TOOL_CALLS][{"name":"f","arguments":{}}]`, "<think>\nhm</think>\n\nsaid", "<think></think><think>", " <thin"} {
 		f.Add(s, 3)
 	}

@@ -9,13 +9,16 @@ import (
 )
 
 // What calls that are written as text begin and end with: the tags of many models; the marks
-// of Mistral's and Llama's; the elements of Qwen's coders and of Llama's.
+// of Mistral's and Llama's; the elements of Qwen's coders and of Llama's, and those of GLM.
 const (
 	openCall, closeCall         = "<tool_call>", "</tool_call>"
 	fence                       = "```"
 	mistral, llama              = "[TOOL_CALLS]", "<|python_tag|>"
+	mistralArguments            = "[ARGS]"
 	openFunction, closeFunction = "<function=", "</function>"
 	openArgument, closeArgument = "<parameter=", "</parameter>"
+	openKey, closeKey           = "<arg_key>", "</arg_key>"
+	openValue, closeValue       = "<arg_value>", "</arg_value>"
 )
 
 // maybeCall reports whether a text may be the beginning of one that is nothing but calls.
@@ -53,19 +56,74 @@ func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 		}
 		s = strings.TrimSpace(s)
 	}
+	if rest, ok := strings.CutPrefix(s, mistral); ok {
+		if calls := mistralCalls(rest, tools); calls != nil {
+			return calls
+		}
+		s = rest
+	}
 	if !strings.HasPrefix(s, openCall) {
-		return bareCalls(strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(s, mistral), llama)), tools)
+		return bareCalls(strings.TrimSpace(strings.TrimPrefix(s, llama)), tools)
 	}
 	for s != "" {
 		rest, ok := strings.CutPrefix(s, openCall)
-		body, rest, closed := strings.Cut(rest, closeCall)
-		calls := bareCalls(strings.TrimSpace(body), tools)
-		if !ok || !closed || calls == nil {
+		body, rest, closed := strings.Cut(rest, closeCall) // before which some models stop
+		body = strings.TrimSpace(body)
+		calls := bareCalls(body, tools)
+		if name, _, _ := strings.Cut(body, openKey); calls == nil && closed {
+			calls = elementCall(strings.TrimSpace(name), body[len(name):], tools)
+		}
+		if !ok || calls == nil {
 			return nil
 		}
 		all, s = append(all, calls...), strings.TrimSpace(rest)
 	}
 	return all
+}
+
+// mistralCalls returns the calls that a text behind the mark is, each a name and arguments, as
+// Mistral's models since 2025 write them.
+func mistralCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
+	for {
+		i := max(0, strings.IndexByte(s, '{'))
+		args, rest := document(s[i:])
+		name := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s[:i]), mistralArguments))
+		calls := elementCall(name, string(args), tools)
+		if args == nil || calls == nil {
+			return nil
+		}
+		all = append(all, calls...)
+		if rest == "" {
+			return all
+		}
+		var more bool
+		if s, more = strings.CutPrefix(rest, mistral); !more {
+			return nil
+		}
+	}
+}
+
+// elementCall returns the call of a tool with arguments as [elements] reads them.
+func elementCall(name, body string, tools []Tool) []*genai.FunctionCall {
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	args, ok := elements(strings.TrimSpace(body), tools[i])
+	if !ok {
+		return nil
+	}
+	return []*genai.FunctionCall{{Name: name, Args: args}}
+}
+
+// document returns the JSON document that s begins with, nil if there is none, and the rest
+// without the space before it.
+func document(s string) (doc json.RawMessage, rest string) {
+	d := json.NewDecoder(strings.NewReader(s))
+	if d.Decode(&doc) != nil {
+		return nil, s
+	}
+	return doc, strings.TrimLeft(s[d.InputOffset():], space)
 }
 
 // bareCalls returns the calls that a text without a mark around it is.
@@ -77,15 +135,14 @@ func bareCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 		rest, ok := strings.CutPrefix(s, openFunction)
 		name, rest, named := strings.Cut(rest, ">")
 		body, rest, closed := strings.Cut(rest, closeFunction)
-		i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
-		if !ok || !named || !closed || i < 0 {
+		calls := elementCall(name, body, tools)
+		if !ok || !named || !closed || calls == nil {
 			return nil
 		}
-		args, ok := elements(strings.TrimSpace(body), tools[i])
-		if !ok {
-			return nil
-		}
-		all, s = append(all, &genai.FunctionCall{Name: name, Args: args}), strings.TrimSpace(rest)
+		all = append(all, calls...)
+		// Qwen's coders forget the first tag, and write all others.
+		rest = strings.TrimPrefix(strings.TrimSpace(rest), closeCall)
+		s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), openCall))
 	}
 	return all
 }
@@ -103,8 +160,16 @@ func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	args = map[string]any{}
 	for s != "" {
 		rest, ok := strings.CutPrefix(s, openArgument)
-		name, rest, named := strings.Cut(rest, ">")
-		value, rest, closed := strings.Cut(rest, closeArgument)
+		end, close := ">", closeArgument
+		if !ok {
+			rest, ok = strings.CutPrefix(s, openKey)
+			end, close = closeKey, closeValue
+		}
+		name, rest, named := strings.Cut(rest, end)
+		if close == closeValue {
+			rest = strings.TrimPrefix(strings.TrimSpace(rest), openValue)
+		}
+		value, rest, closed := strings.Cut(rest, close)
 		if !ok || !named || !closed {
 			return nil, false
 		}
@@ -121,12 +186,22 @@ func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	return args, true
 }
 
-// jsonCalls returns the calls that a JSON text is: an object or a list of them, each with the
+// jsonCalls returns the calls that a JSON text is: objects or a list of them, each with the
 // name of a tool and its arguments and nothing else.
 func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
-	docs := []json.RawMessage{json.RawMessage(s)}
-	if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &docs) != nil {
-		return nil
+	var docs []json.RawMessage
+	if strings.HasPrefix(s, "[") {
+		if json.Unmarshal([]byte(s), &docs) != nil {
+			return nil
+		}
+		s = ""
+	}
+	for s != "" {
+		doc, rest := document(s)
+		if doc == nil {
+			return nil
+		}
+		docs, s = append(docs, doc), strings.TrimLeft(rest, ";"+space) // as Llama's models have it
 	}
 	for _, doc := range docs {
 		var o map[string]json.RawMessage
