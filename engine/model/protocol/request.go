@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
 	"google.golang.org/genai"
 
 	"gemline/engine"
@@ -132,85 +134,48 @@ func (c Cut) Schema(v any) (json.RawMessage, error) {
 	if err != nil || len(bytes.TrimSpace(b)) == 0 || string(b) == "null" {
 		return json.RawMessage(empty), err
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var out bytes.Buffer
-	if err := c.copy(d, &out, true, false); err != nil {
+	root, err := hujson.Parse(b)
+	if err != nil {
 		return nil, err
 	}
-	var top map[string]json.RawMessage
-	switch err := json.Unmarshal(out.Bytes(), &top); {
-	case err != nil:
-		return nil, err
-	case top["type"] == nil && out.Len() > 2:
-		return append([]byte(`{"type":"object",`), out.Bytes()[1:]...), nil
-	case top["type"] == nil:
-		return json.RawMessage(empty), nil
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return nil, errors.New("a schema is an object")
 	}
-	return out.Bytes(), nil
+	c.cut(root, true, false)
+	switch said := root.Pack(); {
+	case slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool { return keyOf(m) == "type" }):
+		return said, nil
+	case len(object.Members) > 0:
+		return append([]byte(`{"type":"object",`), said[1:]...), nil
+	}
+	return json.RawMessage(empty), nil
 }
 
-// copy copies a value. Names says that the keys of an object are names and no keywords.
-func (c Cut) copy(d *json.Decoder, out *bytes.Buffer, top, names bool) error {
-	t, err := d.Token()
-	if err != nil {
-		return err
-	}
-	write := func(v any) error {
-		b, err := text.JSON(v, "")
-		out.Write(bytes.TrimSpace(b))
-		return err
-	}
-	delim, nested := t.(json.Delim)
-	if !nested {
-		return write(t)
-	}
-	out.WriteString(delim.String())
-	for n := 0; d.More(); {
-		if delim == '[' {
-			if n++; n > 1 {
-				out.WriteByte(',')
+// cut takes keywords out of a value. Names says that the keys of an object are names and no
+// keywords.
+func (c Cut) cut(v hujson.Value, top, names bool) {
+	switch v := v.Value.(type) {
+	case *hujson.Array:
+		for _, e := range v.Elements {
+			c.cut(e, false, false)
+		}
+	case *hujson.Object:
+		v.Members = slices.DeleteFunc(v.Members, func(m hujson.ObjectMember) bool {
+			key := keyOf(m)
+			return !names && (slices.Contains(always, key) || slices.Contains(c.Keywords, key) || top && slices.Contains(c.Top, key))
+		})
+		for i := range v.Members {
+			m, key := &v.Members[i].Value, keyOf(v.Members[i])
+			c.cut(*m, false, !names && (key == "properties" || key == "$defs" || key == "definitions" || key == "patternProperties"))
+			if key == "type" && !names { // which Google writes in capitals
+				m.Value = hujson.Literal(bytes.ToLower(m.Pack()))
 			}
-			if err := c.copy(d, out, false, false); err != nil {
-				return err
-			}
-			continue
-		}
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := t.(string)
-		if !names && (slices.Contains(always, key) || slices.Contains(c.Keywords, key) || top && slices.Contains(c.Top, key)) {
-			if err := c.copy(d, &bytes.Buffer{}, false, false); err != nil {
-				return err
-			}
-			continue
-		}
-		if n++; n > 1 {
-			out.WriteByte(',')
-		}
-		if err := write(key); err != nil {
-			return err
-		}
-		out.WriteByte(':')
-		mark := out.Len()
-		inside := !names && (key == "properties" || key == "$defs" || key == "definitions" || key == "patternProperties")
-		if err := c.copy(d, out, false, inside); err != nil {
-			return err
-		}
-		if key == "type" && !names { // which Google writes in capitals
-			small := bytes.ToLower(out.Bytes()[mark:])
-			out.Truncate(mark)
-			out.Write(small)
 		}
 	}
-	t, err = d.Token()
-	if err == nil {
-		out.WriteString(t.(json.Delim).String())
-	}
-	return err
 }
+
+func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
 // Schema returns the JSON Schema that the answer is to fit, nil if there is none, and whether
 // it is to be JSON at all.
