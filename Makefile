@@ -84,10 +84,12 @@ cover: ## line coverage by package
 	go test -coverprofile=cover.out ./... && go tool cover -func=cover.out | tail -1
 
 FUZZTIME ?= 10s
+# Before Go 1.27, fuzzing may fail because its time is over: go.dev/issue/75804.
 fuzz: ## every fuzz target for FUZZTIME
 	@go list ./... | while read p; do \
 	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	    echo "$$p $$f"; said=$$(go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p 2>&1); failed=$$?; echo "$$said"; \
+	    [ $$failed = 0 ] || echo "$$said" | grep -qx ' *context deadline exceeded' || exit 1; \
 	  done; done
 
 SOAK := SOAK=1 go test -count=1 -timeout 3h -v
