@@ -80,12 +80,13 @@ type Choice struct {
 // Deps are what the commands of a session need. [Builtin] gives each family of commands its
 // part of them.
 type Deps struct {
-	*Conversation
-	Out      io.Writer
-	Home     string // what ~ stands for
-	Sessions Sessions
-	Screen   *Screen // the session's own; nil where there is none
-	Customs  *Customs
+	Conversation *Conversation
+	Out          io.Writer
+	Home         string // what ~ stands for
+	Sessions     Sessions
+	Customs      *Customs
+	Questions    Questions
+	Terminal     Terminal
 
 	// Page reports whether gemline help has a page of that name. Nil is none.
 	Page func(name string) bool
@@ -114,33 +115,38 @@ type Deps struct {
 
 	// Ran, if not nil, is told of each command that is over, and how it ended.
 	Ran func(path []string, err error)
+}
 
+// Questions are how the user is asked. Each is nil where nobody can be asked.
+type Questions struct {
 	// Permit asks whether a folder is trusted, the working directory if it is
-	// "", keeps the answer, and says what it means. It is nil where nobody can
-	// be asked.
+	// "", keeps the answer, and says what it means.
 	Permit func(ctx context.Context, folder string) (string, error)
 
-	// Confirm asks something that is answered yes or no. It is nil where nobody can be
-	// asked.
+	// Confirm asks something that is answered yes or no.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
 	// Choose asks for one of a list, and returns its place in it, or -1 for what enter
-	// says. It is nil where nobody can be asked.
+	// says.
 	Choose func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
+}
+
+// A Terminal is what commands reach where the user sits: the screen, the editor around it, the
+// keyboard and the clipboard. A field is nil where there is none.
+type Terminal struct {
+	Screen *Screen // the session's own
 
 	// Editor is about the editor that the terminal belongs to: status, enable, disable
-	// and install. It is nil where there is no terminal.
+	// and install.
 	Editor func(ctx context.Context, word string) (said string, err error)
 
-	// Detach has the session go on without its terminal. It is nil where there is none.
+	// Detach has the session go on without its terminal.
 	Detach func() error
 
-	// Prefill offers a text as the next input, to be changed and sent. It is nil where
-	// nobody types.
+	// Prefill offers a text as the next input, to be changed and sent.
 	Prefill func(text string)
 
-	// Copy puts text on the clipboard and says in a word how. It is nil where
-	// there is none.
+	// Copy puts text on the clipboard and says in a word how.
 	Copy func(ctx context.Context, text string) (how string, err error)
 }
 
@@ -184,19 +190,19 @@ type Set []*Command
 // Builtin returns the commands that come with the program.
 func Builtin(d *Deps) Set {
 	c := d.Conversation
-	answer := answerCommands{c, d.Out, d.Screen, d.Copy, d.Restart}
-	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Choose, d.Sessions}
+	answer := answerCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Copy, d.Restart}
+	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Questions.Choose, d.Sessions}
 	custom := customCommands{d.Out, d.Customs}
 	directory := directoryCommands{c, d.Out, d.Home}
 	help := helpCommands{d.Out, d.Commands, d.Manage, d.Page}
 	memory := memoryCommands{c, d.Out}
-	model := modelCommands{c, d.Out, d.Manage, d.Choose, d.ServerModels}
-	screen := screenCommands{c, d.Out, d.Screen, d.Editor}
-	session := sessionCommands{c, d.Out, d.Compress, d.Detach, d.Discard, d.Restart}
-	sub := subCommands{memory, d.Out, d.Customs, d.Manage, d.Permit}
+	model := modelCommands{c, d.Out, d.Manage, d.Questions.Choose, d.ServerModels}
+	screen := screenCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Editor}
+	session := sessionCommands{c, d.Out, d.Compress, d.Terminal.Detach, d.Discard, d.Restart}
+	sub := subCommands{memory, d.Out, d.Customs, d.Manage, d.Questions.Permit}
 	task := taskCommands{c, d.Out}
 	tool := toolCommands{c, d.Out}
-	undo := undoCommands{c, d.Out, d.Screen, d.Sessions, d.Confirm, d.Prefill}
+	undo := undoCommands{c, d.Out, d.Terminal.Screen, d.Sessions, d.Questions.Confirm, d.Terminal.Prefill}
 	return Set{
 		session.about(),
 		screen.accessible(),

@@ -59,12 +59,12 @@ func session(t *testing.T) (*commands.Deps, *strings.Builder) {
 		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
 		Elsewhere: func(string) string { return "" },
 		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
-		Copy: func(_ context.Context, text string) (string, error) {
+		Terminal: commands.Terminal{Copy: func(_ context.Context, text string) (string, error) {
 			if text != "the answer" {
 				return "", errors.New("wrong text: " + text)
 			}
 			return "test", nil
-		},
+		}},
 	}
 	return app, &out
 }
@@ -201,7 +201,7 @@ func TestCommands(t *testing.T) {
 func TestWithoutASession(t *testing.T) {
 	for line, want := range map[string]string{"/clear": "works in a session only", "/copy": "no clipboard"} {
 		app, out := session(t)
-		app.Restart, app.Copy = nil, nil
+		app.Restart, app.Terminal.Copy = nil, nil
 		_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
 		if err == nil || !strings.Contains(err.Error(), want) || out.String() != "" {
 			t.Errorf("%s: got %v, %q; want %q", line, err, out, want)
@@ -263,8 +263,8 @@ func TestWordsOfTheOriginal(t *testing.T) {
 // /plan shows the plan that there is, and copies it.
 func TestPlan(t *testing.T) {
 	app, out := session(t)
-	app.Mode = func(word string) (string, error) { return "now " + word, nil }
-	app.Copy = func(_ context.Context, text string) (string, error) { return "of " + text, nil }
+	app.Conversation.Mode = func(word string) (string, error) { return "now " + word, nil }
+	app.Terminal.Copy = func(_ context.Context, text string) (string, error) { return "of " + text, nil }
 	say := func(line string) ([]*genai.Part, string, error) {
 		out.Reset()
 		parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
@@ -273,7 +273,7 @@ func TestPlan(t *testing.T) {
 	if _, _, err := say("/plan copy"); err == nil || !strings.Contains(err.Error(), "there is no plan to copy yet") {
 		t.Error(err)
 	}
-	app.Plan = func() (commands.Plan, error) {
+	app.Conversation.Plan = func() (commands.Plan, error) {
 		return commands.Plan{Path: "/p/a\nb.md", Text: "1. Do it.\n", Approved: true}, nil
 	}
 	if _, said, err := say("/plan"); err != nil || said != "now plan\nplan (approved): /p/a\\nb.md\n1. Do it.\n" {
@@ -289,7 +289,7 @@ func TestPlan(t *testing.T) {
 
 func TestCopyTakesTheLastAnswer(t *testing.T) {
 	app, out := session(t)
-	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
+	et.Record(app.Conversation.Engine.Run(t.Context(), genai.NewPartFromText("go")))
 	step := input.Chain(commands.Step(app))
 	if _, err := step(t.Context(), []*genai.Part{genai.NewPartFromText("/copy")}); err != nil {
 		t.Fatal(err)

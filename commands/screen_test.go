@@ -53,9 +53,9 @@ func TestScreenCommands(t *testing.T) {
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			app, out := session(t)
-			app.Engine = engine.New(engine.Config{Model: "m", Policy: app.Policy, Tools: engine.Tools{}, Generator: et.NewScript(et.Says("the | A | b |\n\n| A | b |\n|---|---|\n| 1,5 |\n"))})
-			et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
-			app.Screen = &commands.Screen{Accessible: say("reader"), Stream: say("pace"), Detail: say("detail"), Vi: say("vi"),
+			app.Conversation.Engine = engine.New(engine.Config{Model: "m", Policy: app.Conversation.Policy, Tools: engine.Tools{}, Generator: et.NewScript(et.Says("the | A | b |\n\n| A | b |\n|---|---|\n| 1,5 |\n"))})
+			et.Record(app.Conversation.Engine.Run(t.Context(), genai.NewPartFromText("go")))
+			app.Terminal.Screen = &commands.Screen{Accessible: say("reader"), Stream: say("pace"), Detail: say("detail"), Vi: say("vi"),
 				Answer: func(text string) {
 					first, _, _ := strings.Cut(text, "\n")
 					fmt.Fprintln(out, "shown again: "+first)
@@ -78,7 +78,7 @@ func TestScreenCommands(t *testing.T) {
 // A summary is the model's to give.
 func TestBrief(t *testing.T) {
 	app, _ := session(t)
-	et.Record(app.Engine.Run(t.Context(), genai.NewPartFromText("go")))
+	et.Record(app.Conversation.Engine.Run(t.Context(), genai.NewPartFromText("go")))
 	parts, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText("/brief")})
 	if err != nil || len(parts) != 1 || !strings.Contains(parts[0].Text, "Sum up") {
 		t.Errorf("%v, %v", parts, err)

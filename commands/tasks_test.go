@@ -17,11 +17,11 @@ import (
 func TestTasks(t *testing.T) {
 	app, out := session(t)
 	dir := t.TempDir()
-	app.Jobs = shell.NewJobs(dir)
-	t.Cleanup(app.Jobs.Close)
+	app.Conversation.Jobs = shell.NewJobs(dir)
+	t.Cleanup(app.Conversation.Jobs.Close)
 	start := func(command string) string {
 		t.Helper()
-		pid, err := app.Jobs.Start(shell.Command{Text: command, Dir: dir})
+		pid, err := app.Conversation.Jobs.Start(shell.Command{Text: command, Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestTasks(t *testing.T) {
 	}
 	failed, long := start("seq 30; exit 3"), start("exec\tsleep 600")
 	n, _ := strconv.Atoi(failed)
-	if _, err := app.Jobs.Wait(t.Context(), n, 1<<40); err != nil {
+	if _, err := app.Conversation.Jobs.Wait(t.Context(), n, 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	if got := say("/tasks"); !regexp.MustCompile(`^` + failed + ` failed with 3: seq 30; exit 3\n` + long + ` running for \d+s: exec sleep 600\n$`).MatchString(got) {

@@ -28,7 +28,6 @@ var inheriting = map[string]string{
 
 // large are the types that are over a limit. What has no reason is to be divided yet.
 var large = map[string]string{
-	"gemline/commands.Deps":                "",
 	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
 	"gemline/commands/cli.listedExtension": "",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",

@@ -169,12 +169,12 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 			return cli.Run(ctx, printer(f.opts, to, f.run.notify), ask, args,
 				append(things(f.opts, sessionProject{f}, f.run.notify), servers, f.session.project.brought.skills, cli.Attach(nil))...)
 		},
-		Confirm:  f.confirm,
-		Compress: func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
-		Ran:      func(path []string, err error) { recordCommand(f.session.models.recorder, path, err) },
-		Copy: func(ctx context.Context, text string) (string, error) {
+		Compress:  func(ctx context.Context, keep string) error { return f.session.compress(ctx, keep, show) },
+		Ran:       func(path []string, err error) { recordCommand(f.session.models.recorder, path, err) },
+		Questions: commands.Questions{Confirm: f.confirm},
+		Terminal: commands.Terminal{Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
-		},
+		}},
 	}
 	if f.session.chat.recorded() {
 		app.Discard = func() { f.discard = true }

@@ -76,7 +76,7 @@ func (r *run) interact(ctx context.Context) error {
 	app := i.commands()
 	i.complete = i.completion(app).Complete
 	i.offer()
-	i.welcome(ctx, out, app.Screen)
+	i.welcome(ctx, out, app.Terminal.Screen)
 	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.frontend.run.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
@@ -99,21 +99,21 @@ func (r *run) interact(ctx context.Context) error {
 // commands returns what the slash commands may reach.
 func (i *interactive) commands() *commands.Deps {
 	app := i.frontend.commands(i.screen.Console.Out, i.show)
-	app.Permit, app.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
+	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.summarizeListed(ctx, list) }
-	app.Sessions.Confirm, app.Choose = i.screen.Console.Confirm, i.choose
+	app.Sessions.Confirm, app.Questions.Choose = i.screen.Console.Confirm, i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
 		err := i.frontend.replace(ctx, c, "other", "resume")
 		if err == nil {
-			i.welcome(ctx, i.screen.Console.Out, app.Screen)
+			i.welcome(ctx, i.screen.Console.Out, app.Terminal.Screen)
 		}
 		return conversation(i.frontend.session), err
 	}
-	app.Detach = i.detach
-	app.Confirm, app.Prefill = i.screen.Console.Confirm, i.screen.Offer
-	app.Editor = i.editorCommand(app)
-	desktop := app.Copy
-	app.Copy = func(ctx context.Context, text string) (string, error) {
+	app.Terminal.Detach = i.detach
+	app.Questions.Confirm, app.Terminal.Prefill = i.screen.Console.Confirm, i.screen.Offer
+	app.Terminal.Editor = i.editorCommand(app)
+	desktop := app.Terminal.Copy
+	app.Terminal.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
 			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Env.Process.Environ()), text)
 		}

@@ -121,7 +121,7 @@ func (r *run) serve(ctx context.Context) error {
 	f.session.addContext(ctx, f.first)
 	app := f.commands(t, t.Show)
 	if r.opts.Flags.AskTrust {
-		app.Permit = project.Permit(r.opts, t, r.notify)
+		app.Questions.Permit = project.Permit(r.opts, t, r.notify)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)
