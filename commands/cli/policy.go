@@ -35,7 +35,7 @@ func shownRule(r *policy.Rule) *rule {
 	if r == nil {
 		return nil
 	}
-	return &rule{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.File, r.Line, r.Tools, r.About(), r.Message}
+	return &rule{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.Origin.File, r.Origin.Line, r.Tools, r.About(), r.Message}
 }
 
 func shownRules(list []policy.Rule) []*rule {
@@ -257,7 +257,7 @@ func (c *policyRevoke) Run(out *Output, project Project) error {
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Line == 0 })
+	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {
 		return out.listing(map[string]any{"rules": shownRules(kept)}, ruleLines(kept), "you have kept nothing with always")
 	}
@@ -265,7 +265,7 @@ func (c *policyRevoke) Run(out *Output, project Project) error {
 	if i < 0 {
 		return misused("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))
 	}
-	was, err := policy.Revoke(kept[i].File, kept[i].Line)
+	was, err := policy.Revoke(kept[i].Origin.File, kept[i].Origin.Line)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (p *Policy) Denied() (all []Denied) {
 
 // programs returns the programs that r is about whatever they are told.
 func (r *Rule) programs() (names []string) {
-	for _, prefix := range r.Prefixes {
+	for _, prefix := range r.Commands.Prefixes {
 		if name := base(prefix[0]); len(prefix) == 1 && name != "" {
 			names = append(names, name)
 		}
@@ -61,12 +61,12 @@ func (r *Rule) programs() (names []string) {
 // masked reports whether the programs that r is about are not there for commands, so
 // that none needs to be denied because it might be what r denies.
 func (p *Policy) masked(r *Rule) bool {
-	if p.Masked == nil || r.Prefixes == nil {
+	if p.Masked == nil || r.Commands.Prefixes == nil {
 		return false
 	}
 	denied := p.Denied()
 	var names []string
-	for _, prefix := range r.Prefixes {
+	for _, prefix := range r.Commands.Prefixes {
 		name := base(prefix[0])
 		if !slices.ContainsFunc(denied, func(d Denied) bool { return d.Program == name }) {
 			return false // another rule may be about some calls only

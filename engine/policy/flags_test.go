@@ -25,7 +25,7 @@ func FuzzEntries(f *testing.F) {
 		if err != nil || len(rules) != 2 { // the second denies all others
 			t.Fatalf("%q: %v, %v", list, rules, err)
 		}
-		if got := rules[0].Prefixes[0]; !slices.Equal(got, []string{name, arg}) {
+		if got := rules[0].Commands.Prefixes[0]; !slices.Equal(got, []string{name, arg}) {
 			t.Errorf("%q: %q", list, got)
 		}
 	})

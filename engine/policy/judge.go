@@ -35,7 +35,7 @@ func (p *Policy) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, en
 func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 	reason := engine.Reason{Text: e.Reason}
 	if r := e.Rule; r != nil && e.Verdict == engine.Deny {
-		reason.Rule = &engine.Rule{File: r.File, Line: r.Line, Tier: r.Tier.String(), About: r.About()}
+		reason.Rule = &engine.Rule{File: r.Origin.File, Line: r.Origin.Line, Tier: r.Tier.String(), About: r.About()}
 	}
 	return e.Verdict, reason
 }
@@ -157,7 +157,7 @@ func (p *Policy) script(u question) Explanation {
 	e.Ruling = worst
 	if e.Verdict == engine.Allow {
 		e.Why = ""
-		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Ruling) bool { return f.Rule == nil || !f.Rule.Safe }) {
+		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Ruling) bool { return f.Rule == nil || !f.Rule.Commands.Safe }) {
 			e.Why = "every command only looks, and is held to that"
 		}
 	}
@@ -177,7 +177,7 @@ func (p *Policy) script(u question) Explanation {
 			return e
 		}
 	}
-	undoable := whole.Rule != nil && whole.Rule.Revertible && whole.Verdict == engine.Allow
+	undoable := whole.Rule != nil && whole.Rule.Commands.Revertible && whole.Verdict == engine.Allow
 	if r := p.mayMean(engine.Ask, &u); undoable && unknown && r != nil && e.Verdict == engine.Allow {
 		e.Ruling = Ruling{Rule: r, Why: "this may run a program that was not checked" +
 			because(u.Intent.Plan.Why) + ", and there is a rule that asks about commands"}
@@ -200,7 +200,7 @@ func (u *question) safety(f Ruling) string {
 		return "it is not known to only look" + because(c.Risk)
 	case u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly:
 		return f.Why
-	case r.Safe && f.Verdict == engine.Allow:
+	case r.Commands.Safe && f.Verdict == engine.Allow:
 		return "it only looks, and is held to that"
 	case c.Safe && !u.Intent.Plan.Confined:
 		return "it only looks, but nothing confines it"
@@ -301,7 +301,7 @@ func (p *Policy) Offers(t engine.Tool) bool {
 		if r.Verdict == engine.Deny {
 			return r.deniesAll(&u)
 		}
-		return look || r.Safe && p.confined() || t.Kind == engine.Edit && p.Plans != nil && !r.Safe
+		return look || r.Commands.Safe && p.confined() || t.Kind == engine.Edit && p.Plans != nil && !r.Commands.Safe
 	})
 	return ruling.Verdict != engine.Deny
 }
@@ -312,8 +312,8 @@ func (p *Policy) aboutAny(u *question) (list []*Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
 		any := *r
-		if any.Agent = ""; r.Verdict == engine.Deny {
-			any.Agent = r.Agent
+		if any.When.Agent = ""; r.Verdict == engine.Deny {
+			any.When.Agent = r.When.Agent
 		}
 		agents := u.Tool.Name() == invokeAgent && r.Verdict != engine.Deny && slices.ContainsFunc(r.Tools, agentName)
 		if agents {

@@ -239,7 +239,7 @@ func (p *Policy) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.granted)
-	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.File == thisSession })
+	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.Origin.File == thisSession })
 }
 
 func tell(told func(string), text string) {

@@ -34,32 +34,32 @@ type Lists struct {
 func (l Lists) Rules(tier Tier, from string) (rules []Rule, warnings []string) {
 	b := builder{tier: tier, from: from, line: l.Line, column: l.Column}
 	for _, s := range l.Excluded {
-		b.server(s, Rule{Verdict: engine.Deny, Priority: 900, text: "mcp.excluded " + quoted(s)})
+		b.server(s, Rule{Verdict: engine.Deny, Priority: 900, Origin: Origin{text: "mcp.excluded " + quoted(s)}})
 	}
 	b.each("tools.exclude", l.Exclude, engine.Deny, 400)
 	b.each("tools.confirmationRequired", l.Confirm, engine.Ask, 350)
 	if !tier.narrows() {
 		b.allowed(cmp.Or(l.As, "tools.allowed"), l.Allowed)
 		for _, s := range l.Trusted {
-			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 200,
-				text: "mcpServers." + oneLine(s) + ".trust"})
+			b.server(s, Rule{When: When{Modes: acting}, Verdict: engine.Allow, Priority: 200,
+				Origin: Origin{text: "mcpServers." + oneLine(s) + ".trust"}})
 		}
 		for _, s := range l.Servers {
-			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 100, text: "mcp.allowed " + quoted(s)})
+			b.server(s, Rule{When: When{Modes: acting}, Verdict: engine.Allow, Priority: 100, Origin: Origin{text: "mcp.allowed " + quoted(s)}})
 		}
 		for _, s := range l.Unasked {
-			b.server(s, Rule{Modes: acting, Verdict: engine.Allow, Priority: 100, text: "mcp.autoAllowInHeadless"})
+			b.server(s, Rule{When: When{Modes: acting}, Verdict: engine.Allow, Priority: 100, Origin: Origin{text: "mcp.autoAllowInHeadless"}})
 		}
 	}
 	if l.Core != nil {
 		core := b.list("tools.core", l.Core, engine.Allow, 250)
 		if !tier.narrows() {
 			for _, r := range core {
-				r.Modes = acting
+				r.When.Modes = acting
 				b.add(r)
 			}
 		}
-		b.add(Rule{Tools: []string{"*"}, Verdict: engine.Deny, Priority: 240, except: core, text: "tools.core"})
+		b.add(Rule{Tools: []string{"*"}, Verdict: engine.Deny, Priority: 240, except: core, Origin: Origin{text: "tools.core"}})
 	}
 	return b.rules, b.warnings
 }
@@ -77,7 +77,7 @@ type builder struct {
 }
 
 func (b *builder) add(r Rule) {
-	r.Tier, r.File, r.Line = b.tier, b.from, b.line
+	r.Tier, r.Origin.File, r.Origin.Line = b.tier, b.from, b.line
 	b.rules = append(b.rules, r)
 }
 
@@ -105,11 +105,11 @@ func (b *builder) allowed(key string, entries []string) {
 	for _, r := range list {
 		b.add(r)
 		if sameTool(r.Tools[0], Shell) {
-			commands, named = append(commands, r), named || r.Prefixes != nil
+			commands, named = append(commands, r), named || r.Commands.Prefixes != nil
 		}
 	}
 	if named {
-		b.add(Rule{Tools: []string{Shell}, Verdict: engine.Deny, Priority: 290, except: commands, text: key,
+		b.add(Rule{Tools: []string{Shell}, Verdict: engine.Deny, Priority: 290, except: commands, Origin: Origin{text: key},
 			Message: "Only the commands that " + key + " names may run."})
 	}
 }
@@ -125,8 +125,8 @@ func (b *builder) list(key string, entries []string, v engine.Verdict, priority 
 			b.warn(key, text, e.note)
 		}
 		if len(e.tools) > 0 {
-			rules = append(rules, Rule{Verdict: v, Priority: priority, text: key + " " + quoted(text),
-				Tools: e.tools, Prefixes: e.prefixes})
+			rules = append(rules, Rule{Verdict: v, Priority: priority, Origin: Origin{text: key + " " + quoted(text)},
+				Tools: e.tools, Commands: Commands{Prefixes: e.prefixes}})
 		}
 	}
 	return rules

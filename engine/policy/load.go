@@ -81,7 +81,7 @@ func denials(path string, tier Tier, file []byte) (rules []Rule) {
 		some, _, _ := Parse(path, tier, append(before, file[at[0]:starts[i+1][0]]...))
 		rules = append(rules, slices.DeleteFunc(some, func(r Rule) bool { return r.Verdict != engine.Deny })...)
 	}
-	return append(rules, Rule{Tier: tier, File: path, Tools: []string{"*"}, Verdict: engine.Ask, Priority: maxPriority})
+	return append(rules, Rule{Tier: tier, Origin: Origin{File: path}, Tools: []string{"*"}, Verdict: engine.Ask, Priority: maxPriority})
 }
 
 // Holds reports whether src has a file of rules that is not passed over.

@@ -65,7 +65,7 @@ func TestLoad(t *testing.T) {
 	}
 	half := write("half.toml", allowGit+denyRm+"\n[[rule]]\ntoolName = \"glob\ndecision = \"deny\"\npriority = 1\n")
 	if rules, warnings, err := policy.Load([]policy.Source{{Path: half, Tier: policy.User}}); err != nil || len(rules) != 2 || len(warnings) != 1 ||
-		rules[0].Verdict != engine.Deny || rules[0].Line < 7 || rules[1].Verdict != engine.Ask || rules[1].Priority != 999 {
+		rules[0].Verdict != engine.Deny || rules[0].Origin.Line < 7 || rules[1].Verdict != engine.Ask || rules[1].Priority != 999 {
 		t.Error(rules, warnings, err)
 	}
 	for _, path := range []string{text, filepath.Join(dir, "none")} {

@@ -136,17 +136,17 @@ func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
 // fits is [Rule.matches] for a rule that is about the tool.
 func (r *Rule) fits(u *question) bool {
 	for _, e := range r.except {
-		apart := u.command == nil && len(u.Intent.Plan.Commands) > 0 && e.Prefixes != nil && e.concerns(u)
+		apart := u.command == nil && len(u.Intent.Plan.Commands) > 0 && e.Commands.Prefixes != nil && e.concerns(u)
 		if apart || e.matches(u) { // what is about commands is settled command by command
 			return false
 		}
 	}
-	switch {
-	case r.Safe && !u.safe(), r.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.None()):
+	switch c := &r.Commands; {
+	case c.Safe && !u.safe(), c.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.None()):
 		return false
-	case r.CommandLine != "": // which is about each of its commands, as long as they stand in it
+	case c.Line != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)
-		return line == r.CommandLine && (r.Dir == "" || r.Dir == u.Intent.Plan.Dir)
+		return line == c.Line && (c.Dir == "" || c.Dir == u.Intent.Plan.Dir)
 	case r.Target != "":
 		return slices.ContainsFunc(u.Intent.Grants, func(g engine.Grant) bool { return g.Target == r.Target })
 	case r.Args != nil:
@@ -155,14 +155,15 @@ func (r *Rule) fits(u *question) bool {
 			return !u.undeclared && r.Args.MatchString(u.known)
 		}
 		return r.Args.MatchString(u.whole) || r.Args.MatchString(u.known)
-	case r.Prefixes == nil && r.Command == nil:
+	case c.Prefixes == nil && c.Pattern == nil:
 		return true
 	case u.command == nil:
 		return false
 	case r.Verdict == engine.Allow:
-		return r.covers(*u.command)
+		return c.covers(*u.command)
+	default:
+		return c.catches(*u.command)
 	}
-	return r.catches(*u.command)
 }
 
 // concerns reports whether r is about the tool, in this mode and for whoever
@@ -170,9 +171,7 @@ func (r *Rule) fits(u *question) bool {
 func (r *Rule) concerns(u *question) bool {
 	t := u.Tool
 	switch {
-	case r.Modes != nil && !slices.Contains(r.Modes, u.mode),
-		r.Interactive != nil && *r.Interactive != u.interactive,
-		r.Agent != "" && r.Agent != u.Agent,
+	case !r.When.holds(u),
 		r.Kinds != nil && !slices.Contains(r.Kinds, t.Kind),
 		r.Server != "" && (t.Server == "" || r.Server != "*" && r.Server != t.Server):
 		return false
@@ -187,6 +186,12 @@ func (r *Rule) concerns(u *question) bool {
 		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent &&
 			t.Server == "" && t.Name() == invokeAgent
 	})
+}
+
+// holds reports whether a rule holds in this mode, and for whoever calls.
+func (w When) holds(u *question) bool {
+	return (w.Modes == nil || slices.Contains(w.Modes, u.mode)) &&
+		(w.Interactive == nil || *w.Interactive == u.interactive) && (w.Agent == "" || w.Agent == u.Agent)
 }
 
 // invokeAgent is the tool that calls agents.
@@ -229,8 +234,8 @@ func (r *Rule) names(word string, t engine.Tool) bool {
 }
 
 // covers reports whether c is a command that a rule allows: it begins with
-// those words, in exactly this spelling, and sets nothing.
-func (r *Rule) covers(c engine.Command) bool {
+// the rule's words, in exactly this spelling, and sets nothing.
+func (cs *Commands) covers(c engine.Command) bool {
 	if len(c.Argv) == 0 || len(c.Env) > 0 {
 		return false
 	}
@@ -239,11 +244,11 @@ func (r *Rule) covers(c engine.Command) bool {
 			return false
 		}
 	}
-	if r.Command != nil {
-		return r.exact.MatchString(engine.Quote(c.Argv))
+	if cs.Pattern != nil {
+		return cs.exact.MatchString(engine.Quote(c.Argv))
 	}
 	words := c.Words()
-	return slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
+	return slices.ContainsFunc(cs.Prefixes, func(prefix []string) bool {
 		return len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix)
 	})
 }
@@ -252,12 +257,12 @@ func (r *Rule) covers(c engine.Command) bool {
 // by the name of its program in any spelling, with options in between, and as
 // what a runner runs, after an installation that may bring it along. What that is
 // told is judged as its own, but is not to outdo a rule that denies.
-func (r *Rule) catches(c engine.Command) bool {
-	if r.catchesProgram(c) {
+func (cs *Commands) catches(c engine.Command) bool {
+	if cs.catchesProgram(c) {
 		return true
 	}
 	for i := range c.Argv {
-		if c.Facts.Runner && i > 0 && c.Argv[i].Known && r.catchesProgram(engine.Command{Argv: c.Argv[i:]}) {
+		if c.Facts.Runner && i > 0 && c.Argv[i].Known && cs.catchesProgram(engine.Command{Argv: c.Argv[i:]}) {
 			return true
 		}
 	}
@@ -266,20 +271,20 @@ func (r *Rule) catches(c engine.Command) bool {
 
 // catchesProgram is catches for the program that c itself is. What GNU calls rm is grm
 // where another rm is there before it.
-func (r *Rule) catchesProgram(c engine.Command) bool {
+func (cs *Commands) catchesProgram(c engine.Command) bool {
 	if len(c.Argv) == 0 {
 		return false
 	}
 	name, known := c.Program()
 	name = fold(name)
-	if r.Command != nil {
+	if cs.Pattern != nil {
 		as := func(name string) bool {
-			return r.Command.MatchString(engine.Quote(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
+			return cs.Pattern.MatchString(engine.Quote(append([]engine.Word{{Text: name, Known: known}}, c.Argv[1:]...)))
 		}
-		return r.Command.MatchString(engine.Quote(c.Argv)) || r.Command.MatchString(c.String()) ||
+		return cs.Pattern.MatchString(engine.Quote(c.Argv)) || cs.Pattern.MatchString(c.String()) ||
 			as(name) || as(strings.TrimPrefix(name, "g"))
 	}
-	return known && slices.ContainsFunc(r.Prefixes, func(prefix []string) bool {
+	return known && slices.ContainsFunc(cs.Prefixes, func(prefix []string) bool {
 		first := fold(base(prefix[0]))
 		return (first == name || "g"+first == name) && follow(prefix[1:], c.Argv[1:])
 	})

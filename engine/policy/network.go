@@ -6,13 +6,13 @@ import "gemline/engine"
 // names, or none unasked.
 func Network(never string, asked bool) (rules []Rule) {
 	if never != "" {
-		rules = append(rules, Rule{Tier: User, File: "the command line", text: never,
+		rules = append(rules, Rule{Tier: User, Origin: Origin{File: "the command line", text: never},
 			Tools: []string{Shell}, Network: true, Verdict: engine.Deny, Priority: 999,
 			Message: "This run gives no command the network."})
 	}
 	if asked {
-		rules = append(rules, Rule{Tier: User, File: "the settings",
-			text: "tools.sandboxNetworkAccess = false", Tools: []string{Shell}, Network: true, Verdict: engine.Ask, Priority: 0})
+		rules = append(rules, Rule{Tier: User, Origin: Origin{File: "the settings",
+			text: "tools.sandboxNetworkAccess = false"}, Tools: []string{Shell}, Network: true, Verdict: engine.Ask, Priority: 0})
 	}
 	return rules
 }

@@ -159,7 +159,7 @@ func (f *file) rule(name string, i int, table map[string]any) {
 		f.warn(name, i, note.key, note.message)
 	}
 	for _, rule := range rules {
-		rule.Tier, rule.File, rule.Line = f.tier, f.path, f.places.find(name, i, "").line
+		rule.Tier, rule.Origin.File, rule.Origin.Line = f.tier, f.path, f.places.find(name, i, "").line
 		f.add(rule)
 	}
 }

@@ -45,7 +45,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 		}
 	},
 	"mcpName":  func(r *reader, key string, rule *Rule) { rule.Server = r.text(key) },
-	"subagent": func(r *reader, key string, rule *Rule) { rule.Agent = r.text(key) },
+	"subagent": func(r *reader, key string, rule *Rule) { rule.When.Agent = r.text(key) },
 	"commandPrefix": func(r *reader, key string, rule *Rule) {
 		for _, text := range r.texts(key) {
 			text = unquoted(text)
@@ -58,38 +58,38 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 			if problem != "" {
 				r.fail(key, "%s %s", quoted(text), problem)
 			}
-			rule.Prefixes = append(rule.Prefixes, words)
+			rule.Commands.Prefixes = append(rule.Commands.Prefixes, words)
 		}
 	},
 	"commandRegex": func(r *reader, key string, rule *Rule) {
-		rule.Command, rule.exact = r.pattern(key, `^(?:`, `)`), r.pattern(key, `^(?:`, `)(?: |$)`)
+		rule.Commands.Pattern, rule.Commands.exact = r.pattern(key, `^(?:`, `)`), r.pattern(key, `^(?:`, `)(?: |$)`)
 	},
-	"commandLine": func(r *reader, key string, rule *Rule) { rule.CommandLine = r.text(key) },
+	"commandLine": func(r *reader, key string, rule *Rule) { rule.Commands.Line = r.text(key) },
 	"target":      func(r *reader, key string, rule *Rule) { rule.Target = r.text(key) },
 	"directory": func(r *reader, key string, rule *Rule) {
-		if rule.Dir = r.text(key); !filepath.IsAbs(rule.Dir) {
+		if rule.Commands.Dir = r.text(key); !filepath.IsAbs(rule.Commands.Dir) {
 			r.fail(key, "%s must be an absolute path", key)
 		}
 	},
 	"commandSafe": func(r *reader, key string, rule *Rule) {
-		if rule.Safe = r.boolean(key); !rule.Safe {
+		if rule.Commands.Safe = r.boolean(key); !rule.Commands.Safe {
 			r.fail(key, "%s can only be true", key)
 		}
 	},
 	"commandUndoable": func(r *reader, key string, rule *Rule) {
-		if rule.Revertible = r.boolean(key); !rule.Revertible {
+		if rule.Commands.Revertible = r.boolean(key); !rule.Commands.Revertible {
 			r.fail(key, "%s can only be true", key)
 		}
 	},
 	"argsPattern":     func(r *reader, key string, rule *Rule) { rule.Args = r.pattern(key, "", "") },
 	"decision":        func(r *reader, key string, rule *Rule) { rule.Verdict = oneOf(r, key, r.text(key), verdicts) },
 	"priority":        func(r *reader, key string, rule *Rule) { rule.Priority = r.number(key) },
-	"interactive":     func(r *reader, key string, rule *Rule) { on := r.boolean(key); rule.Interactive = &on },
+	"interactive":     func(r *reader, key string, rule *Rule) { on := r.boolean(key); rule.When.Interactive = &on },
 	"network":         func(r *reader, key string, rule *Rule) { rule.Network = r.boolean(key) },
 	"toolAnnotations": func(r *reader, key string, rule *Rule) { rule.Annotations = r.annotations(key) },
 	"modes": func(r *reader, key string, rule *Rule) {
 		for _, word := range r.texts(key) {
-			rule.Modes = append(rule.Modes, oneOf(r, key, word, modeWords))
+			rule.When.Modes = append(rule.When.Modes, oneOf(r, key, word, modeWords))
 		}
 	},
 	"denyMessage":       func(r *reader, key string, rule *Rule) { rule.Message = r.text(key) },
@@ -124,13 +124,13 @@ func (r *reader) rule() (rule Rule) {
 		} else if star {
 			r.note("toolName", known+"; the rule is about every name that is like it", quoted(name))
 		}
-		if rule.Safe && !sameTool(name, Shell) {
+		if rule.Commands.Safe && !sameTool(name, Shell) {
 			r.fail("toolName", "commandSafe is about %s, not about %s", Shell, quoted(name))
 		}
-		if rule.Revertible && !sameTool(name, Shell) {
+		if rule.Commands.Revertible && !sameTool(name, Shell) {
 			r.fail("toolName", "commandUndoable is about %s, not about %s", Shell, quoted(name))
 		}
-		if rule.Prefixes != nil || rule.Command != nil {
+		if rule.Commands.Prefixes != nil || rule.Commands.Pattern != nil {
 			if !sameTool(name, Shell) {
 				r.fail("toolName", "commandPrefix and commandRegex are about %s, not about %s", Shell, quoted(name))
 			}

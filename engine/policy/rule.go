@@ -45,25 +45,17 @@ const saved = 950
 
 // A Rule is a verdict on the calls that it matches. The zero Rule matches none.
 type Rule struct {
-	Tier Tier
-	File string // where it stands, as people name it
-	Line int    // 0 if that is no file
+	Tier   Tier
+	Origin Origin
 
 	Tools       []string      // names and patterns
 	Kinds       []engine.Kind // nil for all
 	Server      string        // of MCP, * for any, empty if it does not matter
-	Agent       string
-	Prefixes    [][]string     // words that a command begins with; nil for all commands
-	Command     *regexp.Regexp // what a command begins with; nil for all
-	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
-	CommandLine string         // a whole command line, in a rule that allows; empty for all
-	Dir         string         // where CommandLine runs; empty if that does not matter
-	Target      string         // the call's target in the tool's words, in a rule that allows; empty for all
-	Safe        bool           // only commands that are safe, and confined
-	Revertible  bool           // only commands whose changes can be undone
 	Annotations map[string]any
-	Modes       []Mode // nil for all
-	Interactive *bool  // nil for both
+	Commands    Commands
+	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
+	Target      string         // the call's target in the tool's words, in a rule that allows; empty for all
+	When        When
 
 	// Network says that a rule that allows also covers calls that ask for the network, and
 	// that any other rule covers only these calls.
@@ -73,19 +65,43 @@ type Rule struct {
 	Priority int    // 0 to 999, the strongest last
 	Message  string // for the model, when the rule denies
 
-	exact  *regexp.Regexp // Command up to the end of a word
-	except []Rule         // exceptions: a rule that denies matches no call that they match
-	text   string         // the rule as written, if not in a file of rules
+	except []Rule // exceptions: a rule that denies matches no call that they match
+}
+
+// An Origin is the place where a rule stands.
+type Origin struct {
+	File string // as people name it
+	Line int    // 0 if that is no file
+	text string // the rule as written, if not in a file of rules
+}
+
+// Commands are the commands that a rule is about. The zero Commands are all.
+type Commands struct {
+	Prefixes   [][]string     // words that a command begins with; nil for all commands
+	Pattern    *regexp.Regexp // what a command begins with; nil for all
+	exact      *regexp.Regexp // Pattern up to the end of a word
+	Line       string         // a whole command line, in a rule that allows; empty for all
+	Dir        string         // where Line runs; empty if that does not matter
+	Safe       bool           // only commands that are safe, and confined
+	Revertible bool           // only commands whose changes can be undone
+}
+
+// When says when a rule holds, and for whom. The zero When is always.
+type When struct {
+	Modes       []Mode // nil for all
+	Interactive *bool  // nil for both
+	Agent       string // that calls the tool; empty for all
 }
 
 // Where names the rule by its place.
 func (r *Rule) Where() string {
-	at := r.File
-	if r.Line > 0 {
-		at = fmt.Sprintf("%s:%d", at, r.Line)
+	o := r.Origin
+	at := o.File
+	if o.Line > 0 {
+		at = fmt.Sprintf("%s:%d", at, o.Line)
 	}
-	if r.text != "" {
-		at += ", " + r.text
+	if o.text != "" {
+		at += ", " + o.text
 	}
 	return at
 }
@@ -97,8 +113,9 @@ func (r Rule) Learned() bool {
 
 // bounded reports whether the rule is about some calls of a tool only.
 func (r *Rule) bounded() bool {
-	return r.Prefixes != nil || r.Command != nil || r.Args != nil || r.CommandLine != "" ||
-		r.Target != "" || r.Safe || r.Revertible || r.except != nil || r.Network
+	c := &r.Commands
+	return c.Prefixes != nil || c.Pattern != nil || c.Line != "" || c.Safe || c.Revertible ||
+		r.Args != nil || r.Target != "" || r.except != nil || r.Network
 }
 
 // coversRights reports whether the rule covers calls that ask for the rights x. A rule that
@@ -227,41 +244,42 @@ func (r *Rule) About() string {
 			parts = append(parts, name+" "+strings.Join(list, ", "))
 		}
 	}
+	c, w := r.Commands, r.When
 	var prefixes []string
-	for _, p := range r.Prefixes {
+	for _, p := range c.Prefixes {
 		prefixes = append(prefixes, quotedWords(p))
 	}
 	add("commands", prefixes...)
-	if r.Command != nil {
-		add("commands like", strings.TrimSuffix(strings.TrimPrefix(r.Command.String(), "^(?:"), ")"))
+	if c.Pattern != nil {
+		add("commands like", strings.TrimSuffix(strings.TrimPrefix(c.Pattern.String(), "^(?:"), ")"))
 	}
 	if r.Args != nil {
 		add("arguments like", r.Args.String())
 	}
-	if r.CommandLine != "" {
-		add("the command line", quoted(r.CommandLine))
-		add("in", r.Dir)
+	if c.Line != "" {
+		add("the command line", quoted(c.Line))
+		add("in", c.Dir)
 	}
 	add("of", r.Target)
-	if r.Safe {
+	if c.Safe {
 		add("commands", "that only look")
 	}
-	if r.Revertible {
+	if c.Revertible {
 		add("commands", "that can be taken back")
 	}
 	var kinds, modes []string
 	for _, k := range r.Kinds {
 		kinds = append(kinds, k.String())
 	}
-	for _, m := range r.Modes {
+	for _, m := range w.Modes {
 		modes = append(modes, string(m))
 	}
 	add("of kind", kinds...)
 	add("of server", r.Server)
-	add("called by", r.Agent)
+	add("called by", w.Agent)
 	add("in mode", modes...)
-	if r.Interactive != nil {
-		add(map[bool]string{true: "with", false: "without"}[*r.Interactive], "a user")
+	if w.Interactive != nil {
+		add(map[bool]string{true: "with", false: "without"}[*w.Interactive], "a user")
 	}
 	if r.Network {
 		add("with", "the network")

@@ -301,7 +301,7 @@ func TestKeys(t *testing.T) {
 		t.Error(rules, err)
 	}
 	inline := "rule = [{toolName = \"glob\", decision = \"deny\", priority = 1}, {toolName = \"ls\", decision = \"deny\", priority = 1}]"
-	if rules, _, err := policy.Parse("p.toml", policy.User, []byte(inline)); err != nil || len(rules) != 2 || rules[1].Line != 1 {
+	if rules, _, err := policy.Parse("p.toml", policy.User, []byte(inline)); err != nil || len(rules) != 2 || rules[1].Origin.Line != 1 {
 		t.Error(rules, err)
 	}
 }
@@ -336,7 +336,7 @@ func TestReasons(t *testing.T) {
 		t.Error(e.Reason)
 	}
 	e = policy.New(policy.Default, parse(t, policy.User, allowGit)...).Explain(shell(engine.Readable, "sudo git | sudo: git log"))
-	if len(e.Commands) != 2 || e.Commands[1].Inside != "sudo" || e.Commands[1].Command != "git log" || e.Commands[1].Rule.Line != 2 || e.Why != "only plain commands run unasked, and this one is not plain" || e.Class != "readable" {
+	if len(e.Commands) != 2 || e.Commands[1].Inside != "sudo" || e.Commands[1].Command != "git log" || e.Commands[1].Rule.Origin.Line != 2 || e.Why != "only plain commands run unasked, and this one is not plain" || e.Class != "readable" {
 		t.Errorf("%+v", e)
 	}
 }
