@@ -189,9 +189,11 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 		switch {
 		case len(lists[i]) > 0:
 			all = append(all, lists[i]...)
+		case err == nil:
+			out.Notify(names[i] + ": the server has no models")
 		case len(names) == 1:
 			return nil, err
-		case err != nil:
+		default:
 			out.Notify(names[i] + ": " + err.Error())
 		}
 	}

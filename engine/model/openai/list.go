@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"gemline/engine/model"
@@ -10,23 +11,64 @@ import (
 
 // A listed is a model as servers list it, in the words of one or the other.
 type listed struct {
-	ID, Name string
-	Type     string // of LM Studio
+	ID, Name looseText
+	Type     looseText // of LM Studio
 	Meta     struct {
-		Trained int `json:"n_ctx_train"`
+		Trained looseCount `json:"n_ctx_train"`
 	} // of llama.cpp
 
 	// Tokens of the context: as it is loaded, and as it may be loaded at most.
-	Loaded  int `json:"loaded_context_length"` // of LM Studio
-	MaxLen  int `json:"max_model_len"`         // of vLLM
-	Length  int `json:"context_length"`        // of OpenRouter
-	Window  int `json:"context_window"`        // of Groq
-	Longest int `json:"max_context_length"`    // of LM Studio and Mistral
+	Loaded  looseCount `json:"loaded_context_length"` // of LM Studio
+	MaxLen  looseCount `json:"max_model_len"`         // of vLLM
+	Length  looseCount `json:"context_length"`        // of OpenRouter
+	Window  looseCount `json:"context_window"`        // of Groq
+	Longest looseCount `json:"max_context_length"`    // of LM Studio and Mistral
 
+	Capabilities capabilities
 	Parameters   []string `json:"supported_parameters"` // of OpenRouter
 	Architecture struct {
 		Input []string `json:"input_modalities"`
 	}
+}
+
+// The capabilities of a model are the names that LM Studio lists, or those that are true in
+// Mistral's object; nil if there is neither.
+type capabilities map[string]bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *capabilities) UnmarshalJSON(b []byte) error {
+	var names []string
+	switch {
+	case json.Unmarshal(b, &names) == nil && names != nil:
+		*c = capabilities{}
+		for _, name := range names {
+			(*c)[name] = true
+		}
+	case b[0] == '{':
+		var all map[string]any
+		if err := json.Unmarshal(b, &all); err != nil {
+			return err
+		}
+		*c = capabilities{}
+		for name, v := range all {
+			(*c)[name] = v == true
+		}
+	}
+	return nil
+}
+
+// A list has models in an object or, of some servers, by itself.
+type list []listed
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *list) UnmarshalJSON(b []byte) error {
+	if b[0] == '[' {
+		return json.Unmarshal(b, (*[]listed)(l))
+	}
+	var in struct{ Data []listed }
+	err := json.Unmarshal(b, &in)
+	*l = in.Data
+	return err
 }
 
 // List returns the models of the server, each with the server's facts about it.
@@ -35,13 +77,13 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 	if g.provider.List == "lmstudio" {
 		path = "../api/v0/models" // which says more
 	}
-	var said struct{ Data []listed }
+	var said list
 	if err := g.client.Get(ctx, path, &said); err != nil {
 		return nil, err
 	}
 	var props struct {
 		Settings struct {
-			Context int `json:"n_ctx"`
+			Context looseCount `json:"n_ctx"`
 		} `json:"default_generation_settings"`
 	}
 	if g.provider.List == "llamacpp" {
@@ -49,19 +91,20 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 			return nil, err
 		}
 	}
-	for _, m := range said.Data {
-		if m.Type == "embeddings" {
+	for _, m := range said {
+		can := m.Capabilities
+		if talks, known := can["completion_chat"]; m.Type == "embeddings" || known && !talks {
 			continue
 		}
-		l := model.Listed{Name: m.ID, Title: m.Name,
-			Input: cmp.Or(props.Settings.Context, m.Loaded, m.MaxLen, m.Length, m.Window, m.Longest, m.Meta.Trained)}
-		if m.Parameters != nil {
+		l := model.Listed{Name: string(m.ID), Title: string(m.Name),
+			Input: int(cmp.Or(props.Settings.Context, m.Loaded, m.MaxLen, m.Length, m.Window, m.Longest, m.Meta.Trained))}
+		if m.Parameters != nil || can != nil {
 			l.Takes = []string{}
 		}
-		if slices.Contains(m.Parameters, "tools") {
+		if slices.Contains(m.Parameters, "tools") || can["tool_use"] || can["function_calling"] {
 			l.Takes = append(l.Takes, model.Tools)
 		}
-		if slices.Contains(m.Architecture.Input, "image") || m.Type == "vlm" {
+		if slices.Contains(m.Architecture.Input, "image") || m.Type == "vlm" || can["vision"] {
 			l.Takes = append(l.Takes, model.Images)
 		}
 		all = append(all, l)

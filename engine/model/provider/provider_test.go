@@ -25,6 +25,12 @@ func TestList(t *testing.T) {
 		{"openrouter", map[string]string{"/v1/models": `{"data":[{"id":"a/b","name":"A: B","context_length":200000,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools"]},
 			{"id":"c/d","context_length":4096,"supported_parameters":[]}]}`},
 			[]model.Listed{{Name: "a/b", Title: "A: B", Input: 200000, Takes: []string{"tools", "images"}}, {Name: "c/d", Input: 4096, Takes: []string{}}}},
+		{"xai", map[string]string{"/v1/models": `[{"id":"t","context_length":"4096"},{"id":7,"context_length":8192.0,"meta":null,"capabilities":null}]`}, // as Together lists its models
+			[]model.Listed{{Name: "t", Input: 4096}, {Name: "7", Input: 8192}}},
+		{"mistral", map[string]string{"/v1/models": `{"data":[{"id":"m","name":"m","max_context_length":131072,"capabilities":{"completion_chat":true,"function_calling":true,"vision":false}},{"id":"e","capabilities":{"completion_chat":false}}]}`},
+			[]model.Listed{{Name: "m", Title: "m", Input: 131072, Takes: []string{"tools"}}}},
+		{"lmstudio", map[string]string{"/api/v0/models": `{"data":[{"id":"q","type":"llm","max_context_length":32768,"capabilities":["tool_use"]},{"id":"p","type":"vlm","capabilities":[]}]}`},
+			[]model.Listed{{Name: "q", Input: 32768, Takes: []string{"tools"}}, {Name: "p", Takes: []string{"images"}}}},
 		{"groq", map[string]string{"/v1/models": `{"data":[{"id":"x","context_window":131072}]}`}, []model.Listed{{Name: "x", Input: 131072}}},
 		{"llamacpp", map[string]string{"/v1/models": `{"data":[{"id":"g.gguf","meta":{"n_ctx_train":131072}}]}`, "/props": `{"default_generation_settings":{"n_ctx":8192}}`},
 			[]model.Listed{{Name: "g.gguf", Input: 8192}}},
