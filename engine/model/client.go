@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -37,6 +38,7 @@ type Client struct {
 // A dialect is what servers of one protocol have differently from others.
 type dialect struct {
 	address string                             // what the user sets to say where the server is
+	path    bool                               // so that the path of requests may be wrong
 	pay     func(x *exchange) (buffers, error) // finds what pays for x, and returns its body
 	forget  func(x *exchange) bool             // forgets what the server refused to be paid by; false if there is no other
 	header  func(h http.Header, x *exchange)
@@ -118,7 +120,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 	var c *Client
 	tokens := newTokenSource(func(ctx context.Context, x *exchange) (credential, error) { return c.findKey(ctx, v) })
 	c, err = newClient(o, base, dialect{
-		address: v.Address,
+		address: v.Address, path: true,
 		pay: func(x *exchange) (body buffers, err error) {
 			x.credential, err = tokens.take(x.ctx, x)
 			return x.body, err
@@ -167,9 +169,33 @@ func (v Vendor) advise(e *Error) {
 		e.Advice = v.Advice
 	case e.Kind == NotFound && v.Missing != "":
 		e.Advice = v.Missing
+	case e.Kind == BadRequest && refusedParameter(e.Message) != "":
+		e.Advice = fmt.Sprintf("if the server does not take it, put %q into providers.%s.lacks", refusedParameter(e.Message), v.Name)
 	case e.Kind == Config && strings.HasPrefix(e.Advice, "set GOOGLE_GEMINI_BASE_URL"):
 		e.Advice = "set " + v.Address + " to where the API really is"
 	}
+}
+
+// nowhere reports whether e says that a server has no such path, in the words of many, and not
+// that it has no such model.
+func nowhere(e *Error) bool {
+	return e.Kind == NotFound && hasAny(e.Message, "page not found", "file not found", ": not found (", "with a web page",
+		"unknown request url", "invalid url", "resource not found (", "the server answered 404") ||
+		hasAny(e.Message, "unexpected endpoint or method") // of LM Studio, with 200
+}
+
+// parameters are what a server may lack, by the name in a request.
+var parameters = [][2]string{{"stream_options", StreamOptions}, {"max_completion_tokens", MaxCompletionTokens}, {"reasoning_effort", Effort}, {"output_config", Effort},
+	{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}}
+
+// refusedParameter returns what a server lacks that names a parameter of a request in an error.
+func refusedParameter(message string) string {
+	for _, p := range parameters {
+		if strings.Contains(message, p[0]) {
+			return p[1]
+		}
+	}
+	return ""
 }
 
 // An Answer is what a server says to a request of a [Client].

@@ -36,6 +36,10 @@ func (c *Client) explain(x *exchange, err error) error {
 	case errors.As(err, &said):
 		e = said.classify(x.model)
 		c.dialect.advise(e)
+		if c.dialect.path && nowhere(e) {
+			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address
+			e.Message = "there is nothing at " + publicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")
+		}
 	case errors.As(err, &broken):
 		beginning := c.redact.Text(string(broken.data[:min(len(broken.data),
 			logged)])) // of which no half of a secret is shown

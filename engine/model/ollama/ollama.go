@@ -75,6 +75,9 @@ type About struct {
 func New(p model.Provider, o model.Options) (*Generator, error) {
 	v := p.Vendor(nil)
 	v.Missing = "ollama list names the models that are there, and ollama pull fetches others"
+	if p.KeyVariable == "" {
+		v.Advice = "ollama signin signs this machine in to the models that end with cloud"
+	}
 	c, err := model.NewClient(o, v)
 	return &Generator{client: c, provider: p, known: map[string]*About{}}, err
 }

@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -214,6 +215,17 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("heard %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestSignIn says what opens the models that the server passes on.
+func TestSignIn(t *testing.T) {
+	g, _ := dial(t, "", et.Reply{Wire: &et.Wire{Status: 401, Body: `{"error":"unauthorized","signin_url":"https://ollama.com/connect?key=x"}`}})
+	for _, err := range g.Generate(t.Context(), &engine.Request{Model: "m-cloud", Contents: genai.Text("hi")}) {
+		var e *model.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Hint(), "ollama signin") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
