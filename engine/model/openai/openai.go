@@ -86,7 +86,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 				return err
 			}
 			err = g.ask(ctx, req, r, emit)
-			what := protocol.Refused(err, r.sent)
+			what := protocol.Refused(err, r.unsent.refusable)
 			if what == "" {
 				return err
 			}
@@ -115,7 +115,7 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 		return err
 	}
 	return g.client.Ask(ctx, req, http.MethodPost, "chat/completions", body, func(a *model.Answer) error {
-		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, r.tools, emit), from: a, thoughts: g.provider.Thoughts}
+		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, r.unsent.tools, emit), from: a, thoughts: g.provider.Thoughts}
 		done, err := a.Stream(s.event)
 		if err != nil {
 			return err

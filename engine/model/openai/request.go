@@ -36,8 +36,13 @@ type request struct {
 	Stop                []string            `json:"stop,omitempty"`
 	ReasoningEffort     string              `json:"reasoning_effort,omitempty"`
 
-	tools []protocol.Tool // that may be called as text
-	sent  []string        // what the model may refuse
+	unsent unsent
+}
+
+// An unsent is what the generator remembers of a request.
+type unsent struct {
+	tools     []protocol.Tool // that may be called as text
+	refusable []string        // what the model may refuse to take
 }
 
 type streamOptions struct {
@@ -137,7 +142,7 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 	if none || len(tools) == 0 {
 		return nil
 	}
-	r.Tools, r.sent = protocol.Functions(tools), append(r.sent, model.Tools)
+	r.Tools, r.unsent.refusable = protocol.Functions(tools), append(r.unsent.refusable, model.Tools)
 	switch how, names := protocol.Choice(c); {
 	case how == "any" && len(names) == 1:
 		r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": names[0]}}
@@ -147,7 +152,7 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 		r.ToolChoice = "none"
 		return nil
 	}
-	r.tools = tools
+	r.unsent.tools = tools
 	return nil
 }
 
@@ -163,7 +168,7 @@ func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bar
 		r.ResponseFormat = map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": "answer", "schema": schema}}
 	}
-	r.tools = nil
+	r.unsent.tools = nil
 	return nil
 }
 
@@ -218,7 +223,7 @@ func (g *Generator) user(r *request, said *genai.Content, lacks func(string) boo
 		if p.Text != "" || p.InlineData != nil || p.FileData != nil {
 			made := asPart(p, lacks)
 			if kind := kinds[made.Type]; kind != "" {
-				files, r.sent = true, append(r.sent, kind)
+				files, r.unsent.refusable = true, append(r.unsent.refusable, kind)
 			}
 			parts = append(parts, made)
 		}
