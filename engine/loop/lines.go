@@ -23,8 +23,8 @@ type lines struct {
 	code   string // the fence that opened the code, "" outside of code
 }
 
-// add takes in a character. It returns the characters that count now, and whether the text
-// before them does not count any more.
+// add takes in a character. It returns the characters that count now, which are good until
+// the next call, and whether the text before them does not count any more.
 func (l *lines) add(r rune) (fresh bool, ripe []rune) {
 	l.lead = append(l.lead, r)
 	ends := r == '\n'
@@ -37,7 +37,7 @@ func (l *lines) add(r rune) (fresh bool, ripe []rune) {
 	if !l.skip {
 		ripe = l.lead
 	}
-	l.lead, l.inside = nil, !ends
+	l.lead, l.inside = l.lead[:0], !ends
 	return fresh, ripe
 }
 
