@@ -33,7 +33,6 @@ var large = map[string]string{
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
 	"gemline/engine/journal.File":          "",
 	"gemline/engine/model/preset.Table":    "",
-	"gemline/engine/telemetry.pipeline":    "",
 	"gemline/settings.Key":                 "",
 	"gemline/settings.Server":              "",
 	"gemline/settings.Settings":            "a field for each setting",

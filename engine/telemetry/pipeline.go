@@ -36,17 +36,22 @@ type pipeline struct {
 	ctx      context.Context // of exports
 	cancel   context.CancelCauseFunc
 
-	mu      sync.Mutex
-	queue   []item
-	bytes   int
-	due     bool // the metrics are wanted at once
-	dropped int
+	backlog backlog
 
 	telling sync.Once // of the first thing that went wrong
 
 	// Touched by the goroutine only.
 	failing  bool
 	measured time.Time
+}
+
+// A backlog is what waits to be carried on. It is safe for concurrent use.
+type backlog struct {
+	mu      sync.Mutex
+	queue   []item
+	bytes   int
+	due     bool // the metrics are wanted at once
+	dropped int
 }
 
 // An item is one record, and whose it is.
@@ -68,25 +73,38 @@ func startPipeline(p *Provider, t Target) *pipeline {
 
 // put has a record carried on, if there is room.
 func (l *pipeline) put(i item, size int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue) >= maxItems || l.bytes+size > maxBytes {
-		l.dropped++
-		return
-	}
-	i.size = size
-	l.queue = append(l.queue, i)
-	l.bytes += size
-	if len(l.queue) > maxItems/4 || l.bytes > maxBytes/8 {
+	if i.size = size; l.backlog.add(i) {
 		l.rouse()
 	}
 }
 
+// add adds a record, if there is room, and reports whether much waits.
+func (b *backlog) add(i item) (much bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) >= maxItems || b.bytes+i.size > maxBytes {
+		b.dropped++
+		return false
+	}
+	b.queue = append(b.queue, i)
+	b.bytes += i.size
+	return len(b.queue) > maxItems/4 || b.bytes > maxBytes/8
+}
+
+// take returns what waits, and leaves nothing.
+func (b *backlog) take() (queue []item, due bool, dropped int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	queue, due, dropped = b.queue, b.due, b.dropped
+	b.queue, b.bytes, b.due, b.dropped = nil, 0, false, 0
+	return queue, due, dropped
+}
+
 // measure has the metrics carried on at once.
 func (l *pipeline) measure() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.due = true
+	l.backlog.mu.Lock()
+	l.backlog.due = true
+	l.backlog.mu.Unlock()
 	l.rouse()
 }
 
@@ -139,11 +157,8 @@ func (l *pipeline) close() {
 
 // flush carries on what waits, and the metrics if it is time for them.
 func (l *pipeline) flush(last bool) {
-	l.mu.Lock()
-	queue, due, dropped := l.queue, l.due || last, l.dropped
-	l.queue, l.bytes, l.due, l.dropped = nil, 0, false, 0
-	l.mu.Unlock()
-	if now := time.Now(); !l.Only && (due || now.Sub(l.measured) >= metricsInterval) {
+	queue, due, dropped := l.backlog.take()
+	if now := time.Now(); !l.Only && (due || last || now.Sub(l.measured) >= metricsInterval) {
 		l.measured = now
 		for _, r := range l.provider.recorders() {
 			queue = append(queue, item{of: r, metrics: r.metrics()})
