@@ -80,8 +80,9 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	var lines []string
 	for _, x := range list {
 		b := broughtBy(x)
+		c := x.Contents
 		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install,
-			append([]string{}, x.ContextFiles...), x.Servers, x.ExcludeTools, x.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
+			append([]string{}, c.ContextFiles...), c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
 		all = append(all, one)
 		lines = append(lines, one.lines()...)
 	}

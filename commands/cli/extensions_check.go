@@ -72,7 +72,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		named = list
 	}
 	for _, name := range named {
-		if s, ok := name.(string); ok && !slices.ContainsFunc(x.ContextFiles,
+		if s, ok := name.(string); ok && !slices.ContainsFunc(x.Contents.ContextFiles,
 			func(f string) bool { return f == filepath.Join(x.Dir, filepath.FromSlash(x.Fill(s))) }) {
 			problem("the context file %s is not there", s)
 		}
@@ -81,7 +81,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		problem("a setting has no name, or an envVar that is none")
 	}
 	none := func(name string) (string, bool) { return "${" + name + "}", true }
-	for _, s := range settings.ServersIn(x.Servers, none) {
+	for _, s := range settings.ServersIn(x.Contents.Servers, none) {
 		switch {
 		case s.Err != nil:
 			problem("the MCP server %s: %v", s.Name, s.Err)
@@ -89,7 +89,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 			problem("the MCP server %s has neither a command nor an address", s.Name)
 		}
 	}
-	if _, err := os.Stat(x.HooksFile()); err == nil && x.Hooks == nil {
+	if _, err := os.Stat(x.HooksFile()); err == nil && x.Contents.Hooks == nil {
 		problem("%s holds no hooks that can be read", x.HooksFile())
 	}
 	problems = append(problems, broughtBy(x).wrong...)

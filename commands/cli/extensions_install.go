@@ -371,19 +371,20 @@ func consentText(x extension.Extension) (lines []string) {
 			add("  * %s (%s): %s", s.Name, where, b)
 		}
 	}
-	servers("This extension", x.Servers)
-	if len(x.Hooks) > 0 {
+	c := x.Contents
+	servers("This extension", c.Servers)
+	if len(c.Hooks) > 0 {
 		add("This extension contains Hooks which can automatically execute commands:")
-		for _, event := range slices.Sorted(maps.Keys(x.Hooks)) {
-			b, _ := text.JSON(x.Hooks[event], "")
+		for _, event := range slices.Sorted(maps.Keys(c.Hooks)) {
+			b, _ := text.JSON(c.Hooks[event], "")
 			add("  * %s: %s", event, b)
 		}
 	}
-	for _, f := range x.ContextFiles {
+	for _, f := range c.ContextFiles {
 		add("It tells the model what is in %s", f)
 	}
-	if len(x.ExcludeTools) > 0 {
-		add("It excludes the tools %s", strings.Join(x.ExcludeTools, ", "))
+	if len(c.ExcludeTools) > 0 {
+		add("It excludes the tools %s", strings.Join(c.ExcludeTools, ", "))
 	}
 	b := broughtBy(x)
 	for _, part := range []struct {

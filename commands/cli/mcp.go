@@ -112,7 +112,7 @@ func (here *Folder) elsewhere(installed Extensions, name string) string {
 	}
 	list, _ := installed()
 	for _, x := range list {
-		if x.Servers[name] != nil {
+		if x.Contents.Servers[name] != nil {
 			return "the extension " + x.Name + " brings it; gemline mcp disable " + name + " switches it off"
 		}
 	}

@@ -46,8 +46,8 @@ func planDir(p *Project, session string, notify func(string)) string {
 	dir, whose := p.opts.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
 		for _, x := range slices.Backward(p.opts.Active()) {
-			if x.PlanDir != "" {
-				dir, whose = x.PlanDir, "plan.directory of the extension "+x.Name
+			if x.Contents.PlanDir != "" {
+				dir, whose = x.Contents.PlanDir, "plan.directory of the extension "+x.Name
 			}
 		}
 	}

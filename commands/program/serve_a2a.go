@@ -94,7 +94,7 @@ func extensionData(o *project.Options) []map[string]any {
 	list, _ := o.Installed()
 	for _, x := range list {
 		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
-			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.ContextFiles...)})
+			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.Contents.ContextFiles...)})
 	}
 	return all
 }

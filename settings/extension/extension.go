@@ -48,21 +48,23 @@ type Extension struct {
 	Themes     bool      // it brings some, which mean nothing here
 
 	// Active reports whether it is switched on for the working directory.
-	Active bool
+	Active   bool
+	Contents Contents
 
+	// Fill puts values in the place of the variables that its texts may hold.
+	Fill func(string) string
+}
+
+// Contents are what an extension adds, as far as its manifest and its file of hooks say it.
+type Contents struct {
 	// ContextFiles are the absolute paths of its context files for the model.
-	// The paths are in Dir, but may be links.
+	// The paths are in [Extension.Dir], but may be links.
 	ContextFiles []string
 
 	Servers      map[string]any // its MCP servers by name, with [Extension.Variables] as the manifest has them
 	ExcludeTools []string       // tools that are not to run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
-
-	// PlanDir is its directory for plans, in the project.
-	PlanDir string
-
-	// Fill puts values in the place of the variables that its texts may hold.
-	Fill func(string) string
+	PlanDir      string         // its directory for plans, in the project
 }
 
 // Manifest returns the file that says what the extension is.
@@ -248,14 +250,13 @@ func (x Extension) read(cwd string) (Extension, error) {
 	for name, server := range m.Servers {
 		m.Servers[name] = filled(server, separators.Replace)
 	}
-	x.Servers = m.Servers
-	x.ExcludeTools, x.PlanDir = m.ExcludeTools, m.fill(m.Plan.Directory)
+	x.Contents = Contents{Servers: m.Servers, ExcludeTools: m.ExcludeTools, PlanDir: m.fill(m.Plan.Directory)}
 	var bundle struct{ Hooks map[string]any }
 	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
-		x.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)
+		x.Contents.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)
 	}
 	var err error
-	if x.ContextFiles, err = m.contexts(x.Dir); err != nil {
+	if x.Contents.ContextFiles, err = m.contexts(x.Dir); err != nil {
 		return x, fmt.Errorf("%s: %w", path, err)
 	}
 	return x, nil

@@ -48,8 +48,8 @@ func tell(top string, list []Extension) (out []string) {
 		if !x.Active {
 			line += " off"
 		}
-		if len(x.ContextFiles) > 0 {
-			line += ": " + strings.Join(x.ContextFiles, " ")
+		if len(x.Contents.ContextFiles) > 0 {
+			line += ": " + strings.Join(x.Contents.ContextFiles, " ")
 		}
 		out = append(out, filepath.ToSlash(strings.ReplaceAll(line, top, "TOP")))
 	}
@@ -262,7 +262,7 @@ func FuzzManifest(f *testing.F) {
 			t.Errorf("%q: %v and %q", text, list, warnings)
 		}
 		for _, x := range list {
-			for _, path := range x.ContextFiles {
+			for _, path := range x.Contents.ContextFiles {
 				if rel, err := filepath.Rel(x.Dir, path); err != nil || !filepath.IsLocal(rel) {
 					t.Errorf("%q: %s", text, path)
 				}

@@ -48,7 +48,7 @@ func FindHooks(o *Options) *hookSet {
 	})
 	for _, x := range o.Active() {
 		before := len(h.list)
-		add(x.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
+		add(x.Contents.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
 			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(extensionValues(o, x), h.list[i].Env))
 		}

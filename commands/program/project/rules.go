@@ -111,8 +111,8 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 			func(one settings.KeyValues) bool { return one.Scope != settings.Workspace }))
 	}
 	for _, x := range b.opts.Active() {
-		if len(x.ExcludeTools) > 0 {
-			add(policy.Extension, x.Manifest(), policy.Lists{Exclude: x.ExcludeTools})
+		if len(x.Contents.ExcludeTools) > 0 {
+			add(policy.Extension, x.Manifest(), policy.Lists{Exclude: x.Contents.ExcludeTools})
 		}
 	}
 	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })

@@ -69,7 +69,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 		}
 	}
 	for _, x := range o.Active() {
-		for _, s := range settings.ServersIn(x.Servers, nil) {
+		for _, s := range settings.ServersIn(x.Contents.Servers, nil) {
 			s = broughtBy(o, x, s)
 			s.File = x.Manifest()
 			add(s, x.Name)

@@ -101,7 +101,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
 			list, warnings := o.Installed()
 			for _, x := range list {
-				for _, path := range x.ContextFiles {
+				for _, path := range x.Contents.ContextFiles {
 					if x.Active {
 						files = append(files, memory.Extra{Path: path, Within: x.Dir})
 					}
