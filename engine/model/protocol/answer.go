@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -132,9 +131,14 @@ func (a *Answer) release() error {
 // Call takes in a piece of the call at an index; an index below 0 is that of a new call, if
 // it has a name, and else of the last one.
 func (a *Answer) Call(index int, id, name, args string) {
-	i := slices.IndexFunc(a.calls, func(c *call) bool { return index >= 0 && c.index == index })
+	i := len(a.calls) - 1
+	for i >= 0 && (index < 0 || a.calls[i].index != index) {
+		i--
+	}
 	switch {
 	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
+		i = -1
+	case i >= 0 && name != "" && (id == "" || a.calls[i].id == "") && strings.HasPrefix(args, "{") && json.Valid([]byte(a.calls[i].args.String())): // or that gives no ids
 		i = -1
 	case index < 0 && name == "" && len(a.calls) > 0:
 		i = len(a.calls) - 1
