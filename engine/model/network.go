@@ -143,6 +143,8 @@ func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	}
 	u, err := url.Parse(s)
 	switch {
+	case s == "":
+		return nil, bad("is not set")
 	case err != nil: // its text shows the address, which may hold a password
 		return nil, bad("is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":

@@ -143,7 +143,7 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 		case p.Protocol == Ollama:
 			p.BaseURL = ollamaAddress(at)
 		default:
-			p.BaseURL = strings.TrimSuffix(strings.TrimSuffix(at, "/"), p.AddressPath) + p.AddressPath
+			p.BaseURL = pathed(at, p.AddressPath)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
@@ -189,6 +189,8 @@ func (p Provider) check() error {
 		return fmt.Errorf("the protocol %q is none of openai, anthropic and ollama", p.Protocol)
 	case p.BaseURL == "" && p.AddressVariable == "":
 		return fmt.Errorf("the baseUrl is missing")
+	case tooLong(p) != "":
+		return fmt.Errorf("the baseUrl is what stands before %s", tooLong(p))
 	case !slices.Contains([]string{"", ReasoningContent, ReasoningDetails}, p.Thoughts):
 		return fmt.Errorf("thoughts go back in %s or %s, not in %q", ReasoningContent, ReasoningDetails, p.Thoughts)
 	case unknown >= 0:
@@ -202,10 +204,37 @@ func (p Provider) check() error {
 	return nil
 }
 
+// tooLong returns the path of requests if the address of p has some of it already.
+func tooLong(p Provider) string {
+	base := strings.TrimRight(p.BaseURL, "/")
+	path := map[string]string{OpenAI: "/chat/completions", Anthropic: "/v1/messages", Ollama: "/api/chat"}[p.Protocol]
+	first := path[:strings.LastIndexByte(path, '/')]
+	if strings.HasSuffix(base, path) || first != "" && strings.HasSuffix(base, first) {
+		return path
+	}
+	return ""
+}
+
+// pathed returns an address with path, of which the address may have a part already, and more
+// behind it, as the page of a deployment at Azure shows it.
+func pathed(at, path string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return at
+	}
+	first, _, _ := strings.Cut(path[1:], "/")
+	if before, _, has := strings.Cut(u.Path+"/", "/"+first+"/"); has {
+		u.Path, u.RawQuery = before, ""
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	return u.String()
+}
+
 // ollamaAddress returns the address that a value of OLLAMA_HOST stands for, as Ollama's own
 // program reads it: a host, a port or both, with http:// or without. The address that a server
 // listens at on all networks is reached on this machine.
 func ollamaAddress(s string) string {
+	s = strings.Trim(s, `"'`)
 	scheme, rest, ok := strings.Cut(s, "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
 	if !ok {

@@ -113,6 +113,8 @@ func TestCustomProviders(t *testing.T) {
 		"no protocol": map[string]any{"protocol": "soap", "baseUrl": "https://x.example.com"}, "nowhere": map[string]any{"protocol": "openai"},
 		"a/b": map[string]any{"baseUrl": "https://x.example.com"}, "text": "x", "lacking": map[string]any{"baseUrl": "https://x.example.com", "lacks": []any{"wits"}},
 		"header":   map[string]any{"baseUrl": "https://x.example.com", "headers": map[string]any{"X": "a\nb"}},
+		"long":     map[string]any{"baseUrl": "https://x.example.com/v1/chat/completions"},
+		"longer":   map[string]any{"protocol": "anthropic", "baseUrl": "https://x.example.com/v1/"},
 		"thoughts": map[string]any{"baseUrl": "https://x.example.com", "thoughts": "reasoning"},
 	} {
 		all := NewProviders(map[string]any{name: p}, none)
@@ -127,12 +129,22 @@ func TestCustomProviders(t *testing.T) {
 
 func TestOllamaAddress(t *testing.T) {
 	for s, want := range map[string]string{
-		"example.com": "http://example.com:11434", ":99": "http://127.0.0.1:99", "0.0.0.0": "http://127.0.0.1:11434",
+		`"example.com"`: "http://example.com:11434",
+		"example.com":   "http://example.com:11434", ":99": "http://127.0.0.1:99", "0.0.0.0": "http://127.0.0.1:11434",
 		"[::1]:99": "http://[::1]:99", "https://example.com": "https://example.com:443", "http://10.0.0.1": "http://10.0.0.1:80",
 		"https://example.com:8443/ollama": "https://example.com:8443/ollama", "[::]:99": "http://127.0.0.1:99",
 	} {
 		if got := ollamaAddress(s); got != want {
 			t.Errorf("%s is %s, want %s", s, got, want)
+		}
+	}
+}
+
+func TestAzureAddress(t *testing.T) {
+	const want = "https://openai.example.com/openai/v1"
+	for _, s := range []string{"", "/", "/openai", "/openai/v1", "/openai/v1/", "/openai/deployments/m/chat/completions?api-version=2025-01-01-preview"} {
+		if got := pathed("https://openai.example.com"+s, "/openai/v1"); got != want {
+			t.Errorf("%s is %s", s, got)
 		}
 	}
 }
