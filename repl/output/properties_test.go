@@ -265,8 +265,10 @@ func whole(s string) string {
 func unquoted(s string, o Options) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		if rest, quoted := strings.CutPrefix(line, "| "); quoted && ours(rest, o.Words) {
-			line = rest
+		if rest, quoted := strings.CutPrefix(line, "| "); quoted {
+			if is, _ := shown(rest, ' ', o); ours(is, o.Words) {
+				line = rest
+			}
 		}
 		b.WriteString(line)
 	}
