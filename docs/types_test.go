@@ -33,7 +33,6 @@ var large = map[string]string{
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
 	"gemline/engine/journal.File":          "",
 	"gemline/engine/model/preset.Table":    "",
-	"gemline/settings.Key":                 "",
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }

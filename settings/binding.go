@@ -16,14 +16,14 @@ func (s *Settings) StrictError() error {
 		for _, p := range l.Problems {
 			j := slices.IndexFunc(table,
 				func(k Key) bool { // what a project can't set does nothing, however it is said
-					return k.strict && (l.Scope != Workspace || k.project != "never") &&
+					return k.safety.strict && (l.Scope != Workspace || k.safety.project != "never") &&
 						(k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
 				})
 			if !p.unfit || j < 0 {
 				continue
 			}
 			e := &jsonc.Error{Path: l.Path, Message: p.Message}
-			if would := table[j].misread; would != "" {
+			if would := table[j].safety.misread; would != "" {
 				e.Message += "; " + would
 			}
 			e.Line, e.Column = l.doc.Position(l.written(p.path))

@@ -217,11 +217,11 @@ func nearest(path []string, has func(*Key) bool) (facts *Key) {
 // Risk says in what way a key weakens the user's protection when a project sets
 // it, "" if it does not, or can only tighten it.
 func Risk(path []string) string {
-	if k, ok := FindKey(JoinKey(path)); ok && (k.project == "stricter" || strings.HasPrefix(k.project, "only ")) {
+	if k, ok := FindKey(JoinKey(path)); ok && (k.safety.project == "stricter" || strings.HasPrefix(k.safety.project, "only ")) {
 		return ""
 	}
-	if k := nearest(path, func(k *Key) bool { return k.risk != "" }); k != nil {
-		return k.risk
+	if k := nearest(path, func(k *Key) bool { return k.safety.risk != "" }); k != nil {
+		return k.safety.risk
 	}
 	return ""
 }

@@ -169,11 +169,11 @@ func (c *checker) restrictProjectKeys(tree map[string]any) {
 	for _, k := range table {
 		path := strings.Split(k.Name, ".")
 		v, said := at(tree, path)
-		only, isSwitch := strings.CutPrefix(k.project, "only ")
+		only, isSwitch := strings.CutPrefix(k.safety.project, "only ")
 		on, is := v.(bool)
 		switch {
 		case !said:
-		case k.project == "never":
+		case k.safety.project == "never":
 			drop(tree, path)
 			c.wrong(path, k.Name+": a project can't set it")
 		case isSwitch && is && strconv.FormatBool(on) != only:

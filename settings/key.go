@@ -54,11 +54,16 @@ type Key struct {
 	legacy   []legacyName        // its older names
 	near     string              // a common wrong name; may be empty
 	env      []string
-	project  string // the values that a project may set
-	strict   bool   // a value that can't be understood ends the run
-	misread  string // the effect of ignoring a value that can't be understood
 	wants    string // the only boolean that asks for something, if not true
-	risk     string // how it weakens the user's protection
+	safety   safety
+}
+
+// safety says what a value may do to the user's protection.
+type safety struct {
+	project string // the values that a project may set
+	strict  bool   // a value that can't be understood ends the run
+	misread string // the effect of ignoring a value that can't be understood
+	risk    string // how the key weakens the protection
 }
 
 // A legacyName is an older name of a key.

@@ -13,7 +13,7 @@ func (k Key) salvage(v any) (out any, said string, ok bool) {
 	if object, is := v.(map[string]any); is && k.is(isObjects) && len(object) > 0 {
 		return []any{v}, k.mismatch(v).Error() + "; it counts as a list of 1", true
 	}
-	if !k.strict {
+	if !k.safety.strict {
 		return nil, "", false
 	}
 	list, isItems := v.([]any)

@@ -108,6 +108,9 @@ func row(entry string, fields map[string]string) (string, error) {
 		r.add("field", "func(s *Settings) any { return &s."+field+" }")
 		delete(fields, name)
 	}
+	if r.safety != nil {
+		r.add("safety", "safety{"+strings.Join(r.safety, ", ")+"}")
+	}
 	if older != nil {
 		r.add("legacy", "[]legacyName{"+strings.Join(olderNames(older, name), ", ")+"}")
 	}
@@ -117,7 +120,8 @@ func row(entry string, fields map[string]string) (string, error) {
 // A literal is a row while it is made.
 type literal struct {
 	fields []string
-	status bool // it is there
+	safety []string // the fields of the part of that name
+	status bool     // it is there
 }
 
 func (r *literal) add(field, value string) { r.fields = append(r.fields, field+": "+value) }
@@ -146,12 +150,14 @@ func (r *literal) fact(fact, said string, facts map[string]string) error {
 		r.status = true
 	case "env":
 		r.add("env", fmt.Sprintf("%#v", strings.Fields(said)))
-	case "near", "project", "wants", "risk":
+	case "near", "wants":
 		r.add(fact, strconv.Quote(said))
+	case "project", "risk":
+		r.safety = append(r.safety, fact+": "+strconv.Quote(said))
 	case "strict":
-		r.add("strict", "true")
+		r.safety = append(r.safety, "strict: true")
 		if said != "" {
-			r.add("misread", strconv.Quote(said))
+			r.safety = append(r.safety, "misread: "+strconv.Quote(said))
 		}
 	case "help":
 		r.add("Help", strconv.Quote(said+projectHelp(facts["project"])))
