@@ -31,7 +31,6 @@ var large = map[string]string{
 	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
 	"gemline/commands/cli.listedExtension": "a field for each key of its JSON",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
-	"gemline/engine/journal.File":          "",
 	"gemline/engine/model/preset.Table":    "",
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",

@@ -84,7 +84,7 @@ func (f *faulty) Sync() error {
 // odd, and how many questions were answered.
 func (p *platter) work(t *testing.T, f *File) (notices []string, answered int) {
 	t.Helper()
-	p.made, f.files = nil, p
+	p.made, f.disk.files = nil, p
 	n := 0
 	changes := func(many int) (parts []*genai.Part) {
 		for range many {

@@ -40,30 +40,47 @@ type File struct {
 	id      string
 	path    string
 	now     func() time.Time
-	exists  bool // the file is there already
-	opening bool // an opening message may be recorded
-	head    []byte
-	copied  bool     // the head has messages
+	exists  bool     // the file is there already
+	empty   bool     // nothing was written yet
+	opening bool     // an opening message may be recorded
 	dirs    []string // recorded as worked in
 	titled  bool     // has a name or a summary
+	begins  bool     // beginnings of calls are recorded
+	known   *known
 
+	disk    handle
+	pending pending
+	flush   flushing
+	last    lastMessage
+}
+
+// A handle is the session file on the disk.
+type handle struct {
 	lock  *flock.Flock // keeps other processes from the session; nil before it is needed
 	out   stored
 	files files // nil means system
 	torn  bool  // the file may end within a line
+}
 
-	unwritten bool // what was recorded could not be written, and stands in the head
-	empty     bool // nothing was written yet
+// A pending is what is written with the next record.
+type pending struct {
+	lines     []byte
+	copied    bool // they have messages of another session
+	unwritten bool // they have what was recorded and could not be written
+}
 
-	unsynced   bool // the disk may lack a part of the file
-	unlisted   int  // directories, one above the other, that may lack its name
-	unsyncable bool // a failure to flush was reported
+// A flushing is what the disk may lack, so that a loss of power would lose it.
+type flushing struct {
+	due      bool // it may lack a part of the file
+	unlisted int  // directories, one above the other, that may lack the file's name
+	failed   bool // a failure to flush was reported
+}
 
-	said     *messageLine // the model's last message
-	saidFrom *genai.Content
-	told     bool // the result of its only call is beside it
-	begins   bool // beginnings of calls are recorded
-	known    *known
+// A lastMessage is the model's last message, to which results of calls belong.
+type lastMessage struct {
+	line     *messageLine // nil if the user has said something since
+	content  *genai.Content
+	answered bool // the result of its only call is beside it
 }
 
 // New returns a File for a session that begins.
@@ -87,7 +104,7 @@ func New(cfg Config) *File {
 	m := Session{ID: cfg.ID, ProjectHash: cfg.ProjectHash, Start: at, Updated: at, Kind: kind,
 		Directories: cfg.Directories, ForkOf: cfg.ForkOf}.Metadata()
 	m.Format = FormatVersion
-	f.head, _ = encode(m) // plain strings: can't go wrong
+	f.pending.lines, _ = encode(m) // plain strings: can't go wrong
 	return f
 }
 
@@ -106,7 +123,7 @@ func (c *Conversation) resume(now func() time.Time) (f *File, err error) {
 	f.path, f.exists = c.Path+"l", false
 	m := c.Metadata()
 	m.Format = FormatVersion
-	if f.head, err = encode(m); err == nil {
+	if f.pending.lines, err = encode(m); err == nil {
 		err = f.startWith(c.kept)
 	}
 	return f, err
@@ -115,7 +132,7 @@ func (c *Conversation) resume(now func() time.Time) (f *File, err error) {
 // startWith puts messages into the head of a file that does not exist yet.
 func (f *File) startWith(messages []json.RawMessage) error {
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
-	f.head, f.copied = append(f.head, set...), true
+	f.pending.lines, f.pending.copied = append(f.pending.lines, set...), true
 	return err
 }
 
@@ -128,7 +145,7 @@ func (f *File) Path() string { return f.path }
 // Keep writes a copy of what was said elsewhere, in which nothing was said yet. What was
 // recorded is written without it.
 func (f *File) Keep() error {
-	if f.exists || !f.copied {
+	if f.exists || !f.pending.copied {
 		return nil
 	}
 	return f.append(nil, f.now())
@@ -141,12 +158,12 @@ func (f *File) Kept() bool { return f.exists && !f.empty }
 // Close closes the file, and leaves the session to others. A later Record opens
 // it again.
 func (f *File) Close() error {
-	defer func() { unlock(f.lock); f.lock = nil }()
-	if f.out == nil {
+	defer func() { unlock(f.disk.lock); f.disk.lock = nil }()
+	if f.disk.out == nil {
 		return nil
 	}
-	err := f.out.Close()
-	f.out = nil
+	err := f.disk.out.Close()
+	f.disk.out = nil
 	return err
 }
 
@@ -164,14 +181,14 @@ func (f *File) Record(e engine.Entry) error {
 	var err error
 	if e.Content.Role == genai.RoleModel {
 		line.Begins = f.begins && engine.Calls(e.Content)
-		f.said, f.saidFrom, f.told = &line, e.Content, false
-	} else if len(e.Calls) > 0 && f.said != nil && !f.told {
+		f.last = lastMessage{line: &line, content: e.Content}
+	} else if len(e.Calls) > 0 && f.last.line != nil && !f.last.answered {
 		if b, err = f.withResults(e.Calls); err != nil {
 			return err
 		}
 	}
 	if line.Type == "user" {
-		f.said, f.saidFrom = nil, nil
+		f.last = lastMessage{}
 	}
 	l, err := encode(line)
 	if err != nil {
@@ -186,11 +203,11 @@ func (f *File) Record(e engine.Entry) error {
 // their own until all are there, since a message with all results so far, once
 // for each, would let the file grow with the square of their number.
 func (f *File) Result(r engine.CallRecord) error {
-	if f.said == nil {
+	if f.last.line == nil {
 		return nil
 	}
 	calls := 0
-	for _, p := range f.saidFrom.Parts {
+	for _, p := range f.last.content.Parts {
 		if p != nil && p.FunctionCall != nil {
 			calls++
 		}
@@ -198,10 +215,10 @@ func (f *File) Result(r engine.CallRecord) error {
 	one := []engine.CallRecord{r}
 	var b []byte
 	var err error
-	if f.told = calls == 1; f.told {
+	if f.last.answered = calls == 1; f.last.answered {
 		b, err = f.withResults(one)
 	} else {
-		b, err = encode(map[string]any{"$result": resultLine{Message: f.said.ID, toolCall: toolCalls(one)[0]}})
+		b, err = encode(map[string]any{"$result": resultLine{Message: f.last.line.ID, toolCall: toolCalls(one)[0]}})
 	}
 	if err != nil {
 		return err
@@ -212,8 +229,8 @@ func (f *File) Result(r engine.CallRecord) error {
 // withResults returns the model's last message with the results of calls beside
 // it, a line that takes its place.
 func (f *File) withResults(calls []engine.CallRecord) ([]byte, error) {
-	again := *f.said
-	again.Parts = withoutArgs(f.saidFrom, calls)
+	again := *f.last.line
+	again.Parts = withoutArgs(f.last.content, calls)
 	again.ToolCalls = toolCalls(calls)
 	return encode(again)
 }
@@ -226,17 +243,17 @@ func (f *File) open(c *genai.Content) error {
 	}
 	at := f.now()
 	line := messageLine{ID: openingID, Timestamp: text.Timestamp(at), Type: "user", Content: withNamedIDs(c.Parts)}
-	if f.exists || f.out != nil || f.copied || f.unwritten {
+	if f.exists || f.disk.out != nil || f.pending.copied || f.pending.unwritten {
 		b, err := encode(line)
 		if err != nil {
 			return err
 		}
-		f.head = append(f.head, b...)
+		f.pending.lines = append(f.pending.lines, b...)
 		return nil
 	}
 	b, err := encode(map[string]any{"$set": map[string]any{"messages": []messageLine{line},
 		"lastUpdated": text.Timestamp(at)}})
-	f.head = append(f.head, b...)
+	f.pending.lines = append(f.pending.lines, b...)
 	return err
 }
 
@@ -266,24 +283,24 @@ func (f *File) append(b []byte, at time.Time) error {
 // write writes whole lines at once, behind what could not be written before. If that
 // fails, the error is an [UnwrittenError].
 func (f *File) write(b []byte) error {
-	f.head = append(f.head, b...)
-	if f.out == nil {
+	f.pending.lines = append(f.pending.lines, b...)
+	if f.disk.out == nil {
 		if err := f.openFile(); err != nil {
-			f.unwritten = true
+			f.pending.unwritten = true
 			return &UnwrittenError{err}
 		}
 	}
-	b = f.head
-	if f.torn {
+	b = f.pending.lines
+	if f.disk.torn {
 		b = append([]byte("\n"), b...)
 	}
-	if n, err := f.out.Write(b); err != nil {
+	if n, err := f.disk.out.Write(b); err != nil {
 		whole := bytes.LastIndexByte(b[:n], '\n') + 1 // a line is not written twice
-		f.head = bytes.TrimPrefix(b[whole:], []byte("\n"))
-		f.torn, f.unwritten = true, true
+		f.pending.lines = bytes.TrimPrefix(b[whole:], []byte("\n"))
+		f.disk.torn, f.pending.unwritten = true, true
 		return &UnwrittenError{err}
 	}
-	f.head, f.torn, f.unwritten, f.empty, f.unsynced = nil, false, false, false, true
+	f.pending.lines, f.disk.torn, f.pending.unwritten, f.empty, f.flush.due = nil, false, false, false, true
 	return nil
 }
 
@@ -291,9 +308,9 @@ func (f *File) openFile() error {
 	if f.path == "" {
 		return errors.New("there is no directory to keep it in")
 	}
-	if f.lock == nil {
+	if f.disk.lock == nil {
 		var err error
-		if f.lock, err = lockSession(filepath.Dir(f.path), f.id); err != nil {
+		if f.disk.lock, err = lockSession(filepath.Dir(f.path), f.id); err != nil {
 			return err
 		}
 	}
@@ -307,17 +324,17 @@ func (f *File) openFile() error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", f.path)
 	}
-	if f.out, err = f.system().open(f.path, os.O_RDWR|os.O_APPEND|noFollow); err != nil {
-		f.out = nil
+	if f.disk.out, err = f.system().open(f.path, os.O_RDWR|os.O_APPEND|noFollow); err != nil {
+		f.disk.out = nil
 		return err
 	}
 	end := []byte{'\n'}
 	if n := info.Size(); n > 0 {
-		if _, err := f.out.ReadAt(end, n-1); err != nil {
+		if _, err := f.disk.out.ReadAt(end, n-1); err != nil {
 			return errors.Join(err, f.Close())
 		}
 	}
-	f.torn = end[0] != '\n'
+	f.disk.torn = end[0] != '\n'
 	return nil
 }
 
@@ -330,7 +347,7 @@ func (f *File) create() error {
 	for n := 2; ; n++ {
 		out, err := f.system().open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
-			f.out, f.exists, f.empty, f.unlisted = out, true, true, 3 // those above may be new
+			f.disk.out, f.exists, f.empty, f.flush.unlisted = out, true, true, 3 // those above may be new
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {
@@ -355,10 +372,10 @@ type files interface {
 }
 
 func (f *File) system() files {
-	if f.files == nil {
+	if f.disk.files == nil {
 		return system{}
 	}
-	return f.files
+	return f.disk.files
 }
 
 type system struct{}

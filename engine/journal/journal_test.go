@@ -346,9 +346,9 @@ func TestUnwritable(t *testing.T) {
 			t.Skip("no /dev/full:", err)
 		}
 		f := New(Config{Dir: t.TempDir(), ID: testID})
-		f.out = out
-		if err := f.Record(engine.Entry{Content: user("q")}); err == nil || !f.torn {
-			t.Errorf("err %v, torn %v", err, f.torn)
+		f.disk.out = out
+		if err := f.Record(engine.Entry{Content: user("q")}); err == nil || !f.disk.torn {
+			t.Errorf("err %v, torn %v", err, f.disk.torn)
 		}
 		out.Close()
 	})

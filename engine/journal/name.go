@@ -29,8 +29,8 @@ func (f *File) set(meta map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if f.out == nil && !f.exists {
-		f.head = append(f.head, b...)
+	if f.disk.out == nil && !f.exists {
+		f.pending.lines = append(f.pending.lines, b...)
 		return nil
 	}
 	return f.write(b)

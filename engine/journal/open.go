@@ -170,7 +170,7 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 	default:
 		o = Opened{File: New(cfg)}
 	}
-	o.File.lock = lock
+	o.File.disk.lock = lock
 	return o, nil
 }
 
@@ -185,7 +185,7 @@ func resume(s Session, now func() time.Time) (Opened, error) {
 		unlock(lock)
 		return Opened{}, err
 	}
-	o.File.lock = lock
+	o.File.disk.lock = lock
 	return o, nil
 }
 

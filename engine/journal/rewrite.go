@@ -77,16 +77,16 @@ func (f *File) Rewrite(said []*genai.Content) error {
 func (f *File) record() (*record, error) {
 	r := &record{keep: true}
 	if f.exists {
-		if f.out == nil {
+		if f.disk.out == nil {
 			if err := f.openFile(); err != nil {
 				return nil, err
 			}
 		}
-		if err := r.lines(io.NewSectionReader(f.out, 0, maxFile), 0); err != nil {
+		if err := r.lines(io.NewSectionReader(f.disk.out, 0, maxFile), 0); err != nil {
 			return nil, err
 		}
 	}
-	return r, r.lines(bytes.NewReader(f.head), 0)
+	return r, r.lines(bytes.NewReader(f.pending.lines), 0)
 }
 
 // history returns the conversation of r.

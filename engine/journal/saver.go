@@ -93,7 +93,7 @@ func (s *Saver) Rewrite(said []*genai.Content) error { return s.saved(s.file.Rew
 // saved notes how the last attempt to write went. What will be tried again is no error.
 func (s *Saver) saved(err error) error {
 	before := s.err
-	if !s.file.unwritten {
+	if !s.file.pending.unwritten {
 		s.err = nil
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Saver) Missing() string {
 	if s == nil {
 		return ""
 	}
-	if s.file.unwritten {
+	if s.file.pending.unwritten {
 		s.saved(s.file.write(nil))
 	}
 	agents := s.agents()

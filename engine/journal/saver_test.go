@@ -47,7 +47,7 @@ func TestSavedAgain(t *testing.T) {
 		for room := 0; room < 2000; room += 97 {
 			space := -1
 			f := newFile(t, testID)
-			f.files = fullDisk{&space}
+			f.disk.files = fullDisk{&space}
 			var told []string
 			s := NewSaver(f, func(n engine.Notice) { told = append(told, n.Text) })
 			e := calls()
@@ -97,7 +97,7 @@ func TestAgentSavedAgain(t *testing.T) {
 	space := 0
 	full := func(id string) *File {
 		f := newFile(t, id)
-		f.files = fullDisk{&space}
+		f.disk.files = fullDisk{&space}
 		return f
 	}
 	var told []string

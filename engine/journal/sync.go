@@ -17,20 +17,20 @@ import (
 // failure is returned; a file system without the operation is no failure. It may be called
 // while a call begins that runs alone.
 func (f *File) Sync() error {
-	if f.out == nil || !f.unsynced {
+	if f.disk.out == nil || !f.flush.due {
 		return nil
 	}
-	f.unsynced = false
-	err := f.out.Sync()
+	f.flush.due = false
+	err := f.disk.out.Sync()
 	for dir := filepath.Dir(f.path); err == nil &&
-		f.unlisted > 0; f.unlisted-- { // the directory has to name the file, too
+		f.flush.unlisted > 0; f.flush.unlisted-- { // the directory has to name the file, too
 		f.system().syncDir(dir) // not every system can
 		dir = filepath.Dir(dir)
 	}
-	if err == nil || f.unsyncable || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+	if err == nil || f.flush.failed || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	f.unsyncable = true
+	f.flush.failed = true
 	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
 
