@@ -169,7 +169,7 @@ func (v Vendor) advise(e *Error) {
 		e.Advice = v.Advice
 	case e.Kind == NotFound && v.Missing != "":
 		e.Advice = v.Missing
-	case e.Kind == BadRequest && refusedParameter(e.Message) != "":
+	case e.Kind == BadRequest && e.Code != CodeSignature && refusedParameter(e.Message) != "":
 		e.Advice = fmt.Sprintf("if the server does not take it, put %q into providers.%s.lacks", refusedParameter(e.Message), v.Name)
 	case e.Kind == Config && strings.HasPrefix(e.Advice, "set GOOGLE_GEMINI_BASE_URL"):
 		e.Advice = "set " + v.Address + " to where the API really is"
@@ -186,7 +186,8 @@ func nowhere(e *Error) bool {
 
 // parameters are what a server may lack, by the name in a request.
 var parameters = [][2]string{{"stream_options", StreamOptions}, {"max_completion_tokens", MaxCompletionTokens}, {"reasoning_effort", Effort}, {"output_config", Effort},
-	{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}}
+	{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}, {"top_k", Temperature},
+	{"adaptive", Adaptive}, {"thinking", Thinking}}
 
 // refusedParameter returns what a server lacks that names a parameter of a request in an error.
 func refusedParameter(message string) string {

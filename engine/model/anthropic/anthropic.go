@@ -7,7 +7,8 @@
 //	a call                     a block of tool_use
 //	the answers to calls       blocks of tool_result, before all else of the message
 //	an id of a call            the same one, or one made of it where the server refuses it
-//	images, PDF                blocks of image and document; other files in words
+//	images, PDF                blocks of image and document; other files in words, and these
+//	                           where the server has refused them
 //	thoughts that go back      blocks of thinking and redacted_thinking, as they were signed;
 //	                           not if a secret had to be taken out
 //	tools                      tools; no anyOf, oneOf or allOf at the top of a schema
@@ -54,6 +55,7 @@ import (
 type Generator struct {
 	client   *model.Client
 	provider model.Provider
+	refused  protocol.Refusals
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
@@ -112,30 +114,42 @@ const mostPauses = 10
 // provider's name.
 func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
-		r, err := g.request(req)
-		if err != nil {
-			return err
-		}
-		s := &stream{answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
-		for range mostPauses {
-			body, err := text.JSON(r, "")
+		for {
+			r, err := g.request(req)
 			if err != nil {
 				return err
 			}
-			err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages", body, func(a *model.Answer) error {
-				s.begin(a)
-				if _, err := a.Stream(s.event); err != nil {
-					return err
-				}
-				return s.end()
-			})
-			if err != nil || s.reason != "pause_turn" {
+			err = g.ask(ctx, req, r, emit)
+			if !g.refused.Learn(g.provider, req, err, r.refusable()) {
 				return err
 			}
-			r.Messages = append(r.Messages, message{"assistant", []block{{Type: "text", Text: s.said.String()}}})
 		}
-		return s.answer.End(genai.FinishReasonMaxTokens)
 	})
+}
+
+// ask makes a request, and others as long as the answer pauses.
+func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {
+	s := &stream{answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
+	for range mostPauses {
+		body, err := text.JSON(r, "")
+		if err != nil {
+			return err
+		}
+		err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages", body, func(a *model.Answer) error {
+			s.begin(a)
+			if _, err := a.Stream(s.event); err != nil {
+				return err
+			}
+			return s.end()
+		})
+		if err != nil || s.reason != "pause_turn" {
+			return err
+		}
+		if said := s.said.String(); strings.TrimSpace(said) != "" { // else the server refuses it
+			r.Messages = append(r.Messages, message{"assistant", []block{{Type: "text", Text: said}}})
+		}
+	}
+	return s.answer.End(genai.FinishReasonMaxTokens)
 }
 
 // A stream is an answer as it comes in.
@@ -191,7 +205,9 @@ type event struct {
 	Error       json.RawMessage
 }
 
-type stopDetails struct{ Explanation string }
+type stopDetails struct{ Explanation, Category string }
+
+func (d stopDetails) why() string { return cmp.Or(d.Explanation, d.Category) }
 
 // begin is told that an answer begins, or goes on.
 func (s *stream) begin(a *model.Answer) {
@@ -224,7 +240,7 @@ func (s *stream) event(data []byte) error {
 	case "content_block_delta":
 		return s.delta(e.Index, e.Delta.piece)
 	case "message_delta":
-		s.reason, s.why = cmp.Or(e.Delta.StopReason, s.reason), cmp.Or(e.Delta.StopDetails.Explanation, s.why)
+		s.reason, s.why = cmp.Or(e.Delta.StopReason, s.reason), cmp.Or(e.Delta.StopDetails.why(), s.why)
 		s.count(e.Usage)
 	}
 	return nil
@@ -234,7 +250,7 @@ func (s *stream) event(data []byte) error {
 func (s *stream) message(e event) error {
 	s.answer.Model(e.Model)
 	s.count(e.Usage)
-	s.reason, s.why = e.StopReason, e.StopDetails.Explanation
+	s.reason, s.why = e.StopReason, e.StopDetails.why()
 	for i, p := range e.Content {
 		if err := s.block(i, p); err != nil {
 			return err

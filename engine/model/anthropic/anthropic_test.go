@@ -261,3 +261,35 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRefused leaves out what a model of a server that speaks the protocol does not take.
+func TestRefused(t *testing.T) {
+	refused := func(said string) et.Reply {
+		return et.Reply{Wire: &et.Wire{Status: 400, Body: `{"type":"error","error":{"type":"invalid_request_error","message":"` + said + `"}}`}}
+	}
+	g, s := dial(t, refused("this model does not support image input"), refused("m does not support tools"), et.Says("hi"), et.Says("again"))
+	told := 0
+	for _, want := range []string{"hi", "again"} {
+		said := ""
+		for c, err := range g.Generate(t.Context(), &engine.Request{Model: "m", Notify: func(engine.Event) { told++ },
+			Contents: []*genai.Content{{Role: genai.RoleUser, Parts: []*genai.Part{{Text: "see"}, {InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("1")}}}}},
+			Config:   &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f"}}}}}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += c.Text()
+		}
+		if said != want {
+			t.Errorf("said %q", said)
+		}
+	}
+	if told != 2 {
+		t.Errorf("told %d times", told)
+	}
+	for i, r := range s.Requests() {
+		messages, _ := json.Marshal(r.JSON()["messages"])
+		if _, tools := r.JSON()["tools"]; tools != (i < 2) || strings.Contains(string(messages), `"image"`) != (i == 0) {
+			t.Errorf("request %d has tools (%v) and %s", i, tools, messages)
+		}
+	}
+}

@@ -104,7 +104,7 @@ var cut = protocol.Cut{Top: []string{"anyOf", "oneOf", "allOf"}}
 // request returns what req says to the server.
 func (g *Generator) request(req *engine.Request) (*request, error) {
 	c := protocol.Config(req)
-	lacks := func(what string) bool { return g.provider.Lacks(req.Model, what) }
+	lacks := g.refused.Lacks(g.provider, req.Model)
 	r := &request{Model: req.Model, MaxTokens: c.MaxOutputTokens, Messages: g.messages(req), Stop: c.StopSequences, Stream: true}
 	if r.MaxTokens == 0 {
 		if r.MaxTokens = longAnswer; lacks(model.Thinking) {
@@ -200,8 +200,9 @@ func (r *request) mark() {
 
 // messages returns the conversation, which the user begins.
 func (g *Generator) messages(req *engine.Request) (all []message) {
+	lacks := g.refused.Lacks(g.provider, req.Model)
 	for _, said := range protocol.Contents(req, g.client.Redact) {
-		m := message{Role: "user", Content: g.user(said)}
+		m := message{Role: "user", Content: g.user(said, lacks)}
 		if said.Role == genai.RoleModel {
 			m = message{Role: "assistant", Content: g.assistant(said)}
 		}
@@ -252,7 +253,7 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 }
 
 // user returns what the user has said, behind the answers to calls.
-func (g *Generator) user(said *genai.Content) []block {
+func (g *Generator) user(said *genai.Content, lacks func(string) bool) []block {
 	var results, rest []block
 	answers, others := protocol.Results(said)
 	for _, r := range answers {
@@ -261,7 +262,7 @@ func (g *Generator) user(said *genai.Content) []block {
 	for _, p := range others {
 		switch {
 		case p.InlineData != nil || p.FileData != nil:
-			rest = append(rest, asBlock(p))
+			rest = append(rest, asBlock(p, lacks))
 		case strings.TrimSpace(p.Text) != "":
 			rest = append(rest, block{Type: "text", Text: p.Text})
 		}
@@ -269,15 +270,37 @@ func (g *Generator) user(said *genai.Content) []block {
 	return append(results, rest...)
 }
 
+// kinds are what blocks of files are of.
+var kinds = map[string]string{"image": model.Images, "document": model.PDF}
+
 // asBlock returns a file as the server takes it, in words if it does not.
-func asBlock(p *genai.Part) block {
+func asBlock(p *genai.Part, lacks func(string) bool) block {
+	kind := ""
 	if b := p.InlineData; b != nil {
 		switch b.MIMEType {
 		case "image/png", "image/jpeg", "image/gif", "image/webp":
-			return block{Type: "image", Source: &source{"base64", b.MIMEType, b.Data}}
+			kind = "image"
 		case "application/pdf":
-			return block{Type: "document", Source: &source{"base64", b.MIMEType, b.Data}}
+			kind = "document"
 		}
 	}
-	return block{Type: "text", Text: protocol.Described(p)}
+	if kind == "" || lacks(kinds[kind]) {
+		return block{Type: "text", Text: protocol.Described(p)}
+	}
+	return block{Type: kind, Source: &source{"base64", p.InlineData.MIMEType, p.InlineData.Data}}
+}
+
+// refusable returns what the model may refuse to take.
+func (r *request) refusable() (all []string) {
+	if len(r.Tools) > 0 && !r.formed {
+		all = append(all, model.Tools)
+	}
+	for _, m := range r.Messages {
+		for _, b := range m.Content {
+			if kind := kinds[b.Type]; kind != "" {
+				all = append(all, kind)
+			}
+		}
+	}
+	return all
 }

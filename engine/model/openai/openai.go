@@ -40,10 +40,8 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"google.golang.org/genai"
 
@@ -57,15 +55,13 @@ import (
 type Generator struct {
 	client   *model.Client
 	provider model.Provider
-
-	mu      sync.Mutex
-	refused map[string][]string // what models do not take, as the server has said
+	refused  protocol.Refusals
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
 	c, err := model.NewClient(o, p.Vendor(nil))
-	return &Generator{client: c, provider: p, refused: map[string][]string{}}, err
+	return &Generator{client: c, provider: p}, err
 }
 
 // Close drops the connections that are kept for the next request.
@@ -86,27 +82,11 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 				return err
 			}
 			err = g.ask(ctx, req, r, emit)
-			what := protocol.Refused(err, r.unsent.refusable)
-			if what == "" {
+			if !g.refused.Learn(g.provider, req, err, r.unsent.refusable) {
 				return err
-			}
-			g.mu.Lock()
-			g.refused[req.Model] = append(g.refused[req.Model], what)
-			g.mu.Unlock()
-			if req.Notify != nil {
-				req.Notify(protocol.Without(g.provider.Name+"/"+req.Model, what))
 			}
 		}
 	})
-}
-
-// lacks returns what tells whether a model does not take something, by the table or by what
-// the server has said.
-func (g *Generator) lacks(name string) func(what string) bool {
-	g.mu.Lock()
-	refused := g.refused[name]
-	g.mu.Unlock()
-	return func(what string) bool { return slices.Contains(refused, what) || g.provider.Lacks(name, what) }
 }
 
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {

@@ -95,7 +95,7 @@ type function struct {
 // request returns what req says to the server.
 func (g *Generator) request(req *engine.Request) (*request, error) {
 	c := protocol.Config(req)
-	lacks := g.lacks(req.Model)
+	lacks := g.refused.Lacks(g.provider, req.Model)
 	r := &request{Model: req.Model, Stream: !req.OneShot, TopP: c.TopP, Seed: c.Seed, Stop: c.StopSequences, Temperature: c.Temperature}
 	if r.Stream && !lacks(model.StreamOptions) {
 		r.StreamOptions = &streamOptions{true}

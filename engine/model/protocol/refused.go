@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"gemline/engine"
 	"gemline/engine/model"
@@ -44,6 +45,40 @@ func Refused(err error, sent []string) string {
 		}
 	}
 	return ""
+}
+
+// Refusals are what models do not take, as their servers have said. The zero value has none.
+type Refusals struct {
+	mu sync.Mutex
+	of map[string][]string
+}
+
+// Lacks returns what tells whether a model of p does not take something, by the table of
+// providers or by what the server has said.
+func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
+	r.mu.Lock()
+	refused := r.of[name]
+	r.mu.Unlock()
+	return func(what string) bool { return slices.Contains(refused, what) || p.Lacks(name, what) }
+}
+
+// Learn reports whether err says that a model of p does not take something of what was sent,
+// so that req may be asked again without. The user is told.
+func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
+	what := Refused(err, sent)
+	if what == "" {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[string][]string{}
+	}
+	r.of[req.Model] = append(slices.Clone(r.of[req.Model]), what)
+	if req.Notify != nil {
+		req.Notify(Without(p.Name+"/"+req.Model, what))
+	}
+	return true
 }
 
 // Without is what the user is told of a model that does not take something.
