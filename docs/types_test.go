@@ -26,12 +26,11 @@ var inheriting = map[string]string{
 	"gemline/commands/cli.ListedHook: 4 methods of Hook": "as JSON it is a hook with more keys",
 }
 
-// large are the types that are over a limit. What has no reason is to be divided yet.
+// large are the types that are over a limit, and why.
 var large = map[string]string{
 	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
 	"gemline/commands/cli.listedExtension": "a field for each key of its JSON",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
-	"gemline/engine/model/preset.Table":    "",
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",
 }

@@ -113,10 +113,10 @@ func number(v any) (n int) {
 func (t *Table) Thinking(model, at string) *genai.ThinkingConfig {
 	t = t.some()
 	p := t.Chat(model, false)
-	m := t.known(p.Model)
+	m := t.tables.known(p.Model)
 	c := &genai.ThinkingConfig{IncludeThoughts: true}
 	switch tokens, ok := m.Kin.Budgets[at]; {
-	case t.definitions[p.Model].thoughtless:
+	case t.tables.definitions[p.Model].thoughtless:
 		return nil
 	case m.Thinks == "level":
 		c.ThinkingLevel = genai.ThinkingLevel(strings.ToUpper(at))

@@ -158,7 +158,7 @@ func (t *Table) Nearest(name string, there []string) string {
 	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
 		return ""
 	}
-	n, m := t.names(), catalog.Of(name)
+	n, m := t.naming().names, catalog.Of(name)
 	is := func(id string) bool {
 		return id != "" && id != m.Name && (there == nil || slices.Contains(there, id))
 	}
@@ -230,10 +230,11 @@ func (t *Table) Ending(name string) string {
 	if t.Today.IsZero() {
 		return ""
 	}
-	for id, last := t.written(name), ""; id != last; id, last = t.step(id), id {
+	naming := t.naming()
+	for id, last := t.written(name), ""; id != last; id, last = naming.step(id), id {
 		m := catalog.Of(id)
 		on, ended := m.Ended(t.access.String(), t.Today)
-		if _, mine := t.ids[id]; mine || on == "" {
+		if _, mine := t.tables.ids[id]; mine || on == "" {
 			continue
 		}
 		day := t.Today

@@ -40,13 +40,19 @@ type Table struct {
 	// nothing says it. The user's definitions come first.
 	Context func(name string) int
 
-	access    Access           // what names stand for
-	custom    map[string]alias // before the built-in ones
-	overrides []override
-	tables
+	access  Access // what names stand for
+	aliases aliases
+	tables  tables
 
 	mu   sync.Mutex
 	made map[key]*Preset
+}
+
+// aliases are the user's aliases, which come before the built-in ones, and what overrides
+// all of them.
+type aliases struct {
+	custom    map[string]alias
+	overrides []override
 }
 
 // A key says what a Preset was made for.
@@ -89,24 +95,24 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	t := &Table{access: access}
 	var err error
 	r := reader{&err}
-	t.custom = r.aliases("aliases", modelConfigs["aliases"])
-	maps.Copy(t.custom, r.aliases("customAliases", modelConfigs["customAliases"]))
-	t.overrides = overridden()
+	t.aliases.custom = r.aliases("aliases", modelConfigs["aliases"])
+	maps.Copy(t.aliases.custom, r.aliases("customAliases", modelConfigs["customAliases"]))
+	t.aliases.overrides = overridden()
 	if v, ok := modelConfigs["overrides"]; ok {
-		t.overrides = r.overrides("overrides", v)
+		t.aliases.overrides = r.overrides("overrides", v)
 	}
-	t.overrides = append(slices.Clip(t.overrides), r.overrides("customOverrides", modelConfigs["customOverrides"])...)
+	t.aliases.overrides = append(slices.Clip(t.aliases.overrides), r.overrides("customOverrides", modelConfigs["customOverrides"])...)
 	t.tables = r.tables(modelConfigs, access)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.ids)) {
-		if _, ends := t.follow(name); !ends {
+	for _, name := range slices.Sorted(maps.Keys(t.tables.ids)) {
+		if _, ends := t.naming().follow(name); !ends {
 			return nil, &Error{"the name " + name + " stands for itself by way of others",
 				"see modelConfigs.modelIdResolutions"}
 		}
 	}
-	if len(t.custom) == 0 {
+	if len(t.aliases.custom) == 0 {
 		return t, nil
 	}
 	names := t.Customs()
@@ -115,7 +121,7 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	}
 	for _, name := range names {
 		const others = 2 // that the name of a model adds
-		switch links, err := t.chain(name); {
+		switch links, err := t.aliases.chain(name, t.tables); {
 		case err != nil:
 			return nil, err
 		case len(links) > deepest-others:
@@ -126,21 +132,12 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	return t, nil
 }
 
-// isCustom reports whether the user has given an alias this name.
-func (t *Table) isCustom(name string) bool {
-	if t == nil {
-		return false
-	}
-	_, ok := t.custom[name]
-	return ok
-}
-
 // Customs returns the names of the user's aliases, in order.
 func (t *Table) Customs() []string {
 	if t == nil {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(t.custom))
+	return slices.Sorted(maps.Keys(t.aliases.custom))
 }
 
 // Chat returns what a conversation with a model is asked with. Again says that the
@@ -155,20 +152,20 @@ func (t *Table) Purpose(name string) *Preset { return t.Beside(name, "")[0] }
 func (t *Table) Beside(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}
-	class := t.sum(k).class
-	if _, mine := t.ids[class]; mine || class == "" {
+	class := t.aliases.sum(k, t.naming()).class
+	if _, mine := t.tables.ids[class]; mine || class == "" {
 		all, class = append(all, t.find(k)), classOf(name)
-	} else if role := t.role(name, class); role != "" {
+	} else if role := roleOf(t.Roles, name, class); role != "" {
 		k.model = t.Chat(role, false).Model
 		all = append(all, t.find(k))
 	}
 	talk := catalog.Model{}
 	if model != "" {
-		talk = t.known(t.Chat(model, false).Model)
+		talk = t.tables.known(t.Chat(model, false).Model)
 	}
 	others := []string{talk.Name} // of a name that is no purpose
 	if class != "" {
-		others = t.names().beside(class, talk)
+		others = t.naming().names.beside(class, talk)
 	}
 	for _, k.model = range others {
 		if k.model != "" && !slices.ContainsFunc(all, func(p *Preset) bool { return p.Model == k.model }) {
@@ -178,11 +175,11 @@ func (t *Table) Beside(name, model string) (all []*Preset) {
 	return all
 }
 
-// role returns the model that the user names for a purpose of a class, "" if none.
-func (t *Table) role(name, class string) string {
-	model := strings.TrimSpace(t.Roles[purposeOf(name).plain])
+// roleOf returns the model that the user names for a purpose of a class, "" if none.
+func roleOf(roles map[string]string, name, class string) string {
+	model := strings.TrimSpace(roles[purposeOf(name).plain])
 	if model == "" && class != "pro" {
-		model = strings.TrimSpace(t.Roles[fast])
+		model = strings.TrimSpace(roles[fast])
 	}
 	return model
 }
@@ -191,9 +188,9 @@ func (t *Table) role(name, class string) string {
 // [Table.Ending] does.
 func (t *Table) EndingBeside(name string) string {
 	t = t.some()
-	s := t.sum(key{name: name, aside: true})
+	s := t.aliases.sum(key{name: name, aside: true}, t.naming())
 	if s.class != "" {
-		s.model = t.role(name, s.class)
+		s.model = roleOf(t.Roles, name, s.class)
 	}
 	if s.model == "" {
 		return ""
@@ -206,13 +203,13 @@ func (t *Table) Kin(class, model string) string {
 	if t = t.some(); class == "" {
 		return model
 	}
-	return t.names().beside(class, t.known(t.Chat(model, false).Model))[0]
+	return t.naming().names.beside(class, t.tables.known(t.Chat(model, false).Model))[0]
 }
 
 // some returns t, or the built-in Table.
 func (t *Table) some() *Table {
 	if t == nil {
-		return &Table{overrides: overridden()}
+		return &Table{aliases: aliases{overrides: overridden()}}
 	}
 	return t
 }
@@ -233,16 +230,17 @@ func (t *Table) find(k key) *Preset {
 }
 
 func (t *Table) make(k key) *Preset {
-	sum := t.sum(k)
-	p := &Preset{Model: t.model(cmp.Or(k.model, sum.model, sum.class)), Config: &genai.GenerateContentConfig{}, Role: Main}
+	naming := t.naming()
+	sum := t.aliases.sum(k, naming)
+	p := &Preset{Model: naming.model(cmp.Or(k.model, sum.model, sum.class)), Config: &genai.GenerateContentConfig{}, Role: Main}
 	if k.aside {
 		what := purposeOf(k.name)
 		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
 	}
-	if err := decode(fit(t.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
+	if err := decode(fit(t.tables.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
 		panic(err) // each part could be read, and parts keep their types
 	}
-	if t.definitions[p.Model].thoughtless {
+	if t.tables.definitions[p.Model].thoughtless {
 		p.Config.ThinkingConfig = nil
 	}
 	return p
@@ -255,15 +253,15 @@ type sum struct {
 }
 
 // sum returns what a request is made with, as far as that does not depend on its model.
-func (t *Table) sum(k key) (s sum) {
-	chain, err := t.chain(k.name)
+func (as *aliases) sum(k key, n naming) (s sum) {
+	chain, err := as.chain(k.name, n.tables)
 	if err != nil {
 		panic(err) // New has seen all of them
 	}
 	for _, l := range chain {
 		s.over(l.alias)
 	}
-	for _, o := range t.matching(k, chain, t.model(cmp.Or(k.model, s.model, s.class))) {
+	for _, o := range as.matching(k, chain, n.model(cmp.Or(k.model, s.model, s.class))) {
 		s.over(o)
 	}
 	return s
@@ -307,12 +305,12 @@ type link struct {
 }
 
 // chain returns the aliases that name stands on, the lowest first.
-func (t *Table) chain(name string) (links []link, err error) {
+func (as *aliases) chain(name string, t tables) (links []link, err error) {
 	for at := name; at != ""; {
 		if slices.ContainsFunc(links, func(l link) bool { return l.name == at }) || len(links) == deepest {
 			return nil, &Error{"the alias " + name + " stands on itself", "see extends of " + at}
 		}
-		a, known := t.alias(at)
+		a, known := as.alias(at)
 		if !known {
 			if len(links) > 0 && !modelLike(at) {
 				return nil, &Error{fmt.Sprintf("the alias %s extends %q, which is none", links[len(links)-1].name, at),
@@ -327,9 +325,15 @@ func (t *Table) chain(name string) (links []link, err error) {
 	return links, nil
 }
 
+// has reports whether the user has given an alias this name.
+func (as *aliases) has(name string) bool {
+	_, ok := as.custom[name]
+	return ok
+}
+
 // alias returns the alias of that name.
-func (t *Table) alias(name string) (alias, bool) {
-	if a, ok := t.custom[name]; ok {
+func (as *aliases) alias(name string) (alias, bool) {
+	if a, ok := as.custom[name]; ok {
 		return a, true
 	}
 	return builtin(name)
@@ -345,13 +349,13 @@ func modelLike(name string) bool {
 // matching returns the changes of the overrides that match k, in the order of their
 // application: overrides of the model, then of the aliases, the lowest first; at equal level,
 // overrides with more conditions come later.
-func (t *Table) matching(k key, chain []link, model string) (all []alias) {
+func (as *aliases) matching(k key, chain []link, model string) (all []alias) {
 	type match struct {
 		override
 		level int
 	}
 	var found []match
-	for _, o := range t.overrides {
+	for _, o := range as.overrides {
 		level := 0
 		if o.model != "" && o.model != model {
 			level = slices.IndexFunc(chain, func(l link) bool { return l.name == o.model }) + 1
@@ -372,13 +376,13 @@ func (t *Table) matching(k key, chain []link, model string) (all []alias) {
 }
 
 // family returns the alias that a model builds on.
-func (t *Table) family(name string) string {
+func (t tables) family(name string) string {
 	return cmp.Or(t.known(name).Kin.Chat, "chat-base")
 }
 
 // known returns the properties of a model, by the family in the settings if they name a
 // family.
-func (t *Table) known(name string) catalog.Model {
+func (t tables) known(name string) catalog.Model {
 	family := t.definitions[name].family
 	if family == "" {
 		return catalog.Of(name)

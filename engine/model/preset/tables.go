@@ -79,7 +79,7 @@ func (t *Table) Chain(name string) (found []Stand) {
 		return found
 	}
 	silent := map[string]bool{"transient": true}
-	models, quiet := t.names().after(name)
+	models, quiet := t.naming().names.after(name)
 	if quiet {
 		silent["terminal"], silent["not_found"] = true, true
 	}
@@ -93,7 +93,7 @@ func (t *Table) Chain(name string) (found []Stand) {
 // it is in none.
 func (t *Table) chained(name string) (found []Stand) {
 	best := 0
-	for _, chain := range t.chains {
+	for _, chain := range t.tables.chains {
 		i := slices.IndexFunc(chain, func(s Stand) bool { return t.Chat(s.Model, false).Model == name })
 		if i >= 0 && (found == nil || i < best) {
 			found, best = chain[i:], i
@@ -107,29 +107,37 @@ func (t *Table) chained(name string) (found []Stand) {
 func (t *Table) Resolve(name string) string {
 	t = t.some()
 	name = strings.TrimSpace(name)
-	if t.isCustom(name) {
+	if t.aliases.has(name) {
 		return name
 	}
-	return t.model(name)
+	return t.naming().model(name)
 }
 
-// model returns the model that a name stands for which is no alias.
-func (t *Table) model(name string) string {
+// A naming is what names that are no aliases stand for on a day, by the settings first.
+type naming struct {
+	names  names
+	tables tables
+}
+
+func (t *Table) naming() naming { return naming{t.access.on(t.Today), t.tables} }
+
+// model returns the model that a name stands for.
+func (n naming) model(name string) string {
 	name = cmp.Or(strings.TrimSpace(name), Default)
-	_, named := t.ids[name]
-	if class, ok := t.classes["pro"]; ok && t.open(name) {
+	_, named := n.tables.ids[name]
+	if class, ok := n.tables.classes["pro"]; ok && n.open(name) {
 		name = class.of(name)
-	} else if !named && t.definitions[name].tier == "auto" {
+	} else if !named && n.tables.definitions[name].tier == "auto" {
 		name = Default
 	}
-	name, _ = t.follow(name)
+	name, _ = n.follow(name)
 	return name
 }
 
 // follow returns what a name leads to, and whether it leads somewhere.
-func (t *Table) follow(name string) (model string, ends bool) {
-	for range 2 * (len(t.ids) + len(catalog.Shipped().Models)) {
-		next := t.step(name)
+func (n naming) follow(name string) (model string, ends bool) {
+	for range 2 * (len(n.tables.ids) + len(catalog.Shipped().Models)) {
+		next := n.step(name)
 		if next == name {
 			return name, true
 		}
@@ -139,41 +147,39 @@ func (t *Table) follow(name string) (model string, ends bool) {
 }
 
 // step returns what a name leads to next, or the name itself.
-func (t *Table) step(name string) string {
-	if r, ok := t.ids[name]; ok {
+func (n naming) step(name string) string {
+	if r, ok := n.tables.ids[name]; ok {
 		return r.of(name)
 	}
-	return cmp.Or(t.names().next(name), name)
+	return cmp.Or(n.names.next(name), name)
 }
-
-// names returns what names stand for without settings.
-func (t *Table) names() names { return t.access.on(t.Today) }
 
 // written returns the model that a name stands for as it is written, whether it answers or
 // not.
 func (t *Table) written(name string) string {
 	name = cmp.Or(strings.TrimSpace(name), Default)
-	if !t.isCustom(name) {
+	if !t.aliases.has(name) {
 		return name
 	}
-	s := t.sum(key{name: name})
+	s := t.aliases.sum(key{name: name}, t.naming())
 	return cmp.Or(s.model, s.class)
 }
 
 // open reports whether name leaves the choice of the model open.
-func (t *Table) open(name string) bool {
-	_, auto := t.names().small(name)
-	return auto || t.definitions[name].tier == "auto"
+func (n naming) open(name string) bool {
+	_, auto := n.names.small(name)
+	return auto || n.tables.definitions[name].tier == "auto"
 }
 
 // Between has names that leave the model open stand for large, or small where that will do.
 // It is called before the first use.
 func (t *Table) Between(large, small string) {
-	t.classes = maps.Clone(t.classes)
-	if t.classes == nil {
-		t.classes = map[string]resolution{}
+	classes := maps.Clone(t.tables.classes)
+	if classes == nil {
+		classes = map[string]resolution{}
 	}
-	t.classes["pro"], t.classes["flash"] = resolution{target: large}, resolution{target: small}
+	classes["pro"], classes["flash"] = resolution{target: large}, resolution{target: small}
+	t.tables.classes = classes
 }
 
 // Auto reports whether name leaves the choice of the model open: the model of the name, or
@@ -181,16 +187,17 @@ func (t *Table) Between(large, small string) {
 func (t *Table) Auto(name string) (small string, auto bool) {
 	t = t.some()
 	name = cmp.Or(strings.TrimSpace(name), Default)
-	if t.isCustom(name) || !t.open(name) {
+	n := t.naming()
+	if t.aliases.has(name) || !n.open(name) {
 		return "", false
 	}
-	if small, auto = t.names().small(name); !auto {
+	if small, auto = n.names.small(name); !auto {
 		small = "flash"
 	}
-	if class, ok := t.classes["flash"]; ok {
+	if class, ok := t.tables.classes["flash"]; ok {
 		small = class.of(name)
 	}
-	if small, _ = t.follow(small); small == t.model(name) { // there is nothing to choose
+	if small, _ = n.follow(small); small == n.model(name) { // there is nothing to choose
 		return "", false
 	}
 	return small, true
@@ -199,15 +206,15 @@ func (t *Table) Auto(name string) (small string, auto bool) {
 // Scored reports whether prompts for a model are scored, as those for newer ones are.
 func (t *Table) Scored(name string) bool {
 	t = t.some()
-	return t.known(t.Chat(name, false).Model).Thinks == "level"
+	return t.tables.known(t.Chat(name, false).Model).Thinks == "level"
 }
 
 // TokenLimit returns how many tokens the context of a model holds.
 func (t *Table) TokenLimit(name string) int {
 	t = t.some()
 	id := t.Chat(name, false).Model
-	m := t.known(id)
-	if n := t.definitions[id].tokens; n > 0 {
+	m := t.tables.known(id)
+	if n := t.tables.definitions[id].tokens; n > 0 {
 		return n
 	}
 	if t.Context != nil {
@@ -225,14 +232,14 @@ func (t *Table) TokenLimit(name string) int {
 // settings define, and the user's aliases.
 func (t *Table) Choices() (choices []Choice) {
 	t = t.some()
-	for _, c := range t.names().choices() {
-		if d := t.definitions[c.Name]; !d.hidden {
+	for _, c := range t.naming().names.choices() {
+		if d := t.tables.definitions[c.Name]; !d.hidden {
 			choices = append(choices, Choice{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.definitions)) {
+	for _, name := range slices.Sorted(maps.Keys(t.tables.definitions)) {
 		known := func(c Choice) bool { return c.Name == name }
-		if d := t.definitions[name]; !d.hidden && !slices.ContainsFunc(choices, known) {
+		if d := t.tables.definitions[name]; !d.hidden && !slices.ContainsFunc(choices, known) {
 			choices = append(choices, Choice{name, cmp.Or(d.note, t.meaning(name))})
 		}
 	}
@@ -250,7 +257,7 @@ func (t *Table) Usual(now string) (choices []Choice) {
 	for _, row := range catalog.Shipped().Names {
 		shown[row.Name] = row.Listed && !catalog.Shipped().Has(row.Is)
 	}
-	for _, name := range slices.AppendSeq(t.Customs(), maps.Keys(t.definitions)) {
+	for _, name := range slices.AppendSeq(t.Customs(), maps.Keys(t.tables.definitions)) {
 		shown[name] = true
 	}
 	choices = slices.DeleteFunc(t.Choices(), func(c Choice) bool { return !shown[c.Name] && c.Name != now })
@@ -262,7 +269,7 @@ func (t *Table) Usual(now string) (choices []Choice) {
 
 // meaning says what a name stands for.
 func (t *Table) meaning(name string) string {
-	note := t.model(name)
+	note := t.naming().model(name)
 	if small, auto := t.Auto(name); auto {
 		note += ", or " + small + " where that will do"
 	}
