@@ -195,6 +195,11 @@ func (f *failure) classify(model string) *Error {
 	case f.unpaid():
 		e.Kind, e.Code, e.Final, e.Advice = Auth, CodeNoCredit, true, f.help(cmp.Or(link(f.message), hintCredit))
 		e.Message = "nothing is left to pay with: " + sentence(e.Message)
+	case code < 500 && f.exhausted():
+		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
+		e.Message = "the server refused: " + e.Message
+	case hasAny(f.message, "requires more system memory"): // Ollama
+		e.Kind, e.Final, e.Advice = Unavailable, true, "choose a smaller model with -m or /model, or stop other programs"
 	case f.abroad():
 		e.Kind, e.Final, e.Advice = Auth, true, hintLocation
 		e.Message = "the model's server refuses requests from where this one came from: " + sentence(e.Message)
@@ -304,6 +309,12 @@ func (f *failure) unpaid() bool {
 	}
 	return hasAny(f.message, "credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap",
 		"insufficient credit", "insufficient funds", "out of credit", "no credit")
+}
+
+// exhausted reports whether a limit is reached that is lifted after days, as Anthropic, Ollama
+// and OpenRouter say it; waiting a little does not help.
+func (f *failure) exhausted() bool {
+	return hasAny(f.message, "api usage limit", "weekly usage limit", "daily usage limit", "monthly usage limit", "free-models-per-day")
 }
 
 // abroad reports whether the API is not offered where the request came from.

@@ -129,6 +129,11 @@ func TestClassify(t *testing.T) {
 		{"nothing that is known", 400, `{"a":1}`, BadRequest, true, 0, `refused: {"a":1} (400)`},
 		{"no error", 500, `{"error":null}`, Unavailable, false, 0, ""},
 		{"a call that can't be read", 400, `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=f{"}}`, Invalid, false, 0, "the model wrote a tool call that can't be read: Failed to call a function. (400 tool_use_failed)"},
+		{"the limit of a month", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."}}`,
+			Quota, true, 0, "You will regain access on 2026-12-01"},
+		{"the limit of a week", 429, `{"error":"you (x) have reached your weekly usage limit, upgrade for higher limits: https://ollama.com/upgrade"}`, Quota, true, 0, "weekly usage limit"},
+		{"the limit of a day", 429, `{"error":{"message":"Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429}}`, Quota, true, 0, "free-models-per-day"},
+		{"too little memory", 500, `{"error":"model requires more system memory (9.8 GiB) than is available (4.1 GiB)"}`, Unavailable, true, 0, "choose a smaller model"},
 		{"a prompt of xAI", 400, `{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}`, Overflow, true, 0, ""},
 		{"long message", 400, strings.Repeat("long ", 10000), BadRequest, true, 0, "long long"},
 	} {

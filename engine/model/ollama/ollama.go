@@ -68,6 +68,7 @@ type About struct {
 	Capabilities []string // nil if these are not known
 	loaded       int      // the context that was asked for last
 	told         bool     // that it takes no tools
+	over         bool     // the last conversation was longer than the context, which was told
 	toolless     bool     // as the server has said when it was asked
 }
 
@@ -240,9 +241,13 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bo
 	if about.Context > 0 && size > about.Context {
 		size = about.Context
 	}
-	if about.Context > 0 && need-reserve > about.Context && req.Notify != nil && !req.OneShot {
+	over := about.Context > 0 && need-reserve > about.Context
+	if over && !about.over && req.Notify != nil && !req.OneShot {
 		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
 			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
+	}
+	if !req.OneShot {
+		about.over = over
 	}
 	other = size != about.loaded
 	about.loaded, r.Options.NumCtx = size, size

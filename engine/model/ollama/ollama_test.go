@@ -218,6 +218,27 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestOverlong says that the context does not hold the conversation, once until it does.
+func TestOverlong(t *testing.T) {
+	g, _ := dial(t, `{"capabilities":["completion"],"model_info":{"x.context_length":8192}}`, et.Says("a"), et.Says("b"), et.Says("c"), et.Says("d"))
+	told := ""
+	for _, size := range []int{60_000, 60_000, 10, 60_000} {
+		told += "|"
+		for _, err := range g.Generate(t.Context(), &engine.Request{Model: "m", Contents: genai.Text(strings.Repeat("x", size)), Notify: func(ev engine.Event) {
+			if strings.Contains(ev.(engine.Notice).Text, "leaves out its beginning") {
+				told += "!"
+			}
+		}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if told != "|!|||!" {
+		t.Errorf("told %s", told)
+	}
+}
+
 // TestSignIn says what opens the models that the server passes on.
 func TestSignIn(t *testing.T) {
 	g, _ := dial(t, "", et.Reply{Wire: &et.Wire{Status: 401, Body: `{"error":"unauthorized","signin_url":"https://ollama.com/connect?key=x"}`}})
