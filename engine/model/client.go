@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -304,7 +305,7 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, e
 			return false, nil
 		case err != nil:
 			return false, err
-		case string(data) == endOfStream:
+		case string(bytes.TrimSpace(data)) == endOfStream:
 			return true, nil
 		}
 		if n++; trace {

@@ -312,6 +312,7 @@ func TestAnswer(t *testing.T) {
 		{"an answer that the server gave up", "vllm", events(text("a"), over("abort"), usage, "[DONE]"), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"a refusal", "openai", with(delta(`{"refusal":"I can't"}`)), said(heard{Block: "I can't"})},
 		{"no finish reason, but whole", "vllm", events(text("a"), usage, "[DONE]"), said(heard{Text: "a"})},
+		{"space around the mark at the end", "vllm", events(text("a"), over("stop"), usage, " [DONE] "), said(heard{Text: "a"})},
 		{"no finish reason", "vllm", events(text("a"), usage), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"no mark at the end", "vllm", events(text("a"), over("stop"), usage), said(heard{Text: "a"})},
 		{"no usage", "vllm", events(text("aaaaaaaa"), over("stop"), "[DONE]"), heard{Text: "aaaaaaaa", Finish: genai.FinishReasonStop, Tokens: [4]int32{0, 0, 2, 0}}},
