@@ -153,6 +153,19 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestAuto says that one model is none to choose from.
+func TestAuto(t *testing.T) {
+	for of, want := range map[string]int{`{"large": "x/a"}`: 1, `{"small": "x/a"}`: 1, `{"large": "x/a", "small": "x/b"}`: 0, `{}`: 0} {
+		path := filepath.Join(t.TempDir(), "settings.json")
+		if err := os.WriteFile(path, []byte(`{"model": {"auto": `+of+`}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, warnings, err := Load([]Source{{Path: path, Scope: User}}, env()); err != nil || len(warnings) != want {
+			t.Errorf("%s: %q, %v", of, warnings, err)
+		}
+	}
+}
+
 func TestManyMistakes(t *testing.T) {
 	var b strings.Builder
 	for i := range 1000 {
