@@ -300,7 +300,7 @@ func (f *File) write(b []byte) error {
 		f.disk.torn, f.pending.unwritten = true, true
 		return &UnwrittenError{err}
 	}
-	f.pending.lines, f.disk.torn, f.pending.unwritten, f.empty, f.flush.due = nil, false, false, false, true
+	f.pending, f.disk.torn, f.empty, f.flush.due = pending{}, false, false, true
 	return nil
 }
 
