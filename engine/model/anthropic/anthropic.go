@@ -165,12 +165,12 @@ type stream struct {
 }
 
 type usage struct {
-	Input    int `json:"input_tokens"`
-	Read     int `json:"cache_read_input_tokens"`
-	Creation int `json:"cache_creation_input_tokens"`
-	Output   int `json:"output_tokens"`
+	Input    protocol.Count `json:"input_tokens"`
+	Read     protocol.Count `json:"cache_read_input_tokens"`
+	Creation protocol.Count `json:"cache_creation_input_tokens"`
+	Output   protocol.Count `json:"output_tokens"`
 	Details  struct {
-		Thinking int `json:"thinking_tokens"`
+		Thinking protocol.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 

@@ -205,6 +205,7 @@ func TestAnswer(t *testing.T) {
 		{"usage that is corrected at the end", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":61,"cache_read_input_tokens":0,"output_tokens":2}}`, stop)}, "a STOP 66/3+2"},
 		{"no reason to stop", nil, []et.Reply{events(begin, open(1, textBlock), stop)}, " error: the answer of HOST broke off"},
 		{"a pause", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"), end("pause_turn"), stop), events(begin, open(0, textBlock), text(0, "b"), end("end_turn"), stop)}, "ab STOP 10/3+9"},
+		{"usage that is no whole number", nil, []et.Reply{events(open(0, textBlock), text(0, "a"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":61.0,"cache_read_input_tokens":null,"output_tokens":"2"}}`, stop)}, "a STOP 61/0+2"},
 		{"no usage", nil, []et.Reply{events(open(0, textBlock), text(0, "aaaaaaaa"), `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, stop)}, "aaaaaaaa STOP 0/0+2"},
 		{"one document", nil, []et.Reply{et.Whole(`{"type":"message","content":[{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2}}`)}, `a[f1:{"a":1}] STOP 1/0+2`},
 		{"cut off", nil, []et.Reply{events(begin, open(0, textBlock), text(0, "a"))}, "a error: the answer of HOST broke off"},

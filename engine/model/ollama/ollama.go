@@ -309,9 +309,9 @@ func (s *stream) line(data []byte) error {
 			} `json:"tool_calls"`
 		}
 		Done   bool
-		Reason string `json:"done_reason"`
-		Prompt int    `json:"prompt_eval_count"`
-		Output int    `json:"eval_count"`
+		Reason string         `json:"done_reason"`
+		Prompt protocol.Count `json:"prompt_eval_count"`
+		Output protocol.Count `json:"eval_count"`
 		Error  json.RawMessage
 	}
 	if err := json.Unmarshal(data, &c); err != nil {

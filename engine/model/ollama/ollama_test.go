@@ -179,7 +179,7 @@ func TestAnswer(t *testing.T) {
 		{"calls", lines(`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}},{"id":"x","function":{"name":"f","arguments":"{}"}}]}}`, done), `[f:{"a":1}][fx:{}] STOP 10+6`},
 		{"a call as text", lines(`{"message":{"content":"{\"name\":\"f\","}}`, `{"message":{"content":"\"arguments\":{}}"}}`, done), `[f:{}] STOP 10+6`},
 		{"too long", lines(`{"message":{"content":"a"},"done":true,"done_reason":"length"}`), "a MAX_TOKENS 0+0"},
-		{"one document", et.Whole(`{"message":{"content":"a"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":2}`), "a STOP 1+2"},
+		{"one document", et.Whole(`{"message":{"content":"a"},"done":true,"done_reason":"stop","prompt_eval_count":1.0,"eval_count":"2"}`), "a STOP 1+2"},
 		{"lines that a proxy calls otherwise", et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"application/json"}},
 			Pieces: []string{`{"message":{"content":"a"}}` + "\n" + done + "\n"}}}, "a STOP 10+6"},
 		{"cut off", lines(`{"message":{"content":"a"}}`), "a error: the answer of HOST broke off"},

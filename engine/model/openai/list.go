@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gemline/engine/model"
+	"gemline/engine/model/protocol"
 )
 
 // A listed is a model as servers list it, in the words of one or the other.
@@ -14,15 +15,15 @@ type listed struct {
 	ID, Name looseText
 	Type     looseText // of LM Studio
 	Meta     struct {
-		Trained looseCount `json:"n_ctx_train"`
+		Trained protocol.Count `json:"n_ctx_train"`
 	} // of llama.cpp
 
 	// Tokens of the context: as it is loaded, and as it may be loaded at most.
-	Loaded  looseCount `json:"loaded_context_length"` // of LM Studio
-	MaxLen  looseCount `json:"max_model_len"`         // of vLLM
-	Length  looseCount `json:"context_length"`        // of OpenRouter
-	Window  looseCount `json:"context_window"`        // of Groq
-	Longest looseCount `json:"max_context_length"`    // of LM Studio and Mistral
+	Loaded  protocol.Count `json:"loaded_context_length"` // of LM Studio
+	MaxLen  protocol.Count `json:"max_model_len"`         // of vLLM
+	Length  protocol.Count `json:"context_length"`        // of OpenRouter
+	Window  protocol.Count `json:"context_window"`        // of Groq
+	Longest protocol.Count `json:"max_context_length"`    // of LM Studio and Mistral
 
 	Capabilities capabilities
 	Parameters   []string `json:"supported_parameters"` // of OpenRouter
@@ -83,7 +84,7 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 	}
 	var props struct {
 		Settings struct {
-			Context looseCount `json:"n_ctx"`
+			Context protocol.Count `json:"n_ctx"`
 		} `json:"default_generation_settings"`
 	}
 	if g.provider.List == "llamacpp" {

@@ -40,8 +40,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"google.golang.org/genai"
 
@@ -121,22 +119,22 @@ type chunk struct {
 	Object  looseText
 	Model   looseText
 	Choices []struct {
-		Index        looseCount
+		Index        protocol.Count
 		Delta        delta
 		Message      *delta
 		FinishReason looseText `json:"finish_reason"`
 	}
 	Usage *struct {
-		PromptTokens     looseCount `json:"prompt_tokens"`
-		CompletionTokens looseCount `json:"completion_tokens"`
-		TotalTokens      looseCount `json:"total_tokens"`
+		PromptTokens     protocol.Count `json:"prompt_tokens"`
+		CompletionTokens protocol.Count `json:"completion_tokens"`
+		TotalTokens      protocol.Count `json:"total_tokens"`
 		PromptDetails    struct {
-			Cached looseCount `json:"cached_tokens"`
+			Cached protocol.Count `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionDetails struct {
-			Reasoning looseCount `json:"reasoning_tokens"`
+			Reasoning protocol.Count `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
-		CacheHits looseCount `json:"prompt_cache_hit_tokens"` // of DeepSeek
+		CacheHits protocol.Count `json:"prompt_cache_hit_tokens"` // of DeepSeek
 	}
 	Error json.RawMessage
 }
@@ -149,7 +147,7 @@ type delta struct {
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	Refusal          looseText
 	ToolCalls        []struct {
-		Index    *looseCount
+		Index    *protocol.Count
 		ID       looseText
 		Function struct {
 			Name      looseText
@@ -169,16 +167,6 @@ func (w *looseText) UnmarshalJSON(b []byte) error {
 	case b[0] == '-' || '0' <= b[0] && b[0] <= '9':
 		*w = looseText(b)
 	}
-	return nil
-}
-
-// A looseCount is a whole number; 0 where a server says anything else. Some write 10.0 or "10".
-type looseCount int
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *looseCount) UnmarshalJSON(b []byte) error {
-	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	*c = looseCount(max(0, min(f, 1<<30)))
 	return nil
 }
 
@@ -254,7 +242,7 @@ func (s *stream) event(data []byte) error {
 		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart
 			output += r
 		}
-		s.answer.Usage(int(u.PromptTokens), int(cmp.Or(u.PromptDetails.Cached, u.CacheHits)), int(output), int(u.CompletionDetails.Reasoning))
+		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 { // which was not asked for

@@ -160,8 +160,8 @@ func (a *Answer) Call(index int, id, name, args string) {
 
 // Usage says how many tokens the request took: of its prompt, of which some may have been read
 // from a cache, and of the answer with its thoughts.
-func (a *Answer) Usage(prompt, cached, output, thoughts int) {
-	n := func(i int) int32 { return int32(max(0, min(i, 1<<30))) }
+func (a *Answer) Usage(prompt, cached, output, thoughts Count) {
+	n := func(i Count) int32 { return int32(max(0, min(i, 1<<30))) }
 	a.usage = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: n(prompt), CachedContentTokenCount: n(cached),
 		CandidatesTokenCount: n(output - thoughts), ThoughtsTokenCount: n(thoughts), TotalTokenCount: n(prompt + output)}
 }
@@ -208,7 +208,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 	last := a.chunk(finish, parts...)
 	last.Candidates[0].FinishMessage = why
 	if last.UsageMetadata = a.usage; a.usage == nil {
-		a.Usage(engine.Estimate(a.asked.Contents), 0, a.size/4, 0)
+		a.Usage(Count(engine.Estimate(a.asked.Contents)), 0, Count(a.size/4), 0)
 		last.UsageMetadata = a.usage
 	}
 	return a.emit(last)

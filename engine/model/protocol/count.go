@@ -1,0 +1,17 @@
+package protocol
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Count is a whole number in what a server says; 0 where it says anything else. Some
+// servers write 10.0 or "10".
+type Count int
+
+// UnmarshalJSON implements [json.Unmarshaler]. It gives no error.
+func (c *Count) UnmarshalJSON(b []byte) error {
+	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	*c = Count(max(0, min(f, 1<<30)))
+	return nil
+}
