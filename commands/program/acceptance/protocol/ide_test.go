@@ -135,15 +135,17 @@ func TestContextOfTheEditor(t *testing.T) {
 	companion, server := idelab.New(t), et.NewServer(et.Says("One."), et.Says("Two."), et.Says("Three."), et.Says("A summary."), et.Says("Four."))
 	cmd := pt.Configured(t, inEditor(t, companion, server), `{"ide":{"enabled":true}}`)
 	at := func(name string) string { return filepath.Join(cmd.Dir, name) }
-	update := func(files ...map[string]any) {
-		companion.Update(files...)
-		companion.Listened()
-	}
 	companion.Update(map[string]any{"path": at("notes.txt"), "timestamp": 2, "isActive": true, "cursor": map[string]int{"line": 1, "character": 3}, "selectedText": "the milk"},
 		map[string]any{"path": "/x\x1b[2Jy", "timestamp": 1})
 	s := teletype.Start(t, cmd)
 	s.Expect("> ")
-	companion.Listened()
+	await := func(open string) { // what the editor has said, the program may not have read yet
+		for listed := ""; !strings.Contains(listed, open); {
+			s.Line("/ide")
+			listed = s.Expect("\n> ")
+		}
+	}
+	await("open: notes.txt")
 	say := func(line, answer string) {
 		t.Helper()
 		s.Line(line)
@@ -153,10 +155,8 @@ func TestContextOfTheEditor(t *testing.T) {
 	}
 	say("what is this?", "One.")
 	say("and now?", "Two.")
-	update(map[string]any{"path": at(".env"), "timestamp": 3, "isActive": true, "selectedText": "PASSPHRASE=hidden"})
-	s.Line("/ide")
-	s.Expect("open: .env, where you are; what you have selected is kept from the model")
-	s.Expect("> ")
+	companion.Update(map[string]any{"path": at(".env"), "timestamp": 3, "isActive": true, "selectedText": "PASSPHRASE=hidden"})
+	await("open: .env, where you are; what you have selected is kept from the model")
 	say("and here?", "Three.")
 	s.Line("/clear")
 	s.Expect("> ")
