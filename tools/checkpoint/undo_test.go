@@ -378,6 +378,7 @@ func TestUndoRandom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(list) != len(pictures)-1 { // one came back to where it was, on a detour
+			p.Keeper.Close()
 			continue
 		}
 		n := 1 + r.IntN(len(list))
@@ -387,6 +388,7 @@ func TestUndoRandom(t *testing.T) {
 		same(t, fmt.Sprintf("undo %d of %d", n, len(list)), p.picture(), pictures[len(pictures)-1-n])
 		p.redo()
 		same(t, "redo", p.picture(), pictures[len(pictures)-1])
+		p.Keeper.Close() // here, lest two thousand rounds open too many files
 	}
 }
 
