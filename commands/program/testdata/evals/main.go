@@ -26,6 +26,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -147,8 +148,11 @@ func run(out io.Writer, model, containers, file string, runs int, program string
 			return err
 		}
 	}
-	if model == "" && failed > 0 {
+	switch {
+	case model == "" && failed > 0:
 		return fmt.Errorf("of %s, %d failed", text.Count(len(tasks), "task"), failed)
+	case model != "" && !slices.ContainsFunc(results, func(r result) bool { return r.Tokens > 0 }):
+		return fmt.Errorf("%s has answered in no run", model)
 	}
 	return nil
 }

@@ -48,6 +48,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Where no run has reached the model, tasks that want nothing to happen prove nothing.
+func TestUnreached(t *testing.T) {
+	t.Chdir("../../../..")
+	program := filepath.Join(t.TempDir(), "gemline")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 41\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := evals([]string{"-m", "x/y", program, "edits_one_line"}, &out); err == nil || err.Error() != "x/y has answered in no run" {
+		t.Errorf("%v, %s", err, &out)
+	}
+}
+
 func TestHelp(t *testing.T) {
 	var out strings.Builder
 	if err := evals([]string{"-h"}, &out); err != nil {
