@@ -10,7 +10,7 @@ UNLISTED := $(addprefix ./commands/program/,testdata/bench/... testdata/bench-li
 GOTEST  := go test
 RACED   := # packages whose tests run under the race detector, which needs a C compiler
 TESTFLAGS := -tags helper -ldflags '-s -w' -shuffle=on -p 3 -parallel 6 -timeout 30m
-HELPER  := tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
+HELPER   = tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 
 .PHONY: build install uninstall dist dist-test test check security bench bench-listener bench-terminal proof evals demo real cover fuzz soak soak-day mutate lines clean
 
@@ -18,7 +18,10 @@ build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
 
-install: build ## below PREFIX, which is /usr/local; make uninstall removes it
+gemline:
+	$(MAKE) --no-print-directory build
+
+install: gemline ## what is built, below PREFIX, which is /usr/local; make uninstall removes it
 	commands/program/release/install
 
 uninstall: ## what make install wrote

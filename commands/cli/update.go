@@ -18,6 +18,7 @@ type origin struct {
 	Path    string `json:"path"`
 	By      string `json:"installed_by"`
 	Command string `json:"update_command"`
+	Note    string `json:"update_note,omitempty"` // where the command is run, or with what
 }
 
 // Run says how the program was installed.
@@ -31,7 +32,11 @@ func (*updateCommand) Run(out *Output, build Build) error {
 	}
 	mark, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "..", "share", "gemline", "installed-by"))
 	o := build.origin(path, strings.TrimSpace(string(mark)))
-	return out.show(o, "gemline "+o.Version+", "+o.Path, "installed by: "+o.By, "to update: "+o.Command,
+	how := o.Command
+	if o.Note != "" {
+		how += ", " + o.Note
+	}
+	return out.show(o, "gemline "+o.Version+", "+o.Path, "installed by: "+o.By, "to update: "+how,
 		"nothing was contacted: whether there is a newer version, the project's page says")
 }
 
@@ -53,17 +58,29 @@ func (b Build) origin(path, mark string) origin {
 	case mark == "image":
 		o.By, o.Command = "a container image", "podman load -i gemline-*-linux-"+runtime.GOARCH+".oci.tar"
 	case mark == "make":
-		o.By, o.Command = "make install", "git pull && sudo make install "+engine.Quote([]engine.Word{{Text: prefix, Known: true}})+", in the clone"
+		o.By, o.Command, o.Note = "make install", "git pull && make build && sudo make install "+quoted(prefix), "in the clone"
 	case isClone(filepath.Dir(path)):
-		o.By, o.Command = "a build in the clone", "git pull && make build, in "+filepath.Dir(path)
+		o.By, o.Command, o.Note = "a build in the clone", "git pull && make build", "in "+filepath.Dir(path)
 	case !b.linked:
-		o.By, o.Command = "go install or go build", "git pull && go install ., in the clone"
+		o.By, o.Command, o.Note = "go install or go build", "git pull && "+gobin(filepath.Dir(path))+"go install .", "in the clone"
 	case runtime.GOOS == "windows":
-		o.By, o.Command = "hand", "copy gemline.exe of a newer archive over "+path
+		o.By, o.Command, o.Note = "hand", `copy gemline.exe "`+path+`"`, "with the program of a newer archive"
 	default:
-		o.By, o.Command = "hand", "install -m 755 gemline "+path+", with the program of a newer archive"
+		o.By, o.Command, o.Note = "hand", "install -m 755 gemline "+quoted(path), "with the program of a newer archive"
 	}
 	return o
+}
+
+// quoted returns a text as a word of a shell.
+func quoted(text string) string { return engine.Quote([]engine.Word{{Text: text, Known: true}}) }
+
+// gobin returns what has to stand before go install, so that it writes to a directory.
+func gobin(dir string) string {
+	home, _ := os.UserHomeDir()
+	if dir == filepath.Join(home, "go", "bin") || runtime.GOOS == "windows" {
+		return ""
+	}
+	return "GOBIN=" + quoted(dir) + " "
 }
 
 // isClone reports whether a directory is the top of a clone of gemline.

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -15,8 +16,8 @@ func TestOrigin(t *testing.T) {
 		{"apk", "an Alpine package", "doas apk add "},
 		{"brew", "Homebrew", "brew upgrade gemline"},
 		{"image", "a container image", "podman load "},
-		{"make PREFIX=/opt", "make install", "git pull && sudo make install PREFIX=/opt, in the clone"},
-		{"make PREFIX=/opt/my gem", "make install", "git pull && sudo make install 'PREFIX=/opt/my gem', in the clone"},
+		{"make PREFIX=/opt", "make install", "git pull && make build && sudo make install PREFIX=/opt"},
+		{"make PREFIX=/opt/my gem", "make install", "git pull && make build && sudo make install 'PREFIX=/opt/my gem'"},
 		{"", "hand", ""},
 		{"something newer", "hand", ""},
 	} {
@@ -24,8 +25,25 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("%q: %+v", c.mark, o)
 		}
 	}
-	if o := (Build{}).origin("/root/go/bin/gemline", ""); o.By != "go install or go build" {
-		t.Errorf("%+v", o)
+}
+
+// The command can be pasted into a shell as it is; all else is in the note.
+func TestUpdateCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for sh")
+	}
+	t.Setenv("HOME", "/home/me")
+	for _, c := range []struct {
+		linked              bool
+		path, command, note string
+	}{
+		{true, "/my bin/gemline", "install -m 755 gemline '/my bin/gemline'", "with the program of a newer archive"},
+		{false, "/home/me/go/bin/gemline", "git pull && go install .", "in the clone"},
+		{false, "/my bin/gemline", "git pull && GOBIN='/my bin' go install .", "in the clone"},
+	} {
+		if o := (Build{linked: c.linked}).origin(c.path, ""); o.Command != c.command || o.Note != c.note {
+			t.Errorf("%+v", o)
+		}
 	}
 }
 
@@ -44,7 +62,7 @@ func TestOriginInClone(t *testing.T) {
 		}
 	}
 	for _, linked := range []bool{true, false} {
-		if o := (Build{linked: linked}).origin(path, ""); o.Command != "git pull && make build, in "+dir {
+		if o := (Build{linked: linked}).origin(path, ""); o.Command != "git pull && make build" || o.Note != "in "+dir {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -78,3 +78,37 @@ func TestInstall(t *testing.T) {
 		})
 	}
 }
+
+// What is built is installed without Go, which sudo does not find; only where nothing is built
+// does make install build.
+func TestInstallWhatIsBuilt(t *testing.T) {
+	dir := t.TempDir()
+	make := func() string {
+		cmd := exec.Command("make", "--no-print-directory", "-n", "install")
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip(err)
+	}
+	b, err := os.ReadFile("../../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := make(); !strings.Contains(out, "-o gemline .\n") {
+		t.Errorf("nothing is built: %s", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "gemline"), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out := make(); out != "commands/program/release/install\n" {
+		t.Errorf("built again: %s", out)
+	}
+}
