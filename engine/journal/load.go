@@ -105,7 +105,7 @@ func (e *NewerError) Error() string {
 
 // Hint says how to get the newer program.
 func (e *NewerError) Hint() string {
-	return "gemline update says which command updates this one; leave out --resume to begin a session"
+	return "gemline update says which command updates this one"
 }
 
 // unanswered is what the model is told of a call whose end was not recorded,

@@ -75,6 +75,7 @@ type fileLine struct {
 	message
 	SessionID   json.RawMessage `json:"sessionId"`
 	ProjectHash json.RawMessage `json:"projectHash"`
+	Format      disk.Format     `json:"formatVersion"`
 	Set         json.RawMessage `json:"$set"`
 	RewindTo    *string         `json:"$rewindTo"`
 	Result      *called         `json:"$result"`
@@ -262,7 +263,7 @@ func (r *record) fold(l *fileLine, b []byte) {
 	case l.Begun != nil:
 		m := of(l.Begun.Message)
 		m.begun = append(m.begun, l.Begun.ID)
-	case l.SessionID != nil && l.ProjectHash != nil:
+	case l.SessionID != nil && (l.ProjectHash != nil || l.Format > FormatVersion): // a newer one may lack the hash
 		r.set(b)
 	default:
 		r.add(l, b)
