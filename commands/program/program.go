@@ -117,7 +117,9 @@ func Run(p project.Process) (code int) {
 	case err != nil:
 		r.opts.ReadHere(managed) // which format do the settings say?
 	case !r.opts.Flags.Version && !r.opts.Flags.Help:
-		err = r.opts.ReadHere(managed)
+		if err = r.opts.ReadHere(managed); err != nil && managed && command[0] == "update" {
+			err = r.opts.Read(os.TempDir(), managed) // it wants no directory, and the working directory may be gone
+		}
 	}
 	switch {
 	case err != nil:
