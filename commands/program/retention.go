@@ -22,7 +22,7 @@ func (f *frontend) prune() {
 		case err == nil:
 			f.session.project.status.tell("the session is deleted")
 		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
-			f.notify(fmt.Sprintf("the session is not deleted: %v", err))
+			f.notify(err.Error())
 		}
 	}
 	if !f.opts.Settings.Retention || f.run.store.Temp == "" {

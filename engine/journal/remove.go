@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,7 +25,9 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 		}
 	}
 	if s.Drop != nil {
-		err = s.Drop(id)
+		if err = s.Drop(id); err != nil {
+			err = fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
+		}
 	}
 	dirs := []string{filepath.Join(s.Chats, id)} // of its agents
 	if s.Dirs != nil {

@@ -90,10 +90,18 @@ func (s Shelf) Remove(id string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.remove(id, paths[id], time.Time{}); err != nil {
+	switch err := s.remove(id, paths[id], time.Time{}); {
+	case errors.As(err, new(*BusyError)):
 		return err
+	case err != nil:
+		return notRemoved(id, err)
 	}
 	return s.tidy()
+}
+
+// notRemoved says that a session stays, and why.
+func notRemoved(id string, err error) error {
+	return fmt.Errorf("session %s is not deleted: %w", id, err)
 }
 
 // Prune removes sessions, and returns the removed ones. A session stays if it was written to
@@ -112,7 +120,7 @@ func (s Shelf) Prune(sessions []Session) (gone []Session, err error) {
 			continue
 		}
 		if rerr != nil {
-			err = cmp.Or(err, fmt.Errorf("session %s is not removed: %w", old.ID, rerr))
+			err = cmp.Or(err, notRemoved(old.ID, rerr))
 			continue
 		}
 		gone = append(gone, old)

@@ -33,7 +33,10 @@ func (h *history) open() error {
 		return nil
 	}
 	store, err := create(h.cfg.Dir, h.cfg.Files)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNewer) || errors.As(err, new(*damagedError)): // who only looks back hears it, too
+		return err
+	case err != nil:
 		return fmt.Errorf("no checkpoint can be made: %w", err)
 	}
 	h.store = store

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -77,8 +78,20 @@ type opened struct {
 // Why something is not in a store.
 var (
 	errMissing = errors.New("is not in the store of checkpoints")
-	errNewer   = errors.New("the checkpoints here were kept by a newer gemline: update this one")
+	errNewer   = errors.New("the checkpoints here were kept by a newer gemline: gemline update says which command updates this one")
 )
+
+// A damagedError means that nothing says which form a store has.
+type damagedError struct {
+	path  string
+	cause error
+}
+
+// Error says what follows from that, and what to do.
+func (e *damagedError) Error() string {
+	return fmt.Sprintf("%s is damaged (%v): nothing can be taken back here, and no checkpoint is made, until you move it away; "+
+		"the next change makes it anew", e.path, e.cause)
+}
 
 // create opens the store at path, and makes it if there is none.
 func create(path string, files Files) (*store, error) {
@@ -103,9 +116,10 @@ func create(path string, files Files) (*store, error) {
 		b = fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)
 		err = r.put(".", formFile, b)
 	}
-	var form heading
 	if err == nil {
-		err = form.read(b)
+		if err = new(heading).read(b); err != nil && err != errNewer {
+			err = &damagedError{filepath.Join(path, formFile), err}
+		}
 	}
 	if err != nil {
 		r.close()
@@ -269,6 +283,9 @@ type heading struct {
 
 // read reads a heading. A newer one is [errNewer], even if its other fields can't be read.
 func (s *heading) read(b []byte) error {
+	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) { // null can be read, too
+		return errors.New("it is no JSON object")
+	}
 	err := json.Unmarshal(b, s)
 	if s.FormatVersion > formatVersion {
 		return errNewer

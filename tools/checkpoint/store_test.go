@@ -332,6 +332,34 @@ func TestOtherForms(t *testing.T) {
 	}
 }
 
+// Where nothing says which form a store has, that is said with the file's name and what to do,
+// nothing of it changes, and doing so brings all of it back.
+func TestDamagedForm(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	p.turn("first", func() { p.write("a", "2") })
+	path := filepath.Join(p.kept, formFile)
+	for _, text := range []string{"", " ", "null", "[]", "{", `"x"`, "PK"} {
+		p.Keeper.Close()
+		os.WriteFile(path, []byte(text), 0o600)
+		p.again("session-1")
+		_, err := p.Turns(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), path+" is damaged (") || !errors.As(Store(p.kept).Drop("session-1"), new(*damagedError)) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if b, err := os.ReadFile(path); string(b) != text {
+			t.Errorf("%q is now %q: %v", text, b, err)
+		}
+	}
+	p.Keeper.Close()
+	os.Remove(path)
+	p.again("session-1")
+	p.turn("second", func() { p.write("a", "3") })
+	if turns, err := p.Turns(t.Context()); err != nil || len(turns) != 2 {
+		t.Errorf("%+v, %v", turns, err)
+	}
+}
+
 // FuzzStore reads a state that anybody may have made: nothing but an error comes of it.
 func FuzzStore(f *testing.F) {
 	dir := filepath.Join(f.TempDir(), "r")
