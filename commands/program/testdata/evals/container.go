@@ -46,10 +46,14 @@ func (t task) contained(r result, dir, program, model string, broken bool) resul
 	switch {
 	case model != "":
 		record, err := exec.Command("podman", "exec", container, "gemline", "-y", "--skip-trust", "-o", "stream-json", "-m", model, "-p", string(instruction)).Output()
+		stop := (*exec.ExitError)(nil)
+		if errors.As(err, &stop) {
+			r.unusable = unusable(stop, stop.Stderr)
+		}
 		if err := r.take(dir, record); err != nil {
 			return failed(err, record)
 		}
-		if stop := (*exec.ExitError)(nil); errors.As(err, &stop) {
+		if stop != nil {
 			r.Failure = string(stop.Stderr) // what it did may do
 		}
 	case !broken:

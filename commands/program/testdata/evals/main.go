@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"gemline/engine/text"
 )
@@ -43,6 +44,8 @@ type result struct {
 	Failure string  `json:"failure,omitempty"`
 
 	CostUSD *float64 `json:"cost_usd,omitempty"` // of all runs; nil if the price of a run is unknown
+
+	unusable string // why no run can use the model
 }
 
 // A summary is the file that -json writes and -compare reads.
@@ -100,6 +103,8 @@ func evals(args []string, out io.Writer) error {
 		return compare(out, rest[0], rest[1])
 	case *runs < 1:
 		return fmt.Errorf("-n %d: a task is tried once or more often", *runs)
+	case *runs > 1 && *model == "":
+		return fmt.Errorf("-n %d is for a model, -m; recordings are played once", *runs)
 	case len(rest) == 0:
 		return errors.New("the PROGRAM is missing; evals -h says more")
 	default:
@@ -130,14 +135,29 @@ func run(out io.Writer, model, containers, file string, runs int, program string
 	results := make([]result, len(tasks))
 	slots := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
+	var answered atomic.Bool
+	var unusable atomic.Pointer[string] // ends all, if no run was answered before
 	for i, t := range tasks {
 		all.Go(func() {
 			slots <- struct{}{}
-			results[i] = try(t, program, model, runs)
-			<-slots
+			defer func() { <-slots }()
+			if unusable.Load() != nil {
+				return
+			}
+			r := try(t, program, model, runs)
+			switch {
+			case r.Tokens > 0:
+				answered.Store(true)
+			case model != "" && r.unusable != "" && !answered.Load():
+				unusable.Store(&r.unusable)
+			}
+			results[i] = r
 		})
 	}
 	all.Wait()
+	if why := unusable.Load(); why != nil {
+		return fmt.Errorf("%s can't be used:\n%s", model, *why)
+	}
 	failed := report(out, model, results)
 	if file != "" {
 		b, err := json.MarshalIndent(summary{model, results}, "", "  ")
@@ -222,8 +242,8 @@ func interval(r result) (low, high float64) {
 	return max(0, (middle-width)/(1+z*z/n)), min(1, (middle+width)/(1+z*z/n))
 }
 
-// compare prints what two files of results say of the tasks that both have, and marks the tasks
-// whose intervals don't overlap.
+// compare prints what two files of results say of the tasks that both have, marks the tasks whose
+// intervals don't overlap, and names the tasks that one file has alone.
 func compare(out io.Writer, a, b string) error {
 	x, err := read(a)
 	if err != nil {
@@ -232,6 +252,19 @@ func compare(out io.Writer, a, b string) error {
 	y, err := read(b)
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(x, func(r result) bool { return has(y, r.Task) }) {
+		return fmt.Errorf("%s and %s have no task in common", a, b)
+	}
+	for _, only := range []struct {
+		file string
+		a, b []result
+	}{{a, x, y}, {b, y, x}} {
+		for _, r := range only.a {
+			if !has(only.b, r.Task) {
+				fmt.Fprintf(out, "  %-32s only in %s\n", r.Task, only.file)
+			}
+		}
 	}
 	var sums [2]result
 	for _, x := range x {
@@ -245,11 +278,13 @@ func compare(out io.Writer, a, b string) error {
 			}
 		}
 	}
-	if sums[0].Runs == 0 {
-		return fmt.Errorf("%s and %s have no task in common", a, b)
-	}
 	fmt.Fprintln(out, difference("all", sums[0], sums[1]))
 	return nil
+}
+
+// has reports whether results have a task.
+func has(results []result, task string) bool {
+	return slices.ContainsFunc(results, func(r result) bool { return r.Task == task })
 }
 
 // read returns the results in a file that -json has written.
@@ -259,16 +294,13 @@ func read(path string) ([]result, error) {
 		return nil, err
 	}
 	var s summary
-	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, fmt.Errorf("%s holds no results, as evals -json writes them: %w", path, err)
+	if json.Unmarshal(b, &s) != nil || len(s.Results) == 0 {
+		return nil, fmt.Errorf("%s holds no results, as evals -json writes them", path)
 	}
 	for _, r := range s.Results {
 		if r.Task == "" || r.Runs < 1 || r.Passed < 0 || r.Passed > r.Runs {
 			return nil, fmt.Errorf("%s: the task %q passed %d of %d runs, which can't be", path, r.Task, r.Passed, r.Runs)
 		}
-	}
-	if len(s.Results) == 0 {
-		return nil, fmt.Errorf("%s holds no results, as evals -json writes them", path)
 	}
 	return s.Results, nil
 }

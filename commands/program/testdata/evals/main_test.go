@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +28,7 @@ func TestRefused(t *testing.T) {
 		"-n -3: a task is tried once":      {"-n", "-3", program},
 		`invalid value "x" for flag -n`:    {"-n", "x", program},
 		"-model; evals -h says more":       {"-model", "x", program},
+		"-n 3 is for a model":              {"-n", "3", program},
 		"no program to try: ":              {filepath.Join(dir, "none")},
 		"no task in commands/program/testdata/evals/tasks is called edits_one_lime; did you mean edits_one_line?": {program, "edits_one_line", "edits_one_lime"},
 		"is called x; there are:\nanswers_a_question_without_editing\n":                                           {program, "x"},
@@ -52,12 +54,43 @@ func TestRefused(t *testing.T) {
 func TestUnreached(t *testing.T) {
 	t.Chdir("../../../..")
 	program := filepath.Join(t.TempDir(), "gemline")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 41\n"), 0o755); err != nil {
-		t.Fatal(err)
+	for script, want := range map[string]string{
+		"exit 1":                      "x/y has answered in no run",
+		"exit 41":                     "x/y can't be used:\nexit status 41",
+		"echo no such x >&2; exit 52": "x/y can't be used:\nno such x",
+	} {
+		started := filepath.Join(t.TempDir(), "started")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho >>'"+started+"'\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := evals([]string{"-m", "x/y", "-n", "3", program, "edits_one_line"}, &out); err == nil || err.Error() != want {
+			t.Errorf("%v, %s", err, &out)
+		}
+		if runs, _ := os.ReadFile(started); (script != "exit 1") != (len(runs) == 1) {
+			t.Errorf("%s: %d runs", script, len(runs))
+		}
+	}
+}
+
+// Of the tasks that one file has alone, nothing can be compared.
+func TestCompare(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a.json": `{"task":"x","runs":5,"passed":4},{"task":"y","runs":1}`, "b.json": `{"task":"z","runs":1},{"task":"x","runs":5,"passed":5}`} {
+		if err := os.WriteFile(name, []byte(`{"results":[`+text+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var out strings.Builder
-	if err := evals([]string{"-m", "x/y", program, "edits_one_line"}, &out); err == nil || err.Error() != "x/y has answered in no run" {
-		t.Errorf("%v, %s", err, &out)
+	if err := evals([]string{"-compare", "a.json", "b.json"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	if want := []string{"y only in a.json", "z only in b.json", "x 4/5 (38 to 96 %) 5/5 (57 to 100 %)", "all 4/5 (38 to 96 %) 5/5 (57 to 100 %)"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -95,37 +128,45 @@ func TestReport(t *testing.T) {
 
 // The expectation that was not met comes first, whatever gemline has said.
 func TestUnmet(t *testing.T) {
+	filled := strings.NewReplacer("$ANSWER", "/dev/null")
 	messages := []byte(strings.Repeat("warning: the context of the model is not known\n", 100))
 	for script, want := range map[string]string{
 		"true\ngrep -q x /dev/null\ntrue":             "the check failed at: grep -q x /dev/null\ngemline's last",
 		"not echo seen\ntrue":                         "the check failed at: not echo seen\nseen\ngemline's last",
-		"not false\ntest \"$(echo a b)\" = 'a  b'":    "the check failed at: test a b = a  b\ngemline's last",
-		"echo 1 >&2; sh -c 'echo out; exit 3'; false": "the check failed at: sh -c echo out; exit 3\nout\ngemline's last",
+		"not false\n grep -q 'port = 9000' $ANSWER":   "the check failed at: grep -q 'port = 9000' $ANSWER\ngemline's last",
+		"true | grep \"a b\"":                         "the check failed at: true | grep \"a b\"\ngemline's last",
+		"echo 1 >&2; sh -c 'echo out; exit 3'; false": "the check failed at: echo 1 >&2; sh -c 'echo out; exit 3'; false\nout\ngemline's last",
 	} {
-		trace, err := inShell(t.TempDir(), os.Environ(), not+script)
+		trace, err := inShell(t.TempDir(), append(os.Environ(), "ANSWER=/dev/null"), not+script)
 		if err == nil {
 			t.Errorf("%s does not fail", script)
 		}
-		got := unmet(trace, nil, messages)
-		if plain := strings.ReplaceAll(got, "'", ""); !strings.HasPrefix(plain, strings.ReplaceAll(want, "'", "")) || len(got) > 1000 {
+		got := unmet(filled, script, trace, nil, messages)
+		if !strings.HasPrefix(got, want) || len(got) > 1000 {
 			t.Errorf("%s: %s", script, got)
 		}
 	}
-	if got, want := unmet([]byte("+ test -e a"), errors.New("exit status 41"), nil), "the check failed at: test -e a\ngemline ended with exit status 41"; got != want {
+	if got, want := unmet(filled, "test -e b", []byte("+ test -e a"), errors.New("exit status 41"), nil), "the check failed at: test -e a\ngemline ended with exit status 41"; got != want {
 		t.Errorf("%s", got)
 	}
 }
 
-// The shell does not stop at a command with ! before it.
-func TestEveryLineCounts(t *testing.T) {
+// What is wrong with the file of a task is said before a model is asked.
+func TestFaultyTask(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.txtar")
-	text := "-- prompt --\np\n-- recording --\nr\n-- broken --\nb\n-- check --\ntrue\n! true\nfalse\n"
-	for _, text := range []string{text, strings.Replace(text, "true\n! ", "! ", 1)} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	const text = "-- prompt --\np\n-- recording --\nr\n-- broken --\nb\n-- check --\n"
+	for more, want := range map[string]string{
+		"true\n! true\nfalse\n":          "begins with !", // at which the shell does not stop
+		"! true\nfalse\n":                "begins with !",
+		"true\necho \"\n":                "check is no script: ",
+		"true\n-- stup --\ntrue\n":       "a task has no stup; it has prompt, ",
+		"true\n-- projects/a --\ntrue\n": "a task has no projects/a; ",
+	} {
+		if err := os.WriteFile(path, []byte(text+more), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&task{parts: map[string]string{}}).read(path); err == nil || !strings.Contains(err.Error(), "begins with !") {
-			t.Error(err)
+		if err := (&task{parts: map[string]string{}, files: map[string]string{}}).read(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", more, err)
 		}
 	}
 }

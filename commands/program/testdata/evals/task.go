@@ -23,10 +23,13 @@ import (
 // A task is what a model is to do, and how to see that it was done.
 type task struct {
 	name, shows string
-	parts       map[string]string // prompt, args, setup, after, check, recording, broken
+	parts       map[string]string // by the names in parts
 	files       map[string]string // below project/ and home/
 	folder      string            // of a task in a container, which has no parts
 }
+
+// parts are what a file of a task can have besides files.
+var parts = []string{"prompt", "args", "setup", "after", "check", "recording", "broken"}
 
 // tasksDir is where tasks are, and how errors call it.
 const tasksDir = "commands/program/testdata/evals/tasks"
@@ -83,11 +86,14 @@ func (t *task) read(path string) error {
 	}
 	t.shows = strings.TrimSpace(string(a.Comment))
 	for _, f := range a.Files {
-		if strings.Contains(f.Name, "/") {
+		switch dir, _, below := strings.Cut(f.Name, "/"); {
+		case below && (dir == "project" || dir == "home"):
 			t.files[f.Name] = string(f.Data)
-			continue
+		case slices.Contains(parts, f.Name):
+			t.parts[f.Name] = string(f.Data)
+		default:
+			return fmt.Errorf("%s: a task has no %s; it has %s, and files below project/ and home/", path, f.Name, strings.Join(parts, ", "))
 		}
-		t.parts[f.Name] = string(f.Data)
 	}
 	for _, name := range []string{"prompt", "check", "recording", "broken"} {
 		if t.parts[name] == "" {
@@ -96,6 +102,11 @@ func (t *task) read(path string) error {
 	}
 	if strings.Contains("\n"+t.parts["check"], "\n!") {
 		return fmt.Errorf("%s: the shell does not stop at a line of check that begins with !, but at not COMMAND", path)
+	}
+	for _, name := range []string{"setup", "after", "check"} {
+		if out, err := exec.Command("sh", "-nc", t.parts[name]).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %s is no script: %s", path, name, bytes.TrimSpace(out))
+		}
 	}
 	return nil
 }
@@ -120,6 +131,9 @@ func try(t task, program, model string, runs int) result {
 		sum.Seconds += r.Seconds
 		sum.Failure = cmp.Or(sum.Failure, r.Failure)
 		costs = append(costs, r.CostUSD)
+		if sum.unusable = r.unusable; sum.unusable != "" {
+			break
+		}
 	}
 	sum.CostUSD = total(costs)
 	return sum
@@ -165,15 +179,26 @@ func (t task) once(program, model, recording string) (r result) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	record, runErr := cmd.Output()
+	r.unusable = unusable(runErr, stderr.Bytes())
 	if err := r.take(dir, record); err != nil {
 		return failed(errors.Join(err, runErr), stderr.Bytes())
 	}
 	if out, err := inShell(project, env, not+t.parts["check"]); err != nil {
-		r.Failure = unmet(out, runErr, stderr.Bytes())
+		r.Failure = unmet(strings.NewReplacer("$ANSWER", filepath.Join(dir, "answer"), "$CALLS", filepath.Join(dir, "calls"),
+			"$RECORD", filepath.Join(dir, "record")), t.parts["check"], out, runErr, stderr.Bytes())
 		return r
 	}
 	r.Passed = 1
 	return r
+}
+
+// unusable returns what gemline says of a model that no run can use, for want of a key or of
+// such a provider; "" if it ended otherwise.
+func unusable(ended error, messages []byte) string {
+	if exit := (*exec.ExitError)(nil); errors.As(ended, &exit) && (exit.ExitCode() == 41 || exit.ExitCode() == 52) {
+		return cmp.Or(strings.TrimSpace(last(string(messages), 1000)), ended.Error())
+	}
+	return ""
 }
 
 // not runs a command that has to fail.
@@ -182,7 +207,7 @@ const not = `not() { ! "$@"; }` + "\n"
 // unmet says why a task is not done: which command of its check has failed, as the trace of the
 // shell has it, and what the command printed. Behind that is how gemline ended, if not well, and
 // the last of its messages, few of which have to do with it.
-func unmet(trace []byte, ended error, messages []byte) string {
+func unmet(filled *strings.Replacer, check string, trace []byte, ended error, messages []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(trace)), "\n")
 	at, failed := 0, ""
 	for i, line := range lines {
@@ -193,7 +218,7 @@ func unmet(trace []byte, ended error, messages []byte) string {
 			at = i + 1
 		}
 	}
-	said := []string{"the check failed at: " + failed}
+	said := []string{"the check failed at: " + written(filled, check, failed)}
 	if printed := strings.Join(lines[at:], "\n"); printed != "" {
 		said = append(said, last(printed, 1000))
 	}
@@ -204,6 +229,18 @@ func unmet(trace []byte, ended error, messages []byte) string {
 		said = append(said, "gemline's last messages:", last(m, 500))
 	}
 	return strings.Join(said, "\n")
+}
+
+// written returns the line of a check that a command is from, since the trace of some shells
+// leaves out quotation marks; the command, if no line has it as it was run.
+func written(filled *strings.Replacer, check, command string) string {
+	bare := strings.NewReplacer("'", "", `"`, "", `\`, "", ";", "")
+	for line := range strings.Lines(check) {
+		if command != "" && strings.Contains(" "+bare.Replace(filled.Replace(strings.TrimSpace(line)))+" ", " "+bare.Replace(command)+" ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return command
 }
 
 // last returns the end of a text of lines.
