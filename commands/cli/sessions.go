@@ -195,6 +195,10 @@ func (c *sessionsDelete) Run(out *Output, here *Folder) error {
 	if err := Shelf(store).Remove(s.ID); err != nil {
 		return err
 	}
+	by := ""
+	if s.Newer {
+		by = ", of a newer gemline"
+	}
 	return out.show(map[string]any{"deleted": s.ID, "title": s.Title},
-		fmt.Sprintf("Deleted session %d: %s (%s)", number, s.Title, journal.Ago(s.Updated, time.Now())))
+		fmt.Sprintf("Deleted session %d: %s (%s%s)", number, s.Title, journal.Ago(s.Updated, time.Now()), by))
 }

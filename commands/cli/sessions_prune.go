@@ -56,7 +56,7 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 	if err != nil {
 		return err
 	}
-	old := r.Expired(list, time.Now())
+	old, newer := r.Expired(list, time.Now())
 	strays, err := Strays(store, list, r)
 	what := "would be deleted"
 	if !c.DryRun && err == nil {
@@ -71,8 +71,17 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 	if n := len(strays); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))
 	}
-	return cmp.Or(out.listing(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""), "forgotten": strays},
+	if len(newer) > 0 {
+		lines = append(lines, LeftOut(newer))
+	}
+	return cmp.Or(out.listing(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old, ""),
+		"newer": journal.JSON(newer, ""), "forgotten": strays},
 		lines, "no session of this directory is old enough"), err)
+}
+
+// LeftOut says that old sessions of a newer gemline stay.
+func LeftOut(newer []journal.Session) string {
+	return text.Count(len(newer), "old session") + " of a newer gemline left out; gemline sessions delete ID deletes one"
 }
 
 // Strays returns the sessions whose changes could still be taken back and that are not

@@ -35,8 +35,8 @@ func (f *frontend) prune() {
 	}
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
-		old := slices.DeleteFunc(r.Expired(sessions, time.Now()),
-			func(s journal.Session) bool { return s.ID == f.session.chat.file.ID() })
+		old, newer := r.Expired(sessions, time.Now())
+		old = slices.DeleteFunc(old, func(s journal.Session) bool { return s.ID == f.session.chat.file.ID() })
 		var strays []string
 		if strays, err = cli.Strays(f.run.store, sessions, r); err == nil {
 			err = cli.Forget(f.run.store, strays)
@@ -45,6 +45,9 @@ func (f *frontend) prune() {
 		err = cmp.Or(err, perr)
 		if old = gone; len(old) > 0 {
 			f.session.project.status.tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
+		}
+		if len(newer) > 0 {
+			f.session.project.status.tell(cli.LeftOut(newer))
 		}
 	}
 	if err != nil {

@@ -270,6 +270,9 @@ func (s Session) Line(n int, current string, now time.Time) string {
 	if s.ID == current {
 		mark += ", current"
 	}
+	if s.Newer {
+		mark += ", of a newer gemline"
+	}
 	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, text.ShortID(s.ID))
 }
 
@@ -301,6 +304,7 @@ type Listed struct {
 	LastUpdated time.Time `json:"lastUpdated"`
 	Messages    int       `json:"messageCount"`
 	Current     bool      `json:"current"`
+	Newer       bool      `json:"newer,omitempty"`
 	Path        string    `json:"path"`
 }
 
@@ -315,7 +319,7 @@ func JSON(sessions []Session, current string) []Listed {
 		}
 		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
 			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
-			Messages: s.Messages, Current: s.ID == current, Path: s.Path}
+			Messages: s.Messages, Current: s.ID == current, Newer: s.Newer, Path: s.Path}
 	}
 	return out
 }

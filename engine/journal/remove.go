@@ -20,7 +20,7 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 	}
 	defer unlock(lock)
 	for _, path := range paths {
-		if now, err := glance(path); !last.IsZero() && err == nil && now.Updated.After(last) {
+		if now, err := glance(path); !last.IsZero() && err == nil && (now.Updated.After(last) || now.Newer) {
 			return errNewer
 		}
 	}

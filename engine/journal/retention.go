@@ -48,17 +48,21 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 	return r, nil
 }
 
-// Expired returns the sessions to remove, the last written first.
-func (r Retention) Expired(sessions []Session, now time.Time) (expired []Session) {
+// Expired returns the sessions to remove, the last written first, and those that would be
+// among them but are of a newer gemline: what belongs to one is not known here.
+func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []Session) {
 	byAge := slices.SortedStableFunc(slices.Values(sessions),
 		func(a, b Session) int { return b.Updated.Compare(a.Updated) })
 	for i, s := range byAge {
 		age := now.Sub(s.Updated)
-		if age >= r.MinAge && (r.MaxAge > 0 && age > r.MaxAge || r.MaxCount > 0 && i >= r.MaxCount) {
+		switch old := age >= r.MinAge && (r.MaxAge > 0 && age > r.MaxAge || r.MaxCount > 0 && i >= r.MaxCount); {
+		case old && s.Newer:
+			newer = append(newer, s)
+		case old:
 			expired = append(expired, s)
 		}
 	}
-	return expired
+	return expired, newer
 }
 
 // A Shelf is the storage of a directory's sessions and of all that belongs to them.

@@ -41,7 +41,8 @@ func TestExpired(t *testing.T) {
 		"1h0m0s 10h0m0s 50h0m0s 100h": {MaxAge: time.Minute},
 	} {
 		var got []string
-		for _, s := range r.Expired(all, now) {
+		expired, _ := r.Expired(all, now)
+		for _, s := range expired {
 			got = append(got, s.ID)
 		}
 		if !strings.HasPrefix(strings.Join(got, " "), strings.TrimSpace(want)) || len(got) != len(strings.Fields(want)) {
