@@ -89,10 +89,21 @@ func TestLinks(t *testing.T) {
 	for _, p := range Internals() {
 		inside[p.Name] = true
 	}
-	for _, p := range slices.Concat(Pages(), Internals()) {
+	pages := slices.Concat(Pages(), Internals())
+	for _, name := range []string{"README.md", "CHANGELOG.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, Page{Name: name, Text: string(text)})
+	}
+	for _, p := range pages {
 		dir := "docs"
-		if inside[p.Name] {
+		switch {
+		case inside[p.Name]:
 			dir = "docs/internals"
+		case strings.HasSuffix(p.Name, ".md"):
+			dir = "."
 		}
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(p.Text, ""), -1) {
 			to := p.Text
