@@ -19,12 +19,17 @@ var refusals = []struct {
 	{model.Tools, []string{"not support tool", "n't support tool", "not supported tool", "support tool use", "not support function call", "n't support function call",
 		"tools is not supported", "tools are not supported", "tool calling is not supported", "function calling is not supported", "function calling is not enabled",
 		"tool choice requires", "requires --jinja"}},
-	{model.Images, []string{"not support image", "n't support image", "support image input", "image input is not", "image inputs are not", "images are not supported",
+	{model.Images, []string{"not support image", "n't support image", "support image input", "image input is not supported", "image input is not enabled",
+		"image inputs are not supported", "image inputs are not enabled", "images are not supported",
 		"not a multimodal model", "not support vision", "n't support vision", "content part type: image_url", "unknown variant image_url", "image_url is only supported",
 		"at most 0 image"}},
 	{model.PDF, []string{"unknown variant file", "part type: file", "unsupported content[].type", "not support file", "n't support file", "not support pdf", "input tag file"}},
-	{model.Audio, []string{"audio input is not", "unknown variant input_audio", "not support audio", "n't support audio", "support input audio", "at most 0 audio"}},
+	{model.Audio, []string{"audio input is not supported", "audio input is not enabled", "unknown variant input_audio", "not support audio", "n't support audio", "support input audio", "at most 0 audio"}},
 }
+
+// onlySome are what stands behind these words where a server refuses one file, or one way to
+// choose among tools, and takes others.
+var onlySome = []string{"/", " format", " type", " mime", " size", "s larger", "s over", " larger", "_choice", " choice"}
 
 // Refused returns what of what was sent the model does not take, as err says; "" if err is
 // about anything else.
@@ -39,8 +44,12 @@ func Refused(err error, sent []string) string {
 		}
 		return r
 	}, strings.ToLower(e.Message))
+	says := func(words string) bool {
+		_, rest, found := strings.Cut(m, words)
+		return found && !slices.ContainsFunc(onlySome, func(s string) bool { return strings.HasPrefix(rest, s) })
+	}
 	for _, r := range refusals {
-		if slices.Contains(sent, r.what) && slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(m, w) }) {
+		if slices.Contains(sent, r.what) && slices.ContainsFunc(r.words, says) {
 			return r.what
 		}
 	}
@@ -63,19 +72,22 @@ func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 }
 
 // Learn reports whether err says that a model of p does not take something of what was sent,
-// so that req may be asked again without. The user is told.
+// so that req may be asked again without. The user is told, once.
 func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
 	what := Refused(err, sent)
 	if what == "" {
 		return false
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	known := slices.Contains(r.of[req.Model], what) // by a request beside this one
 	if r.of == nil {
 		r.of = map[string][]string{}
 	}
-	r.of[req.Model] = append(slices.Clone(r.of[req.Model]), what)
-	if req.Notify != nil {
+	if !known {
+		r.of[req.Model] = append(slices.Clone(r.of[req.Model]), what)
+	}
+	r.mu.Unlock()
+	if !known && req.Notify != nil { // not while others wait
 		req.Notify(Without(p.Name+"/"+req.Model, what))
 	}
 	return true
