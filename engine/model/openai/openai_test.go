@@ -290,6 +290,8 @@ func TestAnswer(t *testing.T) {
 			said(heard{Calls: []genai.FunctionCall{f("1"), f("2")}})},
 		{"calls of one index without ids", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}`), delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\""}}]}`),
 			delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":":1}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f(""), f("", "a", 1.0)}})},
+		{"a call that is said twice", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\""}}]}`), delta(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`),
+			delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
 		{"calls without ids", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
 		{"arguments that are an object", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":{"a":1}}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},
 		{"arguments in a text in a text", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"\"{\\\"a\\\":1}\""}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},

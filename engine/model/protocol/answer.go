@@ -139,6 +139,9 @@ func (a *Answer) Call(index int, id, name, args string) {
 	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
 		i = -1
 	case i >= 0 && name != "" && (id == "" || a.calls[i].id == "") && strings.HasPrefix(args, "{") && json.Valid([]byte(a.calls[i].args.String())): // or that gives no ids
+		if a.calls[i].name == name && a.calls[i].args.String() == args {
+			return // the same once more, as some servers end a stream: it is done once
+		}
 		i = -1
 	case index < 0 && name == "" && len(a.calls) > 0:
 		i = len(a.calls) - 1
