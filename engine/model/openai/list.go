@@ -33,7 +33,8 @@ type listed struct {
 }
 
 // The capabilities of a model are the names that LM Studio lists, or those that are true in
-// Mistral's object; nil if there is neither.
+// Mistral's object; nil if there is neither. Other servers have other things there,
+// which say nothing here.
 type capabilities map[string]bool
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -99,13 +100,13 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 		}
 		l := model.Listed{Name: string(m.ID), Title: string(m.Name),
 			Input: int(cmp.Or(props.Settings.Context, m.Loaded, m.MaxLen, m.Length, m.Window, m.Longest, m.Meta.Trained))}
-		if m.Parameters != nil || can != nil {
+		if _, mistral := can["function_calling"]; m.Parameters != nil || mistral || can != nil && g.provider.List == "lmstudio" {
 			l.Takes = []string{}
 		}
 		if slices.Contains(m.Parameters, "tools") || can["tool_use"] || can["function_calling"] {
 			l.Takes = append(l.Takes, model.Tools)
 		}
-		if slices.Contains(m.Architecture.Input, "image") || m.Type == "vlm" || can["vision"] {
+		if slices.Contains(m.Architecture.Input, "image") || m.Type == "vlm" || can["vision"] && l.Takes != nil {
 			l.Takes = append(l.Takes, model.Images)
 		}
 		all = append(all, l)

@@ -31,6 +31,8 @@ func TestList(t *testing.T) {
 			[]model.Listed{{Name: "m", Title: "m", Input: 131072, Takes: []string{"tools"}}}},
 		{"lmstudio", map[string]string{"/api/v0/models": `{"data":[{"id":"q","type":"llm","max_context_length":32768,"capabilities":["tool_use"]},{"id":"p","type":"vlm","capabilities":[]}]}`},
 			[]model.Listed{{Name: "q", Input: 32768, Takes: []string{"tools"}}, {Name: "p", Takes: []string{"images"}}}},
+		{"openai", map[string]string{"/v1/models": `{"data":[{"id":"c","capabilities":{"family":"x","supports":{"tool_calls":true}}},{"id":"d","capabilities":["completion","tools"]}]}`},
+			[]model.Listed{{Name: "c"}, {Name: "d"}}},
 		{"groq", map[string]string{"/v1/models": `{"data":[{"id":"x","context_window":131072}]}`}, []model.Listed{{Name: "x", Input: 131072}}},
 		{"llamacpp", map[string]string{"/v1/models": `{"data":[{"id":"g.gguf","meta":{"n_ctx_train":131072}}]}`, "/props": `{"default_generation_settings":{"n_ctx":8192}}`},
 			[]model.Listed{{Name: "g.gguf", Input: 8192}}},
