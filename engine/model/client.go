@@ -13,6 +13,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,6 +109,9 @@ type Vendor struct {
 
 	// Header says in h what pays for a request: key, or nothing if it is empty.
 	Header func(h http.Header, key string)
+
+	protocol, thoughts string   // of the provider
+	lacks              []string // what the provider says
 }
 
 // NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config]
@@ -170,8 +174,13 @@ func (v Vendor) advise(e *Error) {
 		e.Advice = v.Advice
 	case e.Kind == NotFound && v.Missing != "":
 		e.Advice = v.Missing
-	case e.Kind == BadRequest && e.Code != CodeSignature && refusedParameter(e.Message) != "":
-		e.Advice = fmt.Sprintf("if the server does not take it, put %q into providers.%s.lacks", refusedParameter(e.Message), v.Name)
+	case e.Kind == BadRequest && e.Code != CodeSignature && v.refusedParameter(e.Message) != "":
+		what := v.refusedParameter(e.Message)
+		all := slices.DeleteFunc(slices.Clone(v.lacks), func(s string) bool { return s == what })
+		lacks, _ := json.Marshal(append(all, what)) // texts have a form in JSON
+		e.Advice = fmt.Sprintf(`if the server does not take it, put "lacks": %s into providers.%s`, lacks, v.Name)
+	case e.Kind == BadRequest && v.protocol == OpenAI && v.thoughts == "" && strings.Contains(e.Message, ReasoningContent):
+		e.Advice = fmt.Sprintf(`if the server wants thoughts back, put "thoughts": %q into providers.%s`, ReasoningContent, v.Name)
 	case e.Kind == Config && strings.HasPrefix(e.Advice, "set GOOGLE_GEMINI_BASE_URL"):
 		e.Advice = "set " + v.Address + " to where the API really is"
 	}
@@ -185,14 +194,17 @@ func nowhere(e *Error) bool {
 		hasAny(e.Message, "unexpected endpoint or method") // of LM Studio, with 200
 }
 
-// parameters are what a server may lack, by the name in a request.
-var parameters = [][2]string{{"stream_options", StreamOptions}, {"max_completion_tokens", MaxCompletionTokens}, {"reasoning_effort", Effort}, {"output_config", Effort},
-	{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}, {"top_k", Temperature},
-	{"adaptive", Adaptive}, {"thinking", Thinking}}
+// parameters are what a server may lack, by the protocol and the name in a request.
+var parameters = map[string][][2]string{
+	OpenAI: {{"stream_options", StreamOptions}, {"max_completion_tokens", MaxCompletionTokens}, {"reasoning_effort", Effort},
+		{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}},
+	Anthropic: {{"output_config", Effort}, {"temperature", Temperature}, {"top_p", Temperature}, {"top_k", Temperature},
+		{"adaptive", Adaptive}, {"thinking", Thinking}},
+}
 
 // refusedParameter returns what a server lacks that names a parameter of a request in an error.
-func refusedParameter(message string) string {
-	for _, p := range parameters {
+func (v Vendor) refusedParameter(message string) string {
+	for _, p := range parameters[v.protocol] {
 		if strings.Contains(message, p[0]) {
 			return p[1]
 		}

@@ -37,7 +37,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		e = said.classify(x.model)
 		c.dialect.advise(e)
 		if c.dialect.path && nowhere(e) {
-			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address
+			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address+"; some servers say so of a model that they do not have, too"
 			e.Message = "there is nothing at " + publicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")
 		}
 	case errors.As(err, &broken):

@@ -157,6 +157,14 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 		if err = cmp.Or(err, json.Unmarshal(b, &p)); err != nil {
 			p = Provider{Name: name, Protocol: OpenAI, fault: mistyped(err)}
 		}
+		if given, ok := custom[name].(map[string]any); ok && given["lacks"] != nil { // which holds for all models
+			p.Models = slices.Clone(p.Models)
+			for i, e := range p.Models {
+				if e.Lacking != nil {
+					p.Models[i].Lacking = slices.Concat(e.Lacking, p.Lacking)
+				}
+			}
+		}
 		p.List = cmp.Or(p.List, p.Protocol)
 		all[i] = p
 	}
@@ -292,7 +300,7 @@ func (p Provider) Options(common Options, getenv func(string) string) Options {
 // Vendor returns what a Client is told of p, whose protocol puts the key into the header so,
 // or as a bearer token if header is nil.
 func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
-	v := Vendor{Name: p.Name, Address: p.Address(), Header: header,
+	v := Vendor{Name: p.Name, Address: p.Address(), Header: header, protocol: p.Protocol, thoughts: p.Thoughts, lacks: p.Lacking,
 		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s", p.KeyVariable, p.Name)}
 	if p.KeyVariable == "" {
 		v.Advice = "name the variable of the key in providers." + p.Name + ".keyVariable"

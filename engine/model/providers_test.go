@@ -91,7 +91,7 @@ func TestCustomProviders(t *testing.T) {
 	all := NewProviders(map[string]any{
 		"work":   map[string]any{"protocol": "anthropic", "baseUrl": "https://w.example.com", "keyVariable": "WORK_KEY", "headers": map[string]any{"X-Team": "a"}},
 		"plain":  map[string]any{"baseUrl": "http://127.0.0.1:1/v1", "lacks": []any{"images"}},
-		"openai": map[string]any{"baseUrl": "https://o.example.com/v1"},
+		"openai": map[string]any{"baseUrl": "https://o.example.com/v1", "lacks": []any{"images"}},
 	}, env)
 	for name, want := range map[string][3]string{
 		"work": {"anthropic", "https://w.example.com", "WORK_KEY"}, "plain": {"openai", "http://127.0.0.1:1/v1", ""},
@@ -106,7 +106,10 @@ func TestCustomProviders(t *testing.T) {
 	if p, _ := all.Named("plain"); !p.Lacks("m", Images) || p.Lacks("m", PDF) {
 		t.Errorf("plain lacks %q", p.Lacking)
 	}
-	if builtin := NewProviders(nil, none); builtin[2].BaseURL != "https://api.openai.com/v1" || !slices.Contains(builtin[2].Lacking, Effort) {
+	if p, _ := all.Named("openai"); !p.Lacks("gpt-5", Images) || !p.Lacks("gpt-5", Temperature) || !p.Lacks("gpt-4", Images) || p.Lacks("gpt-4", Effort) {
+		t.Errorf("openai lacks %q and %v", p.Lacking, p.Models)
+	}
+	if builtin := NewProviders(nil, none); builtin[2].Lacks("gpt-5", Images) || builtin[2].BaseURL != "https://api.openai.com/v1" || !slices.Contains(builtin[2].Lacking, Effort) {
 		t.Error("the table has been changed")
 	}
 	for name, p := range map[string]any{
