@@ -223,18 +223,19 @@ func tooLong(p Provider) string {
 	return ""
 }
 
-// pathed returns an address with path, of which the address may have a part already, and more
-// behind it, as the page of a deployment at Azure shows it.
+// pathed returns an address with path, of which the address may have all or a part already, and
+// more behind it, as the page of a deployment at Azure shows it.
 func pathed(at, path string) string {
 	u, err := url.Parse(at)
 	if err != nil {
 		return at
 	}
 	first, _, _ := strings.Cut(path[1:], "/")
-	if before, _, has := strings.Cut(u.Path+"/", "/"+first+"/"); has {
-		u.Path, u.RawQuery = before, ""
+	before, whole := strings.CutSuffix(strings.TrimRight(u.Path, "/"), path)
+	if some, _, has := strings.Cut(before+"/", "/"+first+"/"); has && !whole {
+		before = some
 	}
-	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	u.Path, u.RawQuery = before+path, ""
 	return u.String()
 }
 

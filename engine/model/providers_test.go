@@ -145,8 +145,14 @@ func TestOllamaAddress(t *testing.T) {
 
 func TestAzureAddress(t *testing.T) {
 	const want = "https://openai.example.com/openai/v1"
-	for _, s := range []string{"", "/", "/openai", "/openai/v1", "/openai/v1/", "/openai/deployments/m/chat/completions?api-version=2025-01-01-preview"} {
+	for _, s := range []string{"", "/", "/openai", "/openai/v1", "/openai/v1/", "/openai/v1?api-version=preview", "/openai/deployments/m/chat/completions?api-version=2025-01-01-preview"} {
 		if got := pathed("https://openai.example.com"+s, "/openai/v1"); got != want {
+			t.Errorf("%s is %s", s, got)
+		}
+	}
+	// A gateway may have the word in its own path.
+	for s, want := range map[string]string{"/openai/team/openai/v1": "/openai/team/openai/v1", "/team": "/team/openai/v1", "/team/openai/": "/team/openai/v1"} {
+		if got := pathed("https://gateway.example.com"+s, "/openai/v1"); got != "https://gateway.example.com"+want {
 			t.Errorf("%s is %s", s, got)
 		}
 	}
