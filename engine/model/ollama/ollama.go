@@ -236,21 +236,22 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bo
 		need += int(n) - reserve
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	size := max(about.loaded, (need+step-1)/step*step)
 	if about.Context > 0 && size > about.Context {
 		size = about.Context
 	}
 	over := about.Context > 0 && need-reserve > about.Context
-	if over && !about.over && req.Notify != nil && !req.OneShot {
-		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
-			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
-	}
+	tell := over && !about.over && req.Notify != nil && !req.OneShot
 	if !req.OneShot {
 		about.over = over
 	}
 	other = size != about.loaded
 	about.loaded, r.Options.NumCtx = size, size
+	g.mu.Unlock()
+	if tell { // not while others wait
+		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
+			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
+	}
 	return other
 }
 

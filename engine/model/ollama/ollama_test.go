@@ -225,6 +225,9 @@ func TestOverlong(t *testing.T) {
 	for _, size := range []int{60_000, 60_000, 10, 60_000} {
 		told += "|"
 		for _, err := range g.Generate(t.Context(), &engine.Request{Model: "m", Contents: genai.Text(strings.Repeat("x", size)), Notify: func(ev engine.Event) {
+			if g.Context(t.Context(), "m") != 8192 { // who is told may ask
+				t.Error("no context")
+			}
 			if strings.Contains(ev.(engine.Notice).Text, "leaves out its beginning") {
 				told += "!"
 			}
