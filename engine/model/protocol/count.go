@@ -12,6 +12,8 @@ type Count int
 // UnmarshalJSON implements [json.Unmarshaler]. It gives no error.
 func (c *Count) UnmarshalJSON(b []byte) error {
 	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	*c = Count(max(0, min(f, 1<<30)))
+	if *c = 0; f > 0 { // which "NaN" is not
+		*c = Count(min(f, 1<<30))
+	}
 	return nil
 }
