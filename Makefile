@@ -17,6 +17,7 @@ HELPER   = tools/sandbox/helper_$(shell go env GOOS)_$(shell go env GOARCH).bin
 build: ## one static binary, ./gemline; it holds the one that starts commands
 	$(GO) build -trimpath -buildvcs=false -ldflags '-s -w' -o $(HELPER) ./tools/sandbox/helper
 	$(GO) build -trimpath -tags helper -ldflags '$(LDFLAGS)' -o gemline .
+	@mkdir -p bin && $(GO) run -trimpath ./commands/program/release -licences >bin/licences || rm -f bin/licences # for install, which has no Go under sudo
 
 gemline:
 	$(MAKE) --no-print-directory build
