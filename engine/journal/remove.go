@@ -25,8 +25,8 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 		}
 	}
 	if s.Drop != nil {
-		if err = s.Drop(id); err != nil {
-			err = fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
+		if err = s.Drop(id); err != nil { // the session stays, with all that belongs to it
+			return fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
 		}
 	}
 	dirs := []string{filepath.Join(s.Chats, id)} // of its agents

@@ -84,10 +84,21 @@ func TestPrune(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "outputs", "gone")); err == nil {
 		t.Error("what was kept with it is there")
 	}
-	// What can't be let go of keeps the session: nobody would know of it.
+	// What can't be let go of keeps the session, and all of it: nobody would know of it.
 	shelf.Drop = func(string) error { return errors.New("no") }
+	outputs, agents := filepath.Join(dir, "outputs", "stays"), filepath.Join(chats, "stays")
+	os.MkdirAll(outputs, 0o700)
+	os.MkdirAll(agents, 0o700)
 	left, _ := List(chats)
 	if gone, err := shelf.Prune(left); err == nil || len(gone) > 0 {
 		t.Errorf("gone are %+v: %v", gone, err)
+	}
+	if err := shelf.Remove("stays"); err == nil {
+		t.Error("it is deleted")
+	}
+	for _, path := range []string{outputs, agents} {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("of what is not deleted: %v", err)
+		}
 	}
 }
