@@ -44,6 +44,7 @@ func (*updateCommand) Run(out *Output, build Build) error {
 // beside it, or by the clone that it was built in.
 func (b Build) origin(path, mark string) origin {
 	o := origin{Version: b.Version, Path: path}
+	const rebuild = "git pull && make build"
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	mark, prefix, _ := strings.Cut(mark, " ")
 	switch {
@@ -58,9 +59,9 @@ func (b Build) origin(path, mark string) origin {
 	case mark == "image":
 		o.By, o.Command = "a container image", "podman load -i gemline-*-linux-"+runtime.GOARCH+".oci.tar"
 	case mark == "make":
-		o.By, o.Command, o.Note = "make install", "git pull && make build && sudo make install "+quoted(prefix), "in the clone"
+		o.By, o.Command, o.Note = "make install", rebuild+" && sudo make install "+quoted(prefix), "in the clone"
 	case isClone(filepath.Dir(path)):
-		o.By, o.Command, o.Note = "a build in the clone", "git pull && make build", "in "+filepath.Dir(path)
+		o.By, o.Command, o.Note = "a build in the clone", rebuild, "in "+filepath.Dir(path)
 	case !b.linked:
 		o.By, o.Command, o.Note = "go install or go build", "git pull && "+gobin(filepath.Dir(path))+"go install .", "in the clone"
 	case runtime.GOOS == "windows":
