@@ -35,6 +35,7 @@ dist: ## a release in dist/, the same bytes for each who makes it; URL= of the p
 
 ROOT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gemline-tests/root
 dist-test: ## a release, of which each package is installed, used and removed; and the same bytes once more, from another directory
+	@command -v rpm && command -v bsdtar || { echo "make dist-test needs rpm and bsdtar: apt-get install rpm libarchive-tools"; exit 1; }
 	$(MAKE) --no-print-directory dist
 	[ -d $(ROOT) ] || { debootstrap --variant=minbase stable $(ROOT).new && mv $(ROOT).new $(ROOT); } || echo "no Debian without debootstrap and root: busybox instead"
 	GEMLINE_DIST=$(CURDIR)/dist GEMLINE_ROOT=$$([ ! -d $(ROOT) ] || echo $(ROOT)) go test -count=1 -v ./commands/program/release
