@@ -140,7 +140,10 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.Fields(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
 	if strings.HasPrefix(c.From, "security.") {
-		st.FromPath = here.definedIn(c.From)
+		s, _ := here.settings()
+		for _, file := range s.Values(c.From) {
+			st.FromPath = file.File
+		}
 	}
 	if err == nil {
 		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Google: model.Google{Vertex: c.Method == auth.Vertex,
