@@ -219,22 +219,7 @@ type switched struct {
 }
 
 func changeSwitches(ctx context.Context, dir string, change func(map[string]switched)) error {
-	path := filepath.Join(dir, enablementName)
-	unlock, err := disk.Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all := map[string]switched{}
-	if err := readJSON(path, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	change(all)
-	b, err := text.JSON(all, "  ")
-	if err != nil {
-		return err
-	}
-	return disk.Replace(path, append(b, '\n'), 0o600)
+	return disk.ChangeObject(ctx, filepath.Join(dir, enablementName), change)
 }
 
 // envName is the file of an extension's values that are no secrets.

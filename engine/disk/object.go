@@ -1,0 +1,42 @@
+package disk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// ChangeObject changes the members of the JSON object that a file holds, once no other process
+// does. A file that is empty or not there holds an object without members.
+func ChangeObject[V any](ctx context.Context, path string, change func(map[string]V)) error {
+	const most = 1 << 20
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	unlock, err := Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	all := map[string]V{}
+	b, err := Read(path, most)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
+	if len(b) > 0 && json.Unmarshal(b, &all) != nil {
+		return fmt.Errorf("%s holds no object; mend it or move it away", path)
+	}
+	change(all)
+	var fresh bytes.Buffer
+	e := json.NewEncoder(&fresh)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	return Replace(path, fresh.Bytes(), 0o600)
+}
