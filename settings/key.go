@@ -2,7 +2,6 @@ package settings
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -95,9 +94,9 @@ func (k Key) Check(v any) error {
 	if err != nil {
 		return err
 	}
-	c := checker{exact: true}
+	c := checker{suggest: 1, exact: true}
 	if c.check(path, v); len(c.problems) > 0 {
-		return errors.New(c.problems[0].Advised())
+		return fmt.Errorf("%s", c.problems[0].Message)
 	}
 	return nil
 }

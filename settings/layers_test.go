@@ -28,7 +28,7 @@ func together(t *testing.T, texts ...string) string {
 		}
 		layers = append(layers, l)
 	}
-	return text.Compact(mergeAll(layers))
+	return text.Compact(Merge(layers))
 }
 
 func TestMergeStrategies(t *testing.T) {
@@ -146,10 +146,10 @@ func FuzzMerge(f *testing.F) {
 		la, lb := layer(a, env("A", "1")), layer(b, env("A", "1"))
 		if la.tree != nil {
 			before := text.Compact(la.tree)
-			if one := mergeAll([]Layer{la}); len(la.tree) > 0 && !reflect.DeepEqual(one, la.tree) {
+			if one := Merge([]Layer{la}); len(la.tree) > 0 && !reflect.DeepEqual(one, la.tree) {
 				t.Errorf("one layer: %s", cmp.Diff(la.tree, one))
 			}
-			both := mergeAll([]Layer{la, lb})
+			both := Merge([]Layer{la, lb})
 			if text.Compact(la.tree) != before {
 				t.Error("merging changes a layer")
 			}
@@ -164,9 +164,8 @@ func FuzzMerge(f *testing.F) {
 			}
 			new(Settings).take(both)
 		}
-		s := &Settings{layers: []Layer{la, lb}}
-		s.take(mergeAll(s.layers))
-		for _, e := range s.Explain(Inputs{Lookup: env(), Flags: &flags.Set{}}, true) {
+		in := Inputs{Layers: []Layer{la, lb}, Lookup: env(), Flags: &flags.Set{}}
+		for _, e := range in.Explain(true) {
 			if _, err := SplitKey(e.Key); err != nil {
 				t.Error(err)
 			}
@@ -231,7 +230,7 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		l := layer(text, env("A", "1"))
 		s := Default()
-		s.take(mergeAll([]Layer{l}))
+		s.take(Merge([]Layer{l}))
 	}
 }
 
@@ -249,7 +248,7 @@ func TestProblemsNameKeysAsWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, scope := range []Scope{User, Workspace} {
-				for _, l := range readLayers([]Source{{Path: path, Scope: scope}}, env()) {
+				for _, l := range Read([]Source{{Path: path, Scope: scope}}, env()) {
 					for _, p := range l.Problems {
 						if said++; !strings.Contains(p.Message, strings.Split(o.from, ".")[0]) {
 							t.Errorf("%s: %s", text, p.Message)

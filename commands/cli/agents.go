@@ -61,8 +61,8 @@ type (
 	}
 )
 
-// A listedAgent is one as gemline agents --json lists it.
-type listedAgent struct {
+// An agentRecord is an agent as gemline agents --json lists it.
+type agentRecord struct {
 	Name        string   `json:"name"`
 	Label       string   `json:"display_name,omitempty"`
 	Description string   `json:"description"`
@@ -79,10 +79,12 @@ type listedAgent struct {
 	Kind        string   `json:"kind"` // remote has no model, tools, requests and prompt
 	Server      string   `json:"server,omitempty"`
 	Card        string   `json:"agent_card_url,omitempty"`
+
+	shown string // its name, and what it is called for people
 }
 
-func listed(d agent.Definition) listedAgent {
-	a := listedAgent{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
+func recordOf(d agent.Definition) agentRecord {
+	a := agentRecord{shown: called(d), Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
 		File: d.File, Callable: d.Off == "", Why: d.Off,
 		Model: cmp.Or(d.Model.Name, "inherit"), Tools: d.Access.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
 	if r := d.Remote; r != nil {
@@ -98,25 +100,20 @@ func listed(d agent.Definition) listedAgent {
 	return a
 }
 
+// lines returns the line of an agent in the list.
+func (a agentRecord) lines() []string {
+	line := fmt.Sprintf("%s (%s): %s", a.shown, a.Source, text.OneLine(a.Description, 200))
+	if a.Why != "" {
+		line += fmt.Sprintf(" [not callable: %s]", a.Why)
+	}
+	return []string{line}
+}
+
 // Run lists the agents.
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
-	var all []listedAgent
-	var problems, lines []string
-	for _, d := range list {
-		all = append(all, listed(d))
-		line := fmt.Sprintf("%s (%s): %s", called(d), d.Source, text.OneLine(listed(d).Description, 200))
-		if d.Off != "" {
-			line += fmt.Sprintf(" [not callable: %s]", d.Off)
-		}
-		lines = append(lines, line)
-	}
-	for _, err := range wrong {
-		problems = append(problems, err.Error())
-		lines = append(lines, "not used: "+err.Error())
-	}
 	agentsLeftOut(out, here)
-	return out.listing(map[string]any{"agents": all, "problems": problems}, lines,
+	return out.list(listingOf("agents", each(list, recordOf)).add("problems", "not used: ", each(wrong, error.Error)...),
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
 
@@ -138,60 +135,39 @@ func agentsLeftOut(out *Output, here *Folder) {
 	}
 }
 
-// find returns the agent of that name.
-func (a agentName) find(agents Agents) (agent.Definition, error) {
-	list, wrong := agents.List()
+// ProvideAgent returns the agent of that name.
+func (a agentName) ProvideAgent(agents Agents) (agent.Definition, error) {
+	_, wrong := agents.List()
 	for _, err := range wrong {
 		if fe := (*agent.FileError)(nil); errors.As(err, &fe) &&
 			strings.TrimSuffix(filepath.Base(fe.File), ".md") == a.Name {
 			return agent.Definition{}, fmt.Errorf("no agent is called %.100q, since its file is none: %w", a.Name, err)
 		}
 	}
-	return member("agent", "gemline agents", a.Name, list, func(d agent.Definition) string { return d.Name })
+	return agentFamily(agents).find(a.Name)
 }
 
 // Run says what an agent is.
-func (c *agentsShow) Run(out *Output, agents Agents) error {
-	d, err := c.find(agents)
-	if err != nil {
-		return err
-	}
-	a := listed(d)
+func (*agentsShow) Run(out *Output, d agent.Definition) error {
+	a := recordOf(d)
 	a.Prompt = d.Prompt.Text
 	may := "all that the conversation has"
 	if d.Access.Tools != nil {
 		may = cmp.Or(strings.Join(d.Access.Tools, ", "), "none")
 	}
-	lines := []string{called(d) + ": " + text.OneLine(a.Description, 2000), "from: " + d.Source}
-	if d.File != "" {
-		lines = append(lines, "file: "+d.File)
-	}
-	if d.Off != "" {
-		lines = append(lines, "not callable: "+d.Off)
-	}
+	limits := fmt.Sprintf("%g minutes", a.MaxMinutes)
 	if d.Remote != nil {
-		lines = append(lines, "server: "+a.Server)
-		if a.Card != "" {
-			lines = append(lines, "card: "+a.Card)
-		}
-		return out.show(a, append(lines, fmt.Sprintf("limits: %g minutes", a.MaxMinutes))...)
+		may, a.Servers = "", nil
+	} else {
+		limits = fmt.Sprintf("%d requests, ", a.MaxTurns) + limits
 	}
-	lines = append(lines, "model: "+a.Model, "tools: "+may,
-		fmt.Sprintf("limits: %d requests, %g minutes", a.MaxTurns, a.MaxMinutes))
-	if len(a.Servers) > 0 {
-		lines = append(lines, "MCP servers: "+strings.Join(a.Servers, ", "))
-	}
+	lines := []string{a.shown + ": " + text.OneLine(a.Description, 2000)}
+	lines = append(lines, fields("from", a.Source, "file", a.File, "not callable", a.Why, "server", a.Server, "card", a.Card,
+		"model", a.Model, "tools", may, "limits", limits, "MCP servers", strings.Join(a.Servers, ", "))...)
 	for l := range strings.Lines(d.Prompt.Text) {
 		lines = append(lines, "  "+strings.TrimSuffix(l, "\n"))
 	}
 	return out.show(a, lines...)
-}
-
-// A badAgent is a file that is no agent.
-type badAgent struct {
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message"`
 }
 
 // Run says what is wrong with files. The error is about the first one.
@@ -216,25 +192,27 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 		}
 		list, wrong = append(list, found...), append(wrong, errs...)
 	}
-	bad, notes, lines, none := []badAgent{}, []badAgent{}, []string{}, 0
+	var bad, notes []*agent.FileError // notes are about agents that work all the same
+	var lines []string
+	none := 0
 	for _, err := range wrong {
-		b := badAgent{Message: err.Error()}
-		if fe := (*agent.FileError)(nil); errors.As(err, &fe) {
-			b = badAgent{fe.File, fe.Line, fe.Message}
+		fe := (*agent.FileError)(nil)
+		if errors.As(err, &fe) {
 			none++
+		} else {
+			fe = &agent.FileError{Message: err.Error()}
 		}
-		bad, lines = append(bad, b), append(lines, err.Error())
+		bad, lines = append(bad, fe), append(lines, err.Error())
 	}
 	for _, d := range list {
 		for _, n := range d.Notes {
-			notes, lines = append(notes, badAgent{n.File, n.Line, n.Message}), append(lines, n.Error())
+			notes, lines = append(notes, n), append(lines, n.Error())
 		}
 	}
 	if lines = append(lines, fmt.Sprintf("agents that can be read: %d", len(list))); len(wrong) == 0 {
 		lines = append(lines, "nothing is wrong with them")
 	}
-	err := out.show(map[string]any{"ok": len(wrong) == 0, "agents": len(list), "problems": bad,
-		"notes": notes}, lines...) // notes are about agents that work all the same
+	err := out.show(map[string]any{"ok": len(wrong) == 0, "agents": len(list), "problems": bad, "notes": notes}, lines...)
 	switch {
 	case err != nil || len(wrong) == 0:
 		return err
@@ -253,16 +231,8 @@ func (*agentsReload) Run(ctx context.Context, out *Output, here *Folder, agents 
 }
 
 // Run switches an agent on or off.
-func (a *agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents Agents, on toggle) error {
-	d, err := a.find(agents)
-	if err != nil {
-		return err
-	}
-	src, err := where{settings.User}.source(here)
-	if err != nil {
-		return err
-	}
-	done, err := src.SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", d.Name, "enabled"}), bool(on))
+func (*agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents Agents, d agent.Definition, on toggle) error {
+	done, err := here.userFile().SetKey(ctx, settings.JoinKey([]string{"agents", "overrides", d.Name, "enabled"}), bool(on))
 	if err != nil {
 		return err
 	}
@@ -272,20 +242,20 @@ func (a *agentsTurn) Run(ctx context.Context, out *Output, here *Folder, agents 
 }
 
 // Run shows or changes the settings of an agent.
-func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, agents Agents) error {
-	d, err := c.find(agents)
-	if err != nil {
-		return err
-	}
+func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, d agent.Definition) error {
 	key := settings.JoinKey([]string{"agents", "overrides", d.Name})
 	if in, known := agentKeys[c.Key]; known {
 		c.Key = in
 	}
 	switch {
 	case c.Value != "":
-		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}, where: where{settings.User}}).Run(ctx, out, here, ask)
+		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}}).Run(ctx, out, here, ask, here.userFile())
 	case c.Key != "":
-		return (&configGet{Key: key + "." + c.Key}).Run(out, here)
+		in, err := here.inputs(out)
+		if err != nil {
+			return err
+		}
+		return (&configGet{Key: key + "." + c.Key}).Run(out, in)
 	}
 	if !out.JSON {
 		if err := out.line("keys: enabled, tools, mcpServers, %s",
@@ -307,7 +277,7 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 			}
 		}
 	}
-	return (&agentsShow{c.agentName}).Run(out, agents)
+	return (&agentsShow{}).Run(out, d)
 }
 
 // agentKeys are the keys of an agent's file, as the settings have them.

@@ -17,7 +17,6 @@ import (
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/provider"
-	"gemline/settings"
 )
 
 // selectedType is the key of the setting that chooses.
@@ -140,10 +139,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.Fields(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
 	if strings.HasPrefix(c.From, "security.") {
-		s, _ := here.settings()
-		for _, file := range s.Values(c.From) {
-			st.FromPath = file.File
-		}
+		st.FromPath = here.definedIn(c.From)
 	}
 	if err == nil {
 		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Google: model.Google{Vertex: c.Method == auth.Vertex,
@@ -251,8 +247,8 @@ func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
 		return err
 	}
-	set := configSet{Key: selectedType, Value: []string{string(m)}, where: where{settings.User}}
-	if err := set.Run(ctx, out, here, ask); err != nil {
+	set := configSet{Key: selectedType, Value: []string{string(m)}}
+	if err := set.Run(ctx, out, here, ask, here.userFile()); err != nil {
 		return err
 	}
 	now, err := here.choose(out)
@@ -270,29 +266,32 @@ func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	return nil
 }
 
-type authSetKey struct {
+// A keyOf says whose key is meant.
+type keyOf struct {
 	Provider string `arg:"" optional:"" help:"Whose key it is, as openai; Google's if left out."`
-	File     bool   `help:"Store it in a file, also where there is a keyring."`
 }
 
+type authSetKey struct {
+	keyOf
+	File bool `help:"Store it in a file, also where there is a keyring."`
+}
+
+type authUnsetKey struct{ keyOf }
+
 // Run reads a key and stores it.
-func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
-	keys, p, err := here.keysOf(a.Provider)
-	if err != nil {
-		return err
-	}
+func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, keys *keyStore) error {
 	key, err := ask.readKey(ctx)
 	if err != nil {
 		return err
 	}
-	where, err := keys.Save(ctx, key, a.File)
+	where, err := keys.store.Save(ctx, key, a.File)
 	if err != nil {
 		return err
 	}
 	err = out.show(map[string]string{"stored": where}, "the key is stored in the "+where)
-	if p.Name != "" {
-		if here.getenv(p.KeyVariable) != "" {
-			out.Notify(p.KeyVariable + " is set and comes first")
+	if variable := keys.provider.KeyVariable; variable != "" {
+		if here.getenv(variable) != "" {
+			out.Notify(variable + " is set and comes first")
 		}
 		return err
 	}
@@ -307,21 +306,26 @@ func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	return err
 }
 
-// keysOf returns the store of the key of a provider, and the provider: Google's if the name
-// is empty.
-func (here *Folder) keysOf(name string) (*auth.Store, model.Provider, error) {
-	if name == "" || name == model.Gemini {
-		return here.keys(), model.Provider{}, nil
+// A keyStore holds the key of a provider, of none if it is Google's.
+type keyStore struct {
+	store    *auth.Store
+	provider model.Provider
+}
+
+// ProvideStore returns the store of the key that is meant.
+func (k keyOf) ProvideStore(here *Folder) (*keyStore, error) {
+	if k.Provider == "" || k.Provider == model.Gemini {
+		return &keyStore{store: here.keys()}, nil
 	}
 	all, err := here.providers()
 	if err != nil {
-		return nil, model.Provider{}, err
+		return nil, err
 	}
-	p, err := named(all, name)
+	p, err := named(all, k.Provider)
 	if err == nil && p.KeyVariable == "" {
-		err = misused("%s wants no key", name)
+		err = misused("%s wants no key", k.Provider)
 	}
-	return here.keysFor(name), p, err
+	return &keyStore{here.keysFor(k.Provider), p}, err
 }
 
 // named returns a provider by its name, which is perhaps the key: it is not shown.
@@ -371,31 +375,23 @@ func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	return line, nil
 }
 
-type authUnsetKey struct {
-	Provider string `arg:"" optional:"" help:"Whose key it is, as openai; Google's if left out."`
-}
-
 // Run forgets the key.
-func (u *authUnsetKey) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := forget(ctx, here, out, u.Provider)
+func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder, keys *keyStore) error {
+	from, said, err := keys.forget(ctx, here, out)
 	if err != nil {
 		return err
 	}
 	return out.show(map[string][]string{"removed": from}, said)
 }
 
-// forget removes the stored key of a provider, and returns where it was and what is to be said.
-func forget(ctx context.Context, here *Folder, out *Output, provider string) (from []string, said string, err error) {
-	keys, p, err := here.keysOf(provider)
-	if err != nil {
-		return nil, "", err
-	}
-	if from, err = keys.Remove(ctx); err != nil {
+// forget removes the key, and returns where it was and what is to be said.
+func (keys *keyStore) forget(ctx context.Context, here *Folder, out *Output) (from []string, said string, err error) {
+	if from, err = keys.store.Remove(ctx); err != nil {
 		return nil, "", err
 	}
 	variables := []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}
-	if p.Name != "" {
-		variables = []string{p.KeyVariable}
+	if keys.provider.Name != "" {
+		variables = []string{keys.provider.KeyVariable}
 	}
 	for _, name := range variables {
 		if here.getenv(name) != "" {
@@ -412,7 +408,7 @@ type authSignout struct{}
 
 // Run forgets the key and the choice.
 func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
-	from, said, err := forget(ctx, here, out, "")
+	from, said, err := (&keyStore{store: here.keys()}).forget(ctx, here, out)
 	if err != nil {
 		return err
 	}

@@ -123,9 +123,16 @@ type Project interface {
 	// Problems returns what a run says about the files that it reads beside the settings.
 	Problems() []Problem
 
-	// Keeper returns what was kept of files for a session, how paths are shown, and what
-	// ends the work with it.
-	Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error)
+	// Keeper returns what was kept of files for a session.
+	Keeper(session string) (*Kept, error)
+}
+
+// Kept is what was kept of files for a session.
+type Kept struct {
+	Keeper  *checkpoint.Keeper
+	Session string
+	Rel     func(path string) string // how paths are shown
+	Done    func()                   // ends the work with it
 }
 
 // A Trial is a conversation as a run would begin it.
@@ -136,6 +143,9 @@ type Trial struct {
 	Explain func(context.Context, engine.Proposal) policy.Explanation
 	Close   func()
 }
+
+// ProvideRules returns the rules of the project.
+func (*grammar) ProvideRules(project Project) (*policy.Policy, error) { return project.Rules() }
 
 // A Problem is what a run says about a file when it begins.
 type Problem struct {

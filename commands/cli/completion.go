@@ -35,11 +35,11 @@ type lookup struct {
 	here     *Folder
 	project  Project
 	builtin  Builtin
-	families []family
+	families families
 }
 
 // ProvideLookup returns the lookup.
-func (*completionCommand) ProvideLookup(here *Folder, project Project, builtin Builtin, families []family) *lookup {
+func (*completionCommand) ProvideLookup(here *Folder, project Project, builtin Builtin, families families) *lookup {
 	return &lookup{here, project, builtin, families}
 }
 
@@ -117,9 +117,11 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	case "schema":
 		plain(append(schema.Names(), settingsSchema)...)
 	case "worktree":
-		_, trees, _ := worktrees(l.here.Paths, l.project)
-		for _, t := range trees {
-			add(t.Name, t.Path)
+		if r, err := (*worktreeCommand)(nil).ProvideRepository(l.here, l.project); err == nil {
+			trees, _ := r.Trees()
+			for _, t := range trees {
+				add(t.Name, t.Path)
+			}
 		}
 	case "session":
 		add("latest", "the one begun last")
@@ -131,10 +133,8 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 			}
 		}
 	default:
-		for _, f := range l.families {
-			if f.kind == kind {
-				list = append(list, f.members(ctx)...)
-			}
+		if members := l.families[kind]; members != nil {
+			list = members(ctx)
 		}
 	}
 	return list

@@ -33,7 +33,7 @@ type where struct {
 }
 
 // Run writes the value into one of the files.
-func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
+func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, src settings.Source) error {
 	if len(c.Value) > 1 && c.Value[0] == "--" {
 		c.Value = c.Value[1:]
 	}
@@ -41,10 +41,6 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 		return misused("unexpected argument %.100q; a value of several words stands in quotation marks", c.Value[1])
 	}
 	value, err := parse(c.Key, c.Value[0])
-	if err != nil {
-		return err
-	}
-	src, err := c.source(here)
 	if err != nil {
 		return err
 	}
@@ -71,14 +67,10 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 }
 
 // Run removes the key from the file.
-func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
+func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, src settings.Source) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
 		return misused("%v", err)
-	}
-	src, err := c.source(here)
-	if err != nil {
-		return err
 	}
 	done, err := src.UnsetKey(ctx, c.Key)
 	if err != nil {
@@ -88,7 +80,7 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	r.text = fmt.Sprintf("%s is unset in %s%s", r.Key, r.Path, r.before())
 	if !done.Set {
 		if _, known := settings.FindKey(c.Key); !known && len(done.Older) == 0 {
-			return unknown(c.Key)
+			return unknownKey(c.Key)
 		}
 		r.text = fmt.Sprintf("%s is not set in %s", r.Key, r.Path)
 	}
@@ -99,17 +91,20 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	return r.tell(out)
 }
 
-// source returns the file that is meant.
-func (c where) source(here *Folder) (settings.Source, error) {
-	if c.Scope == settings.Workspace && here.Paths.AtHome() {
+// ProvideSource returns the file that is meant.
+func (c where) ProvideSource(here *Folder) (settings.Source, error) { return here.file(c.Scope) }
+
+// file returns the file of settings of a scope.
+func (here *Folder) file(scope settings.Scope) (settings.Source, error) {
+	if scope == settings.Workspace && here.Paths.AtHome() {
 		return settings.Source{}, misused("this is your home directory: its .gemini/settings.json is the user's, --scope user")
 	}
 	for _, src := range settings.Sources(here.Paths, here.environment, true) {
-		if src.Scope == c.Scope {
+		if src.Scope == scope {
 			return src, nil
 		}
 	}
-	return settings.Source{}, fmt.Errorf("there is no file of settings for %q", c.Scope)
+	return settings.Source{}, fmt.Errorf("there is no file of settings for %q", scope)
 }
 
 // parse returns the value that a text spells for a key.
@@ -119,7 +114,7 @@ func parse(key, text string) (any, error) {
 	}
 	k, ok := settings.FindKey(key)
 	if !ok {
-		return nil, unknown(key)
+		return nil, unknownKey(key)
 	}
 	if strings.ContainsRune(text, utf8.RuneError) { // which the grammar puts in the place of other bytes
 		return nil, misused("%s: the value is not UTF-8", k.Name)
@@ -152,14 +147,6 @@ func checkAuthMethod(key string, v any) error {
 		return nil
 	}
 	return fmt.Errorf("%s must be %s, not %q", key, strings.Join(names, " or "), v)
-}
-
-// unknown is the error about a key that there is not.
-func unknown(key string) error {
-	if today, older := settings.Today(key); older {
-		return misused("%s is called %s today", text.EscapeLine(key), today)
-	}
-	return unknownKey(key)
 }
 
 // withHint says how to go on where something older is in the way of a key.
@@ -249,11 +236,11 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")
 		return
 	}
-	entries, err := here.explain(out, false)
+	in, err := here.inputs(out)
 	if err != nil {
 		r.note("another file can't be used: %v", err)
 	}
-	for _, e := range entries {
+	for _, e := range in.Explain(false) {
 		at, err := settings.SplitKey(e.Key)
 		if err != nil || len(at) < len(path) || !slices.Equal(at[:len(path)], path) {
 			continue

@@ -150,10 +150,11 @@ func (d *doctor) checkHome() finding {
 
 func (d *doctor) checkSettings() finding {
 	used, odd := 0, 0
-	for _, f := range d.here.examine(settings.Sources(d.here.Paths, d.here.environment, true)) {
+	for _, src := range settings.Sources(d.here.Paths, d.here.environment, true) {
+		f, err := d.here.examine(src)
 		switch {
-		case f.err != nil:
-			return worse(failing, "fix or remove it", "%s", f.err)
+		case err != nil:
+			return worse(failing, "fix or remove it", "%s", err)
 		case f.State == stateUsed:
 			used++
 			odd += len(f.Problems)
@@ -499,9 +500,12 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 // unmasked says which programs that rules deny are there for commands all the same.
 func (d *doctor) unmasked(l *launch.Launcher) string {
 	d.project.Problems() // has rules that are not understood, which are told elsewhere
-	masks, _ := masks(d.project, l)
+	rules, err := d.project.Rules()
+	if err != nil {
+		return ""
+	}
 	var left []string
-	for _, m := range masks {
+	for _, m := range masks(rules, l) {
 		if m.Left != "" {
 			left = append(left, m.Program)
 		}

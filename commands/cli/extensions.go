@@ -179,16 +179,16 @@ func (set *extensionSet) named(name string) ([]extension.Extension, error) {
 // findExtension returns the installed extension of a name, of a source, or in a folder of that
 // name; with broken also one that can't be used.
 func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {
-	list, _ := set.installed()
-	x, err := member("extension", "gemline extensions list", name, list, func(x extension.Extension) string { return x.Name })
+	all := extensionFamily(set.installed)
+	x, err := all.find(name)
 	if err == nil {
 		return x, nil
 	}
 	other := func(x extension.Extension) bool {
 		return name != "" && x.Install.Source == name || strings.EqualFold(filepath.Base(x.Home), name)
 	}
-	if i := slices.IndexFunc(list, other); i >= 0 {
-		return list[i], nil
+	if i := slices.IndexFunc(all.all, other); i >= 0 {
+		return all.all[i], nil
 	}
 	if x, ok := extension.Broken(set.here.Paths.User("extensions"), name); ok && broken {
 		return x, nil

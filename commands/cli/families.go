@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -32,31 +33,97 @@ func (on toggle) String() string { return map[toggle]string{true: "on", false: "
 // done says in a word what was done.
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
-// member returns the member of a family that goes by a name: in its own spelling, or else in
-// another case of letters, if that is the name of one member only. Lists is the command that
-// lists the family.
-func member[T any](kind, lists, name string, family []T, nameOf func(T) string) (m T, err error) {
-	if i := slices.IndexFunc(family, func(m T) bool { return nameOf(m) == name }); i >= 0 {
-		return family[i], nil
+// A family is a kind of addition to gemline, with its members. A new family begins here: with
+// a function that returns it, and a row in ProvideFamilies.
+type family[M any] struct {
+	kind  string // of a member
+	lists string // the command that lists the members
+	all   []M
+	about func(M) candidate // the name of a member, with a note
+}
+
+func hookFamily(hooks Hooks) family[ListedHook] {
+	list, _ := hooks.List()
+	return family[ListedHook]{"hook", "gemline hooks list", list,
+		func(h ListedHook) candidate { return candidate{h.ID(), string(h.Event)} }}
+}
+
+func extensionFamily(installed Extensions) family[extension.Extension] {
+	list, _ := installed()
+	return family[extension.Extension]{"extension", "gemline extensions list", list,
+		func(x extension.Extension) candidate { return candidate{x.Name, x.About} }}
+}
+
+func skillFamily(skills *skill.Library) family[skill.Skill] {
+	return family[skill.Skill]{"skill", "gemline skills list --all", skills.All(),
+		func(s skill.Skill) candidate { return candidate{s.Name, s.Description} }}
+}
+
+func agentFamily(agents Agents) family[agent.Definition] {
+	list, _ := agents.List()
+	return family[agent.Definition]{"agent", "gemline agents", list,
+		func(d agent.Definition) candidate { return candidate{d.Name, d.Description} }}
+}
+
+// serverFamily returns the MCP servers. It waits for those of the given names at most so long.
+func serverFamily(ctx context.Context, servers Servers, most time.Duration, names ...string) (family[mcp.Status], error) {
+	list, err := servers.Status(ctx, most, names...)
+	return family[mcp.Status]{"MCP server", "gemline mcp list", list,
+		func(s mcp.Status) candidate { return candidate{s.Name, s.Description} }}, err
+}
+
+func toolFamily[T any](list []T, name func(T) string) family[T] {
+	return family[T]{"tool", "gemline tools", list, func(t T) candidate { return candidate{word: name(t)} }}
+}
+
+// families are functions that return the members of a family, by the family's word in the
+// tags of the grammar.
+type families map[string]func(context.Context) []candidate
+
+// ProvideFamilies returns the families. A family that can't be read has no members.
+func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Extensions, servers Servers,
+	agents Agents) families {
+	return families{
+		"hook":      func(context.Context) []candidate { return hookFamily(hooks).members() },
+		"extension": func(context.Context) []candidate { return extensionFamily(installed).members() },
+		"skill":     func(context.Context) []candidate { return skillFamily(skills).members() },
+		"agent":     func(context.Context) []candidate { return agentFamily(agents).members() },
+		"server": func(ctx context.Context) []candidate {
+			f, _ := serverFamily(ctx, servers, 0)
+			return f.members()
+		},
 	}
-	alike := slices.DeleteFunc(slices.Clone(family), func(m T) bool { return !strings.EqualFold(nameOf(m), name) })
-	switch names := slices.Compact(slices.Sorted(slices.Values(each(alike, nameOf)))); {
+}
+
+// members returns the names of the members, with notes.
+func (f family[M]) members() []candidate { return each(f.all, f.about) }
+
+func (f family[M]) nameOf(m M) string { return f.about(m).word }
+
+// find returns the member that goes by a name: in its own spelling, or else in another case of
+// letters, if that is the name of one member only.
+func (f family[M]) find(name string) (m M, err error) {
+	if i := slices.IndexFunc(f.all, func(m M) bool { return f.nameOf(m) == name }); i >= 0 {
+		return f.all[i], nil
+	}
+	alike := slices.DeleteFunc(slices.Clone(f.all), func(m M) bool { return !strings.EqualFold(f.nameOf(m), name) })
+	switch names := slices.Compact(slices.Sorted(slices.Values(each(alike, f.nameOf)))); {
 	case len(names) == 1:
 		return alike[0], nil
 	case len(names) > 1:
-		return m, misused("no %s is called %.100q, but %s are", kind, name, text.EscapeLine(text.List(names)))
+		return m, misused("no %s is called %.100q, but %s are", f.kind, name, text.EscapeLine(text.List(names)))
 	}
-	if near := text.Nearest(name, each(family, nameOf)); near != "" {
-		return m, misused("no %s is called %.100q; did you mean %s?", kind, name, text.EscapeLine(near))
+	if near := text.Nearest(name, each(f.all, f.nameOf)); near != "" {
+		return m, misused("no %s is called %.100q; did you mean %s?", f.kind, name, text.EscapeLine(near))
 	}
-	return m, misused("no %s is called %.100q; %s lists them", kind, name, lists)
+	return m, misused("no %s is called %.100q; %s lists them", f.kind, name, f.lists)
 }
 
 // switchIn switches names on or off in a file of settings, by the key that lists what is off.
 // What a variable stands for there is never put in its place.
 func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key string, names []string,
 	same func(a, b string) bool, on toggle) (settings.Change, error) {
-	src, err := where{scope}.source(here)
+	src, err := here.file(scope)
 	if err != nil {
 		return settings.Change{}, err
 	}
@@ -67,8 +134,8 @@ func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key stri
 	if err != nil {
 		return settings.Change{}, err
 	}
-	read, _, _ := settings.Load([]settings.Source{src}, here.environment)
-	meant, _ := valueAt(read.Merged, strings.Split(key, ".")...).([]any)
+	tree := settings.Merge(settings.Read([]settings.Source{src}, here.environment))
+	meant, _ := valueAt(tree, strings.Split(key, ".")...).([]any)
 	off := []any{}
 	for i, v := range list {
 		if len(meant) == len(list) {
@@ -109,38 +176,6 @@ func valueAt(tree any, path ...string) any {
 		tree = below[name]
 	}
 	return tree
-}
-
-// A family is one kind of addition to gemline: hooks, extensions, skills, agents or servers.
-type family struct {
-	kind    string // as the tags of the grammar have it
-	members func(context.Context) []candidate
-}
-
-// ProvideFamilies returns the families. A family that can't be read has no members.
-func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Extensions, servers Servers,
-	agents Agents) []family {
-	return []family{
-		{"hook", func(context.Context) []candidate {
-			list, _ := hooks.List()
-			return each(list, func(h ListedHook) candidate { return candidate{h.ID(), string(h.Event)} })
-		}},
-		{"extension", func(context.Context) []candidate {
-			list, _ := installed()
-			return each(list, func(x extension.Extension) candidate { return candidate{x.Name, x.About} })
-		}},
-		{"skill", func(context.Context) []candidate {
-			return each(skills.All(), func(s skill.Skill) candidate { return candidate{s.Name, s.Description} })
-		}},
-		{"agent", func(context.Context) []candidate {
-			list, _ := agents.List()
-			return each(list, func(d agent.Definition) candidate { return candidate{d.Name, d.Description} })
-		}},
-		{"server", func(ctx context.Context) []candidate {
-			list, _ := servers.Status(ctx, 0)
-			return each(list, func(s mcp.Status) candidate { return candidate{s.Name, s.Description} })
-		}},
-	}
 }
 
 // each returns the results of a function for the members of a list. It is never nil.

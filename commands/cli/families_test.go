@@ -2,8 +2,9 @@ package cli
 
 import "testing"
 
-func TestMember(t *testing.T) {
-	family := []string{"Foo", "foo", "foo", "Bar", "bar2"}
+func TestFind(t *testing.T) {
+	things := family[string]{"thing", "gemline things", []string{"Foo", "foo", "foo", "Bar", "bar2"},
+		func(s string) candidate { return candidate{word: s} }}
 	for name, want := range map[string]string{
 		"Foo": "Foo", "foo": "foo", "BAR": "Bar", "bar2": "bar2", "BAR2": "bar2",
 		"FOO":  `no thing is called "FOO", but Foo and foo are`,
@@ -11,7 +12,7 @@ func TestMember(t *testing.T) {
 		"zzz":  `no thing is called "zzz"; gemline things lists them`,
 		"":     `no thing is called ""; gemline things lists them`,
 	} {
-		got, err := member("thing", "gemline things", name, family, func(s string) string { return s })
+		got, err := things.find(name)
 		if err != nil {
 			got += err.Error()
 		}

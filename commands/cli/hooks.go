@@ -67,32 +67,30 @@ type (
 	}
 )
 
+// lines returns the lines of a hook in the list.
+func (h ListedHook) lines() []string {
+	at := string(h.Event)
+	if h.Matcher != "" {
+		at += " of " + h.Matcher
+	}
+	lines := []string{fmt.Sprintf("%s: %s (%s, %s)", h.ID(), at, h.Source, h.state())}
+	if h.Name != "" {
+		lines = append(lines, "  "+h.Command)
+	}
+	return lines
+}
+
 // Run lists the hooks.
 func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	list, wrong := hooks.List()
-	var lines, problems []string
-	for _, h := range list {
-		at := string(h.Event)
-		if h.Matcher != "" {
-			at += " of " + h.Matcher
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s (%s, %s)", h.ID(), at, h.Source, h.state()))
-		if h.Name != "" {
-			lines = append(lines, "  "+h.Command)
-		}
-	}
+	l := listingOf("hooks", list).add("problems", "not used: ")
 	for _, p := range wrong {
-		label := "not used: "
-		if p.Runs {
-			label = "to look at: "
-		}
-		lines, problems = append(lines, label+p.Text), append(problems, p.Text)
+		l.add("problems", map[bool]string{true: "to look at: ", false: "not used: "}[p.Runs], p.Text)
 	}
 	if why := here.unread(); why != "" {
-		lines, problems = append(lines, "not used: "+why), append(problems, why)
+		l.add("problems", "not used: ", why)
 	}
-	return out.listing(map[string]any{"hooks": list, "problems": problems}, lines,
-		"no hooks are set; gemline help hooks says how")
+	return out.list(l, "no hooks are set; gemline help hooks says how")
 }
 
 // unread says that the settings of the folder are not read, "" if they are or there are none.
@@ -151,26 +149,27 @@ func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 	if err != nil {
 		return err
 	}
-	var tried []triedHook
-	var lines []string
-	for _, call := range calls {
-		a, o := call.Answer, call.Outcome
-		t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook),
-			Took: call.Took.Milliseconds(), Stdout: o.Stdout, Stderr: o.Stderr,
-			Continue: !a.Stop, Decision: a.Decision, Message: a.Message, Specific: a.Specific}
-		if a.Stop || a.Decision != "" && a.Decision != "allow" {
-			t.Reason = a.Why()
-		}
-		tried = append(tried, t)
-		lines = append(lines, t.lines()...)
-	}
+	l := listingOf("hooks", each(calls, tried))
+	l.doc["event"] = c.Event
 	if len(calls) == 0 {
-		lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
+		l.lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
 		if why := here.unread(); why != "" {
-			lines = append(lines, "not used: "+why)
+			l.lines = append(l.lines, "not used: "+why)
 		}
 	}
-	return out.show(map[string]any{"event": c.Event, "hooks": tried}, lines...)
+	return out.show(l.doc, l.lines...)
+}
+
+// tried returns what a hook has said, and how it ended.
+func tried(call hook.Call) triedHook {
+	a, o := call.Answer, call.Outcome
+	t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook),
+		Took: call.Took.Milliseconds(), Stdout: o.Stdout, Stderr: o.Stderr,
+		Continue: !a.Stop, Decision: a.Decision, Message: a.Message, Specific: a.Specific}
+	if a.Stop || a.Decision != "" && a.Decision != "allow" {
+		t.Reason = a.Why()
+	}
+	return t
 }
 
 // lines tells what a hook has said.
@@ -216,7 +215,7 @@ func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks H
 func turnHooks(ctx context.Context, here *Folder, out *Output, hooks Hooks, id string, on toggle) error {
 	list, _ := hooks.List()
 	if id != "" {
-		h, err := member("hook", "gemline hooks list", id, list, ListedHook.ID)
+		h, err := hookFamily(hooks).find(id)
 		if err != nil {
 			return err
 		}
@@ -268,7 +267,7 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 		return fmt.Errorf("there is no .claude/settings.local.json and no .claude/settings.json here")
 	}
 	hooks, notes := fromClaude(doc.Tree)
-	src, err := where{settings.Workspace}.source(here)
+	src, err := here.file(settings.Workspace)
 	if err != nil {
 		return err
 	}

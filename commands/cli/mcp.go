@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,11 +56,12 @@ type mcpWhere struct {
 	Scope string `short:"s" placeholder:"WHOSE" default:"project" enum:"project,user,workspace" help:"Whose file: project or user."`
 }
 
-func (m mcpWhere) source(here *Folder) (settings.Source, error) {
+// ProvideSource returns the file that is meant.
+func (m mcpWhere) ProvideSource(here *Folder) (settings.Source, error) {
 	if m.Scope == "user" {
-		return where{settings.User}.source(here)
+		return here.file(settings.User)
 	}
-	return where{settings.Workspace}.source(here)
+	return here.file(settings.Workspace)
 }
 
 type mcpRemove struct {
@@ -71,11 +70,7 @@ type mcpRemove struct {
 }
 
 // Run takes a server out of a file of settings.
-func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installed Extensions) error {
-	src, err := c.source(here)
-	if err != nil {
-		return err
-	}
+func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installed Extensions, src settings.Source) error {
 	path := []string{"mcpServers", c.Name}
 	done, err := src.UnsetKey(ctx, settings.JoinKey(path))
 	if err != nil {
@@ -97,15 +92,18 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 
 // elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
 func (here *Folder) elsewhere(installed Extensions, name string) string {
-	s, _ := here.settings() // also of the files that can be read beside a broken file
-	for _, file := range s.Values(settings.JoinKey([]string{"mcpServers", name})) {
-		switch file.Scope {
-		case settings.User:
-			return "it stands in your settings: gemline mcp remove --scope user " + name
-		case settings.Workspace:
-			return "it stands in the project's settings: gemline mcp remove --scope project " + name
+	for _, src := range settings.Sources(here.Paths, here.environment, here.Trusted) {
+		for _, layer := range settings.Read([]settings.Source{src}, here.environment) {
+			switch {
+			case valueAt(settings.Merge([]settings.Layer{layer}), "mcpServers", name) == nil:
+			case src.Scope == settings.User:
+				return "it stands in your settings: gemline mcp remove --scope user " + name
+			case src.Scope == settings.Workspace:
+				return "it stands in the project's settings: gemline mcp remove --scope project " + name
+			default:
+				return "it stands in " + layer.Path
+			}
 		}
-		return "it stands in " + file.File
 	}
 	list, _ := installed()
 	for _, x := range list {
@@ -163,39 +161,20 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 
 // turnInFile writes that a server is off, or takes that out.
 func turnInFile(ctx context.Context, path, name string, on bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	unlock, err := disk.Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all := map[string]json.RawMessage{}
-	b, err := disk.Read(path, 1<<20)
-	switch {
-	case err == nil && strings.TrimSpace(string(b)) != "":
-		if err := json.Unmarshal(b, &all); err != nil {
-			return fmt.Errorf("%s holds no object; mend it or move it away", path)
+	return disk.ChangeObject(ctx, path, func(all map[string]json.RawMessage) {
+		if delete(all, name); !on {
+			all[name] = json.RawMessage(`{"enabled":false}`)
 		}
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	if delete(all, name); !on {
-		all[name] = json.RawMessage(`{"enabled":false}`)
-	}
-	if b, err = text.JSON(all, "  "); err != nil {
-		return err
-	}
-	return disk.Replace(path, append(b, '\n'), 0o600)
+	})
 }
 
 // findServer returns the server of a name, and waits for it at most so long.
 func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
-	list, err := servers.Status(ctx, most, name)
+	f, err := serverFamily(ctx, servers, most, name)
 	if err != nil {
 		return mcp.Status{}, err
 	}
-	return member("MCP server", "gemline mcp list", name, list, func(s mcp.Status) string { return s.Name })
+	return f.find(name)
 }
 
 type mcpReload struct{}

@@ -45,7 +45,7 @@ type mcpEntry struct {
 }
 
 // Run writes the server into a file of settings.
-func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
+func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, src settings.Source) error {
 	if i := slices.Index(a.Command, "--"); i >= 0 {
 		a.Command = slices.Delete(a.Command, i, i+1)
 	}
@@ -53,10 +53,6 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker)
 		return misused("gemline mcp add needs a name, and a command or an address")
 	}
 	entry, err := a.entry()
-	if err != nil {
-		return err
-	}
-	src, err := a.source(here)
 	if err != nil {
 		return err
 	}

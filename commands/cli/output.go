@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -76,6 +77,37 @@ func (out *Output) show(v any, lines ...string) error {
 	return out.lines(lines)
 }
 
+// A record is a member of a list: an object of the document, and the lines that say the same.
+type record interface{ lines() []string }
+
+// A listing is a list that is printed: as a document with --json, and else as lines.
+type listing struct {
+	doc   map[string]any
+	lines []string
+}
+
+// listingOf returns the listing of records, which are under a name in the document.
+func listingOf[R record](name string, all []R) *listing {
+	l := &listing{doc: map[string]any{name: all}}
+	for _, r := range all {
+		l.lines = append(l.lines, r.lines()...)
+	}
+	return l
+}
+
+// add adds lists of texts to the document, and each text behind a label to the lines.
+func (l *listing) add(name, label string, texts ...string) *listing {
+	all, _ := l.doc[name].([]string)
+	l.doc[name] = append(all, texts...)
+	for _, t := range texts {
+		l.lines = append(l.lines, label+t)
+	}
+	return l
+}
+
+// list shows a listing. None is the line if there are no others.
+func (out *Output) list(l *listing, none string) error { return out.listing(l.doc, l.lines, none) }
+
 // listing shows lists: as a document with --json, and else as lines. None is the line if
 // there are no others.
 func (out *Output) listing(doc map[string]any, lines []string, none string) error {
@@ -83,6 +115,16 @@ func (out *Output) listing(doc map[string]any, lines []string, none string) erro
 		lines = []string{none}
 	}
 	return out.show(doc, lines...)
+}
+
+// fields returns a line for each name, whose value follows it, less those without a value.
+func fields(pairs ...string) (lines []string) {
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			lines = append(lines, pair[0]+": "+pair[1])
+		}
+	}
+	return lines
 }
 
 // line writes a line.

@@ -54,11 +54,7 @@ func ruleLines(list []policy.Rule) (lines []string) {
 type policyList struct{}
 
 // Run prints the rules.
-func (*policyList) Run(out *Output, project Project) error {
-	p, err := project.Rules()
-	if err != nil {
-		return err
-	}
+func (*policyList) Run(out *Output, p *policy.Policy) error {
 	return out.show(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())},
 		append([]string{"approval mode: " + string(p.Mode())}, ruleLines(p.Rules())...)...)
 }
@@ -69,7 +65,7 @@ type policyTest struct {
 }
 
 // Run judges the command and prints why.
-func (c *policyTest) Run(ctx context.Context, out *Output, project Project) error {
+func (c *policyTest) Run(ctx context.Context, out *Output, trial *Trial) error {
 	line := c.Command[0]
 	if len(c.Command) > 1 {
 		words := make([]engine.Word, len(c.Command))
@@ -78,7 +74,7 @@ func (c *policyTest) Run(ctx context.Context, out *Output, project Project) erro
 		}
 		line = engine.Quote(words)
 	}
-	return out.judge(ctx, project, policy.Shell, map[string]any{"command": line}, c.Headless, false)
+	return out.judge(ctx, trial, policy.Shell, map[string]any{"command": line}, false)
 }
 
 type policyExplain struct {
@@ -88,14 +84,14 @@ type policyExplain struct {
 }
 
 // Run judges the call and prints why.
-func (c *policyExplain) Run(ctx context.Context, out *Output, project Project) error {
+func (c *policyExplain) Run(ctx context.Context, out *Output, trial *Trial) error {
 	var args map[string]any
 	if c.Args != "" {
 		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
 			return misused("the arguments must be an object of JSON: %v", err)
 		}
 	}
-	return out.judge(ctx, project, c.Tool, args, c.Headless, true)
+	return out.judge(ctx, trial, c.Tool, args, true)
 }
 
 // A ruling is what the rules make of a call or of a command, as --json has it.
@@ -116,15 +112,11 @@ func verdictWord(v engine.Verdict) string {
 }
 
 // judge prints what becomes of a call. Without arguments it is about the tool.
-func (out *Output) judge(ctx context.Context, project Project, name string, args map[string]any, headless, all bool) error {
-	trial, err := project.Trial(ctx, headless)
-	if err != nil {
-		return err
-	}
+func (out *Output) judge(ctx context.Context, trial *Trial, name string, args map[string]any, all bool) error {
 	defer trial.Close()
 	p := trial.Policy
 	callable := slices.DeleteFunc(slices.Clone(trial.Tools.Tools()), func(t engine.Tool) bool { return t.Prepare == nil })
-	t, err := member("tool", "gemline tools", name, callable, engine.Tool.Name)
+	t, err := toolFamily(callable, engine.Tool.Name).find(name)
 	if err != nil {
 		return err
 	}
@@ -252,11 +244,7 @@ type policyRevoke struct {
 }
 
 // Run takes a rule out of its file.
-func (c *policyRevoke) Run(out *Output, project Project) error {
-	p, err := project.Rules()
-	if err != nil {
-		return err
-	}
+func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {
 		return out.listing(map[string]any{"rules": shownRules(kept)}, ruleLines(kept), "you have kept nothing with always")

@@ -15,6 +15,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/tools/launch"
+	"gemline/tools/mask"
 	"gemline/tools/sandbox"
 )
 
@@ -24,8 +25,8 @@ type sandboxCommand struct {
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
 }
 
-// A mask is a program that rules deny, and what commands have of it all the same.
-type mask struct {
+// A maskRecord is a program that rules deny, and what commands have of it all the same.
+type maskRecord struct {
 	Program string   `json:"program"`
 	Files   []string `json:"files"`  // that are not there for commands
 	Others  []string `json:"others"` // names of programs that are not there either, as they are the same files
@@ -33,7 +34,7 @@ type mask struct {
 }
 
 // line says what is masked for m.
-func (m mask) line() string {
+func (m maskRecord) line() string {
 	text := "a rule denies " + m.Program + ": "
 	if len(m.Files) > 0 {
 		text += "not there are " + strings.Join(m.Files, ", ")
@@ -51,17 +52,11 @@ func (m mask) line() string {
 }
 
 // masks returns what rules deny.
-func masks(project Project, l *launch.Launcher) ([]mask, error) {
-	p, err := project.Rules()
-	if err != nil {
-		return nil, err
-	}
-	list := []mask{}
-	for _, m := range l.Masks(policy.Programs(p.Denied())) {
-		list = append(list, mask{Program: m.Program, Files: append([]string{}, m.Files...),
-			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left})
-	}
-	return list, nil
+func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
+	return each(l.Masks(policy.Programs(rules.Denied())), func(m mask.Mask) maskRecord {
+		return maskRecord{Program: m.Program, Files: append([]string{}, m.Files...),
+			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left}
+	})
 }
 
 // A StatusError is the status of a command that gemline has run for the user,
@@ -102,8 +97,8 @@ func shownSandbox(st sandbox.State) shownState {
 		Layers: append([]sandbox.Layer{}, st.Layers...)}
 }
 
-// launcher returns what confines commands, and says if that is not what was asked for.
-func launcher(out *Output, project Project) (*launch.Launcher, error) {
+// ProvideLauncher returns what confines commands, and says if that is not what was asked for.
+func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.Launcher, error) {
 	l, err := project.Launcher()
 	if err == nil && l.Instead != nil {
 		out.Notify(l.Instead.Message)
@@ -114,11 +109,7 @@ func launcher(out *Output, project Project) (*launch.Launcher, error) {
 type sandboxStatus struct{}
 
 // Run prints what is in force.
-func (*sandboxStatus) Run(out *Output, project Project) error {
-	l, err := launcher(out, project)
-	if err != nil {
-		return err
-	}
+func (*sandboxStatus) Run(out *Output, l *launch.Launcher, rules *policy.Policy) error {
 	st, p := l.State(), l.Profile()
 	yes := map[bool]string{true: "yes", false: "no"}
 	lines := []string{
@@ -135,10 +126,7 @@ func (*sandboxStatus) Run(out *Output, project Project) error {
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden),
 				notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
-	masks, err := masks(project, l)
-	if err != nil {
-		return err
-	}
+	masks := masks(rules, l)
 	for _, m := range masks {
 		lines = append(lines, m.line())
 	}
@@ -161,7 +149,7 @@ type sandboxRun struct {
 
 // Run runs the command with the program's own streams. The error is a
 // [StatusError] if it ran and did not end with 0.
-func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project) error {
+func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project, l *launch.Launcher) error {
 	switch {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
@@ -171,10 +159,6 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	}
 	if len(c.Command) == 0 {
 		return misused("no command; gemline sandbox run -- CMD")
-	}
-	l, err := launcher(out, project)
-	if err != nil {
-		return err
 	}
 	if !l.Confines() {
 		return &sandbox.Error{Message: "nothing confines commands here: " +

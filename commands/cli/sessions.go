@@ -39,20 +39,33 @@ func (here *Folder) sessions() ([]journal.Session, project.Store, error) {
 	return list, store, err
 }
 
-// session returns the session that a word names.
-func (here *Folder) session(which string) (s journal.Session, number int, store project.Store, err error) {
+// A sessionID names a session.
+type sessionID struct {
+	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
+}
+
+// A storedSession is a session with its number in the list, and where it is stored.
+type storedSession struct {
+	journal.Session
+	number int
+	store  project.Store
+}
+
+// ProvideSession returns the session that is named.
+func (c sessionID) ProvideSession(here *Folder) (*storedSession, error) {
 	list, store, err := here.sessions()
 	if err != nil {
-		return s, 0, store, err
+		return nil, err
 	}
-	if s, err = journal.Find(list, which); len(list) == 0 {
+	s, err := journal.Find(list, c.ID)
+	if len(list) == 0 {
 		err = journal.ErrNone
 	}
 	if err != nil {
-		return s, 0, store, &NoSessionError{err}
+		return nil, &NoSessionError{err}
 	}
-	number = 1 + slices.IndexFunc(list, func(o journal.Session) bool { return o.ID == s.ID })
-	return s, number, store, nil
+	number := 1 + slices.IndexFunc(list, func(o journal.Session) bool { return o.ID == s.ID })
+	return &storedSession{s, number, store}, nil
 }
 
 // A NoSessionError is a session that is not there.
@@ -81,9 +94,7 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	return out.listing(map[string]any{"sessions": journal.JSON(list, "")}, lines, "no session of this directory is kept")
 }
 
-type sessionsShow struct {
-	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
-}
+type sessionsShow struct{ sessionID }
 
 // A message is one of a session as sessions show --json prints it.
 type message struct {
@@ -109,21 +120,17 @@ type answer struct {
 }
 
 // Run prints the conversation.
-func (c *sessionsShow) Run(out *Output, here *Folder) error {
-	s, number, _, err := here.session(c.ID)
-	if err != nil {
-		return err
-	}
+func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	talk, err := journal.Load(s.Path)
 	if err != nil {
 		return err
 	}
 	messages := each(talk.History, messageOf)
 	if out.JSON {
-		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s}, "")[0], "messages": messages})
+		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s.Session}, "")[0], "messages": messages})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %d: %s\n%s\n", number, text.ShortID(s.ID), s.Path)
+	fmt.Fprintf(&b, "session %d: %s\n%s\n", s.number, text.ShortID(s.ID), s.Path)
 	for _, m := range messages {
 		m.write(&b)
 	}
@@ -182,17 +189,11 @@ func (m message) write(b *strings.Builder) {
 // oneLine returns the beginning of a text as a line.
 func oneLine(s string) string { return text.OneLine(s, 200) }
 
-type sessionsDelete struct {
-	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
-}
+type sessionsDelete struct{ sessionID }
 
 // Run deletes a session that nobody works with.
-func (c *sessionsDelete) Run(out *Output, here *Folder) error {
-	s, number, store, err := here.session(c.ID)
-	if err != nil {
-		return err
-	}
-	if err := Shelf(store).Remove(s.ID); err != nil {
+func (*sessionsDelete) Run(out *Output, s *storedSession) error {
+	if err := Shelf(s.store).Remove(s.ID); err != nil {
 		return err
 	}
 	by := ""
@@ -200,5 +201,5 @@ func (c *sessionsDelete) Run(out *Output, here *Folder) error {
 		by = ", of a newer gemline"
 	}
 	return out.show(map[string]any{"deleted": s.ID, "title": s.Title},
-		fmt.Sprintf("Deleted session %d: %s (%s%s)", number, s.Title, journal.Ago(s.Updated, time.Now()), by))
+		fmt.Sprintf("Deleted session %d: %s (%s%s)", s.number, s.Title, journal.Ago(s.Updated, time.Now()), by))
 }

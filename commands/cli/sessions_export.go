@@ -9,17 +9,13 @@ import (
 )
 
 type sessionsExport struct {
-	ID   string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
+	sessionID
 	File string `arg:"" type:"path" help:"Where it is written: Markdown (.md), HTML (.html) or JSON (.json), by the name."`
 }
 
 // Run writes a session to a file: all of it, or nothing.
-func (c *sessionsExport) Run(ctx context.Context, out *Output, here *Folder, clean Clean) error {
+func (c *sessionsExport) Run(ctx context.Context, out *Output, s *storedSession, clean Clean) error {
 	format, err := export.FormatOf(c.File)
-	if err != nil {
-		return err
-	}
-	s, _, _, err := here.session(c.ID)
 	if err != nil {
 		return err
 	}

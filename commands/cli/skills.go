@@ -47,32 +47,44 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 			return misused("skills list takes all and nodesc, not %.60q", word)
 		}
 	}
-	list := slices.DeleteFunc(slices.Clone(skills.All()),
-		func(s skill.Skill) bool { return s.Source == skill.BuiltIn && !c.All })
-	own := func(s skill.Skill) int { return map[bool]int{true: 1}[s.Source == skill.BuiltIn] } // which come last
-	slices.SortStableFunc(list, func(a, b skill.Skill) int { return own(a) - own(b) })
-	problems := skills.Notes()
-	lines := []string{"No skills discovered."}
-	if len(list) > 0 {
-		lines = []string{"Discovered Agent Skills:", ""}
-	}
-	for _, s := range list {
-		line := s.Name + map[bool]string{false: " [Enabled]", true: " [Disabled]"}[s.Disabled]
-		if s.Source == skill.BuiltIn {
-			line += " [Built-in]"
+	var own, builtin []skillRecord // which come last
+	for _, s := range skills.All() {
+		switch r := (skillRecord{s, c.NoDesc}); {
+		case s.Source != skill.BuiltIn:
+			own = append(own, r)
+		case c.All:
+			builtin = append(builtin, r)
 		}
-		if lines = append(lines, line); !c.NoDesc {
-			lines = append(lines, "  Description: "+s.Description)
-		}
-		if s.File != "" {
-			lines = append(lines, "  Location:    "+s.File)
-		}
-		lines = append(lines, "")
 	}
-	for _, p := range problems {
-		lines = append(lines, "not used: "+p)
+	l := listingOf("skills", append(own, builtin...))
+	title := []string{"Discovered Agent Skills:", ""}
+	if len(l.lines) == 0 {
+		title = []string{"No skills discovered."}
 	}
-	return out.show(map[string]any{"skills": list, "problems": problems}, lines...)
+	l.lines = append(title, l.lines...)
+	return out.list(l.add("problems", "not used: ", skills.Notes()...), "")
+}
+
+// A skillRecord is a skill as gemline skills list --json has it.
+type skillRecord struct {
+	skill.Skill
+	brief bool // without its description
+}
+
+// lines returns the lines of a skill in the list.
+func (s skillRecord) lines() []string {
+	head := s.Name + map[bool]string{false: " [Enabled]", true: " [Disabled]"}[s.Disabled]
+	if s.Source == skill.BuiltIn {
+		head += " [Built-in]"
+	}
+	lines := []string{head}
+	if !s.brief {
+		lines = append(lines, "  Description: "+s.Description)
+	}
+	if s.File != "" {
+		lines = append(lines, "  Location:    "+s.File)
+	}
+	return append(lines, "")
 }
 
 type skillsReload struct{}
@@ -102,17 +114,20 @@ type ofSkills struct {
 	Scope string `short:"s" placeholder:"WHOSE" default:"user" enum:"user,workspace" help:"Whose: user or workspace."`
 }
 
-// dir returns the folder of skills.
-func (o ofSkills) dir(here *Folder) (string, error) {
+// A skillsDir is a folder of skills.
+type skillsDir string
+
+// ProvideDir returns the folder of the skills that are meant.
+func (o ofSkills) ProvideDir(here *Folder) (skillsDir, error) {
 	switch {
 	case o.Scope == "user" && here.Paths.Home == "":
 		return "", errors.New("there is no home directory, in which your skills would be")
 	case o.Scope == "user":
-		return here.Paths.User("skills"), nil
+		return skillsDir(here.Paths.User("skills")), nil
 	case !here.Trusted:
 		return "", errors.New("this folder is not trusted, so that its skills are not used; gemline trust add trusts it")
 	}
-	return here.Paths.Workspace("skills"), nil
+	return skillsDir(here.Paths.Workspace("skills")), nil
 }
 
 type skillsInstall struct {
@@ -123,11 +138,7 @@ type skillsInstall struct {
 }
 
 // Run copies skills.
-func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub, skills *skill.Library) error {
-	to, err := c.dir(here)
-	if err != nil {
-		return err
-	}
+func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub, skills *skill.Library, to skillsDir) error {
 	if !filepath.IsLocal(cmp.Or(c.Path, ".")) {
 		return misused("--path must stay in the source")
 	}
@@ -171,13 +182,9 @@ type skillsLink struct {
 }
 
 // Run links skills.
-func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library) error {
-	to, err := c.dir(here)
-	if err != nil {
-		return err
-	}
+func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library, to skillsDir) error {
 	from := disk.Follow(here.Paths.Folder(c.Path))
-	if c.Scope == "workspace" && !disk.Inside(disk.Follow(to), from) {
+	if c.Scope == "workspace" && !disk.Inside(disk.Follow(string(to)), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
 	return out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {
@@ -189,7 +196,7 @@ func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *As
 }
 
 // installSkills asks about the skills in a folder, and puts each into another one.
-func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.Library, from, to, scope string, consent bool,
+func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.Library, from string, to skillsDir, scope string, consent bool,
 	done string, put func(s skill.Skill, at string) error) error {
 	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
 	for _, note := range notes {
@@ -205,7 +212,7 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 	for _, s := range list {
 		_, n := s.Tree()
 		lines = append(lines, fmt.Sprintf("  * %s: %s (items in directory: %d)", s.Name, s.Description, n))
-		if at := filepath.Join(to, s.Name); s.Folder() != at {
+		if at := filepath.Join(string(to), s.Name); s.Folder() != at {
 			if _, err := os.Lstat(at); err == nil {
 				lines = append(lines, "    it takes the place of the one that is there")
 			}
@@ -221,7 +228,7 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 	}
 	var said []string
 	for _, s := range list {
-		at := filepath.Join(to, s.Name)
+		at := filepath.Join(string(to), s.Name)
 		if err := put(s, at); err != nil {
 			return fmt.Errorf("the skill %s is not %s: %w", s.Name, done, err)
 		}
@@ -237,11 +244,8 @@ type skillsUninstall struct {
 }
 
 // Run deletes a skill.
-func (c *skillsUninstall) Run(out *Output, here *Folder, skills *skill.Library) error {
-	dir, err := c.dir(here)
-	if err != nil {
-		return err
-	}
+func (c *skillsUninstall) Run(out *Output, skills *skill.Library, to skillsDir) error {
+	dir := string(to)
 	list, _ := skill.Dir{Path: dir}.Skills()
 	i := slices.IndexFunc(list, func(s skill.Skill) bool { return strings.EqualFold(s.Name, c.Name) })
 	if i < 0 || list[i].Folder() == dir {
@@ -249,8 +253,7 @@ func (c *skillsUninstall) Run(out *Output, here *Folder, skills *skill.Library) 
 		if name := text.Nearest(c.Name, each(skills.All(), nameOf)); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
-		return misused("no skill %.60q is installed in %s%s", c.Name,
-			text.EscapeLine(dir), near)
+		return misused("no skill %.60q is installed in %s%s", c.Name, text.EscapeLine(dir), near)
 	}
 	if err := os.RemoveAll(list[i].Folder()); err != nil {
 		return err
@@ -261,55 +264,51 @@ func (c *skillsUninstall) Run(out *Output, here *Folder, skills *skill.Library) 
 }
 
 type (
-	skillsEnable struct {
+	skillName struct {
 		Name string `arg:"" complete:"skill" help:"The skill's name."`
 	}
+	skillsEnable  struct{ skillName }
 	skillsDisable struct {
-		Name  string `arg:"" complete:"skill" help:"The skill's name."`
-		Scope string `short:"s" placeholder:"WHOSE" default:"workspace" enum:"user,workspace" help:"In whose settings: workspace or user."`
+		skillName
+		Scope settings.Scope `short:"s" placeholder:"WHOSE" default:"workspace" enum:"user,workspace" help:"In whose settings: workspace or user."`
 	}
 )
 
+// ProvideSkill returns the skill of that name.
+func (s skillName) ProvideSkill(skills *skill.Library) (skill.Skill, error) {
+	return skillFamily(skills).find(s.Name)
+}
+
 // Run switches a skill on in all files of settings.
-func (c *skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
+func (*skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library, s skill.Skill) error {
 	scopes := []settings.Scope{settings.User}
 	if here.Trusted && !here.Paths.AtHome() {
 		scopes = append(scopes, settings.Workspace)
 	}
-	name, said, err := turnSkill(ctx, here, skills, c.Name, true, scopes...)
-	if err != nil {
-		return err
+	var lines []string
+	for _, scope := range scopes {
+		done, err := here.switchIn(ctx, scope, disabledSkills, []string{s.Name}, strings.EqualFold, true)
+		if err != nil {
+			return err
+		}
+		if !done.Same {
+			skills.Switch(s.Name, true)
+			lines = append(lines, fmt.Sprintf("skill %s enabled, in %s", s.Name, done.Path))
+		}
 	}
-	return out.listing(map[string]any{"name": name, "enabled": true}, said, fmt.Sprintf("skill %s is enabled already", name))
+	return out.listing(map[string]any{"name": s.Name, "enabled": true}, lines, fmt.Sprintf("skill %s is enabled already", s.Name))
 }
 
 // Run switches a skill off.
-func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library) error {
-	name, said, err := turnSkill(ctx, here, skills, c.Name, false, settings.Scope(c.Scope))
+func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library, s skill.Skill) error {
+	done, err := here.switchIn(ctx, c.Scope, disabledSkills, []string{s.Name}, strings.EqualFold, false)
 	if err != nil {
 		return err
 	}
-	return out.show(map[string]any{"name": name, "enabled": false, "scope": c.Scope}, said...)
+	skills.Switch(s.Name, false)
+	return out.show(map[string]any{"name": s.Name, "enabled": false, "scope": c.Scope},
+		fmt.Sprintf("skill %s disabled, in %s", s.Name, done.Path))
 }
 
-// turnSkill switches a skill on or off in files of settings. It returns the skill's own
-// spelling of its name, and what was done.
-func turnSkill(ctx context.Context, here *Folder, skills *skill.Library, name string, on toggle,
-	scopes ...settings.Scope) (string, []string, error) {
-	s, err := member("skill", "gemline skills list --all", name, skills.All(), nameOf)
-	if err != nil {
-		return "", nil, err
-	}
-	var said []string
-	for _, scope := range scopes {
-		done, err := here.switchIn(ctx, scope, "skills.disabled", []string{s.Name}, strings.EqualFold, on)
-		if err != nil {
-			return "", nil, err
-		}
-		if !bool(on) || !done.Same {
-			skills.Switch(s.Name, bool(on))
-			said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, on.done(), done.Path))
-		}
-	}
-	return s.Name, said, nil
-}
+// disabledSkills is the key that lists the skills that are off.
+const disabledSkills = "skills.disabled"

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gemline/engine"
-	"gemline/engine/policy"
 	"gemline/repl/output"
 )
 
@@ -31,17 +30,12 @@ type tool struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// tools returns the tools and the mode that they are judged in.
-func tools(ctx context.Context, project Project, headless bool) ([]tool, policy.Mode, error) {
-	trial, err := project.Trial(ctx, headless)
-	if err != nil {
-		return nil, "", err
-	}
+// tools returns the tools, and what becomes of calls.
+func (h headless) tools(ctx context.Context, trial *Trial) (list []tool) {
 	defer trial.Close()
-	var list []tool
 	for _, t := range trial.Tools.Tools() {
 		e := trial.Explain(ctx, unspecified(t))
-		if e.Verdict == engine.Ask && headless {
+		if e.Verdict == engine.Ask && h.Headless {
 			e.Reason = "Without a terminal nobody is asked, and the call is denied."
 		}
 		list = append(list, tool{Name: t.Name(), Server: t.Server, Tool: t.ServerTool, Label: t.Label, Kind: t.Kind.String(),
@@ -49,7 +43,7 @@ func tools(ctx context.Context, project Project, headless bool) ([]tool, policy.
 			Parameters:  t.Declaration.ParametersJsonSchema, Offered: trial.Offers(t), Reason: e.Reason,
 			Verdict: verdictWord(e.Verdict)})
 	}
-	return list, trial.Policy.Mode(), nil
+	return list
 }
 
 // unspecified is a call of t without arguments. Its plan is plain, since an unknown command
@@ -63,14 +57,16 @@ type headless struct {
 	Headless bool `help:"Judge as in a run without a user."`
 }
 
+// ProvideTrial begins such a run. Whoever takes it closes it.
+func (h headless) ProvideTrial(ctx context.Context, project Project) (*Trial, error) {
+	return project.Trial(ctx, h.Headless)
+}
+
 type toolsList struct{ headless }
 
 // Run prints a line for each tool that the model is told about.
-func (c *toolsList) Run(ctx context.Context, out *Output, project Project) error {
-	list, mode, err := tools(ctx, project, c.Headless)
-	if err != nil {
-		return err
-	}
+func (c *toolsList) Run(ctx context.Context, out *Output, trial *Trial) error {
+	list, mode := c.tools(ctx, trial), trial.Policy.Mode()
 	lines := []string{"approval mode: " + string(mode)}
 	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
 	for _, t := range list {
@@ -90,12 +86,8 @@ type toolsShow struct {
 }
 
 // Run prints the description and the schema of the arguments.
-func (c *toolsShow) Run(ctx context.Context, out *Output, project Project) error {
-	list, _, err := tools(ctx, project, c.Headless)
-	if err != nil {
-		return err
-	}
-	t, err := member("tool", "gemline tools", c.Name, list, func(t tool) string { return t.Name })
+func (c *toolsShow) Run(ctx context.Context, out *Output, trial *Trial) error {
+	t, err := toolFamily(c.tools(ctx, trial), func(t tool) string { return t.Name }).find(c.Name)
 	if err != nil {
 		return err
 	}

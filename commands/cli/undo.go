@@ -31,15 +31,15 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	if err != nil {
 		return err
 	}
-	defer k.done()
+	defer k.Done()
 	p, err := k.Keeper.Undo(ctx, []*checkpoint.Done{d})
 	if err != nil {
 		return err
 	}
-	doc := undone{Session: k.session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
+	doc := undone{Session: k.Session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
 		Others: pathsOf(p.Conflicts),
 		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
-	ls := p.Lines(k.rel)
+	ls := p.Lines(k.Rel)
 	if c.DryRun {
 		return out.show(doc, append(ls, "would take back: "+d.String())...)
 	}
@@ -48,7 +48,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return err
 	}
 	doc.Done, doc.Failed = o.Done, append(doc.Failed, o.Failed...)
-	ls = append(ls, o.Lines(k.rel)...)
+	ls = append(ls, o.Lines(k.Rel)...)
 	if err := out.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()))...); err != nil {
 		return err
 	}
@@ -78,34 +78,20 @@ func pathsOf(list []checkpoint.Change) []string {
 	return each(list, func(c checkpoint.Change) string { return c.Path })
 }
 
-// A keeper is that of a session.
-type keeper struct {
-	Keeper  *checkpoint.Keeper
-	session string
-	rel     func(string) string
-	done    func()
-}
-
-// keeper returns that of a session.
-func keeperOf(project Project, session string) (*keeper, error) {
-	k, rel, done, err := project.Keeper(session)
-	return &keeper{k, session, rel, done}, err
-}
-
 // lastTurn returns the last turn of a session that is not taken back, or of the last
 // session that has one.
-func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*keeper, *checkpoint.Done, error) {
-	k, err := keeperOf(project, session)
+func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*Kept, *checkpoint.Done, error) {
+	k, err := project.Keeper(session)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer k.done()
+	defer k.Done()
 	ids, err := k.Keeper.Sessions(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return nil, nil, err
 	}
 	if session != "" && !slices.Contains(ids, session) { // else it may be one that is not listed
-		s, _, _, err := here.session(session)
+		s, err := sessionID{session}.ProvideSession(here)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,13 +102,13 @@ func lastTurn(ctx context.Context, here *Folder, project Project, session string
 	}
 	undone := map[string]bool{} // turns that a session has taken back that is a copy of another
 	for _, id := range ids {
-		one, err := keeperOf(project, id)
+		one, err := project.Keeper(id)
 		if err != nil {
 			return nil, nil, err
 		}
 		list, err := one.Keeper.Turns(ctx)
 		if err != nil {
-			one.done()
+			one.Done()
 			return nil, nil, err
 		}
 		for _, d := range list {
@@ -131,7 +117,7 @@ func lastTurn(ctx context.Context, here *Folder, project Project, session string
 			}
 			undone[d.ID] = true
 		}
-		one.done()
+		one.Done()
 	}
 	return nil, nil, checkpoint.ErrNothing
 }
@@ -142,35 +128,37 @@ type trashCommand struct {
 	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere." slash:"restore"`
 }
 
-// discarded returns the files that calls deleted or overwrote, and who can bring them back.
-func discarded(ctx context.Context, project Project) (*keeper, []checkpoint.Discarded, error) {
-	k, err := keeperOf(project, "")
+// A trash is the files that calls deleted or overwrote, and what can bring them back.
+type trash struct {
+	*Kept
+	list []checkpoint.Discarded
+}
+
+// ProvideTrash returns the trash. Whoever takes it ends the work with it.
+func (*trashCommand) ProvideTrash(ctx context.Context, project Project) (*trash, error) {
+	k, err := project.Keeper("")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	list, err := k.Keeper.Trash(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-		k.done()
-		return nil, nil, err
+		k.Done()
+		return nil, err
 	}
-	return k, list, nil
+	return &trash{k, list}, nil
 }
 
 type trashList struct{}
 
 // Run prints the list, the last one first.
-func (*trashList) Run(ctx context.Context, out *Output, project Project) error {
-	k, list, err := discarded(ctx, project)
-	if err != nil {
-		return err
-	}
-	defer k.done()
+func (*trashList) Run(out *Output, trash *trash) error {
+	defer trash.Done()
 	var ls []string
-	for i, d := range list {
-		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, k.rel(d.Path), d.What,
+	for i, d := range trash.list {
+		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, trash.Rel(d.Path), d.What,
 			d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
 	}
-	return out.listing(map[string]any{"files": list}, ls, "nothing was deleted or overwritten by calls here")
+	return out.listing(map[string]any{"files": trash.list}, ls, "nothing was deleted or overwritten by calls here")
 }
 
 type trashRestore struct {
@@ -180,12 +168,9 @@ type trashRestore struct {
 }
 
 // Run brings a file back.
-func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project) error {
-	k, list, err := discarded(ctx, project)
-	if err != nil {
-		return err
-	}
-	defer k.done()
+func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project, trash *trash) error {
+	defer trash.Done()
+	k, list := trash.Kept, trash.list
 	path := filepath.Clean(disk.Absolute(c.File, here.Paths.Folder(""), here.Paths.Home))
 	i := slices.IndexFunc(list, func(d checkpoint.Discarded) bool { return d.Path == path })
 	if n, err := strconv.Atoi(c.File); i < 0 && err == nil && n > 0 && n <= len(list) {
@@ -197,10 +182,11 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	}
 	one := k // overwritten files are stored with the current session
 	if ask.In != nil {
-		if one, err = keeperOf(project, list[i].Session); err != nil {
+		var err error
+		if one, err = project.Keeper(list[i].Session); err != nil {
 			return err
 		}
-		defer one.done()
+		defer one.Done()
 	}
 	to := list[i].Path
 	if c.To != "" {
@@ -212,7 +198,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		return err
 	}
 	if p.Empty() {
-		return out.show(map[string]any{"path": to, "restored": false}, k.rel(to)+" is as it was")
+		return out.show(map[string]any{"path": to, "restored": false}, k.Rel(to)+" is as it was")
 	}
 	yes := c.Yes
 	if !yes {
@@ -235,14 +221,14 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		return err
 	}
 	return out.show(map[string]any{"path": to, "restored": true},
-		"brought back "+k.rel(to)+"; "+ask.says("undo")+" takes that back")
+		"brought back "+k.Rel(to)+"; "+ask.says("undo")+" takes that back")
 }
 
 // question asks whether a file is brought back: what is in its place, and what comes there.
-func (c *trashRestore) question(ctx context.Context, k *keeper, d checkpoint.Discarded,
+func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.Discarded,
 	change checkpoint.Change) (string, error) {
 	is, comes, err := k.Keeper.About(ctx, change)
-	from, to := k.rel(d.Path), k.rel(change.Path)
+	from, to := k.Rel(d.Path), k.Rel(change.Path)
 	until := fmt.Sprintf("until %s (%s)", d.Time.Local().Format(time.DateTime), comes)
 	switch there := change.Before.There(); {
 	case !there && from == to:

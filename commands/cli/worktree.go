@@ -18,18 +18,13 @@ type worktreeCommand struct {
 	Prune  worktreePrune  `cmd:"" help:"Remove those in which nothing is that is nowhere else."`
 }
 
-// worktrees returns the repository of the working directory and its worktrees.
-func worktrees(paths project.Paths, project Project) (*worktree.Repository, []worktree.Tree, error) {
+// ProvideRepository returns the repository of the working directory.
+func (*worktreeCommand) ProvideRepository(here *Folder, project Project) (*worktree.Repository, error) {
 	l, err := project.Launcher()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r, err := worktree.Open(paths.Cwd, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	list, err := r.Trees()
-	return r, list, err
+	return worktree.Open(here.Paths.Cwd, l)
 }
 
 // inUse returns an error if somebody works in a tree, as far as that is known.
@@ -78,8 +73,8 @@ func (t listedTree) lines() []string {
 type worktreeList struct{}
 
 // Run prints the worktrees by their names.
-func (*worktreeList) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, list, err := worktrees(here.Paths, project)
+func (*worktreeList) Run(ctx context.Context, out *Output, r *worktree.Repository) error {
+	list, err := r.Trees()
 	if err != nil {
 		return err
 	}
@@ -103,11 +98,7 @@ type worktreeRemove struct {
 }
 
 // Run removes the worktree.
-func (c *worktreeRemove) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, _, err := worktrees(here.Paths, project)
-	if err != nil {
-		return err
-	}
+func (c *worktreeRemove) Run(ctx context.Context, out *Output, here *Folder, r *worktree.Repository) error {
 	t, err := r.Tree(c.Name)
 	if err == nil {
 		err = inUse(here.Paths, t)
@@ -126,8 +117,8 @@ type worktreePrune struct {
 }
 
 // Run removes what can be.
-func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	r, list, err := worktrees(here.Paths, project)
+func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, r *worktree.Repository) error {
+	list, err := r.Trees()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"gemline/commands/cli"
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
@@ -55,7 +56,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 }
 
 // Keeper implements [cli.Project].
-func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
+func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
 	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.Unkept(s.opts),
 		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	temp := ""
@@ -66,17 +67,19 @@ func (s *inspection) Keeper(session string) (k *checkpoint.Keeper, rel func(stri
 		s.opts.Settings.Confine()
 	}
 	if cfg.Workspace, err = project.NewWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	k = checkpoint.New(cfg)
-	return k, cfg.Workspace.Rel, k.Close, nil
+	k := checkpoint.New(cfg)
+	return &cli.Kept{Keeper: k, Session: session, Rel: cfg.Workspace.Rel, Done: k.Close}, nil
 }
 
 // Keeper implements [cli.Project].
-func (h sessionProject) Keeper(session string) (k *checkpoint.Keeper, rel func(string) string, done func(), err error) {
+func (h sessionProject) Keeper(session string) (*cli.Kept, error) {
+	kept := &cli.Kept{Keeper: h.f.session.keeper, Session: session, Rel: h.f.session.project.workspace.Rel, Done: func() {}}
 	if session == h.f.session.chat.file.ID() || session == "" {
-		return h.f.session.keeper, h.f.session.project.workspace.Rel, func() {}, nil
+		return kept, nil
 	}
-	k = h.f.session.keeper.For(session)
-	return k, h.f.session.project.workspace.Rel, k.Close, nil
+	kept.Keeper = h.f.session.keeper.For(session)
+	kept.Done = kept.Keeper.Close
+	return kept, nil
 }

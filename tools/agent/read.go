@@ -20,9 +20,9 @@ import (
 
 // A FileError is why a file is no agent.
 type FileError struct {
-	File    string
-	Line    int
-	Message string
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
 }
 
 // Error names the place.
