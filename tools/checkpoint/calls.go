@@ -189,25 +189,28 @@ func (h *watching) begin(ctx context.Context) error {
 	if h.begun {
 		return nil
 	}
+	err := h.look(ctx, h.before)
+	if h.begun = err == nil; err != nil {
+		h.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
+	}
+	return err
+}
+
+// look has the store used before or after the call. If that fails, nobody knows what it holds.
+func (h *watching) look(ctx context.Context, do func(context.Context) error) error {
 	k := h.k
+	err := k.use(ctx, func() error { return do(ctx) })
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.failed = h.before(ctx); k.failed != nil {
+	if k.failed = err; err != nil {
 		k.turn.unsure = true
 		k.history.drop()
-		k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(k.failed).Error()) // in the same words each time, so that it is told once
 	}
-	h.begun = k.failed == nil
-	return k.failed
+	return err
 }
 
 func (h *watching) before(ctx context.Context) error {
 	k, plan := h.k, h.call.Intent.Plan
-	done, err := k.history.use(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	const outside = ": outside of what is worked in"
 	for _, path := range append(slices.Clone(h.call.Intent.Paths), plan.Writes...) {
 		path = filepath.Clean(disk.Absolute(path, cmp.Or(plan.Dir, k.cfg.Workspace.Roots()[0]), ""))
@@ -239,9 +242,6 @@ func (h *watching) before(ctx context.Context) error {
 // it. Since nobody knows what of it others have done, it is taken back as their changes
 // are: when the user agrees.
 func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) error {
-	if k.cfg.Off != "" {
-		return nil
-	}
 	err := k.with(ctx, func() error {
 		all, err := states(k.history.store, k.cfg.Session())
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
@@ -269,23 +269,13 @@ func (h *watching) end(ctx context.Context) {
 	if !h.begun {
 		return
 	}
-	k := h.k
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := h.after(ctx); err != nil {
-		k.failed, k.turn.unsure = err, true
-		k.history.drop()
-		k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
+	if err := h.look(ctx, h.after); err != nil {
+		h.k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
 	}
 }
 
 func (h *watching) after(ctx context.Context) error {
 	k, edits := h.k, h.edits()
-	done, err := k.history.use(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
 	changes, s, err := k.history.take(ctx, !edits, h.paths)
 	if err != nil {
 		return err

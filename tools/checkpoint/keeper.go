@@ -64,7 +64,7 @@ func (k *Keeper) For(session string) *Keeper {
 // one has changed can be taken back in both. Where nothing is kept of that one, or
 // something of this one already, nothing is done.
 func (k *Keeper) Copy(from string) error {
-	if k.cfg.Off != "" || !CanName(from) {
+	if !CanName(from) {
 		return nil
 	}
 	err := k.with(context.Background(), func() error {
@@ -79,7 +79,7 @@ func (k *Keeper) Copy(from string) error {
 
 // ifKept is err, but for that there is no store.
 func ifKept(err error) error {
-	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) {
+	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) || errors.Is(err, ErrOff) {
 		return nil
 	}
 	return err

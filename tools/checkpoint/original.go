@@ -29,15 +29,14 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 	if err != nil {
 		return nil, fmt.Errorf("the files of that checkpoint are not there: %w", err)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	done, err := k.history.use(ctx)
+	return p, k.use(ctx, func() error { return k.bring(ctx, p, theirs) })
+}
+
+// bring fills a plan with what has to be done for the files to be originals.
+func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
+	_, _, err := k.history.take(ctx, true, nil)
 	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if _, _, err := k.history.take(ctx, true, nil); err != nil {
-		return nil, err
+		return err
 	}
 	root, targets := k.cfg.Workspace.Roots()[0], map[string]*target{}
 	for _, n := range k.history.tree.top.at(root, true).files(nil) {
@@ -54,7 +53,7 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 			targets[path] = g
 		}
 		if g.after.Sum, err = k.history.store.add(f.content); err != nil {
-			return nil, err
+			return err
 		}
 		if g.after.Mode = f.mode; g.before.There() && g.before.Mode.Type() == g.after.Mode.Type() &&
 			(g.before.Mode^g.after.Mode)&0o100 == 0 {
@@ -65,9 +64,9 @@ func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err erro
 		}
 	}
 	if _, err := k.history.store.commit(nil, nil); err != nil {
-		return nil, err
+		return err
 	}
-	return p, k.history.tree.fill(p, targets)
+	return k.history.tree.fill(p, targets)
 }
 
 // An original is a file that the Gemini CLI has kept.

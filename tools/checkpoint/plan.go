@@ -66,11 +66,16 @@ func inUse(dir string) bool {
 
 // with does something with the store, if there is one.
 func (k *Keeper) with(ctx context.Context, do func() error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.history.store == nil && k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
+	if k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
 		return ErrNothing // and none is made for that
 	}
+	return k.use(ctx, do)
+}
+
+// use does something with the store, which is made if there is none.
+func (k *Keeper) use(ctx context.Context, do func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	done, err := k.history.use(ctx)
 	if err != nil {
 		return err

@@ -37,21 +37,20 @@ func isProduct(name string) bool {
 // it is not known, or if there is more than most, which for those in directories that hold
 // many is the directory.
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.history.tree.top == nil || !k.history.tree.scanned {
-		done, err := k.history.use(context.Background())
-		if err != nil {
-			return nil, false
+	ctx := context.Background()
+	err := k.use(ctx, func() error {
+		if !k.history.tree.scanned {
+			if err := k.history.found(ctx, true, nil); err != nil {
+				return err
+			}
 		}
-		defer done()
-		if !k.history.tree.scanned && k.history.found(context.Background(), true, nil) != nil {
-			return nil, false
-		}
-	}
-	if k.history.tree.partial != nil {
-		return nil, false
-	}
+		paths = k.uncovered(most)
+		return k.history.tree.partial
+	})
+	return paths, err == nil && len(paths) <= most
+}
+
+func (k *Keeper) uncovered(most int) (paths []string) {
 	here := map[*node]int{} // how many of a directory's own are held
 	held := slices.DeleteFunc(k.history.tree.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
@@ -72,8 +71,7 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 		}
 	}
 	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	return paths, len(paths) <= most
+	return slices.Compact(paths)
 }
 
 // uncovered adds to list the nodes below n of which nothing is kept, and that are no
