@@ -195,17 +195,24 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	if last, err := stateOf(h.store, h.tip); err == nil && p.Kind == Undone && (last.Kind == Started || last.Unfinished) {
-		for _, c := range p.already {
-			h.tree.keep(c.Path)
-			h.tree.top.at(c.Path, true).revert(c.Before)
-			paths = append(paths, c.Path)
-		}
-		if there, err = h.differs(); err != nil {
-			return nil, err
-		}
+	var again []Change
+	if last, err := h.store.heading(h.tip); err == nil && p.Kind == Undone && (last.Record.Kind == Started || last.Record.Unfinished) {
+		again = p.already
 	}
-	return paths, h.commit(there, Record{Kind: Started})
+	for _, c := range again {
+		h.tree.keep(c.Path)
+		n := h.tree.top.at(c.Path, true)
+		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
+		there = append(there, Change{Path: c.Path, Before: n.was, After: c.Before})
+		paths = append(paths, c.Path)
+	}
+	err = h.commit(there, Record{Kind: Started})
+	for _, c := range again {
+		n := h.tree.top.at(c.Path, true)
+		n.was = c.Before
+		n.touch()
+	}
+	return paths, err
 }
 
 // stored returns the content of a version, "" if that is none of a file.

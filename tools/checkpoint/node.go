@@ -99,20 +99,6 @@ func (n *node) become(dir bool) {
 // useless reports whether nothing is at n, or was in the last state, nor below it.
 func (n *node) useless() bool { return !n.there() && !n.was.There() && len(n.kids) == 0 }
 
-// revert notes that n was a version, and is to be looked at again.
-func (n *node) revert(v Version) {
-	if !v.dir() || !n.look.Mode.IsDir() {
-		n.gone()
-	}
-	if v.There() {
-		n.look.Mode, n.settled = v.Mode, false
-		if !v.dir() {
-			n.sum = v.Sum
-		}
-	}
-	n.touch()
-}
-
 // isDir stands for the sum of a directory that is kept.
 const isDir Sum = "/"
 

@@ -30,6 +30,13 @@ type Plan struct {
 	already []Change // what is as it is to be or halfway so, from what it was before that
 }
 
+// all returns what is done if files of others are overwritten, too.
+func (p *Plan) all() []Change {
+	list := slices.Concat(p.Changes, p.Conflicts)
+	slices.SortFunc(list, order)
+	return list
+}
+
 // Empty reports whether no file has to be touched.
 func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Conflicts) == 0 }
 

@@ -24,8 +24,12 @@ type Outcome struct {
 	Failed []string // paths that could not be touched, and why
 }
 
-// done counts a path.
-func (o *Outcome) done(c Change) {
+// note counts a path, or says why it could not be touched.
+func (o *Outcome) note(c Change, err error) {
+	if err != nil {
+		o.Failed = append(o.Failed, fmt.Sprintf("%s: %v", c.Path, disk.Cause(err)))
+		return
+	}
 	o.Done++
 	if c.After.dir() || !c.After.There() && c.Before.dir() {
 		o.Dirs++
@@ -35,41 +39,31 @@ func (o *Outcome) done(c Change) {
 // Apply does what a plan says, to the files of others too if that is wanted. What is
 // there before is kept first.
 func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
-	changes := slices.Clone(p.Changes)
+	changes := p.Changes
 	if others {
-		changes = append(changes, p.Conflicts...)
-		slices.SortFunc(changes, order)
+		changes = p.all()
 	}
 	whole := others || len(p.Conflicts) == 0 || p.Settled
 	if len(changes) == 0 && !whole {
 		return o, nil
 	}
 	err = k.with(ctx, func() error {
-		names := maps.Clone(k.history.tree.names)
-		defer func() { k.history.tree.names = names }()
+		h := k.history
+		names := maps.Clone(h.tree.names)
+		defer func() { h.tree.names = names }()
 		var paths []string
 		for _, c := range changes {
-			k.history.tree.keep(c.Path)
+			h.tree.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
-		paths, err := k.history.begin(ctx, p, paths)
+		paths, err := h.begin(ctx, p, paths)
 		if err != nil {
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
-		r := &restorer{k: k, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
+		r := &restorer{history: h, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
-		var unkept []string
-		changes = slices.DeleteFunc(changes, func(c Change) bool {
-			n := k.history.tree.top.at(c.Path, false)
-			lost := n != nil && n.there() && n.look.Mode.IsRegular() && n.sum == ""
-			if lost {
-				unkept = append(unkept, c.Path+": no copy can be made of what is there, and it would be lost")
-			}
-			return lost
-		})
 		o = r.restore(ctx, changes)
-		o.Failed = append(o.Failed, unkept...)
-		done, _, err := k.history.take(context.WithoutCancel(ctx), false, paths)
+		done, _, err := h.take(context.WithoutCancel(ctx), false, paths)
 		if err != nil {
 			return err
 		}
@@ -82,7 +76,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 				record.Turns = append(record.Turns, d.ID)
 			}
 		}
-		return k.history.commit(done, record)
+		return h.commit(done, record)
 	})
 	return o, err
 }
@@ -90,9 +84,9 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 // A restorer writes files. What it reaches it reaches from directories that may be
 // worked in, through no link.
 type restorer struct {
-	k     *Keeper
-	dirs  map[string]*disk.Dir
-	modes map[string]fs.FileMode // that directories have in the end
+	history *history
+	dirs    map[string]*disk.Dir
+	modes   map[string]fs.FileMode // that directories have in the end
 }
 
 func (r *restorer) close() {
@@ -104,7 +98,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, rel, err := r.k.history.tree.resolve(path)
+	base, rel, err := r.history.tree.resolve(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -118,7 +112,7 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 	at, err = d.Sub(filepath.Dir(rel))
 	if wanted && errors.Is(err, fs.ErrNotExist) {
 		var end func(bool)
-		if at, end, err = d.Make(filepath.Dir(rel)); err == nil {
+		if _, end, err = d.Make(filepath.Dir(rel)); err == nil {
 			end(false)
 			at, err = d.Sub(filepath.Dir(rel))
 		}
@@ -129,45 +123,40 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 // restore makes the changes: what is to go goes first, from below, then directories
 // are made, then files are put where they were, and modes of directories come last.
 func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
-	failed := func(c Change, err error) {
-		o.Failed = append(o.Failed, fmt.Sprintf("%s: %v", c.Path, disk.Cause(err)))
-	}
 	var later []Change
 	for _, c := range slices.Backward(changes) {
 		gone := c.Before.There() && (!c.After.There() || c.Before.dir() != c.After.dir())
+		n := r.history.tree.top.at(c.Path, false)
 		var err error
-		if gone {
+		switch {
+		case n != nil && n.look.Mode.IsRegular() && n.there() && n.sum == "":
+			err = errUnsaved
+		case gone:
 			err = r.remove(c)
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist) && c.Before.dir() && !c.After.There(): // it is not empty
 			o.Left = append(o.Left, c.Path)
-		case err != nil:
-			failed(c, err)
-		case gone && !c.After.There():
-			o.done(c)
+		case err != nil, gone && !c.After.There():
+			o.note(c, err)
 		default:
 			later = append(later, c)
 		}
 	}
 	for _, c := range slices.Backward(later) {
-		if ctx.Err() != nil {
-			failed(c, ctx.Err())
-			continue
+		err := ctx.Err()
+		switch {
+		case err != nil:
+		case c.After.dir():
+			err = r.directory(c)
+		default:
+			err = r.file(c)
 		}
-		put := r.file
-		if c.After.dir() {
-			put = r.directory
-		}
-		if err := put(c); err != nil {
-			failed(c, err)
-			continue
-		}
-		o.done(c)
+		o.note(c, err)
 	}
 	for _, path := range slices.Backward(slices.Sorted(maps.Keys(r.modes))) {
 		if err := r.chmod(path, r.modes[path]); err != nil {
-			failed(Change{Path: path}, err)
+			o.note(Change{Path: path}, err)
 		}
 	}
 	for _, d := range r.dirs {
@@ -178,6 +167,12 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	slices.Sort(o.Left)
 	return o
 }
+
+// Why a path is not touched.
+var (
+	errUnsaved   = errors.New("no copy can be made of what is there, and it would be lost")
+	errMeanwhile = errors.New("it is another file by now")
+)
 
 // within does something in the directory of a path, which it may write to meanwhile.
 func (r *restorer) within(path string, wanted bool, do func(at *os.Root, name string) error) error {
@@ -205,14 +200,13 @@ func (r *restorer) within(path string, wanted bool, do func(at *os.Root, name st
 
 func (r *restorer) remove(c Change) error {
 	err := r.within(c.Path, false, func(at *os.Root, name string) error {
-		info, err := at.Lstat(name)
-		if err == nil && info.IsDir() != c.Before.dir() {
+		switch info, err := at.Lstat(name); {
+		case err != nil:
+			return err
+		case info.IsDir() != c.Before.dir():
 			return errMeanwhile
 		}
-		if err == nil {
-			err = at.Remove(name)
-		}
-		return err
+		return at.Remove(name)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -221,16 +215,11 @@ func (r *restorer) remove(c Change) error {
 	return err
 }
 
-var errMeanwhile = errors.New("it is another file by now")
-
 func (r *restorer) directory(c Change) error {
 	err := r.within(c.Path, true, func(at *os.Root, name string) error {
-		if err := at.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		info, err := at.Lstat(name)
-		if err == nil && !info.IsDir() {
-			err = errMeanwhile
+		err := at.Mkdir(name, 0o700)
+		if info, _ := at.Lstat(name); info != nil && info.IsDir() {
+			err = nil
 		}
 		return err
 	})
@@ -256,20 +245,11 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 
 // file puts a file or a link in its place.
 func (r *restorer) file(c Change) error {
-	content, err := r.k.history.store.content(c.After.Sum, r.k.cfg.Limits.File)
+	content, err := r.history.store.content(c.After.Sum, r.history.cfg.Limits.File)
 	if err != nil {
 		return err
 	}
 	return r.within(c.Path, true, func(at *os.Root, name string) error {
-		old, err := at.Lstat(name)
-		switch {
-		case err == nil && old.IsDir():
-			return errMeanwhile
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return err
-		case err != nil || !old.Mode().IsRegular():
-			old = nil
-		}
 		if c.After.Mode&fs.ModeSymlink != 0 {
 			temp := fmt.Sprintf(".gemline-%016x", rand.Uint64())
 			if err := at.Symlink(string(content), temp); err != nil {
@@ -281,7 +261,11 @@ func (r *restorer) file(c Change) error {
 			}
 			return err
 		}
-		f, err := r.k.cfg.Ledger.CreateIn(at, filepath.Dir(c.Path), old)
+		old, err := at.Lstat(name)
+		if err != nil || !old.Mode().IsRegular() {
+			old = nil
+		}
+		f, err := r.history.cfg.Ledger.CreateIn(at, filepath.Dir(c.Path), old)
 		if err != nil {
 			return err
 		}

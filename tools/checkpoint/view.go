@@ -84,11 +84,9 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	if err != nil {
 		return nil, "", err
 	}
-	changes := slices.Concat(p.Changes, p.Conflicts)
-	slices.SortFunc(changes, order)
 	var files []edit.File
 	err = k.with(ctx, func() error {
-		for _, c := range changes {
+		for _, c := range p.all() {
 			c.Before, c.After = c.After, c.Before // from what was to what is
 			if !c.ofFile() {
 				continue
