@@ -218,9 +218,9 @@ func (h *watching) before(ctx context.Context) error {
 			h.outside = append(h.outside, path+outside)
 			continue
 		}
-		h.paths = append(h.paths, k.history.tree.name(path))
+		h.paths = append(h.paths, k.history.name(path))
 		if real := disk.Follow(path); real != path { // what the link leads to is written
-			h.paths = append(h.paths, k.history.tree.name(real))
+			h.paths = append(h.paths, k.history.name(real))
 		}
 	}
 	for _, path := range plan.Rights.Write {
@@ -233,7 +233,7 @@ func (h *watching) before(ctx context.Context) error {
 	if err := k.history.found(ctx, true, h.paths); err != nil {
 		return err
 	}
-	h.looks = k.history.tree.looks()
+	h.looks = k.history.looks()
 	return nil
 }
 
@@ -282,22 +282,22 @@ func (h *watching) after(ctx context.Context) error {
 	}
 	r := Record{Kind: ToolCall, Turn: k.turn.of.ID, Asked: k.turn.of.Asked, Print: k.turn.of.Print,
 		Tool: h.tool.Name(), Title: h.call.Intent.Title}
-	slices.Sort(s.found.lost)
-	lost := append(h.outside, s.found.lost...)
+	slices.Sort(s.lost)
+	lost := append(h.outside, s.lost...)
 	r.NotKept, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
-	slices.Sort(s.found.made)
-	r.Made = s.found.made[:min(mostLost, len(s.found.made))]
+	slices.Sort(s.made)
+	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !edits {
-		k.history.tree.owns(h.looks, s.sorted || s.ruled.Load())
+		k.history.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
 			r.GitMoved = moved(h.git, seen)
 		}
 	}
-	if len(changes)+len(s.found.lost)+len(r.Made)+len(r.GitMoved) == 0 {
+	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {
 		return nil
 	}
-	if k.history.tree.partial != nil && !edits {
-		r.Partial = k.history.tree.partial.Error()
+	if k.history.partial != nil && !edits {
+		r.Partial = k.history.partial.Error()
 	}
 	if err := k.history.commit(changes, r); err != nil {
 		return err

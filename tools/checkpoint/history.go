@@ -7,20 +7,29 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"gemline/engine/disk"
 )
 
-// A history is the states of a session in a store, and the tree that the next one is made of.
+// A history is the states of a session in a store, and what is known of the files that the
+// next one is made of.
 type history struct {
 	cfg   *Config
-	tree  *tree
 	store *store // nil before it is needed
 	tip   string // the last state of the session
 	known bool   // the nodes have what it holds
-	saved bool   // the index on the disk is that of the tree
+	saved bool   // the index on the disk is that of the nodes
+
+	top     *node                // nil before it is needed
+	names   map[string]string    // files that edits have named, and from where on they are looked at
+	rules   string               // what was seen of ignore files that are not below a directory that is worked in
+	scanned bool                 // all was looked at once
+	partial error                // why only what is named is kept
+	own     map[string]disk.Stat // what commands of the session have made that is not covered
 }
 
 // newHistory returns a history that has read nothing.
-func newHistory(cfg *Config) *history { return &history{cfg: cfg, tree: newTree(cfg)} }
+func newHistory(cfg *Config) *history { return &history{cfg: cfg, names: map[string]string{}} }
 
 // open opens the store.
 func (h *history) open() error {
@@ -52,7 +61,7 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if first := h.tree.top == nil; first || collected {
+	if first := h.top == nil; first || collected {
 		h.reset()
 		if first {
 			h.load()
@@ -82,28 +91,28 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 			h.reset()
 		}
 	}()
-	s = h.tree.newScan(ctx, h.store)
-	if all && h.tree.partial == nil {
-		if err := h.tree.scan(s); errors.Is(err, errTooMuch) {
-			h.tree.partial, h.tree.top = err, &node{}
+	s = h.newScan(ctx)
+	if all && h.partial == nil {
+		if err := s.all(); errors.Is(err, errTooMuch) {
+			h.partial, h.top = err, &node{}
 			h.store.discard()
-			s = h.tree.newScan(ctx, h.store)
+			s = h.newScan(ctx)
 		} else if err != nil {
 			return nil, s, err
 		}
 	}
 	if all { // those that the rest does not show
-		for path := range h.tree.names {
-			if n := h.tree.top.at(path, false); n == nil || n.tracking == explicit {
+		for path := range h.names {
+			if n := h.top.at(path, false); n == nil || n.tracking == explicit {
 				paths = append(paths, path)
 			}
 		}
 	}
 	for _, path := range paths {
-		s.path(h.tree.top, h.tree.names[path], path)
+		s.path(h.top, h.names[path], path)
 	}
-	if s.found.err != nil {
-		return nil, s, s.found.err
+	if s.err != nil {
+		return nil, s, s.err
 	}
 	changes, err = h.differs()
 	return changes, s, err
@@ -116,7 +125,7 @@ func (h *history) differs() ([]Change, error) {
 		if err != nil && h.tip != "" {
 			return nil, err
 		}
-		h.tree.top.forget()
+		h.top.forget()
 		for _, s := range slices.Backward(all) {
 			if s.Parent == "" {
 				if s.changes, err = h.store.changes(s.ID); err != nil {
@@ -125,22 +134,22 @@ func (h *history) differs() ([]Change, error) {
 			}
 			for _, c := range s.changes {
 				if checkPath(c.Path) == nil { // else nobody has seen it here
-					h.tree.top.at(c.Path, true).was = c.After
+					h.top.at(c.Path, true).was = c.After
 				}
 			}
 		}
 		h.known = true
 	}
-	changes := h.tree.top.diff("", nil)
+	changes := h.top.diff("", nil)
 	if len(changes) == 0 {
-		h.tree.top.clean()
+		h.top.clean()
 	}
 	return changes, nil
 }
 
 // commit keeps a state as the last one of the session: what differs, and what is said of it.
 func (h *history) commit(changes []Change, r Record) error {
-	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.tree.scanned && h.tree.partial == nil
+	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.scanned && h.partial == nil
 	r.Asked, r.Title = h.cfg.Hide(r.Asked), h.cfg.Hide(r.Title)
 	id, err := h.store.commit(&heading{Parent: h.tip, Record: r}, changes)
 	if err == nil {
@@ -150,7 +159,7 @@ func (h *history) commit(changes []Change, r Record) error {
 		h.reset()
 		return err
 	}
-	h.tree.top.clean()
+	h.top.clean()
 	h.tip, h.saved = id, false
 	return nil
 }
@@ -161,15 +170,15 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 	if err != nil || len(changes) == 0 && h.tip != "" {
 		return err
 	}
-	if h.tree.partial != nil && all {
-		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.tree.partial))
+	if h.partial != nil && all {
+		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.partial))
 	}
 	return h.commit(changes, Record{Kind: External})
 }
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
 func (h *history) reset() {
-	h.tree.top, h.known, h.tree.scanned, h.saved = &node{}, false, false, false
+	h.top, h.known, h.scanned, h.saved = &node{}, false, false, false
 }
 
 // close closes the store.
@@ -200,15 +209,15 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 		again = p.already
 	}
 	for _, c := range again {
-		h.tree.keep(c.Path)
-		n := h.tree.top.at(c.Path, true)
+		h.keep(c.Path)
+		n := h.top.at(c.Path, true)
 		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
 		there = append(there, Change{Path: c.Path, Before: n.was, After: c.Before})
 		paths = append(paths, c.Path)
 	}
 	err = h.commit(there, Record{Kind: Started})
 	for _, c := range again {
-		n := h.tree.top.at(c.Path, true)
+		n := h.top.at(c.Path, true)
 		n.was = c.Before
 		n.touch()
 	}
@@ -232,6 +241,6 @@ func (h *history) current(c Change) string {
 	if !c.After.file() {
 		return ""
 	}
-	_, b, _ := h.tree.read(c.Path)
+	_, b, _ := h.read(c.Path)
 	return string(b)
 }

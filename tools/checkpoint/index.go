@@ -39,7 +39,7 @@ type indexedNode struct {
 
 // save writes what is known of the files.
 func (h *history) save() {
-	x := index{Rules: h.tree.rules, States: h.store.states()}
+	x := index{Rules: h.rules, States: h.store.states()}
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
 		for _, k := range n.kids {
@@ -47,7 +47,7 @@ func (h *history) save() {
 			add(k, depth+1)
 		}
 	}
-	add(h.tree.top, 1)
+	add(h.top, 1)
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.NoCompression) // for its checksum
 	if cmp.Or(gob.NewEncoder(z).Encode(x), z.Close()) == nil {
@@ -84,7 +84,7 @@ func (h *history) load() {
 		up.kids = append(up.kids, n)
 		path = append(path[:l.Depth], n)
 	}
-	h.tree.top, h.tree.rules, h.tree.scanned = path[0], x.Rules, true
+	h.top, h.rules, h.scanned = path[0], x.Rules, true
 }
 
 // mostDepth bounds how many directories are in each other.

@@ -100,14 +100,14 @@ func (k *Keeper) Ready() error {
 	if err := k.history.open(); err != nil {
 		return err
 	}
-	return cmp.Or(k.history.tree.partial, k.failed)
+	return cmp.Or(k.history.partial, k.failed)
 }
 
 // Close keeps what is known of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.history.store != nil && k.history.tree.scanned && !k.history.saved {
+	if k.history.store != nil && k.history.scanned && !k.history.saved {
 		k.history.save()
 	}
 	k.history.close()

@@ -39,7 +39,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		return err
 	}
 	root, targets := k.cfg.Workspace.Roots()[0], map[string]*target{}
-	for _, n := range k.history.tree.top.at(root, true).files(nil) {
+	for _, n := range k.history.top.at(root, true).files(nil) {
 		targets[n.path()] = &target{before: n.version(), conflict: true}
 	}
 	for _, f := range theirs {
@@ -66,7 +66,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 	if _, err := k.history.store.commit(nil, nil); err != nil {
 		return err
 	}
-	return k.history.tree.fill(p, targets)
+	return k.history.fill(p, targets)
 }
 
 // An original is a file that the Gemini CLI has kept.

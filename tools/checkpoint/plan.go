@@ -106,13 +106,13 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				}
 			}
 			for _, s := range d.Calls {
-				k.history.tree.unmake(p, s.Made)
+				k.history.unmake(p, s.Made)
 				p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
 				p.More += s.More
 				p.Partial = cmp.Or(s.Partial, p.Partial)
 			}
 		}
-		return k.history.tree.fill(p, all)
+		return k.history.fill(p, all)
 	})
 	return p, err
 }
@@ -190,7 +190,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				for _, c := range s.changes {
 					targets[c.Path] = &target{after: c.Before, before: c.After}
 				}
-				return k.history.tree.fill(p, targets)
+				return k.history.fill(p, targets)
 			}
 		}
 		return ErrNoRedo
@@ -199,20 +199,20 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 }
 
 // fill finds out what is there, and so what has to be done.
-func (t *tree) fill(p *Plan, targets map[string]*target) error {
+func (h *history) fill(p *Plan, targets map[string]*target) error {
 	for path, g := range targets {
 		if g.after == g.before && !g.conflict {
 			continue
 		}
-		if !g.after.There() && slices.ContainsFunc(t.cfg.Workspace.Roots(),
+		if !g.after.There() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
-		if _, _, err := t.resolve(path); err != nil {
+		if _, _, err := h.resolve(path); err != nil {
 			p.Outside = append(p.Outside, path)
 			continue
 		}
-		is, _, err := t.read(path)
+		is, _, err := h.read(path)
 		if err != nil {
 			return err
 		}
@@ -241,9 +241,9 @@ func (t *tree) fill(p *Plan, targets map[string]*target) error {
 }
 
 // unmake has pipes and sockets removed that calls have made.
-func (t *tree) unmake(p *Plan, made []string) {
+func (h *history) unmake(p *Plan, made []string) {
 	for _, path := range made {
-		if is, _, err := t.read(path); err == nil && special(is.Mode) {
+		if is, _, err := h.read(path); err == nil && special(is.Mode) {
 			p.Changes = append(p.Changes, Change{Path: path, Before: is})
 		}
 	}

@@ -49,11 +49,11 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 	}
 	err = k.with(ctx, func() error {
 		h := k.history
-		names := maps.Clone(h.tree.names)
-		defer func() { h.tree.names = names }()
+		names := maps.Clone(h.names)
+		defer func() { h.names = names }()
 		var paths []string
 		for _, c := range changes {
-			h.tree.keep(c.Path)
+			h.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
 		paths, err := h.begin(ctx, p, paths)
@@ -98,7 +98,7 @@ func (r *restorer) close() {
 // open returns the directory that holds a path, and its name there. What is missing
 // of the way is made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
-	base, rel, err := r.history.tree.resolve(path)
+	base, rel, err := r.history.resolve(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -126,7 +126,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	var later []Change
 	for _, c := range slices.Backward(changes) {
 		gone := c.Before.There() && (!c.After.There() || c.Before.dir() != c.After.dir())
-		n := r.history.tree.top.at(c.Path, false)
+		n := r.history.top.at(c.Path, false)
 		var err error
 		switch {
 		case n != nil && n.look.Mode.IsRegular() && n.there() && n.sum == "":

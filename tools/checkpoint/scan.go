@@ -17,7 +17,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
 	"gemline/engine/secret"
-	"gemline/tools/workspace"
 )
 
 // Limits bound what is kept of a folder. The zero value is the default.
@@ -40,26 +39,18 @@ var errTooMuch = errors.New("there is too much in this folder to keep all of it"
 // A scan looks at files, and keeps what is new. Its directories are looked at side
 // by side; a node belongs to whoever looks at its directory.
 type scan struct {
-	ctx    context.Context
-	ws     *workspace.Workspace
-	limits Limits
-	except map[string]bool // paths that are passed over
-	store  *store
-	at     time.Time
-	local  bool
-	sorted bool // what is ignored is found out anew
-	first  bool // nothing was known
-	slots  chan struct{}
-	until  time.Time // zero is no limit
+	history *history
+	ctx     context.Context
+	except  map[string]bool // paths that are passed over
+	at      time.Time
+	local   bool
+	sorted  bool // what is ignored is found out anew
+	first   bool // nothing was known
+	slots   chan struct{}
 
 	files, ignored atomic.Int64
 	ruled          atomic.Bool // an ignore file has changed
 
-	found findings
-}
-
-// findings are what a scan reports. They are safe for concurrent use until the scan is over.
-type findings struct {
 	mu   sync.Mutex
 	lost []string // what is not kept and is not as it was
 	made []string // pipes and sockets that were not there
@@ -67,43 +58,66 @@ type findings struct {
 }
 
 // newScan returns a scan that has looked at nothing.
-func (t *tree) newScan(ctx context.Context, store *store) *scan {
-	s := &scan{ctx: ctx, ws: t.cfg.Workspace, limits: t.cfg.Limits, except: map[string]bool{},
-		store: store, at: time.Now(),
+func (h *history) newScan(ctx context.Context) *scan {
+	s := &scan{history: h, ctx: ctx, except: map[string]bool{}, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
-	for _, path := range t.cfg.Except {
+	for _, path := range h.cfg.Except {
 		s.except[disk.Follow(path)] = true
 	}
 	return s
 }
 
 // fail notes an error, and reports whether there is one.
-func (f *findings) fail(err error) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.err = cmp.Or(f.err, err)
-	return f.err != nil
+func (s *scan) fail(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = cmp.Or(s.err, err)
+	return s.err != nil
 }
 
 // stopped reports whether the scan is over before its end.
 func (s *scan) stopped() bool {
-	var err error
+	err, limits := context.Cause(s.ctx), s.history.cfg.Limits
 	switch {
-	case s.ctx.Err() != nil:
-		err = context.Cause(s.ctx)
-	case int(s.files.Load()) > s.limits.Files:
-		err = fmt.Errorf("%w: more than %d files", errTooMuch, s.limits.Files)
-	case !s.until.IsZero() && time.Now().After(s.until):
-		err = fmt.Errorf("%w in %v", errTooMuch, s.limits.First)
+	case err != nil:
+	case int(s.files.Load()) > limits.Files:
+		err = fmt.Errorf("%w: more than %d files", errTooMuch, limits.Files)
+	case s.first && time.Since(s.at) > limits.First:
+		err = fmt.Errorf("%w in %v", errTooMuch, limits.First)
 	}
-	return s.found.fail(err)
+	return s.fail(err)
 }
 
 // note adds to a list what happened to a path.
-func (f *findings) note(list *[]string, text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (s *scan) note(list *[]string, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	*list = append(*list, text)
+}
+
+// all looks at all files.
+func (s *scan) all() error {
+	h := s.history
+	rules := h.rulesAbove()
+	s.sorted, s.first = rules != h.rules && h.scanned, !h.scanned
+	if s.first {
+		h.store.know()
+	}
+	for range 2 {
+		for _, root := range h.cfg.Workspace.Roots() {
+			if !slices.ContainsFunc(h.cfg.Workspace.Roots(), func(other string) bool { return other != root && disk.Inside(other, root) }) {
+				s.root(h.top.at(root, true), root)
+			}
+		}
+		if s.err != nil || s.sorted || !s.ruled.Load() {
+			break
+		}
+		s.sorted = true
+	}
+	if s.err == nil {
+		h.rules, h.scanned = rules, true
+	}
+	return s.err
 }
 
 // root looks at a directory that is worked in, with all below it.
@@ -131,7 +145,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 		}
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.found.fail(err)
+		s.fail(err)
 	}
 	n.gone()
 	return nil
@@ -141,7 +155,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 func (s *scan) folder(n *node, f *disk.Folder, path string) {
 	look, err := f.Stat()
 	if err != nil {
-		s.found.fail(err)
+		s.fail(err)
 	}
 	if s.stopped() {
 		return
@@ -188,7 +202,7 @@ func (s *scan) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p
 	sub, err := f.Folder(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.there() {
-			s.found.note(&s.found.lost, path+string(filepath.Separator)+": it can't be read")
+			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
 		}
 		k.gone()
 		return
@@ -220,10 +234,10 @@ func (s *scan) vanish(k *node) {
 func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.there() && dir:
-		s.found.note(&s.found.lost, k.path()+string(filepath.Separator)+": deleted")
+		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
 		return
 	case k.there() && !dir && k.sum == "":
-		s.found.note(&s.found.lost, k.path()+": deleted")
+		s.note(&s.lost, k.path()+": deleted")
 	}
 	for _, k := range k.kids {
 		s.loses(k)
@@ -237,14 +251,14 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		if errors.Is(err, disk.ErrKernel) {
 			n.gone()
 		} else {
-			s.found.fail(err)
+			s.fail(err)
 		}
 		return err
 	}
 	slices.Sort(names)
 	hides := func(string, bool) bool { return true }
 	if n.tracking != ignored && len(names) > 0 {
-		hides = s.ws.Ignore.GitHides(path)
+		hides = s.history.cfg.Workspace.Ignore.GitHides(path)
 	}
 	var kids []*node
 	for _, name := range names {
@@ -253,7 +267,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		}
 		k := n.kid(name, false)
 		if k == nil {
-			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= int64(s.limits.Ignored) {
+			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= int64(s.history.cfg.Limits.Ignored) {
 				continue
 			}
 			k = &node{name: name, up: n}
@@ -321,12 +335,12 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 	default:
 		switch known := was != (disk.Stat{}); {
 		case known && !unwritten(was, look):
-			s.found.note(&s.found.lost, path+": changed")
+			s.note(&s.lost, path+": changed")
 		case known || k.tracking == ignored || s.first:
 		case special(look.Mode):
-			s.found.note(&s.found.made, path)
+			s.note(&s.made, path)
 		default:
-			s.found.note(&s.found.lost, path+": made")
+			s.note(&s.lost, path+": made")
 		}
 		if k.sum != "" {
 			k.touch()
@@ -337,9 +351,9 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 
 // keep keeps a file as it is.
 func (s *scan) keep(k *node, look disk.Stat, content []byte) {
-	sum, err := s.store.add(content)
+	sum, err := s.history.store.add(content)
 	if err != nil {
-		s.found.fail(err)
+		s.fail(err)
 		return
 	}
 	if sum != k.sum || look.Mode != k.look.Mode {
@@ -367,7 +381,7 @@ func unwritten(a, b disk.Stat) bool {
 func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
-	case k.tracking == ignored, secret.Path(s.ws.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.limits.File):
+	case k.tracking == ignored, secret.Path(s.history.cfg.Workspace.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.history.cfg.Limits.File):
 		return nil, errUnkept
 	case link:
 		to, err := f.Readlink(k.name)
@@ -378,7 +392,7 @@ func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]
 		return nil, err
 	}
 	defer file.Close()
-	return disk.Content(file, s.limits.File)
+	return disk.Content(file, s.history.cfg.Limits.File)
 }
 
 // path looks at a file that an edit names, and at the directories above it from base

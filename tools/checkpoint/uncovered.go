@@ -39,22 +39,22 @@ func isProduct(name string) bool {
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	ctx := context.Background()
 	err := k.use(ctx, func() error {
-		if !k.history.tree.scanned {
+		if !k.history.scanned {
 			if err := k.history.found(ctx, true, nil); err != nil {
 				return err
 			}
 		}
 		paths = k.uncovered(most)
-		return k.history.tree.partial
+		return k.history.partial
 	})
 	return paths, err == nil && len(paths) <= most
 }
 
 func (k *Keeper) uncovered(most int) (paths []string) {
 	here := map[*node]int{} // how many of a directory's own are held
-	held := slices.DeleteFunc(k.history.tree.top.uncovered(nil), func(n *node) bool {
+	held := slices.DeleteFunc(k.history.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
-		if k.history.tree.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
+		if k.history.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
 			return true
 		}
 		here[n.up]++
@@ -112,8 +112,8 @@ const (
 )
 
 // looks returns how all looks that is not covered, nil if that is too much.
-func (t *tree) looks() map[string]disk.Stat {
-	list := t.top.uncovered(nil)
+func (h *history) looks() map[string]disk.Stat {
+	list := h.top.uncovered(nil)
 	if len(list) > mostUncovered {
 		return nil
 	}
@@ -127,15 +127,15 @@ func (t *tree) looks() map[string]disk.Stat {
 // owns notes which of what is not covered a command has made: what was not there before
 // it, and what others of the session had made that nobody else has changed since. If it has
 // changed what is ignored, what is so now may have been there.
-func (t *tree) owns(before map[string]disk.Stat, ruled bool) {
+func (h *history) owns(before map[string]disk.Stat, ruled bool) {
 	if before == nil {
 		return
 	}
 	own := map[string]disk.Stat{}
-	for at, look := range t.looks() {
-		if was, there := before[at]; !there && !ruled || there && was == t.own[at] {
+	for at, look := range h.looks() {
+		if was, there := before[at]; !there && !ruled || there && was == h.own[at] {
 			own[at] = look
 		}
 	}
-	t.own = own
+	h.own = own
 }

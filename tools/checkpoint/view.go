@@ -261,7 +261,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 	if path != d.Path {
 		p.Title += " --to " + rel(path)
 	}
-	is, _, err := k.history.tree.read(path)
+	is, _, err := k.history.read(path)
 	if err != nil {
 		return nil, err
 	}
