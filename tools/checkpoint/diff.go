@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -31,7 +30,8 @@ type Change struct {
 // ofFile reports whether a file was made, changed or deleted.
 func (c Change) ofFile() bool { return c.Before != c.After && (c.Before.file() || c.After.file()) }
 
-// order sorts changes by their paths, a directory before what is in it.
-func order(a, b Change) int {
-	return slices.Compare(strings.Split(filepath.ToSlash(a.Path), "/"), strings.Split(filepath.ToSlash(b.Path), "/"))
+// comparePaths sorts a directory before what is in it.
+func comparePaths(a, b string) int {
+	const sep = string(filepath.Separator)
+	return strings.Compare(strings.ReplaceAll(a, sep, "\x00"), strings.ReplaceAll(b, sep, "\x00"))
 }

@@ -225,22 +225,16 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 }
 
 // stored returns the content of a version, "" if that is none of a file.
-func (h *history) stored(v Version) string {
-	if !v.file() {
-		return ""
+func (h *history) stored(v Version) (content string) {
+	if v.file() {
+		b, _ := h.store.content(v.Sum, h.cfg.Limits.File)
+		content = string(b)
 	}
-	b, err := h.store.content(v.Sum, h.cfg.Limits.File)
-	if err != nil {
-		return ""
-	}
-	return string(b)
+	return content
 }
 
 // current returns the content of the file on disk.
-func (h *history) current(c Change) string {
-	if !c.After.file() {
-		return ""
-	}
-	_, b, _ := h.read(c.Path)
+func (h *history) current(path string) string {
+	_, b, _ := h.read(path)
 	return string(b)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ type Plan struct {
 // all returns what is done if files of others are overwritten, too.
 func (p *Plan) all() []Change {
 	list := slices.Concat(p.Changes, p.Conflicts)
-	slices.SortFunc(list, order)
+	slices.SortFunc(list, func(a, b Change) int { return comparePaths(a.Path, b.Path) })
 	return list
 }
 
@@ -106,7 +107,7 @@ func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
 				}
 			}
 			for _, s := range d.Calls {
-				k.history.unmake(p, s.Made)
+				k.history.unmake(all, s.Made)
 				p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
 				p.More += s.More
 				p.Partial = cmp.Or(s.Partial, p.Partial)
@@ -181,16 +182,9 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 			case s.Kind == Undone && skip > 0:
 				skip--
 			case s.Kind == Undone: // or what /restore has done, which is of no turns
-				for _, d := range turns(all) {
-					if slices.Contains(s.Turns, d.ID) {
-						p.Turns = append(p.Turns, d)
-					}
-				}
-				targets := map[string]*target{}
-				for _, c := range s.changes {
-					targets[c.Path] = &target{after: c.Before, before: c.After}
-				}
-				return k.history.fill(p, targets)
+				p.Turns = slices.DeleteFunc(turns(all), func(d *Done) bool { return !slices.Contains(s.Turns, d.ID) })
+				calls := []State{s}
+				return k.history.fill(p, targets(&Done{Calls: calls, all: calls}))
 			}
 		}
 		return ErrNoRedo
@@ -200,7 +194,8 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 
 // fill finds out what is there, and so what has to be done.
 func (h *history) fill(p *Plan, targets map[string]*target) error {
-	for path, g := range targets {
+	for _, path := range slices.SortedFunc(maps.Keys(targets), comparePaths) {
+		g := targets[path]
 		if g.after == g.before && !g.conflict {
 			continue
 		}
@@ -221,30 +216,24 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 			p.already = append(p.already, Change{Path: path, Before: g.before, After: g.after})
 		}
 		switch {
-		case is == g.after, !is.There() && !g.after.There():
-		case g.halfway(is):
-			p.Changes = append(p.Changes, c)
-		case is.dir() && g.after.dir() && is != g.before:
-		case is.dir() && !g.after.There() && g.before.dir() && !g.conflict: // goes if it is empty
-			p.Changes = append(p.Changes, c)
-		case is == g.before && !g.conflict:
+		case is == g.after:
+		case is.dir() && g.after.dir() && is != g.before && !g.halfway(is):
+		case g.halfway(is), is == g.before && !g.conflict,
+			is.dir() && !g.after.There() && g.before.dir() && !g.conflict: // goes if it is empty
 			p.Changes = append(p.Changes, c)
 		default:
 			p.Conflicts = append(p.Conflicts, c)
 		}
 	}
-	slices.SortFunc(p.Changes, order)
-	slices.SortFunc(p.Conflicts, order)
-	slices.SortFunc(p.already, order)
-	slices.Sort(p.Outside)
 	return nil
 }
 
 // unmake has pipes and sockets removed that calls have made.
-func (h *history) unmake(p *Plan, made []string) {
+func (h *history) unmake(all map[string]*target, made []string) {
 	for _, path := range made {
 		if is, _, err := h.read(path); err == nil && special(is.Mode) {
-			p.Changes = append(p.Changes, Change{Path: path, Before: is})
+			g := cmp.Or(all[path], &target{})
+			g.before, all[path] = is, g
 		}
 	}
 }

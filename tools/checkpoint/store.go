@@ -251,9 +251,9 @@ func (r *store) part(id, name string, most int64) ([]byte, error) {
 	}
 	b, err := fs.ReadFile(o.zip, name)
 	if err != nil {
-		err = fmt.Errorf("%s is damaged in the store of checkpoints: %w", name, err)
+		return nil, fmt.Errorf("%s is damaged in the store of checkpoints: %w", name, err)
 	}
-	return b, err
+	return b, nil
 }
 
 // content returns what was kept under a sum.
@@ -269,7 +269,7 @@ func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	}
 	b, err := r.part(id, sum.String(), most)
 	if err == nil && sumOf(b) != sum {
-		err = fmt.Errorf("%s is damaged in the store of checkpoints", sum)
+		return nil, fmt.Errorf("%s is damaged in the store of checkpoints", sum)
 	}
 	return b, err
 }

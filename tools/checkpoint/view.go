@@ -91,7 +91,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			if !c.ofFile() {
 				continue
 			}
-			before, after := k.history.stored(c.Before), k.history.current(c)
+			before, after := k.history.stored(c.Before), k.history.current(c.Path)
 			list = append(list, stat(c, before, after))
 			mode := c.After.Mode
 			if !c.After.There() {
@@ -280,7 +280,7 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 // About says what is at the path of a change, and what comes there.
 func (k *Keeper) About(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
-		is = about(c.Before, k.history.current(Change{Path: c.Path, After: c.Before}))
+		is = about(c.Before, k.history.current(c.Path))
 		comes = about(c.After, k.history.stored(c.After))
 		return nil
 	})
