@@ -93,25 +93,23 @@ func (k *Keeper) use(ctx context.Context, do func() error) error {
 }
 
 // Undo returns what has to be done to take back turns, the last one first.
-func (k *Keeper) Undo(ctx context.Context, list []*Done) (p *Plan, err error) {
-	p = &Plan{Kind: Undone, Turns: list}
-	all := map[string]*target{}
-	err = k.with(ctx, func() error {
-		for _, d := range list {
-			for path, g := range targets(d) {
-				if later := all[path]; later != nil {
-					later.conflict = later.conflict || g.conflict || later.after != g.before
-					later.after = g.after
-				} else {
-					all[path] = g
-				}
-			}
-			for _, s := range d.Calls {
-				k.history.unmake(all, s.Made)
-				p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
-				p.More += s.More
-				p.Partial = cmp.Or(s.Partial, p.Partial)
-			}
+func (k *Keeper) Undo(ctx context.Context, list []*Done) (*Plan, error) {
+	p, err := k.Back(ctx, Calls(list))
+	p.Turns = list
+	return p, err
+}
+
+// Back returns what has to be done to take back calls, the last one first. It can be
+// done again, and their turns are not said to be taken back.
+func (k *Keeper) Back(ctx context.Context, calls []State) (*Plan, error) {
+	p := &Plan{Kind: Undone}
+	err := k.with(ctx, func() error {
+		all := targets(calls)
+		for _, s := range calls {
+			k.history.unmake(all, s.Made)
+			p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
+			p.More += s.More
+			p.Partial = cmp.Or(s.Partial, p.Partial)
 		}
 		return k.history.fill(p, all)
 	})
@@ -144,20 +142,19 @@ func (g *target) halfway(is Version) bool {
 	return g.after.dir() && is.dir() && (!g.before.There() || passing(g.after.Mode) || passing(g.before.Mode))
 }
 
-// targets returns what takes back a turn.
-func targets(d *Done) map[string]*target {
+// targets returns what takes back calls, the last one first. Where a call has not found a file
+// as the one before has left it, others have changed it in between.
+func targets(calls []State) map[string]*target {
 	all := map[string]*target{}
-	for _, s := range slices.Backward(d.all) {
-		ours := slices.ContainsFunc(d.Calls, func(c State) bool { return c.ID == s.ID })
+	for _, s := range slices.Backward(calls) {
 		for _, c := range s.changes {
-			switch g := all[c.Path]; {
-			case ours && g == nil:
-				all[c.Path] = &target{after: c.Before, before: c.After, conflict: s.Unsure}
-			case ours:
-				g.before, g.conflict = c.After, g.conflict || s.Unsure
-			case g != nil:
-				g.conflict, g.before = true, c.After
+			g := all[c.Path]
+			if g == nil {
+				g = &target{after: c.Before, before: c.Before}
+				all[c.Path] = g
 			}
+			g.conflict = g.conflict || s.Unsure || g.before != c.Before
+			g.before = c.After
 		}
 	}
 	return all
@@ -183,8 +180,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				skip--
 			case s.Kind == Undone: // or what /restore has done, which is of no turns
 				p.Turns = slices.DeleteFunc(turns(all), func(d *Done) bool { return !slices.Contains(s.Turns, d.ID) })
-				calls := []State{s}
-				return k.history.fill(p, targets(&Done{Calls: calls, all: calls}))
+				return k.history.fill(p, targets([]State{s}))
 			}
 		}
 		return ErrNoRedo
@@ -248,16 +244,4 @@ func Calls(list []*Done) (calls []State) {
 		}
 	}
 	return calls
-}
-
-// Back returns what has to be done to take back calls, the last one first. It can be
-// done again, and their turns are not said to be taken back.
-func (k *Keeper) Back(ctx context.Context, calls []State) (*Plan, error) {
-	var list []*Done
-	for _, s := range calls {
-		list = append(list, &Done{Calls: []State{s}, all: []State{s}})
-	}
-	p, err := k.Undo(ctx, list)
-	p.Turns = nil
-	return p, err
 }

@@ -102,25 +102,22 @@ type Done struct {
 	Time   time.Time
 	Calls  []State // the first one first
 	Undone bool
-
-	all   []State // of the session, from the first call's to the last one's, the last one first
-	first int     // the index of the first call's
 }
 
 // turns returns the turns of a session that have changed something, the last one first.
 func turns(all []State) (list []*Done) {
 	byID := map[string]*Done{}
-	for i, s := range slices.Backward(all) {
+	for _, s := range slices.Backward(all) {
 		switch s.Kind {
 		case ToolCall, Restored:
 			s.Turn = cmp.Or(s.Turn, s.ID) // older releases gave none to what is restored
 			d := byID[s.Turn]
 			if d == nil {
-				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time, first: i}
+				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
 				byID[s.Turn] = d
 				list = append(list, d)
 			}
-			d.Calls, d.all = append(d.Calls, s), all[i:d.first+1]
+			d.Calls = append(d.Calls, s)
 		case Undone, Redone:
 			for _, id := range s.Turns {
 				if d := byID[id]; d != nil {

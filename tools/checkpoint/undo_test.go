@@ -473,3 +473,23 @@ func TestUndoNamedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A call that finds a file as another one has not left it was preceded by others, of which
+// the user decides; what they have put back themselves is none of that.
+func TestUndoBetween(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	p.write("b", "1")
+	p.turn("one", func() { p.write("a", "2"); p.write("b", "2") })
+	p.turn("two", func() { p.write("a", "3") })
+	p.undo(1, false)
+	p.write("b", "mine")
+	p.turn("three", func() { p.write("a", "4"); p.write("b", "4") })
+	plan, _ := p.undo(2, false)
+	if len(plan.Changes) != 1 || len(plan.Conflicts) != 1 || filepath.Base(plan.Conflicts[0].Path) != "b" {
+		t.Errorf("%+v", plan)
+	}
+	if got := p.run("cat a b"); got != "14" {
+		t.Errorf("%q", got)
+	}
+}

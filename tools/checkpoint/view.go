@@ -36,7 +36,9 @@ func (s FileStat) String() string {
 // Stats counts what a turn did to files. Directories are not counted.
 func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
-		for path, g := range targets(d) {
+		calls := slices.Clone(d.Calls)
+		slices.Reverse(calls)
+		for path, g := range targets(calls) {
 			if c := (Change{Path: path, Before: g.after, After: g.before}); c.ofFile() {
 				list = append(list, stat(c, k.history.stored(c.Before), k.history.stored(c.After)))
 			}
@@ -79,8 +81,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	if err != nil {
 		return nil, "", err
 	}
-	all = slices.DeleteFunc(all, func(d *Done) bool { return d.Undone })
-	p, err := k.Undo(ctx, all)
+	p, err := k.Back(ctx, Calls(all))
 	if err != nil {
 		return nil, "", err
 	}
