@@ -40,7 +40,12 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 func (k *Keeper) Files() (n int, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.turn.files()
+	for _, c := range k.turn.changed {
+		if c.ofFile() {
+			n++
+		}
+	}
+	return n, k.turn.changed != nil && !k.turn.unsure
 }
 
 // A turnWork is what calls of a turn have done.
@@ -48,15 +53,6 @@ type turnWork struct {
 	of      Turn
 	changed map[string]Change // from what was there before the turn
 	unsure  bool              // they may have changed more
-}
-
-func (w *turnWork) files() (n int, known bool) {
-	for _, c := range w.changed {
-		if c.ofFile() {
-			n++
-		}
-	}
-	return n, w.changed != nil && !w.unsure
 }
 
 // count notes what a call has changed.
@@ -204,7 +200,8 @@ func (h *watching) look(ctx context.Context, do func(context.Context) error) err
 	defer k.mu.Unlock()
 	if k.failed = err; err != nil {
 		k.turn.unsure = true
-		k.history.drop()
+		k.history.reset()
+		k.history.close() // perhaps it is not the store that is there
 	}
 	return err
 }

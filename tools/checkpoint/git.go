@@ -28,11 +28,6 @@ type repositories struct {
 	silent bool               // git does not answer
 }
 
-// newRepositories returns repositories that git was not asked about.
-func newRepositories(cfg *Config) *repositories {
-	return &repositories{cfg: cfg, index: map[string]indexed{}}
-}
-
 // see returns what git says of the repositories that are worked in: lines of a name and
 // what stands there.
 func (r *repositories) see(ctx context.Context) (seen []string) {

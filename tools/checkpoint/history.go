@@ -28,9 +28,6 @@ type history struct {
 	own     map[string]disk.Stat // what commands of the session have made that is not covered
 }
 
-// newHistory returns a history that has read nothing.
-func newHistory(cfg *Config) *history { return &history{cfg: cfg, names: map[string]string{}} }
-
 // open opens the store.
 func (h *history) open() error {
 	switch {
@@ -187,12 +184,6 @@ func (h *history) close() {
 		h.store.close()
 		h.store = nil
 	}
-}
-
-// drop closes the store as well: perhaps it is not the one that is there.
-func (h *history) drop() {
-	h.reset()
-	h.close()
 }
 
 // begin keeps what is there of the paths of a plan, and notes that the plan is carried

@@ -48,8 +48,8 @@ func New(cfg Config) *Keeper {
 	}
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
-	k.history = newHistory(&k.cfg)
-	k.git = newRepositories(&k.cfg)
+	k.history = &history{cfg: &k.cfg, names: map[string]string{}}
+	k.git = &repositories{cfg: &k.cfg, index: map[string]indexed{}}
 	return k
 }
 

@@ -255,6 +255,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		}
 		return err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return s.except[filepath.Join(path, name)] || isGit(name) })
 	slices.Sort(names)
 	hides := func(string, bool) bool { return true }
 	if n.tracking != ignored && len(names) > 0 {
@@ -262,9 +263,6 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 	}
 	var kids []*node
 	for _, name := range names {
-		if s.except[filepath.Join(path, name)] || isGit(name) {
-			continue
-		}
 		k := n.kid(name, false)
 		if k == nil {
 			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= int64(s.history.cfg.Limits.Ignored) {
@@ -276,7 +274,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		kids = append(kids, k)
 	}
 	for _, k := range n.kids {
-		if _, still := slices.BinarySearch(names, k.name); still && !s.except[filepath.Join(path, k.name)] {
+		if _, still := slices.BinarySearch(names, k.name); still {
 			continue
 		}
 		s.vanish(k)

@@ -37,20 +37,21 @@ func isProduct(name string) bool {
 // it is not known, or if there is more than most, which for those in directories that hold
 // many is the directory.
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
-	ctx := context.Background()
-	err := k.use(ctx, func() error {
-		if !k.history.scanned {
-			if err := k.history.found(ctx, true, nil); err != nil {
-				return err
-			}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.history.scanned {
+		done, err := k.history.use(context.Background())
+		if err != nil {
+			return nil, false
 		}
-		paths = k.uncovered(most)
-		return k.history.partial
-	})
-	return paths, err == nil && len(paths) <= most
-}
-
-func (k *Keeper) uncovered(most int) (paths []string) {
+		defer done()
+		if !k.history.scanned && k.history.found(context.Background(), true, nil) != nil {
+			return nil, false
+		}
+	}
+	if k.history.partial != nil {
+		return nil, false
+	}
 	here := map[*node]int{} // how many of a directory's own are held
 	held := slices.DeleteFunc(k.history.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
@@ -71,7 +72,8 @@ func (k *Keeper) uncovered(most int) (paths []string) {
 		}
 	}
 	slices.Sort(paths)
-	return slices.Compact(paths)
+	paths = slices.Compact(paths)
+	return paths, len(paths) <= most
 }
 
 // uncovered adds to list the nodes below n of which nothing is kept, and that are no

@@ -112,37 +112,16 @@ const mostNamed = 20
 // Lines says what a plan does, or would do.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	ls = Named(p.Changes, rel)
-	if len(p.Conflicts) > 0 {
-		ls = append(ls, fmt.Sprintf("changed by others since, and left as they are unless you say so: %s", text.List(paths(p.Conflicts, rel))))
+	var others []string
+	for _, c := range p.Conflicts {
+		others = append(others, rel(c.Path))
+	}
+	if len(others) > 0 {
+		ls = append(ls, "changed by others since, and left as they are unless you say so: "+text.List(others))
 	}
 	if len(p.Outside) > 0 {
 		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside))
 	}
-	return append(ls, p.unkept(rel)...)
-}
-
-// Named says what is done with paths, an indented line each. Of a long list it names the
-// first ones and counts the rest.
-func Named(list []Change, rel func(string) string) (ls []string) {
-	for i, c := range list {
-		if i == mostNamed {
-			return append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
-		}
-		ls = append(ls, "  "+c.String()+" "+rel(c.Path))
-	}
-	return ls
-}
-
-// paths returns the paths of changes.
-func paths(list []Change, rel func(string) string) (all []string) {
-	for _, c := range list {
-		all = append(all, rel(c.Path))
-	}
-	return all
-}
-
-// unkept says what a plan can't bring back.
-func (p *Plan) unkept(rel func(string) string) (ls []string) {
 	for _, path := range p.NotKept {
 		path, what, _ := strings.Cut(path, ": ")
 		said := "not kept, and can't be brought back: %s (%s)"
@@ -159,6 +138,18 @@ func (p *Plan) unkept(rel func(string) string) (ls []string) {
 	}
 	if p.Partial != "" {
 		ls = append(ls, "only files that calls name were kept: "+p.Partial)
+	}
+	return ls
+}
+
+// Named says what is done with paths, an indented line each. Of a long list it names the
+// first ones and counts the rest.
+func Named(list []Change, rel func(string) string) (ls []string) {
+	for i, c := range list {
+		if i == mostNamed {
+			return append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
+		}
+		ls = append(ls, "  "+c.String()+" "+rel(c.Path))
 	}
 	return ls
 }
@@ -190,15 +181,14 @@ func (o Outcome) Lines(rel func(string) string) (ls []string) {
 
 // Count says how many files and directories are as they are to be.
 func (o Outcome) Count() string {
-	files := text.Count(o.Done-o.Dirs, "file")
-	if o.Dirs == 0 {
-		return files
+	var counts []string
+	if o.Done > o.Dirs || o.Dirs == 0 {
+		counts = append(counts, text.Count(o.Done-o.Dirs, "file"))
 	}
-	dirs := text.Count(o.Dirs, "directory")
-	if o.Done == o.Dirs {
-		return dirs
+	if o.Dirs > 0 {
+		counts = append(counts, text.Count(o.Dirs, "directory"))
 	}
-	return files + ", " + dirs
+	return strings.Join(counts, ", ")
 }
 
 // A Discarded file is one that a call deleted or overwrote.
