@@ -40,29 +40,12 @@ func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	if t.Label != "" {
 		d["displayName"] = t.Label
 	}
-	d["kind"], d["description"] = kind.String(), t.Declaration.Description
-	d["schema"] = schemaOf(t)
-	return d
-}
-
-// schemaOf returns the declaration of a tool, as clients read it.
-func schemaOf(t engine.Tool) map[string]any {
-	d := map[string]any{"name": t.Name(), "description": t.Declaration.Description}
-	if s := parametersOf(t); s != nil {
-		d["parametersJsonSchema"] = s
+	schema := map[string]any{"name": t.Name(), "description": t.Declaration.Description}
+	if s := t.Declaration.ParametersJsonSchema; s != nil {
+		schema["parametersJsonSchema"] = s
 	}
+	d["kind"], d["description"], d["schema"] = kind.String(), t.Declaration.Description, schema
 	return d
-}
-
-// parametersOf returns the schema of what a tool takes, nil if it has none.
-func parametersOf(t engine.Tool) any {
-	switch d := t.Declaration; {
-	case d.ParametersJsonSchema != nil:
-		return d.ParametersJsonSchema
-	case d.Parameters != nil:
-		return d.Parameters
-	}
-	return nil
 }
 
 // response returns what came of a call.

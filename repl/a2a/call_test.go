@@ -81,7 +81,7 @@ func TestOffers(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 		for outcome, label := range c.want {
-			a, ok := clientAnswer{outcome: outcome}.answer(c.p)
+			a, ok := clientAnswer{Outcome: outcome}.answer(c.p)
 			if g, is := a.(engine.Allowed); !ok || is && g.Scope != engine.Once && g.Grant.Label != label {
 				t.Errorf("%s: %s gives %+v, %v", name, outcome, a, ok)
 			}

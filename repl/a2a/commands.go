@@ -96,7 +96,7 @@ func setupOf(talk *serve.Conversation) *described {
 	d := &described{Model: talk.Model(), Tools: []Tool{}}
 	for _, t := range talk.Offered() {
 		d.Tools = append(d.Tools, Tool{t.Name(),
-			text.OneLine(t.Declaration.Description, mostNames), parametersOf(t)})
+			text.OneLine(t.Declaration.Description, mostNames), t.Declaration.ParametersJsonSchema})
 	}
 	return d
 }

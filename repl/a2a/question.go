@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
@@ -59,8 +58,8 @@ func offers(p engine.Proposal) (list []offer) {
 	}
 	add(proceed, "allow", engine.Allowed{})
 	if len(p.Intent.Questions) == 0 {
-		for _, g := range grants(p) { // the narrowest one first
-			a, _ := question.Always(g, engine.Session)
+		for _, g := range question.Grants(p) { // the narrowest one first
+			a := engine.Allowed{Scope: engine.Session, Grant: g}
 			if p.Tool.Server != "" && strings.HasSuffix(g.Tool, "*") {
 				add(alwaysServer, g.Label, a)
 				continue
@@ -82,19 +81,11 @@ func offers(p engine.Proposal) (list []offer) {
 	return list
 }
 
-// grants returns what "always" may mean.
-func grants(p engine.Proposal) []engine.Grant {
-	return slices.DeleteFunc(slices.Clone(question.Grants(p)), func(g engine.Grant) bool {
-		_, problem := question.Always(g, engine.Session)
-		return problem != ""
-	})
-}
-
 // ask returns a proposal as it is asked about.
 func (s *Server) ask(p engine.Proposal) *pending {
 	q := &pending{CallID: p.ID, Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
 		Detail:    s.plain(text.Shorten(p.Intent.Detail, mostMessage)),
-		Questions: len(p.Intent.Questions), Grants: len(grants(p)), About: s.plain(text.Shorten(serve.About(p), mostMessage))}
+		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)), About: s.plain(text.Shorten(serve.About(p), mostMessage))}
 	if q.CallID == "" {
 		q.CallID = q.Name
 	}
@@ -112,7 +103,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 		list = append(list, map[string]any{"outcome": o.outcome, "label": o.label})
 	}
 	labels := []string{}
-	for _, g := range grants(p) {
+	for _, g := range question.Grants(p) {
 		labels = append(labels, g.Label)
 	}
 	c := call{agent: p.Agent, id: q.CallID, name: q.Name, args: p.Args, state: engine.AwaitingApproval, tool: p.Tool}
@@ -135,91 +126,75 @@ func (q *pending) same(o *pending) bool {
 
 // A clientAnswer is the answer of a client to a question.
 type clientAnswer struct {
-	outcome string
+	CallID  string         `json:"callId"`
+	Outcome string         `json:"outcome"`
+	Content *string        `json:"newContent"` // takes the place of what was proposed
+	Grant   int            `json:"grant"`      // a number in grants
+	Replies map[int]string `json:"answers"`    // by the numbers of the questions
 	note    string
-	content *string // that takes the place of what was proposed
-	grant   int
-	replies []string
 }
 
 // ends reports whether the answer ends the turn, and the model is told nothing.
-func (r clientAnswer) ends() bool { return r.outcome == refuse && r.note == "" }
+func (r clientAnswer) ends() bool { return r.Outcome == refuse && r.note == "" }
 
 // react reads what a client says to what is asked, which has to be offered. Words without an
 // outcome are the reply to a question, or else what the model is told instead: nothing that
 // is merely said allows anything.
-func (q *pending) react(words string, answer map[string]any) (r clientAnswer, err error) {
-	if answer == nil {
-		if q.Questions == 1 {
-			return clientAnswer{outcome: proceed, replies: []string{words}}, nil
-		}
-		return clientAnswer{outcome: refuse, note: words}, nil
+func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err error) {
+	switch {
+	case answer == nil && q.Questions == 1:
+		return clientAnswer{Outcome: proceed, Replies: map[int]string{0: words}}, nil
+	case answer == nil:
+		return clientAnswer{Outcome: refuse, note: words}, nil
 	}
-	r.outcome, _ = answer["outcome"].(string)
-	if !slices.Contains(q.Outcomes, r.outcome) {
-		return r, faultf(invalidParams,
-			"the outcome %.100q is not offered; there are: %s", r.outcome, strings.Join(q.Outcomes, ", "))
+	r = *answer
+	r.note = words
+	editable := slices.Contains(q.Outcomes, modify) && (r.Outcome == modify || r.Outcome == proceed)
+	switch {
+	case !slices.Contains(q.Outcomes, r.Outcome):
+		err = faultf(invalidParams,
+			"the outcome %.100q is not offered; there are: %s", r.Outcome, strings.Join(q.Outcomes, ", "))
+	case words != "" && r.Outcome != refuse:
+		err = faultf(invalidParams, "text beside an outcome goes with %s alone", refuse)
+	case r.Content != nil && !editable:
+		err = faultf(invalidParams,
+			"newContent goes with %s and %s where the latter is offered", proceed, modify)
+	case r.Outcome == modify && r.Content == nil:
+		err = faultf(invalidParams, "%s needs newContent: there is no editor here", modify)
+	case r.Grant != 0 && (r.Outcome != always || r.Grant < 0 || r.Grant >= q.Grants):
+		err = faultf(invalidParams,
+			"grant is the number of one of grants, from 0, and goes with %s", always)
 	}
-	if r.note = words; words != "" && r.outcome != refuse {
-		return r, faultf(invalidParams, "text beside an outcome goes with %s alone", refuse)
-	}
-	if v := answer["newContent"]; v != nil {
-		said, ok := v.(string)
-		if !ok || !slices.Contains(q.Outcomes, modify) || r.outcome != modify && r.outcome != proceed {
-			return r, faultf(invalidParams,
-				"newContent is a text, and goes with %s and %s where the latter is offered", proceed, modify)
-		}
-		r.content = &said
-	}
-	if r.outcome == modify && r.content == nil {
-		return r, faultf(invalidParams, "%s needs newContent: there is no editor here", modify)
-	}
-	if v := answer["grant"]; v != nil {
-		n, ok := v.(float64)
-		if !ok || n != float64(int(n)) || n < 0 || int(n) >= q.Grants || r.outcome != always {
-			return r, faultf(invalidParams,
-				"grant is the number of one of grants, from 0, and goes with %s", always)
-		}
-		r.grant = int(n)
-	}
-	if q.Questions > 0 && r.outcome == proceed {
-		replies, _ := answer["answers"].(map[string]any)
-		r.replies = make([]string, q.Questions)
-		for key, v := range replies {
-			i, err := strconv.Atoi(key)
-			said, ok := v.(string)
-			if err != nil || !ok || i < 0 || i >= q.Questions {
-				return r, faultf(invalidParams,
-					`answers has a text for each question, by its number: {"0": "…"}`)
-			}
-			r.replies[i] = said
+	for i := range r.Replies {
+		if i < 0 || i >= q.Questions {
+			err = faultf(invalidParams, `answers has a text for each question, by its number: {"0": "…"}`)
 		}
 	}
-	return r, nil
+	return r, err
 }
 
 // answer returns the engine's form of the answer. It reports false if that is not offered
 // for p.
 func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
+	grants := question.Grants(p)
 	switch {
-	case r.outcome == refuse:
+	case r.Outcome == refuse:
 		return engine.Refused{Note: r.note}, true
-	case r.replies != nil:
-		return engine.Replied{Replies: r.replies}, true
-	case r.content != nil:
-		if p.Intent.Draft == nil {
-			return nil, false
+	case r.Outcome == proceed && len(p.Intent.Questions) > 0:
+		replies := make([]string, len(p.Intent.Questions))
+		for i := range replies {
+			replies[i] = r.Replies[i]
 		}
-		return engine.Changed{Args: p.Intent.Draft.Args(*r.content), Agreed: r.outcome == proceed}, true
-	case r.outcome == always && r.grant > 0:
-		if g := grants(p); r.grant < len(g) {
-			a, _ := question.Always(g[r.grant], engine.Session)
-			return a, true
-		}
+		return engine.Replied{Replies: replies}, true
+	case r.Content != nil && p.Intent.Draft != nil:
+		return engine.Changed{Args: p.Intent.Draft.Args(*r.Content), Agreed: r.Outcome == proceed}, true
+	case r.Outcome == always && r.Grant > 0 && r.Grant < len(grants):
+		return engine.Allowed{Scope: engine.Session, Grant: grants[r.Grant]}, true
+	case r.Content != nil, r.Grant > 0:
 		return nil, false
 	}
 	for _, o := range offers(p) {
-		if o.outcome == r.outcome {
+		if o.outcome == r.Outcome {
 			return o.answer, true
 		}
 	}

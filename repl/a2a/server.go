@@ -166,7 +166,6 @@ func (s *Server) plain(words string) string { return output.Valid(s.Clean(words)
 
 // settings are a client's settings for a new task.
 type settings struct {
-	Kind      string `json:"kind"`
 	Workspace string `json:"workspacePath"`
 	Unasked   bool   `json:"autoExecute"`
 }
@@ -290,8 +289,7 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
 	for _, meta := range []map[string]any{p.Metadata, p.Message.Metadata} {
 		if v := meta["coderAgent"]; v != nil {
-			b, _ := json.Marshal(v)
-			if err := json.Unmarshal(b, &w); err != nil {
+			if err := convert(v, &w); err != nil {
 				return w, faultf(invalidParams, "metadata.coderAgent can't be used: %v", err)
 			}
 		}
@@ -299,9 +297,15 @@ func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
 	return w, nil
 }
 
+// convert reads a value of JSON into another form.
+func convert(v, into any) error {
+	b, _ := json.Marshal(v)
+	return json.Unmarshal(b, into)
+}
+
 // readMessage reads what a message says: words, or an answer to what is asked.
 func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message, words string,
-	answer map[string]any, err error) {
+	answer *clientAnswer, err error) {
 	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames ||
 		m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
 		return nil, "", nil, faultf(invalidParams, "a message has a messageId, the role user and parts")
@@ -315,11 +319,10 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 		case protocol.TextPart:
 			all = append(all, part.Text)
 		case protocol.DataPart:
-			if _, ok := part.Data["callId"].(string); !ok || answer != nil {
+			if answer != nil || convert(part.Data, &answer) != nil || answer.CallID == "" {
 				return nil, "", nil, faultf(invalidParams,
-					"a message has text, or one data part with a callId and an outcome")
+					"a message has text, or one data part that answers a call; gemline help a2a says what is in it")
 			}
-			answer = part.Data
 		default:
 			return nil, "", nil, faultf(wrongContent,
 				"a message has text, and no files; name a file in %s instead", s.Dir)

@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -374,7 +373,7 @@ func (t *task) lock(ctx context.Context) error {
 }
 
 // take takes a message: it is the answer to what is asked, or work begins on it.
-func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer map[string]any,
+func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer *clientAnswer,
 	along, fresh bool) (st *stream, rest chan struct{}, err error) {
 	if err := t.lock(ctx); err != nil {
 		return nil, nil, err
@@ -396,9 +395,9 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	case state.Terminal():
 		return nil, nil, faultf(invalidRequest,
 			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
-	case answer != nil && (asked == nil || asked.CallID != answer["callId"]):
+	case answer != nil && (asked == nil || asked.CallID != answer.CallID):
 		return nil, nil, faultf(invalidParams,
-			"no call %.100q waits for an answer in this task", fmt.Sprint(answer["callId"]))
+			"no call %.100q waits for an answer in this task", answer.CallID)
 	case late && !u.hint(words):
 		return nil, nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")

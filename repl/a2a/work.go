@@ -113,10 +113,10 @@ func (u *turn) again() (prompt string, err error) {
 	case u.first.ends():
 		u.stop(errDenied)
 		return "", nil
-	case u.first.outcome == refuse:
+	case u.first.Outcome == refuse:
 		return strings.TrimSpace(told + "The user has refused it. " + u.first.note), nil
-	case u.first.content != nil:
-		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.content, nil
+	case u.first.Content != nil:
+		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.Content, nil
 	case q.Whole:
 		made, err := u.task.talk.Again(u.ctx, q.Name, q.Args, u.event)
 		if made || err != nil {

@@ -43,12 +43,8 @@ func listed(t engine.Tool) protocol.Tool {
 // withSession returns the schema of a tool's arguments, with the one that names a
 // conversation.
 func withSession(t engine.Tool) json.RawMessage {
-	var from any = t.Declaration.ParametersJsonSchema
-	if from == nil {
-		from = t.Declaration.Parameters
-	}
 	schema := map[string]any{}
-	b, _ := json.Marshal(from)
+	b, _ := json.Marshal(t.Declaration.ParametersJsonSchema)
 	json.Unmarshal(b, &schema)
 	schema["type"] = "object"
 	properties, _ := schema["properties"].(map[string]any)
