@@ -101,9 +101,18 @@ func setupOf(talk *serve.Conversation) *described {
 	return d
 }
 
-// describe tells about tasks, or about one. A task in which nothing was said yet has the model
-// and the tools that a conversation begins with.
-func (s *Server) describe(w http.ResponseWriter, r *http.Request, tasks []*task, one bool) {
+// describe tells about the task that the address names, or else about all. A task in which
+// nothing was said yet has the model and the tools that a conversation begins with.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
+	tasks, id := s.all(), r.PathValue("id")
+	if id != "" {
+		t, err := s.find(protocol.TaskID(id))
+		if err != nil {
+			write(w, http.StatusNotFound, failure{err.Error()})
+			return
+		}
+		tasks = []*task{t}
+	}
 	list := []described{}
 	var fresh *described
 	for _, t := range tasks {
@@ -124,7 +133,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request, tasks []*task,
 		list = append(list, d)
 	}
 	switch {
-	case one:
+	case id != "":
 		write(w, http.StatusOK, map[string]any{"metadata": list[0]})
 	case len(list) == 0:
 		w.WriteHeader(http.StatusNoContent)
@@ -147,7 +156,7 @@ type argument struct {
 	Required    bool   `json:"isRequired"`
 }
 
-func (s *Server) listCommands(w http.ResponseWriter) {
+func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 	list := []listed{}
 	for _, c := range s.Commands {
 		one := listed{Name: c.Name, Description: c.Summary, Arguments: []argument{}, Sub: []listed{}}

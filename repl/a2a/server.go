@@ -12,7 +12,6 @@ import (
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
-	"github.com/google/uuid"
 
 	"gemline/engine/disk"
 	"gemline/repl/output"
@@ -64,10 +63,10 @@ type Server struct {
 	group    *serve.Group
 	store    store
 	patience time.Duration // with readers
+	mux      http.ServeMux
 
 	mu    sync.Mutex
-	tasks map[protocol.TaskID]*task
-	busy  []*turn // those that began first stand first
+	tasks []*task // the one that was used last stands first
 }
 
 // Bounds of a server.
@@ -82,13 +81,13 @@ const (
 // New returns a server, with the tasks that are kept, until ctx is over. Its goroutines are
 // g's.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
-	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience,
-		tasks: map[protocol.TaskID]*task{}}
+	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience}
+	s.routes()
 	all, old, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range all {
+	for _, r := range slices.Backward(all) {
 		t := s.hold(r)
 		if r.Pending == nil && r.Task.Status.State == protocol.TaskStateWorking {
 			if err := t.status(protocol.TaskStateFailed, t.message(interrupted), nil); err != nil {
@@ -114,49 +113,45 @@ const interrupted = "the task was interrupted: gemline ended while it was worked
 
 // close waits until nobody works on a task, and ends all conversations.
 func (s *Server) close() {
-	s.mu.Lock()
-	busy := slices.Clone(s.busy) // none is added when ctx is over
-	s.mu.Unlock()
-	for _, u := range busy {
-		<-u.over
-	}
-	for _, t := range s.all() {
+	for _, t := range s.all() { // no turn begins when ctx is over
+		if u := t.working(); u != nil {
+			<-u.over
+		}
 		t.hangUp()
 	}
 }
 
 // all returns the tasks, those first that were used last.
-func (s *Server) all() (list []*task) {
+func (s *Server) all() []*task {
 	s.mu.Lock()
-	for _, t := range s.tasks {
-		list = append(list, t)
-	}
-	s.mu.Unlock()
-	used := map[*task]time.Time{}
-	for _, t := range list {
-		t.mu.Lock()
-		used[t] = t.kept.Used
-		t.mu.Unlock()
-	}
-	slices.SortFunc(list, func(a, b *task) int {
-		return cmp.Or(used[b].Compare(used[a]), strings.Compare(string(a.kept.Task.ID), string(b.kept.Task.ID)))
-	})
-	return list
+	defer s.mu.Unlock()
+	return slices.Clone(s.tasks)
 }
 
 func (s *Server) hold(r record) *task {
 	t := &task{server: s, kept: r, rest: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tasks[r.Task.ID] = t
+	s.tasks = slices.Insert(s.tasks, 0, t)
 	return t
 }
 
-func (s *Server) find(id protocol.TaskID) (*task, error) {
+// touch notes that a task is used. It reports false if the task was forgotten.
+func (s *Server) touch(t *task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.tasks[id]; t != nil {
-		return t, nil
+	i := slices.Index(s.tasks, t)
+	if i >= 0 {
+		s.tasks = slices.Insert(slices.Delete(s.tasks, i, i+1), 0, t)
+	}
+	return i >= 0
+}
+
+func (s *Server) find(id protocol.TaskID) (*task, error) {
+	for _, t := range s.all() {
+		if t.kept.Task.ID == id {
+			return t, nil
+		}
 	}
 	return nil, faultf(taskNotFound, "there is no task %.100q", string(id))
 }
@@ -227,12 +222,9 @@ func (t *task) forget() bool {
 	if !t.idle() {
 		return false
 	}
-	t.mu.Lock()
-	t.gone = true
-	t.mu.Unlock()
 	s := t.server
 	s.mu.Lock()
-	delete(s.tasks, t.kept.Task.ID)
+	s.tasks = slices.DeleteFunc(s.tasks, func(one *task) bool { return one == t })
 	s.mu.Unlock()
 	s.store.forget(t.kept.Task.ID)
 	t.hangUp()
@@ -335,7 +327,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 	return m, words, answer, nil
 }
 
-// begin makes a turn of a task. If there are too many, the one that has been asking for
+// begin makes a turn of a task. If there are too many, the turn that has been asking for
 // longest is put aside.
 func (s *Server) begin(t *task) (*turn, error) {
 	u := &turn{task: t, answers: make(chan clientAnswer, 1), over: make(chan struct{}),
@@ -345,35 +337,36 @@ func (s *Server) begin(t *task) (*turn, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	working := slices.DeleteFunc(slices.Clone(s.busy), func(one *turn) bool { return one.ctx.Err() != nil })
-	if len(working) >= mostBusy {
-		i := slices.IndexFunc(working, (*turn).asks)
-		if i < 0 {
-			return nil, faultf(serverError,
-				"%d tasks are worked on, which are all that may be at once; try again when one is over", len(working))
+	var longest *turn // of those that ask
+	busy := 0
+	for _, other := range s.tasks {
+		one := other.working()
+		if one == nil || one.ctx.Err() != nil {
+			continue
 		}
-		working[i].stop(errParked)
+		if busy++; one.asks() {
+			longest = one
+		}
+	}
+	if busy >= mostBusy {
+		if longest == nil {
+			return nil, faultf(serverError,
+				"%d tasks are worked on, which are all that may be at once; try again when one is over", busy)
+		}
+		longest.stop(errParked)
 	}
 	u.ctx, u.stop = context.WithCancelCause(s.ctx)
-	s.busy = append(s.busy, u)
+	t.mu.Lock()
+	t.turn = u
+	t.mu.Unlock()
 	return u, nil
 }
 
-// ended takes note that a turn is over, and closes conversations that nobody was in for
-// longest.
-func (s *Server) ended(u *turn) {
-	s.mu.Lock()
-	s.busy = slices.DeleteFunc(s.busy, func(one *turn) bool { return one == u })
-	s.mu.Unlock()
-	open := 0
-	for _, t := range s.all() {
-		t.mu.Lock()
-		held := t.talk != nil
-		t.mu.Unlock()
-		if held {
-			open++
-		}
-		if held && open > mostOpen && t.change.TryLock() {
+// tidy closes conversations that nobody was in for longest.
+func (s *Server) tidy() {
+	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.conversation() == nil })
+	for _, t := range open[min(len(open), mostOpen):] {
+		if t.change.TryLock() {
 			if t.turn == nil {
 				t.hangUp()
 			}
@@ -382,36 +375,23 @@ func (s *Server) ended(u *turn) {
 	}
 }
 
-// ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path, post := r.URL.Path, r.Method == http.MethodPost
-	id, meta := strings.CutSuffix(strings.TrimPrefix(path, "/tasks/"), "/metadata")
-	switch {
-	case post && path == "/":
-		s.rpc(w, r)
-	case post && path == "/tasks":
-		s.create(w, r)
-	case post && path == "/executeCommand":
-		s.execute(w, r)
-	case post:
-		write(w, http.StatusNotFound, failure{noPage})
-	case r.Method != http.MethodGet:
-		w.Header().Set("Allow", "GET, POST")
-		write(w, http.StatusMethodNotAllowed, failure{"POST requests of JSON-RPC to /"})
-	case path == "/listCommands":
-		s.listCommands(w)
-	case path == "/tasks/metadata":
-		s.describe(w, r, s.all(), false)
-	case meta && uuid.Validate(id) == nil:
-		t, err := s.find(protocol.TaskID(id))
-		if err != nil {
-			write(w, http.StatusNotFound, failure{err.Error()})
-			return
+// routes has the addresses of the server be served.
+func (s *Server) routes() {
+	s.mux.HandleFunc("POST /{$}", s.rpc)
+	s.mux.HandleFunc("POST /tasks", s.create)
+	s.mux.HandleFunc("GET /tasks/metadata", s.describe)
+	s.mux.HandleFunc("GET /tasks/{id}/metadata", s.describe)
+	s.mux.HandleFunc("GET /listCommands", s.listCommands)
+	s.mux.HandleFunc("POST /executeCommand", s.execute)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusNotFound
+		if r.Method != http.MethodGet && r.Method != http.MethodPost {
+			w.Header().Set("Allow", "GET, POST")
+			status = http.StatusMethodNotAllowed
 		}
-		s.describe(w, r, []*task{t}, true)
-	default:
-		write(w, http.StatusNotFound, failure{noPage})
-	}
+		write(w, status, failure{"nothing is here; gemline help a2a lists the addresses"})
+	})
 }
 
-const noPage = "nothing is here; gemline help a2a lists the addresses"
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }

@@ -364,7 +364,7 @@ func kept(t *testing.T, folder string, n int, state protocol.TaskState) (ids []p
 	for i := range n {
 		id := protocol.NewTaskID()
 		used := time.Unix(int64(i), 0)
-		b, err := json.Marshal(record{Session: string(id), Used: used, Task: protocol.Task{ID: id, ContextID: string(id), Status: protocol.TaskStatus{State: state}}})
+		b, err := json.Marshal(record{Session: string(id), Task: protocol.Task{ID: id, ContextID: string(id), Status: protocol.TaskStatus{State: state}}})
 		if err == nil {
 			err = os.Mkdir(filepath.Dir(d.path(id)), 0o700)
 		}

@@ -30,7 +30,6 @@ type task struct {
 	said    string              // by the model, not in the history yet
 	used    engine.Usage        // by the last request of the model
 	known   *described          // of the last turn, nil if there was none
-	gone    bool                // it was forgotten
 
 	// left is how long readers that stall are still waited for in this turn, and stopped is
 	// closed when the turn is stopped. Change guards both.
@@ -44,7 +43,6 @@ type record struct {
 	Session string        `json:"session"`
 	Unasked bool          `json:"unasked,omitempty"` // calls run without a question, as far as that may be
 	Pending *pending      `json:"pending,omitempty"` // nil if nothing is asked
-	Used    time.Time     `json:"used"`
 }
 
 // Bounds of a stored task, and of an event, which clients read as a line.
@@ -68,6 +66,20 @@ func (t *task) state() protocol.TaskState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.kept.Task.Status.State
+}
+
+// working returns the turn that is worked on, nil if there is none.
+func (t *task) working() *turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.turn
+}
+
+// conversation returns the open conversation, nil if there is none.
+func (t *task) conversation() *serve.Conversation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.talk
 }
 
 // shown returns the task as a client reads it, with the last messages of its history.
@@ -145,6 +157,7 @@ func (t *task) flush() {
 
 // status gives the task a state, and records it. The caller holds change.
 func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *pending) error {
+	there := t.server.touch(t)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now().UTC()
@@ -154,8 +167,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 		said = h[len(h)-1] // which is the answer
 	}
 	t.kept.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
-	t.kept.Pending, t.kept.Used = asked, now
-	if t.gone {
+	t.kept.Pending = asked
+	if !there {
 		return nil
 	}
 	return t.server.store.save(t.kept.Task.ID, t.trim())
@@ -421,7 +434,6 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	}
 	t.mu.Lock()
 	t.remember(m)
-	t.turn = u
 	d := t.document(nil, mostSnapshot)
 	t.mu.Unlock()
 	if fresh && st != nil {
@@ -434,7 +446,6 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 		if u.stop(err); begins { // else it ends by itself
 			t.leave()
 			close(u.over)
-			t.server.ended(u)
 		}
 		return nil, nil, err
 	}

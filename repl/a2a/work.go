@@ -51,9 +51,7 @@ func (u *turn) asks() bool {
 
 // hint has the model hear something while it works. It reports false if that can't be.
 func (u *turn) hint(words string) bool {
-	u.task.mu.Lock()
-	talk := u.task.talk
-	u.task.mu.Unlock()
+	talk := u.task.conversation()
 	if talk == nil || talk.Hint == nil {
 		return false
 	}
@@ -64,7 +62,7 @@ func (u *turn) hint(words string) bool {
 // run does the work.
 func (u *turn) run() {
 	defer close(u.over)
-	defer u.task.server.ended(u)
+	defer u.task.server.tidy()
 	defer u.stop(nil)
 	u.end(u.work())
 }
@@ -193,10 +191,7 @@ func (t *task) leave() {
 // notify tells what is odd but no error.
 func (u *turn) notify(said string) {
 	t := u.task
-	t.mu.Lock()
-	now := t.turn
-	t.mu.Unlock()
-	if now != nil {
+	if now := t.working(); now != nil {
 		now.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
 	}
 }
@@ -215,9 +210,7 @@ type asker struct{ task *task }
 // Approve implements [engine.Approver].
 func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	t := a.task
-	t.mu.Lock()
-	u := t.turn
-	t.mu.Unlock()
+	u := t.working()
 	if u == nil || ctx.Err() != nil {
 		return nil, context.Canceled
 	}
