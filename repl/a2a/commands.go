@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -64,9 +65,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
-	if err != nil {
+	if f := (*fault)(nil); errors.As(err, &f) {
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
-		f := s.faultOf(err)
 		write(w, cmp.Or(status[f.Code], http.StatusInternalServerError), failure{f.Message})
 		return
 	}

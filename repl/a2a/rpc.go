@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -22,6 +21,7 @@ import (
 	"github.com/a2aproject/a2a-go/log"
 
 	"gemline/engine/text"
+	"gemline/repl/output"
 )
 
 const (
@@ -60,48 +60,32 @@ func (f *fault) As(target any) bool {
 	return err == nil && fmt.Sprintf("%T", target) == "**jsonrpc.Error" && json.Unmarshal(b, target) == nil
 }
 
+// faultf returns a fault. Some clients look for its words in the data.
 func faultf(code int, format string, a ...any) error {
-	return &fault{Code: code, Message: fmt.Sprintf(format, a...)}
-}
-
-// faultOf returns an error as a client is told of it.
-func (s *Server) faultOf(err error) *fault {
-	f := &fault{Code: internalError, Message: s.plain(err.Error())}
-	if known := (*fault)(nil); errors.As(err, &known) {
-		f.Code, f.Data = known.Code, map[string]any{"error": f.Message} // where some clients look
-	}
-	return f
+	words := output.Valid(fmt.Sprintf(format, a...))
+	return &fault{code, words, map[string]any{"error": words}}
 }
 
 // body reads what a request has to say, or answers it.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		reject(w, r, http.StatusUnsupportedMediaType, "a request is application/json")
+		fail(w, http.StatusUnsupportedMediaType, nil, faultf(invalidRequest, "a request is application/json"))
 		return nil, false
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(patience))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
-		reject(w, r, http.StatusRequestEntityTooLarge, "a request has at most 16 MB, and comes at once")
+		fail(w, http.StatusRequestEntityTooLarge, nil, faultf(invalidRequest, "a request has at most 16 MB, and comes at once"))
 		return nil, false
 	}
 	control.SetReadDeadline(time.Time{})
 	return b, true
 }
 
-// reject answers a request that can't be read, as a client of its address expects.
-func reject(w http.ResponseWriter, r *http.Request, status int, said string) {
-	if r.URL.Path == "/" {
-		fail(w, status, nil, &fault{Code: invalidRequest, Message: said})
-		return
-	}
-	write(w, status, failure{said})
-}
-
-// fail answers a request of JSON-RPC that the library does not get.
-func fail(w http.ResponseWriter, status int, id any, f *fault) {
-	write(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": f})
+// fail answers a request that the library does not get.
+func fail(w http.ResponseWriter, status int, id any, err error) {
+	write(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
 }
 
 // write answers with a JSON document.
@@ -161,7 +145,7 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		fail(w, http.StatusOK, q.ID, s.faultOf(err))
+		fail(w, http.StatusOK, q.ID, err)
 		return
 	}
 	requests{a2asrv.NewHandler(nil), s, s.say}.serve(w, r, b, q.Method == streams || q.Method == resubscribe)
@@ -242,12 +226,13 @@ func (o *wire) live(ctx context.Context) {
 func (q requests) OnSendMessage(ctx context.Context, p *protocol.MessageSendParams) (protocol.SendMessageResult, error) {
 	t, _, err := q.say(ctx, p, false)
 	if err != nil {
-		return nil, q.server.faultOf(err)
+		return nil, err
 	}
-	if p.Config == nil {
-		return t.shown(nil), nil
+	var last *int
+	if p.Config != nil {
+		last = p.Config.HistoryLength
 	}
-	return t.shown(p.Config.HistoryLength), nil
+	return t.shown(last), nil
 }
 
 func (q requests) OnSendMessageStream(ctx context.Context, p *protocol.MessageSendParams) iter.Seq2[protocol.Event, error] {
@@ -270,7 +255,7 @@ func (q requests) OnResubscribeToTask(ctx context.Context, p *protocol.TaskIDPar
 func (q requests) OnGetTask(_ context.Context, p *protocol.TaskQueryParams) (*protocol.Task, error) {
 	t, err := q.server.find(p.ID)
 	if err != nil {
-		return nil, q.server.faultOf(err)
+		return nil, err
 	}
 	return t.shown(p.HistoryLength), nil
 }
@@ -281,7 +266,7 @@ func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*
 		err = t.cancel(ctx)
 	}
 	if err != nil {
-		return nil, q.server.faultOf(err)
+		return nil, err
 	}
 	return t.shown(nil), nil
 }
@@ -291,7 +276,7 @@ func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*
 func begun(from func() (*stream, error)) (st *stream, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("gemline has a fault: %v", v)
+			err = faultf(internalError, "gemline has a fault: %v", v)
 		}
 	}()
 	return from()
@@ -302,7 +287,7 @@ func (q requests) events(ctx context.Context, from func() (*stream, error)) iter
 	return func(yield func(protocol.Event, error) bool) {
 		st, err := begun(from)
 		if err != nil {
-			yield(nil, q.server.faultOf(err))
+			yield(nil, err)
 			return
 		}
 		defer st.leave()

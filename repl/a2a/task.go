@@ -171,7 +171,10 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	if !there {
 		return nil
 	}
-	return t.server.store.save(t.kept.Task.ID, t.trim())
+	if err := t.server.store.save(t.kept.Task.ID, t.trim()); err != nil {
+		return faultf(internalError, "the task could not be kept: %s", t.server.Clean(err.Error()))
+	}
+	return nil
 }
 
 // update tells all who read along that something has happened, and that nothing follows if

@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -169,7 +168,7 @@ func (u *turn) end(err error) {
 		t.mu.Lock()
 		t.kept.Task.Status.State = protocol.TaskStateFailed
 		t.mu.Unlock()
-		state, said = protocol.TaskStateFailed, t.message(fmt.Sprintf("the task could not be kept: %v", err))
+		state, said = protocol.TaskStateFailed, t.message(err.Error())
 	}
 	if said != nil {
 		more = map[string]any{"error": said.Parts[0].(protocol.TextPart).Text}
