@@ -33,10 +33,8 @@ func (s *Server) card() *protocol.AgentCard {
 }
 
 // ServeCard answers with the card.
-func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, s.card()) }
-
-type failure struct {
-	Error string `json:"error"`
+func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
+	serve.Answer(w, http.StatusOK, s.card())
 }
 
 // create makes a task in which nothing is said yet.
@@ -50,7 +48,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		Settings  settings `json:"agentSettings"`
 	}
 	if err := json.Unmarshal(b, &q); err != nil {
-		write(w, http.StatusBadRequest, failure{"this is no JSON object: " + err.Error()})
+		serve.Reject(w, http.StatusBadRequest, "this is no JSON object: "+err.Error())
 		return
 	}
 	unused := 0
@@ -60,18 +58,18 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if unused >= mostUnused {
-		write(w, http.StatusServiceUnavailable,
-			failure{fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused)})
+		serve.Reject(w, http.StatusServiceUnavailable,
+			fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused))
 		return
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
 	if f := (*fault)(nil); errors.As(err, &f) {
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
-		write(w, cmp.Or(status[f.Code], http.StatusInternalServerError), failure{f.Message})
+		serve.Reject(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return
 	}
 	s.shrink()
-	write(w, http.StatusCreated, t.kept.Task.ID)
+	serve.Answer(w, http.StatusCreated, t.kept.Task.ID)
 }
 
 // A described is what is told about a task.
@@ -108,7 +106,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	if id != "" {
 		t, err := s.find(protocol.TaskID(id))
 		if err != nil {
-			write(w, http.StatusNotFound, failure{err.Error()})
+			serve.Reject(w, http.StatusNotFound, err.Error())
 			return
 		}
 		tasks = []*task{t}
@@ -122,7 +120,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 		if known == nil && fresh == nil {
 			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})
 			if err != nil {
-				write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+				serve.Reject(w, http.StatusInternalServerError, s.plain(err.Error()))
 				return
 			}
 			fresh = setupOf(talk)
@@ -134,11 +132,11 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case id != "":
-		write(w, http.StatusOK, map[string]any{"metadata": list[0]})
+		serve.Answer(w, http.StatusOK, map[string]any{"metadata": list[0]})
 	case len(list) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		write(w, http.StatusOK, list)
+		serve.Answer(w, http.StatusOK, list)
 	}
 }
 
@@ -172,7 +170,7 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 		}
 		list = append(list, one)
 	}
-	write(w, http.StatusOK, map[string]any{"commands": list})
+	serve.Answer(w, http.StatusOK, map[string]any{"commands": list})
 }
 
 // execute carries out a command. What it has to say to a model is said in a task.
@@ -186,21 +184,21 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 		Args    []string `json:"args"`
 	}
 	if err := json.Unmarshal(b, &q); err != nil || q.Command == "" {
-		write(w, http.StatusBadRequest, failure{`a command is {"command": "NAME", "args": ["TEXT"]}`})
+		serve.Reject(w, http.StatusBadRequest, `a command is {"command": "NAME", "args": ["TEXT"]}`)
 		return
 	}
 	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == q.Command })
 	if i < 0 {
-		write(w, http.StatusNotFound, failure{text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames)})
+		serve.Reject(w, http.StatusNotFound, text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames))
 		return
 	}
 	args := text.OneLine(strings.Join(q.Args, " "), mostMessage)
 	data, prompt, err := s.Execute(r.Context(), q.Command, args)
 	switch {
 	case err != nil:
-		write(w, http.StatusInternalServerError, failure{s.plain(err.Error())})
+		serve.Reject(w, http.StatusInternalServerError, s.plain(err.Error()))
 	case prompt == "":
-		write(w, http.StatusOK, s.clean(map[string]any{"name": q.Command, "data": data}, mostBody))
+		serve.Answer(w, http.StatusOK, s.clean(map[string]any{"name": q.Command, "data": data}, mostBody))
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)

@@ -20,13 +20,12 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv"
 	"github.com/a2aproject/a2a-go/log"
 
-	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/repl/serve"
 )
 
 const (
 	mostBody = 16 << 20         // bytes of a request
-	patience = 30 * time.Second // with a body that comes, and with a reader that stalls
 	beat     = 15 * time.Second // between signs of life
 )
 
@@ -73,7 +72,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		return nil, false
 	}
 	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(patience))
+	control.SetReadDeadline(time.Now().Add(serve.Patience))
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
 		fail(w, http.StatusRequestEntityTooLarge, nil, faultf(invalidRequest, "a request has at most 16 MB, and comes at once"))
@@ -85,20 +84,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 
 // fail answers a request that the library does not get.
 func fail(w http.ResponseWriter, status int, id any, err error) {
-	write(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
-}
-
-// write answers with a JSON document.
-func write(w http.ResponseWriter, status int, v any) {
-	b, err := text.JSON(v, "")
-	if err != nil {
-		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON"}`)
-	}
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(append(b, '\n'))
+	serve.Answer(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
 }
 
 // The methods whose parameters are read.
@@ -196,7 +182,7 @@ func (o *wire) Write(b []byte) (int, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(patience))
+	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(serve.Patience))
 	return o.ResponseWriter.Write(b)
 }
 

@@ -81,7 +81,7 @@ const (
 // New returns a server, with the tasks that are kept, until ctx is over. Its goroutines are
 // g's.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
-	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: patience}
+	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: serve.Patience}
 	s.routes()
 	all, old, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
@@ -389,7 +389,7 @@ func (s *Server) routes() {
 			w.Header().Set("Allow", "GET, POST")
 			status = http.StatusMethodNotAllowed
 		}
-		write(w, status, failure{"nothing is here; gemline help a2a lists the addresses"})
+		serve.Reject(w, status, "nothing is here; gemline help a2a lists the addresses")
 	})
 }
 

@@ -16,6 +16,9 @@ const (
 	mostHeaders     = 64 << 10
 )
 
+// Patience is how long is waited for a request that comes slowly, or a client that reads slowly.
+const Patience = 30 * time.Second
+
 // newServer returns a server whose connections end when no request comes in time, and are
 // bounded in number.
 func newServer(h http.Handler, idle time.Duration, most int) *http.Server {

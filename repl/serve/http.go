@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"gemline/engine/parallel"
 	"gemline/engine/text"
@@ -83,7 +84,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
-			reject(w, http.StatusForbidden, "only programs on this machine are answered")
+			Reject(w, http.StatusForbidden, "only programs on this machine are answered")
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -95,17 +96,27 @@ func Keyed(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			reject(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
+			Reject(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// reject answers a request in JSON, which is what clients read.
-func reject(w http.ResponseWriter, status int, said string) {
-	b, _ := text.JSON(map[string]string{"error": said}, "")
+// Reject answers a request with an error in JSON, which is what clients read.
+func Reject(w http.ResponseWriter, status int, said string) {
+	Answer(w, status, map[string]string{"error": said})
+}
+
+// Answer answers a request with a JSON document.
+func Answer(w http.ResponseWriter, status int, v any) {
+	b, err := text.JSON(v, "")
+	if err != nil {
+		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON"}`)
+	}
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(Patience))
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	w.Write(append(b, '\n'))
 }
