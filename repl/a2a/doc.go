@@ -16,8 +16,8 @@
 //
 // # A client that is gone ends nothing
 //
-// What happens in a task goes to whoever reads along. Readers that are too slow hold a turn up
-// for a while in all, and are cut off then, or when it is cancelled; they can come back by
+// What happens in a task goes to whoever reads along. A reader that takes nothing holds a turn up
+// for a while, and is cut off then, or when the turn is cancelled. It can come back by
 // tasks/resubscribe.
 //
 // # The library's wire, and tasks of our own

@@ -147,7 +147,7 @@ type requests struct {
 // serve has the library answer a request.
 func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, streams bool) {
 	ctx, stop := context.WithCancel(log.WithLogger(r.Context(), slog.New(slog.DiscardHandler)))
-	out := &wire{ResponseWriter: w}
+	out := &wire{ResponseWriter: w, patience: q.server.patience}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	var life sync.WaitGroup
@@ -165,7 +165,8 @@ func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, stream
 // numbers events, though a stream can't be resumed by their numbers.
 type wire struct {
 	http.ResponseWriter
-	mu sync.Mutex
+	patience time.Duration // with a client that reads nothing
+	mu       sync.Mutex
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -182,7 +183,7 @@ func (o *wire) Write(b []byte) (int, error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(serve.Patience))
+	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(o.patience))
 	return o.ResponseWriter.Write(b)
 }
 

@@ -30,11 +30,7 @@ type task struct {
 	said    string              // by the model, not in the history yet
 	used    engine.Usage        // by the last request of the model
 	known   *described          // of the last turn, nil if there was none
-
-	// left is how long readers that stall are still waited for in this turn, and stopped is
-	// closed when the turn is stopped. Change guards both.
-	left    time.Duration
-	stopped <-chan struct{}
+	late    chan struct{}       // closed when readers are not waited for any longer; change guards it
 }
 
 // A record is what is kept of a task.
@@ -55,6 +51,9 @@ const (
 	mostPiece    = 4_000  // characters of a text in an event
 	mostSnapshot = 48 << 10
 )
+
+// farewell is how long readers are waited for when a turn is stopped.
+const farewell = 250 * time.Millisecond
 
 // TaskInfo implements the protocol's interface.
 func (t *task) TaskInfo() protocol.TaskInfo {
@@ -260,35 +259,19 @@ func (t *task) join() *stream {
 	return st
 }
 
-// put hands an event on. A reader that stalls is waited for, and cut off when readers have
-// taken too long in this turn; if it is stopped, that is soon. The caller holds change.
+// put hands an event on. A reader that stalls is waited for until its connection is given up,
+// and once the turn is stopped only for a moment. The caller holds change.
 func (st *stream) put(ev protocol.Event) {
-	const soon = 250 * time.Millisecond
 	select {
 	case st.events <- ev:
 		return
-	case <-st.cut:
-		return
 	default:
 	}
-	t := st.task
-	until := time.Now().Add(t.left)
-	late := time.NewTimer(t.left)
-	defer late.Stop()
-	for {
-		select {
-		case st.events <- ev:
-		case <-st.cut:
-		case <-late.C:
-			st.leave()
-		case <-t.stopped:
-			t.stopped = nil
-			until = time.Now().Add(min(soon, time.Until(until)))
-			late.Reset(time.Until(until))
-			continue
-		}
-		t.left = time.Until(until)
-		return
+	select {
+	case st.events <- ev:
+	case <-st.cut:
+	case <-st.task.late:
+		st.leave()
 	}
 }
 
@@ -430,7 +413,9 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 			return nil, nil, err
 		}
 		u.prompt, u.asked, u.first = words, asked, r
-		t.left, t.stopped = t.server.patience, u.ctx.Done()
+		late := make(chan struct{})
+		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(late) }) })
+		t.late = late
 	}
 	if along {
 		st = t.join()
