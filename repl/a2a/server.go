@@ -83,7 +83,7 @@ const (
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: serve.Patience}
 	s.routes()
-	all, old, done, err := s.store.open(ctx, cfg.Warn)
+	all, done, err := s.store.open(ctx, cfg.Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +97,6 @@ func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 		}
 	}
 	g.Go(func() {
-		for _, id := range old {
-			if ctx.Err() == nil {
-				s.store.forget(id)
-			}
-		}
 		<-ctx.Done()
 		s.close()
 		done()

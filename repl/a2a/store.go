@@ -21,31 +21,27 @@ import (
 type store string
 
 // open locks the folder for this process, and returns the stored tasks: the last used ones up
-// to the limit, and the names of the surplus. It warns of tasks that can't be used.
-func (d store) open(ctx context.Context, warn func(string)) (all []record, old []protocol.TaskID,
-	done func(), err error) {
+// to the limit. The surplus is forgotten. It warns of that, and of tasks that can't be used.
+func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
 	const soon = time.Second
 	if d == "" {
-		return nil, nil, func() {}, nil
+		return nil, func() {}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, soon)
 	defer cancel()
 	done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json"))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, nil, nil, fmt.Errorf("another gemline a2a serve has the tasks of this folder, which are in %s: give it the tasks, or end it first", d)
-	}
-	var ids []protocol.TaskID
-	if err == nil {
-		ids, err = d.list()
+		return nil, nil, fmt.Errorf("another gemline a2a serve has the tasks of this folder, which are in %s: give it the tasks, or end it first", d)
 	}
 	if err != nil {
-		if done != nil {
-			done()
-		}
-		return nil, nil, nil, fmt.Errorf("tasks can't be kept: %w", err)
+		return nil, nil, fmt.Errorf("tasks can't be kept: %w", err)
 	}
+	ids := d.list()
 	if n := len(ids) - mostTasks; n > 0 {
-		ids, old = ids[:mostTasks], ids[mostTasks:]
+		for _, id := range ids[mostTasks:] {
+			d.forget(id)
+		}
+		ids = ids[:mostTasks]
 		warn(fmt.Sprintf("%s that were used longest ago are forgotten, since at most %d are kept",
 			text.Count(n, "task"), mostTasks))
 	}
@@ -64,12 +60,12 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, old [
 	default:
 		warn(fmt.Sprintf("%s are left out, such as %v", text.Count(len(unread), "task"), unread[0]))
 	}
-	return all, old, done, nil
+	return all, done, nil
 }
 
 // list returns the tasks that have a file, those that were used last first.
-func (d store) list() (ids []protocol.TaskID, err error) {
-	entries, err := os.ReadDir(string(d))
+func (d store) list() (ids []protocol.TaskID) {
+	entries, _ := os.ReadDir(string(d)) // which the lock stands in
 	used := map[protocol.TaskID]time.Time{}
 	for _, e := range entries {
 		id := protocol.TaskID(e.Name())
@@ -81,7 +77,7 @@ func (d store) list() (ids []protocol.TaskID, err error) {
 		}
 	}
 	slices.SortStableFunc(ids, func(a, b protocol.TaskID) int { return used[b].Compare(used[a]) })
-	return ids, err
+	return ids
 }
 
 // read returns the task id.
@@ -104,14 +100,18 @@ func (d store) path(id protocol.TaskID) string {
 }
 
 // save keeps what a task is now.
-func (d store) save(id protocol.TaskID, b []byte) error {
+func (d store) save(r record) error {
 	if d == "" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(d.path(id)), 0o700); err != nil {
-		return err
+	b, err := text.JSON(r, "")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(d.path(r.Task.ID)), 0o700)
 	}
-	return disk.Replace(d.path(id), b, 0o600)
+	if err == nil {
+		err = disk.Replace(d.path(r.Task.ID), b, 0o600)
+	}
+	return err
 }
 
 // forget removes a task.

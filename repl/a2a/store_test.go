@@ -29,7 +29,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	all, _, done, err := d.open(t.Context(), func(s string) { told = append(told, s) })
+	all, done, err := d.open(t.Context(), func(s string) { told = append(told, s) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,36 +91,21 @@ func (t *task) shown(last *int) *protocol.Task {
 // document returns the task in at most so many bytes, if that can be. The caller holds mu.
 func (t *task) document(last *int, most int) *protocol.Task {
 	d := t.kept.Task
-	d.History, d.Artifacts = slices.Clone(d.History), slices.Clone(d.Artifacts)
-	d.History = append(d.History, t.saying()...)
+	d.History = append(slices.Clone(d.History), t.saying()...)
 	if last != nil {
 		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
 	}
-	for {
-		switch {
-		case sizeOf(d) <= most:
-			return &d
-		case len(d.History) > 1:
-			d.History = d.History[(len(d.History)+1)/2:]
-		case len(d.Artifacts) > 0:
-			d.Artifacts = d.Artifacts[(len(d.Artifacts)+1)/2:]
-		default:
-			return &d
-		}
-	}
+	d.Artifacts = slices.Clone(d.Artifacts)
+	shorten(&d, most)
+	return &d
 }
 
-// trim keeps the record within its bounds. The caller holds mu.
-func (t *task) trim() []byte {
-	d := &t.kept.Task
-	d.History = d.History[max(0, len(d.History)-mostMessages):]
-	d.Artifacts = d.Artifacts[max(0, len(d.Artifacts)-mostOutputs):]
-	for {
-		b, err := text.JSON(t.kept, "")
-		if err != nil || len(b) <= mostRecord || len(d.History)+len(d.Artifacts) <= 1 {
-			return b
-		}
-		d.History, d.Artifacts = d.History[(len(d.History)+1)/2:], d.Artifacts[(len(d.Artifacts)+1)/2:]
+// shorten leaves out the earlier messages and outputs of a task until it has at most so many
+// bytes. The last message stays.
+func shorten(d *protocol.Task, most int) {
+	for sizeOf(d) > most && (len(d.History) > 1 || len(d.Artifacts) > 0) {
+		d.History = d.History[len(d.History)/2:]
+		d.Artifacts = d.Artifacts[(len(d.Artifacts)+1)/2:]
 	}
 }
 
@@ -170,7 +155,10 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	if !there {
 		return nil
 	}
-	if err := t.server.store.save(t.kept.Task.ID, t.trim()); err != nil {
+	h := t.kept.Task.History
+	t.kept.Task.History = h[max(0, len(h)-mostMessages):]
+	shorten(&t.kept.Task, mostRecord)
+	if err := t.server.store.save(t.kept); err != nil {
 		return faultf(internalError, "the task could not be kept: %s", t.server.Clean(err.Error()))
 	}
 	return nil

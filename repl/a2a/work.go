@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 
@@ -259,7 +260,7 @@ func (u *turn) event(ev engine.Event) {
 	case engine.Text:
 		for piece := range pieces(ev.Delta) {
 			if agent == "" {
-				u.say(t.server.plain(piece))
+				u.say(t.server.plain(string(piece)))
 			}
 		}
 	case engine.Thought:
@@ -295,7 +296,7 @@ func (u *turn) event(ev engine.Event) {
 		u.tellCall(c, engine.Outcome(ev.Err), c.response(ev))
 	case engine.Output:
 		for piece := range pieces(ev.Delta) {
-			u.output(ev.ID, t.server.plain(piece))
+			u.output(ev.ID, t.server.plain(string(piece)))
 		}
 	case engine.Cited:
 		var list []string
@@ -316,22 +317,7 @@ func (u *turn) event(ev engine.Event) {
 }
 
 // pieces yields a text in parts that fit into events.
-func pieces(s string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		n, from := 0, 0
-		for i := range s {
-			if n++; n > mostPiece {
-				if !yield(s[from:i]) {
-					return
-				}
-				n, from = 1, i
-			}
-		}
-		if from < len(s) {
-			yield(s[from:])
-		}
-	}
-}
+func pieces(s string) iter.Seq[[]rune] { return slices.Chunk([]rune(s), mostPiece) }
 
 // say passes on what the model says.
 func (u *turn) say(piece string) {
@@ -349,11 +335,9 @@ func (u *turn) say(piece string) {
 // begin takes note of a call.
 func (u *turn) begin(agent, id, name string, args map[string]any) *call {
 	c := &call{agent: agent, id: id, name: name, args: args}
-	if tools := u.task.talk.Offered(); tools != nil {
-		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
-		if i >= 0 {
-			c.tool = tools[i]
-		}
+	tools := u.task.talk.Offered()
+	if i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name }); i >= 0 {
+		c.tool = tools[i]
 	}
 	u.calls[agent+" "+id] = c
 	return c
@@ -378,7 +362,7 @@ func (u *turn) think(agent, delta string) {
 		u.thinkers[agent] = &thinker{}
 	}
 	for piece := range pieces(delta) {
-		if told, ok := u.thinkers[agent].add(piece); ok {
+		if told, ok := u.thinkers[agent].add(string(piece)); ok {
 			u.tellThought(agent, told)
 		}
 	}
