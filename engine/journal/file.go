@@ -58,8 +58,8 @@ type File struct {
 type handle struct {
 	lock  *flock.Flock // keeps other processes from the session; nil before it is needed
 	out   stored
-	files files // nil means system
-	torn  bool  // the file may end within a line
+	files files
+	torn  bool // the file may end within a line
 }
 
 // A pending is what is written with the next record.
@@ -85,7 +85,8 @@ type lastMessage struct {
 
 // New returns a File for a session that begins.
 func New(cfg Config) *File {
-	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories, known: &known{ids: map[string]string{}}}
+	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories, known: &known{ids: map[string]string{}},
+		disk: handle{files: system{}}}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -113,7 +114,7 @@ func New(cfg Config) *File {
 // in the form of lines.
 func (c *Conversation) resume(now func() time.Time) (f *File, err error) {
 	f = &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
-		dirs: c.Directories, titled: c.Summary != ""}
+		dirs: c.Directories, titled: c.Summary != "", disk: handle{files: system{}}}
 	if f.now == nil {
 		f.now = time.Now
 	}
@@ -324,7 +325,7 @@ func (f *File) openFile() error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", f.path)
 	}
-	if f.disk.out, err = f.system().open(f.path, os.O_RDWR|os.O_APPEND|noFollow); err != nil {
+	if f.disk.out, err = f.disk.files.open(f.path, os.O_RDWR|os.O_APPEND|noFollow); err != nil {
 		f.disk.out = nil
 		return err
 	}
@@ -345,7 +346,7 @@ func (f *File) create() error {
 	}
 	base := strings.TrimSuffix(f.path, ".jsonl")
 	for n := 2; ; n++ {
-		out, err := f.system().open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
+		out, err := f.disk.files.open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
 			f.disk.out, f.exists, f.empty, f.flush.unlisted = out, true, true, 3 // those above may be new
 			return nil
@@ -369,13 +370,6 @@ type stored interface {
 type files interface {
 	open(path string, flag int) (stored, error)
 	syncDir(path string) error
-}
-
-func (f *File) system() files {
-	if f.disk.files == nil {
-		return system{}
-	}
-	return f.disk.files
 }
 
 type system struct{}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -197,10 +198,7 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 	for i, r := range calls {
 		out[i] = toolCall{ID: r.ID, Name: r.Name, Args: r.Args, Result: withNamedIDs(r.Answer),
 			Status: string(engine.Outcome(r.Err)), Timestamp: text.Timestamp(r.At),
-			DisplayName: r.Tool.Label, Description: r.Intent.Title, ResultDisplay: r.Result.Display}
-		if out[i].DisplayName == "" {
-			out[i].DisplayName = r.Name
-		}
+			DisplayName: cmp.Or(r.Tool.Label, r.Name), Description: r.Intent.Title, ResultDisplay: r.Result.Display}
 		if r.Err != nil {
 			out[i].ResultDisplay = engine.DisplayError(r.Err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,36 +82,26 @@ func glance(path string) (Session, error) { return (&record{glance: true}).read(
 
 // newest sorts sessions and keeps one for each id.
 func newest(found []Session) []Session {
-	best := map[string]int{}
-	var kept []Session
-	for _, s := range found {
-		i, ok := best[s.ID]
-		switch {
-		case !ok:
-			best[s.ID] = len(kept)
-			kept = append(kept, s)
-		case !s.Updated.Before(kept[i].Updated): // the copy in lines sorts after the .json
-			kept[i] = s
-		}
+	slices.SortStableFunc(found, func(a, b Session) int { return a.Updated.Compare(b.Updated) })
+	latest := map[string]Session{}
+	for _, s := range found { // the copy in lines sorts after the .json
+		latest[s.ID] = s
 	}
-	slices.SortStableFunc(kept, func(a, b Session) int { return a.Start.Compare(b.Start) })
-	return kept
+	return slices.SortedFunc(maps.Values(latest), func(a, b Session) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Path, b.Path))
+	})
 }
 
 // sessionNames returns the names of the files in dir that may hold sessions.
 func sessionNames(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if e.Type().IsRegular() && isSessionName(e.Name()) {
-			names = append(names, e.Name())
+		name, ending := e.Name(), filepath.Ext(e.Name())
+		if e.Type().IsRegular() && strings.HasPrefix(name, "session-") && (ending == ".jsonl" || ending == ".json") {
+			names = append(names, name)
 		}
 	}
 	return names, err
-}
-
-func isSessionName(name string) bool {
-	return strings.HasPrefix(name, "session-") &&
-		(strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json"))
 }
 
 // summary returns the session with what its messages tell about it.
@@ -152,17 +143,12 @@ var piped = regexp.MustCompile(`^<stdin [^>]*>`)
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, prefix := range []string{"/", "?"} {
-		if strings.HasPrefix(text, prefix) {
-			return false
-		}
-	}
-	return text != "" && engine.Noted(text) == ""
+	return text != "" && text[0] != '/' && text[0] != '?' && engine.Noted(text) == ""
 }
 
 // title turns text into a line for lists.
-func title(text string) string {
-	text = strings.Map(func(r rune) rune {
+func title(s string) string {
+	s = text.Words(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) {
 			return ' '
 		}
@@ -170,12 +156,11 @@ func title(text string) string {
 			return -1
 		}
 		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > 100 {
-		return string(r[:97]) + "..."
+	}, s))
+	if _, more := text.First(s, 100); more {
+		return text.Shorten(s, 97)
 	}
-	return text
+	return s
 }
 
 // validID reports whether id may name a session: it becomes part of paths.
@@ -283,11 +268,8 @@ func Ago(t, now time.Time) string {
 		name string
 		long time.Duration
 	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
-		switch n := int(d / u.long); {
-		case n == 1:
-			return "1 " + u.name + " ago"
-		case n > 1:
-			return fmt.Sprintf("%d %ss ago", n, u.name)
+		if n := int(d / u.long); n > 0 {
+			return text.Count(n, u.name) + " ago"
 		}
 	}
 	return "Just now"

@@ -38,7 +38,7 @@ func (f *File) set(meta map[string]any) error {
 
 // Summarize says in a line of a model's what a session is about that nobody works with.
 func Summarize(s Session, summary string) error {
-	f := &File{id: s.ID, path: s.Path, exists: true}
+	f := &File{id: s.ID, path: s.Path, exists: true, disk: handle{files: system{}}}
 	if strings.HasSuffix(s.Path, ".json") {
 		return errors.New("a file of the old form is not changed")
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -205,7 +204,7 @@ func reopen(path string, now func() time.Time) (Opened, error) {
 // as JSON.
 func Print(w io.Writer, dir string, asJSON bool, now time.Time) error {
 	sessions, err := List(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return err
 	}
 	if !asJSON {

@@ -24,16 +24,10 @@ func (s Shelf) remove(id string, paths []string, last time.Time) error {
 			return errNewer
 		}
 	}
-	if s.Drop != nil {
-		if err = s.Drop(id); err != nil { // the session stays, with all that belongs to it
-			return fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
-		}
+	if err = s.Drop(id); err != nil { // the session stays, with all that belongs to it
+		return fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
 	}
-	dirs := []string{filepath.Join(s.Chats, id)} // of its agents
-	if s.Dirs != nil {
-		dirs = append(dirs, s.Dirs(id)...)
-	}
-	for _, dir := range dirs {
+	for _, dir := range append(s.Dirs(id), filepath.Join(s.Chats, id)) { // the last is its agents'
 		if info, serr := os.Lstat(dir); serr == nil && info.IsDir() {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}

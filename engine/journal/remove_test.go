@@ -11,6 +11,12 @@ import (
 	"gemline/engine"
 )
 
+// shelfOf returns a shelf of sessions to which nothing else belongs.
+func shelfOf(chats string) Shelf {
+	return Shelf{Chats: chats, Dirs: func(string) []string { return nil }, Drop: func(string) error { return nil },
+		Tidy: func() error { return nil }}
+}
+
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"one-session", "one-session-more"} {
@@ -20,7 +26,7 @@ func TestRemove(t *testing.T) {
 		}
 		if id == "one-session" {
 			var busy *BusyError
-			if err := (Shelf{Chats: dir}).Remove(id); !errors.As(err, &busy) || busy.PID != os.Getpid() {
+			if err := shelfOf(dir).Remove(id); !errors.As(err, &busy) || busy.PID != os.Getpid() {
 				t.Errorf("while it is in use: %v", err)
 			}
 		}
@@ -39,10 +45,10 @@ func TestRemove(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "elsewhere")); err != nil {
 		t.Skip(err)
 	}
-	if err := (Shelf{Chats: dir}).Remove("elsewhere"); err != nil {
+	if err := shelfOf(dir).Remove("elsewhere"); err != nil {
 		t.Error(err)
 	}
-	if err := (Shelf{Chats: dir}).Remove("one-session"); err != nil {
+	if err := shelfOf(dir).Remove("one-session"); err != nil {
 		t.Error(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -56,7 +62,7 @@ func TestRemove(t *testing.T) {
 	if sessions, err := List(dir); err != nil || len(sessions) != 1 || sessions[0].ID != "one-session-more" || len(left) != 2 {
 		t.Errorf("left are %v and %q: %v", sessions, left, err)
 	}
-	if err := (Shelf{Chats: dir}).Remove("../x"); err == nil {
+	if err := shelfOf(dir).Remove("../x"); err == nil {
 		t.Error("a path is no id")
 	}
 }

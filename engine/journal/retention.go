@@ -65,19 +65,17 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []
 	return expired, newer
 }
 
-// A Shelf is the storage of a directory's sessions and of all that belongs to them.
+// A Shelf is the storage of a directory's sessions and of all that belongs to them. It has all
+// its fields.
 type Shelf struct {
 	Chats string                      // the directory of their files
-	Dirs  func(id string) []string    // further directories of a session; nil if none
-	Drop  func(id string) (err error) // drops the session's data elsewhere, if not nil
-	Tidy  func() error                // makes room afterwards, if not nil
+	Dirs  func(id string) []string    // further directories of a session
+	Drop  func(id string) (err error) // drops the session's data elsewhere
+	Tidy  func() error                // makes room afterwards
 }
 
 // tidy makes room after sessions were removed.
 func (s Shelf) tidy() error {
-	if s.Tidy == nil {
-		return nil
-	}
 	if err := s.Tidy(); err != nil {
 		return fmt.Errorf("what was kept to take changes back is still on the disk: %w", err)
 	}

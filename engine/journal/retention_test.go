@@ -72,7 +72,7 @@ func TestPrune(t *testing.T) {
 	write(t, chats, "session-newer.jsonl", session("newer", 50, ask("q"))...)
 	dropped := ""
 	shelf := Shelf{Chats: chats, Dirs: func(id string) []string { return []string{filepath.Join(dir, "outputs", id)} },
-		Drop: func(id string) error { dropped += id; return nil }}
+		Drop: func(id string) error { dropped += id; return nil }, Tidy: func() error { return nil }}
 	os.MkdirAll(filepath.Join(dir, "outputs", "gone"), 0o700)
 	gone, err := shelf.Prune(listed)
 	if err != nil || len(gone) != 1 || gone[0].ID != "gone" || dropped != "gone" {

@@ -3,10 +3,7 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"runtime"
 	"slices"
@@ -36,18 +33,13 @@ type Found struct {
 // HitLines returns lines that tell of the first hits in turns.
 func (f *Found) HitLines() (lines []string) {
 	const most = 5
-	left := 0
 	for _, h := range f.Hits {
-		switch {
-		case h.Turn == 0: // the line of the list has it
-		case len(lines) == most:
-			left++
-		default:
+		if h.Turn > 0 { // else the line of the list has it
 			lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
 		}
 	}
-	if left > 0 {
-		lines = append(lines, fmt.Sprintf("   and %d more", left))
+	if left := len(lines) - most; left > 0 {
+		lines = append(lines[:most], fmt.Sprintf("   and %d more", left))
 	}
 	return lines
 }
@@ -56,7 +48,7 @@ func (f *Found) HitLines() (lines []string) {
 // name or summary, in what was said, and in what was done. The oldest comes first.
 func Search(dir, words string) ([]Found, error) {
 	sessions, err := List(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
 	words = strings.ToLower(strings.TrimSpace(words))
@@ -107,11 +99,11 @@ func spokenBy(role string, p *genai.Part) (who, said string) {
 		fr := p.FunctionResponse
 		var lines []string
 		for _, key := range slices.Sorted(maps.Keys(fr.Response)) {
-			if s, ok := fr.Response[key].(string); ok {
-				lines = append(lines, s)
-			} else if b, err := json.Marshal(fr.Response[key]); err == nil {
-				lines = append(lines, string(b))
+			s, is := fr.Response[key].(string)
+			if !is {
+				s = text.Compact(fr.Response[key])
 			}
+			lines = append(lines, s)
 		}
 		return fr.Name, strings.Join(lines, "\n")
 	case role == genai.RoleModel:

@@ -24,7 +24,7 @@ func (f *File) Sync() error {
 	err := f.disk.out.Sync()
 	for dir := filepath.Dir(f.path); err == nil &&
 		f.flush.unlisted > 0; f.flush.unlisted-- { // the directory has to name the file, too
-		f.system().syncDir(dir) // not every system can
+		f.disk.files.syncDir(dir) // not every system can
 		dir = filepath.Dir(dir)
 	}
 	if err == nil || f.flush.failed || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {

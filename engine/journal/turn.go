@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/steer"
+	"gemline/engine/text"
 )
 
 // A Turn is something the user said, and what the model said to that, between its
@@ -23,18 +24,18 @@ type Turn struct {
 // notes that go to the model with the next question.
 func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
-		text := words(c)
+		said := words(c)
 		switch {
 		case !Spoken(c):
-		case steer.HintLines(text) != "" && len(all) > 0:
-			all[len(all)-1].Question += "\n" + steer.HintLines(text)
+		case steer.HintLines(said) != "" && len(all) > 0:
+			all[len(all)-1].Question += "\n" + steer.HintLines(said)
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
-			all[len(all)-1].Question = text
+			all[len(all)-1].Question = said
 		case c.Role == genai.RoleUser:
-			all = append(all, Turn{From: i, Question: text})
+			all = append(all, Turn{From: i, Question: said})
 		case len(all) > 0:
 			last := &all[len(all)-1]
-			last.Answer = strings.TrimSpace(last.Answer + "\n\n" + text)
+			last.Answer = strings.TrimSpace(last.Answer + "\n\n" + said)
 		}
 		if len(all) > 0 {
 			all[len(all)-1].To = i + 1
@@ -45,16 +46,13 @@ func Turns(history []*genai.Content) (all []Turn) {
 
 // Spoken reports whether a message has words that somebody has said.
 func Spoken(c *genai.Content) bool {
-	text := words(c)
-	return text != "" && !engine.Answers(c) && engine.Noted(text) == ""
+	said := words(c)
+	return said != "" && !engine.Answers(c) && engine.Noted(said) == ""
 }
 
 // Introduction says what a conversation that is gone on with is about, how old it is and how
 // long.
 func (c *Conversation) Introduction(now time.Time) string {
-	turns := "1 turn"
-	if n := len(Turns(c.History)); n != 1 {
-		turns = fmt.Sprintf("%d turns", n)
-	}
-	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)), turns)
+	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)),
+		text.Count(len(Turns(c.History)), "turn"))
 }

@@ -97,7 +97,7 @@ func Plural(noun string, n int) string {
 	if n == 1 {
 		return noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.HasSuffix(noun, "ay") && !strings.HasSuffix(noun, "ey") {
 		return stem + "ies"
 	}
 	return noun + "s"
