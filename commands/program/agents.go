@@ -237,8 +237,8 @@ func (p *Project) agentOutput(ctx context.Context, command string, free bool) (s
 }
 
 // googleTokens returns tokens of the user's Google account for agents of Google's.
-func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
-	return func(ctx context.Context, at *url.URL, scopes []string) (string, time.Time, error) {
+func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
+	return func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
 		account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
 		src := google.Source{Scopes: scopes, Host: account.Host, Network: o.Network(), AddSecret: o.Secrets.Add,
 			Client: &http.Client{Transport: o.Network().Transport()}}
@@ -251,20 +251,17 @@ func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, sco
 		case at.Scheme == "https" && strings.HasSuffix(host, ".run.app"):
 			src.Audience = "https://" + host
 		default:
-			return "", time.Time{}, errors.New("google-credentials are shown to https://*.googleapis.com and https://*.run.app alone")
+			return "", errors.New("google-credentials are shown to https://*.googleapis.com and https://*.run.app alone")
 		}
 		data, _, err := account.Read()
 		if err != nil {
-			return "", time.Time{}, err
+			return "", err
 		}
 		token, err := src.Token(ctx, data)
 		if err != nil {
-			return "", time.Time{}, err
+			return "", err
 		}
 		o.Secrets.Add("access token", token.Secret)
-		if token.Until.IsZero() {
-			token.Until = time.Now().Add(time.Hour) // none is for ever
-		}
-		return token.Secret, token.Until, nil
+		return token.Secret, nil
 	}
 }

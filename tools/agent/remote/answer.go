@@ -74,16 +74,15 @@ func (a *transcript) say(m *message) {
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
 		return
 	}
-	if words = a.keep(words); words != "" {
+	words, shown := a.keep(words, m.words(false))
+	if words != "" {
 		a.said = append(a.said, words)
-		shown := m.words(false)
-		if shown = shown[:min(len(shown), len(words))]; shown == "" {
-			return
-		}
+	}
+	if shown != "" {
 		if a.open {
 			shown = "\n" + shown
 		}
-		a.tell(strings.ToValidUTF8(shown, "") + "\n")
+		a.tell(shown + "\n")
 		a.open = false
 	}
 }
@@ -108,22 +107,22 @@ func (a *transcript) make(x artifact, more bool) {
 	}
 	t := &a.made[i]
 	t.name = cmp.Or(x.Name, t.name)
-	if w = a.keep(w); w != "" {
-		t.text = append(t.text, w...)
-		if shown = strings.ToValidUTF8(shown[:min(len(shown), len(w))], ""); shown != "" {
-			a.tell(shown)
-			a.open = !strings.HasSuffix(shown, "\n")
-		}
+	w, shown = a.keep(w, shown)
+	t.text = append(t.text, w...)
+	if shown != "" {
+		a.tell(shown)
+		a.open = !strings.HasSuffix(shown, "\n")
 	}
 }
 
-// keep returns as much of words as is kept.
-func (a *transcript) keep(words string) string {
-	if room := mostKept - a.kept; len(words) > room {
-		words, a.cut = strings.ToValidUTF8(words[:max(0, room)], ""), true
+// keep returns as much of words as is kept, and of what is shown of them.
+func (a *transcript) keep(words, shown string) (kept, told string) {
+	if room := max(0, mostKept-a.kept); len(words) > room {
+		words, a.cut = strings.ToValidUTF8(words[:room], ""), true
+		shown = strings.ToValidUTF8(shown[:min(len(shown), len(words))], "")
 	}
 	a.kept += len(words)
-	return words
+	return words, shown
 }
 
 // answer returns the collected Answer.

@@ -6,12 +6,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
-	"time"
-
-	"golang.org/x/net/http/httpguts"
 )
 
 // An Auth holds a definition's credentials for a server. [Config.Value] resolves texts that
@@ -30,7 +26,6 @@ type Auth struct {
 // An identity is the credential of a request.
 type identity struct {
 	header, value string
-	until         time.Time // zero if unknown
 }
 
 // changes reports whether resolving the credentials again may give others.
@@ -71,7 +66,7 @@ func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err e
 			return id, errors.New("there are no credentials of a Google account")
 		}
 		var token string
-		token, id.until, err = cfg.Google(ctx, at, a.Scopes)
+		token, err = cfg.Google(ctx, at, a.Scopes)
 		id.value = "Bearer " + token
 	case a.Content != "":
 		id.value = a.Scheme + " " + value(a.Content)
@@ -81,9 +76,6 @@ func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err e
 		cfg.know(strings.TrimPrefix(id.value, "Basic "))
 	case a.Type == "http":
 		id.value = "Bearer " + value(a.Token)
-	}
-	if err == nil && !httpguts.ValidHeaderFieldValue(id.value) {
-		err = errors.New("what it is to be shown can't stand in a header: it has control characters")
 	}
 	if err != nil {
 		return identity{}, fmt.Errorf("no credentials for %s: %w", at.Host, err)
@@ -110,12 +102,5 @@ func (cfg Config) value(ctx context.Context, s string) (string, error) {
 func (cfg Config) know(secret string) {
 	if cfg.AddSecret != nil {
 		cfg.AddSecret(secret)
-	}
-}
-
-// show has a request show who asks.
-func (id identity) show(req *http.Request) {
-	if id.value != "" {
-		req.Header.Set(id.header, id.value)
 	}
 }

@@ -44,11 +44,17 @@ func (s Server) Check() error {
 		_, err := parseCard([]byte(s.Card))
 		return err
 	}
-	if u, err := url.Parse(s.CardURL); err != nil || u.Host == "" || u.User != nil ||
-		u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("agent_card_url is %q, which is no address of a card", text.OneLine(s.CardURL, longestSaid))
+	_, err := address("agent_card_url", s.CardURL)
+	return err
+}
+
+// address reads the address of a card or an agent.
+func address(name, s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%s is %q, which is no address", name, text.OneLine(s, longestSaid))
 	}
-	return nil
+	return u, nil
 }
 
 // Description returns what the card says that the agent is for, if the definition has it.
@@ -79,15 +85,11 @@ func (c *card) endpoint() (at *url.URL, d version, err error) {
 			others = append(others, text.OneLine(name, 30))
 			continue
 		}
-		u, err := url.Parse(strings.TrimRight(f.URL, "/"))
-		if err != nil || u.Host == "" {
-			return nil, d, fmt.Errorf("the agent's card names %q, which is no address",
-				text.OneLine(f.URL, longestSaid))
+		if d.rest {
+			f.URL = strings.TrimRight(f.URL, "/")
 		}
-		if !d.rest {
-			u, _ = url.Parse(f.URL) // as it is written
-		}
-		return u, d, nil
+		u, err := address("url of the agent's card", f.URL)
+		return u, d, err
 	}
 	if others == nil {
 		return nil, version{}, fmt.Errorf("the agent's card names no address")

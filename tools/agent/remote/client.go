@@ -39,7 +39,7 @@ type Config struct {
 
 	// Value resolves $NAME and !COMMAND; Google returns a token for an address.
 	Value  func(ctx context.Context, said string) (string, error)
-	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, until time.Time, err error)
+	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, err error)
 
 	AddSecret func(secret string) // is told each secret; may be nil
 
@@ -59,7 +59,6 @@ const (
 	mostCard = 1 << 20  // bytes of a card
 	cardTime = 20 * time.Second
 	farewell = 2 * time.Second // for cancelling a task
-	early    = time.Minute     // before a token ends, another one is made
 
 	mostRedirects = 3
 	mostRetries   = 2 // of a request that is refused
@@ -70,6 +69,7 @@ const (
 type Client struct {
 	cfg       Config
 	transport *guardedTransport
+	http      http.Client
 	turn      chan struct{} // holds a token while the fields below are unused
 
 	card *card // nil before it was read
@@ -85,8 +85,20 @@ type Place struct{ Context, Task string }
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
 	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), turn: make(chan struct{}, 1), at: cfg.From}
+	c.http = http.Client{Transport: c.transport, CheckRedirect: checkRedirect}
 	c.turn <- struct{}{}
 	return c
+}
+
+// begin waits until no other question is asked. The caller calls end when its own is over.
+func (c *Client) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case <-c.turn:
+		c.left = cmp.Or(c.cfg.Most, mostSent)
+		return func() { c.turn <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 var errLate = errors.New("its time is up")
@@ -94,25 +106,23 @@ var errLate = errors.New("its time is up")
 // Ask asks the agent and passes its words to tell while it works. With an error, the Answer
 // holds the words before the error.
 func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answer, error) {
-	select {
-	case <-c.turn:
-		defer func() { c.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return Answer{}, ctx.Err()
+	end, err := c.begin(ctx)
+	if err != nil {
+		return Answer{}, err
 	}
+	defer end()
 	limit := cmp.Or(c.cfg.Limit, DefaultTime)
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errLate)
 	defer stop()
-	c.left = cmp.Or(c.cfg.Most, mostSent)
 	a := &transcript{tell: tell}
-	err := c.converse(ctx, words, a)
+	err = c.converse(ctx, words, a)
 	if ctx.Err() != nil {
 		c.leave(ctx, a)
 		if err = context.Cause(ctx); err == errLate {
 			err = fmt.Errorf("it has not answered within %g minutes", limit.Minutes())
 		}
 	}
-	if a.task != "" && over(a.state) || a.task != "" && err != nil {
+	if a.task != "" && (over(a.state) || err != nil) {
 		c.at.Task = ""
 	}
 	if c.cfg.Moved != nil {
@@ -123,15 +133,12 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 
 // Describe returns the description on the agent's card.
 func (c *Client) Describe(ctx context.Context) (string, error) {
-	select {
-	case <-c.turn:
-		defer func() { c.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-	c.left = cmp.Or(c.cfg.Most, mostSent)
-	_, _, err := c.find(ctx)
+	end, err := c.begin(ctx)
 	if err != nil {
+		return "", err
+	}
+	defer end()
+	if _, _, err = c.find(ctx); err != nil {
 		return "", err
 	}
 	return c.card.Description, nil
@@ -143,19 +150,15 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	if err != nil {
 		return err
 	}
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return err
-	}
 	method := send
 	if c.card.Capabilities.Streaming {
 		method = stream
 	}
-	err = c.take(a, c.call(ctx, to, d, method, d.messageParams(id.String(), words, c.at), ""))
+	err = c.take(a, c.call(ctx, to, d, method, d.messageParams(uuid.NewString(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
 		c.at = Place{}
 	}
-	if b := (*brokenError)(nil); errors.As(err, &b) && a.busy() {
+	if errors.Is(err, errBroken) && a.busy() {
 		err = nil // it goes on without the stream
 	}
 	for wait := 250 * time.Millisecond; err == nil && a.task != "" && a.busy(); wait = min(2*wait, 10*time.Second) {

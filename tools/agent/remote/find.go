@@ -1,9 +1,9 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,7 +30,7 @@ func (c *Client) find(ctx context.Context) (to *url.URL, d version, err error) {
 	}
 	if err = c.transport.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
 		err = fmt.Errorf("its card names another server, %s, and what the definition has for %s is not shown to that; "+
-			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.host())
+			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.cfg.Server.Host())
 	}
 	return to, d, err
 }
@@ -51,40 +51,26 @@ func (s Server) Host() string {
 	return "a server"
 }
 
-func (c *Client) host() string { return c.cfg.Server.Host() }
-
 // fetch reads the agent's card: like anybody first, and then with who asks.
 func (c *Client) fetch(ctx context.Context) ([]byte, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, cardTime, fmt.Errorf("no answer within %s", cardTime))
 	defer stop()
-	at, err := url.Parse(c.cfg.Server.CardURL)
+	at, err := address("agent_card_url", c.cfg.Server.CardURL)
 	if err != nil {
 		return nil, err
 	}
-	req := func() (*http.Request, error) {
-		return http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, err
 	}
-	resp, err := c.do(req, at, false)
+	resp, err := c.do(req, false)
 	if err == nil && refused(resp) && c.cfg.Server.Auth.Type != "" {
 		resp.Body.Close()
-		resp, err = c.do(req, at, true)
+		resp, err = c.do(req, true)
 	}
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, failure(resp)
-	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, mostCard+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(b) > mostCard:
-		return nil, fmt.Errorf("it has more than %d MB", mostCard>>20)
-	}
-	return b, nil
+	return c.content(resp, mostCard)
 }

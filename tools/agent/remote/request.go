@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"gemline/engine/text"
 	"gemline/tools/mcp/rpc"
@@ -22,48 +21,49 @@ func refused(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
+// checkRedirect follows redirects of a card on its own host.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	switch {
+	case via[0].Method != http.MethodGet:
+		return http.ErrUseLastResponse
+	case !strings.EqualFold(next.URL.Hostname(), via[0].URL.Hostname()):
+		return fmt.Errorf("it redirects to %s, which is asked only if agent_card_url names it",
+			text.OneLine(next.URL.Host, longestSaid))
+	case len(via) > mostRedirects:
+		return fmt.Errorf("more than %d redirects", mostRedirects)
+	}
+	return nil
+}
+
 // do makes a request. A refused request is repeated with newly resolved credentials, if
 // they may have changed.
-func (c *Client) do(request func() (*http.Request, error), at *url.URL, shown bool) (*http.Response, error) {
-	client := http.Client{Transport: c.transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		switch {
-		case via[0].Method != http.MethodGet:
-			return http.ErrUseLastResponse
-		case !strings.EqualFold(next.URL.Hostname(), at.Hostname()):
-			return fmt.Errorf("it redirects to %s, which is asked only if agent_card_url names it",
-				text.OneLine(next.URL.Host, longestSaid))
-		case len(via) > mostRedirects:
-			return fmt.Errorf("more than %d redirects", mostRedirects)
-		}
-		return nil
-	}}
+func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
+	auth := c.cfg.Server.Auth
+	shown = shown && auth.Type != ""
+	req.Close = true // so that every connection is looked at, and none is left
+	req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
 	for tries := 0; ; tries++ {
-		req, err := request()
-		if err != nil {
-			return nil, err
-		}
-		req.Close = true // so that every connection is looked at, and none is left
-		req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
-		if shown && c.cfg.Server.Auth.Type != "" {
-			if c.held.header == "" || !c.held.until.IsZero() && time.Until(c.held.until) < early {
-				if c.held, err = c.cfg.identity(req.Context(), at); err != nil {
-					return nil, err
-				}
+		if shown && c.held.header == "" {
+			var err error
+			if c.held, err = c.cfg.identity(req.Context(), req.URL); err != nil {
+				return nil, err
 			}
-			c.held.show(req)
 		}
-		resp, err := client.Do(req)
-		if err != nil {
-			if outer := (*url.Error)(nil); errors.As(err, &outer) {
-				err = outer.Err
-			}
-			return nil, err
+		if shown {
+			req.Header.Set(c.held.header, c.held.value)
 		}
-		if !shown || !refused(resp) || tries == mostRetries || !c.cfg.Server.Auth.changes() {
-			return resp, nil
+		resp, err := c.http.Do(req)
+		if outer := (*url.Error)(nil); errors.As(err, &outer) {
+			err = outer.Err
+		}
+		if err != nil || !shown || !refused(resp) || tries == mostRetries || !auth.changes() {
+			return resp, err
 		}
 		resp.Body.Close()
 		c.held = identity{}
+		if req.GetBody != nil {
+			req.Body, _ = req.GetBody()
+		}
 	}
 }
 
@@ -73,14 +73,24 @@ const eventStream = "text/event-stream"
 func (c *Client) call(ctx context.Context, to *url.URL, d version, method string, params any,
 	id string) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
-		resp, err := c.do(func() (*http.Request, error) { return d.request(ctx, to, method, params, id) }, to, true)
+		req, err := d.request(ctx, to, method, params, id)
+		if err != nil {
+			yield(message{}, err)
+			return
+		}
+		resp, err := c.do(req, true)
 		if err != nil {
 			yield(message{}, err)
 			return
 		}
 		defer resp.Body.Close()
 		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != eventStream {
-			yield(c.single(resp))
+			b, err := c.content(resp, rpc.MaxMessage)
+			if err != nil {
+				yield(message{}, err)
+				return
+			}
+			yield(decode(b))
 			return
 		}
 		events := rpc.NewEvents(&limited{resp.Body, &c.left})
@@ -99,7 +109,7 @@ func (c *Client) call(ctx context.Context, to *url.URL, d version, method string
 				}
 			case rpc.ErrTooLong, errTooMuch:
 			default:
-				err = &brokenError{err}
+				err = fmt.Errorf("%w: %w", errBroken, err)
 			}
 			if !yield(s, err) || err != nil {
 				return
@@ -108,26 +118,22 @@ func (c *Client) call(ctx context.Context, to *url.URL, d version, method string
 	}
 }
 
-// single reads an answer that is all in one.
-func (c *Client) single(resp *http.Response) (s message, err error) {
+// content reads an answer that is all in one.
+func (c *Client) content(resp *http.Response, most int64) ([]byte, error) {
 	if resp.StatusCode >= 300 {
-		return s, failure(resp)
+		return nil, failure(resp)
 	}
-	b, err := io.ReadAll(io.LimitReader(&limited{resp.Body, &c.left}, rpc.MaxMessage+1))
+	b, err := io.ReadAll(io.LimitReader(&limited{resp.Body, &c.left}, most+1))
 	switch {
 	case err != nil:
-		return s, fmt.Errorf("its answer breaks off: %w", err)
-	case len(b) > rpc.MaxMessage:
-		return s, rpc.ErrTooLong
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	case int64(len(b)) > most:
+		return nil, fmt.Errorf("its answer has more than %d MB", most>>20)
 	}
-	return decode(b)
+	return b, nil
 }
 
-// A brokenError is the error of a stream that ends too early.
-type brokenError struct{ error }
-
-// Unwrap returns the error of the stream.
-func (b *brokenError) Unwrap() error { return b.error }
+var errBroken = errors.New("its answer breaks off")
 
 var errTooMuch = errors.New("it has sent too much for one call")
 
@@ -164,10 +170,7 @@ func (d version) request(ctx context.Context, to *url.URL, method string, params
 	}
 	var sent io.Reader
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
+		b, _ := json.Marshal(body)
 		sent = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(ctx, verb, address, sent)
