@@ -42,12 +42,7 @@ func (r *store) add(content []byte) (Sum, error) {
 	if known {
 		return sum, nil
 	}
-	var packed bytes.Buffer // beside others
-	z := deflaters.Get().(*flate.Writer)
-	defer deflaters.Put(z)
-	z.Reset(&packed)
-	z.Write(content)
-	z.Close()
+	packed := pack(content) // beside others
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.where[sum] != "" {
@@ -56,13 +51,19 @@ func (r *store) add(content []byte) (Sum, error) {
 	if err := r.begin(); err != nil {
 		return "", err
 	}
-	w, err := r.next.zip.CreateRaw(&zip.FileHeader{Name: sum.String(), Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(content),
-		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(content))})
-	if err == nil {
-		_, err = packed.WriteTo(w)
-	}
 	r.where[sum] = r.next.id
-	return sum, err
+	return sum, r.next.put(sum.String(), content, packed)
+}
+
+// pack returns a content in the form that it has in a state.
+func pack(content []byte) *bytes.Buffer {
+	z := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(z)
+	packed := new(bytes.Buffer)
+	z.Reset(packed)
+	z.Write(content)
+	z.Close()
+	return packed
 }
 
 // begin begins a state, if none is begun.
@@ -76,9 +77,6 @@ func (r *store) begin() error {
 	}
 	buffer := bufio.NewWriterSize(d.file, 1<<20)
 	r.next = &batch{newID(), d, buffer, zip.NewWriter(buffer)}
-	r.next.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.HuffmanOnly) // most of what is said of a state are sums
-	})
 	return nil
 }
 
@@ -100,7 +98,7 @@ func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 			lines = c.append(lines)
 		}
 		about, jerr := json.Marshal(s)
-		err = cmp.Or(jerr, r.next.put(manifestName, lines), r.next.put(saidName, about))
+		err = cmp.Or(jerr, r.next.put(manifestName, lines, pack(lines)), r.next.put(saidName, about, pack(about)))
 	}
 	if err = cmp.Or(err, r.next.zip.Close(), r.next.buffer.Flush()); err != nil {
 		return "", err // whoever ends the use of the store discards it
@@ -113,11 +111,12 @@ func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 	return id, err
 }
 
-// put adds what is said of a state.
-func (b *batch) put(name string, content []byte) error {
-	w, err := b.zip.Create(name)
+// put adds a content under a name.
+func (b *batch) put(name string, content []byte, packed *bytes.Buffer) error {
+	w, err := b.zip.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, CRC32: crc32.ChecksumIEEE(content),
+		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(content))})
 	if err == nil {
-		_, err = w.Write(content)
+		_, err = packed.WriteTo(w)
 	}
 	return err
 }

@@ -223,14 +223,10 @@ func (h *watching) before(ctx context.Context) error {
 	for _, path := range plan.Rights.Write {
 		h.outside = append(h.outside, path+outside)
 	}
-	if h.edits() {
-		return k.history.found(ctx, false, h.paths)
-	}
-	h.git = k.git.see(ctx)
-	if err := k.history.found(ctx, true, h.paths); err != nil {
+	if err := k.history.found(ctx, !h.edits(), h.paths); err != nil || h.edits() {
 		return err
 	}
-	h.looks = k.history.looks()
+	h.git, h.looks = k.git.see(ctx), k.history.looks()
 	return nil
 }
 

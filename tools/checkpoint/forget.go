@@ -43,8 +43,8 @@ func (s Store) Strays(there []string, since time.Time) (ids []string, err error)
 	err = s.with(func(r *store) error {
 		all, err := r.refs()
 		for _, ref := range all {
-			if ref.changed.Before(since) && !slices.Contains(there, ref.name) {
-				ids = append(ids, ref.name)
+			if ref.ModTime().Before(since) && !slices.Contains(there, ref.Name()) {
+				ids = append(ids, ref.Name())
 			}
 		}
 		return err
@@ -99,7 +99,7 @@ func (r *store) collect(ctx context.Context) error {
 	}
 	live, needed := map[string]bool{}, map[Sum]bool{}
 	for _, one := range all {
-		id, err := r.ref(one.name)
+		id, err := r.ref(one.Name())
 		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
 			list, lerr := r.changes(id)
 			s, serr := r.heading(id)

@@ -24,8 +24,8 @@ const gitSilent = "git does not answer here: what commands do to branches and to
 // A repositories knows what git says of the user's repositories.
 type repositories struct {
 	cfg    *Config
-	index  map[string]indexed // what is staged, by the paths of their indexes
-	silent bool               // git does not answer
+	index  map[disk.Stamp]string // what indexes hold
+	silent bool                  // git does not answer
 }
 
 // see returns what git says of the repositories that are worked in: lines of a name and
@@ -34,7 +34,7 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 	if r.silent {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.Limits.Git)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.LongestGit)
 	defer cancel()
 	defer func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -89,20 +89,14 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 		return ""
 	}
 	stamp, ok := disk.StampOf(info)
-	if last, known := r.index[path]; known && ok && last.stamp == stamp {
-		return last.holds
+	if holds, known := r.index[stamp]; known {
+		return holds
 	}
 	sum := sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))).String()
 	if ok && stamp.Settled(time.Now()) {
-		r.index[path] = indexed{stamp, sum}
+		r.index[stamp] = sum
 	}
 	return sum
-}
-
-// An indexed file is what an index held when it was written as the stamp says.
-type indexed struct {
-	stamp disk.Stamp
-	holds string
 }
 
 // moved returns the names of what two looks at repositories do not have in common.

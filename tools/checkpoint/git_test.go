@@ -48,7 +48,7 @@ func TestMoved(t *testing.T) {
 
 // Where git waits for a pipe it is waited for once, and nothing is said to have moved.
 func TestSilentGit(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Limits.Git = 300 * time.Millisecond })
+	p := newPlace(t, func(c *Config) { c.LongestGit = 300 * time.Millisecond })
 	p.run("git init -q .; mkfifo .git/refs/heads/pipe")
 	for range 2 {
 		p.turn("do", p.shell("echo x >>a; git symbolic-ref HEAD refs/heads/other"))

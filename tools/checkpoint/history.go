@@ -218,7 +218,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 // stored returns the content of a version, "" if that is none of a file.
 func (h *history) stored(v Version) (content string) {
 	if v.file() {
-		b, _ := h.store.content(v.Sum, h.cfg.Limits.File)
+		b, _ := h.store.content(v.Sum, h.cfg.MostBytes)
 		content = string(b)
 	}
 	return content

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"gemline/engine/disk"
 	"gemline/tools/workspace"
@@ -21,8 +22,10 @@ type Config struct {
 	Hide      func(string) string // takes secrets out of what is said of a change; nil takes none
 	Notify    func(string)        // tells what is odd but no error
 	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
-	Limits    Limits
-	Files     Files // nil is the system's
+	Files     Files               // nil is the system's
+
+	MostBytes  int64         // of a file that is kept; 0 is 64 MiB
+	LongestGit time.Duration // that git is waited for; 0 is ten seconds
 }
 
 // A Keeper keeps states of the files of a session. It is safe for concurrent use.
@@ -39,7 +42,7 @@ type Keeper struct {
 // New returns a Keeper. Nothing is touched before the first call that may change
 // something.
 func New(cfg Config) *Keeper {
-	cfg.Limits = cfg.Limits.orDefault()
+	cfg.MostBytes, cfg.LongestGit = cmp.Or(cfg.MostBytes, 64<<20), cmp.Or(cfg.LongestGit, 10*time.Second)
 	if cfg.Files == nil {
 		cfg.Files = OS{}
 	}
@@ -49,7 +52,7 @@ func New(cfg Config) *Keeper {
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
 	k.history = &history{cfg: &k.cfg, names: map[string]string{}}
-	k.git = &repositories{cfg: &k.cfg, index: map[string]indexed{}}
+	k.git = &repositories{cfg: &k.cfg, index: map[disk.Stamp]string{}}
 	return k
 }
 

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -47,11 +48,8 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		if secret.Path(k.cfg.Workspace.Rel(path)) {
 			continue
 		}
-		g := targets[path]
-		if g == nil {
-			g = &target{conflict: true}
-			targets[path] = g
-		}
+		g := cmp.Or(targets[path], &target{conflict: true})
+		targets[path] = g
 		if g.after.Sum, err = k.history.store.add(f.content); err != nil {
 			return err
 		}

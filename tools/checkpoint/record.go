@@ -71,27 +71,23 @@ const mostStates = 20_000
 // states returns the states of a session, the last one first.
 func states(r *store, session string) (list []State, err error) {
 	id, err := r.ref(session)
-	for ; err == nil && id != "" && len(list) < mostStates; id = list[len(list)-1].Parent {
-		var s State
-		if s, err = stateOf(r, id); err != nil {
+	for err == nil && id != "" && len(list) < mostStates {
+		var about heading
+		if about, err = r.heading(id); err != nil {
 			break
 		}
-		list = append(list, s)
+		s := State{Record: about.Record, ID: id, Parent: about.Parent}
+		if s.Parent != "" {
+			if s.changes, err = r.changes(id); err != nil {
+				break
+			}
+		}
+		list, id = append(list, s), s.Parent
 	}
 	if errors.Is(err, errMissing) && len(list) > 0 { // what is there is there
 		err = nil
 	}
 	return list, err
-}
-
-// stateOf returns the state of a name.
-func stateOf(r *store, id string) (State, error) {
-	about, err := r.heading(id)
-	s := State{Record: about.Record, ID: id, Parent: about.Parent}
-	if err == nil && s.Parent != "" {
-		s.changes, err = r.changes(id)
-	}
-	return s, err
 }
 
 // A Done is a turn that has changed something.

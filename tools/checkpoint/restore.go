@@ -245,7 +245,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 
 // file puts a file or a link in its place.
 func (r *restorer) file(c Change) error {
-	content, err := r.history.store.content(c.After.Sum, r.history.cfg.Limits.File)
+	content, err := r.history.store.content(c.After.Sum, r.history.cfg.MostBytes)
 	if err != nil {
 		return err
 	}

@@ -19,19 +19,12 @@ import (
 	"gemline/engine/secret"
 )
 
-// Limits bound what is kept of a folder. The zero value is the default.
-type Limits struct {
-	File    int64         // bytes of a file that is kept
-	Files   int           // that a folder may hold, those that are ignored aside
-	Ignored int           // that are looked at and not kept
-	First   time.Duration // how long all may be looked at for the first time
-	Git     time.Duration // how long git is waited for
-}
-
-func (l Limits) orDefault() Limits {
-	return Limits{cmp.Or(l.File, 64<<20), cmp.Or(l.Files, 250_000), cmp.Or(l.Ignored, 5000),
-		cmp.Or(l.First, 20*time.Second), cmp.Or(l.Git, 10*time.Second)}
-}
+// What is looked at in a folder.
+const (
+	mostFiles    = 250_000 // those that are ignored aside
+	mostIgnored  = 5000    // that are not kept
+	longestFirst = 20 * time.Second
+)
 
 // errTooMuch says that a folder holds more than is kept of one.
 var errTooMuch = errors.New("there is too much in this folder to keep all of it")
@@ -77,13 +70,13 @@ func (s *scan) fail(err error) bool {
 
 // stopped reports whether the scan is over before its end.
 func (s *scan) stopped() bool {
-	err, limits := context.Cause(s.ctx), s.history.cfg.Limits
+	err := context.Cause(s.ctx)
 	switch {
 	case err != nil:
-	case int(s.files.Load()) > limits.Files:
-		err = fmt.Errorf("%w: more than %d files", errTooMuch, limits.Files)
-	case s.first && time.Since(s.at) > limits.First:
-		err = fmt.Errorf("%w in %v", errTooMuch, limits.First)
+	case s.files.Load() > mostFiles:
+		err = fmt.Errorf("%w: more than %d files", errTooMuch, mostFiles)
+	case s.first && time.Since(s.at) > longestFirst:
+		err = fmt.Errorf("%w in %v", errTooMuch, longestFirst)
 	}
 	return s.fail(err)
 }
@@ -265,7 +258,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 	for _, name := range names {
 		k := n.kid(name, false)
 		if k == nil {
-			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= int64(s.history.cfg.Limits.Ignored) {
+			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= mostIgnored {
 				continue
 			}
 			k = &node{name: name, up: n}
@@ -379,7 +372,7 @@ func unwritten(a, b disk.Stat) bool {
 func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
-	case k.tracking == ignored, secret.Path(s.history.cfg.Workspace.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.history.cfg.Limits.File):
+	case k.tracking == ignored, secret.Path(s.history.cfg.Workspace.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.history.cfg.MostBytes):
 		return nil, errUnkept
 	case link:
 		to, err := f.Readlink(k.name)
@@ -390,7 +383,7 @@ func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]
 		return nil, err
 	}
 	defer file.Close()
-	return disk.Content(file, s.history.cfg.Limits.File)
+	return disk.Content(file, s.history.cfg.MostBytes)
 }
 
 // path looks at a file that an edit names, and at the directories above it from base

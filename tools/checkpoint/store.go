@@ -342,21 +342,15 @@ func version(mode, sum string) (v Version, err error) {
 	return v, err
 }
 
-// A ref is the name of the last state of a session.
-type ref struct {
-	name    string
-	changed time.Time
-}
-
-// refs returns the sessions, in no order.
-func (r *store) refs() (list []ref, err error) {
+// refs returns the files of the sessions, in no order.
+func (r *store) refs() (list []fs.FileInfo, err error) {
 	entries, err := r.dir.List(sessionsDir)
 	for _, e := range entries {
 		if !CanName(e.Name()) {
 			continue
 		}
 		if info, err := r.dir.Lstat(filepath.Join(sessionsDir, e.Name())); err == nil && info.Mode().IsRegular() {
-			list = append(list, ref{e.Name(), info.ModTime()})
+			list = append(list, info)
 		}
 	}
 	return list, err
@@ -364,9 +358,6 @@ func (r *store) refs() (list []ref, err error) {
 
 // ref returns the last state of a session, "" if there is none.
 func (r *store) ref(session string) (id string, err error) {
-	if !CanName(session) {
-		return "", fmt.Errorf("%.80q can't be the name of a state", session)
-	}
 	b, err := r.read(filepath.Join(sessionsDir, session), mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil

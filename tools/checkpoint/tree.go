@@ -117,7 +117,7 @@ func (h *history) read(path string) (v Version, content []byte, err error) {
 	}
 	if f, _, err := d.File(rel); err == nil {
 		defer f.Close()
-		if b, err := disk.Content(f, h.cfg.Limits.File); err == nil {
+		if b, err := disk.Content(f, h.cfg.MostBytes); err == nil {
 			return Version{info.Mode(), sumOf(b)}, b, nil
 		}
 	}

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -96,7 +95,7 @@ func (n *node) compiled(at string) bool {
 	if n.tracking != ignored || !n.look.Mode.IsRegular() || n.look.Mode&0o111 == 0 {
 		return false
 	}
-	f, err := os.OpenFile(at, os.O_RDONLY|disk.NoWait, 0)
+	f, err := disk.Open(at)
 	if err != nil {
 		return false
 	}

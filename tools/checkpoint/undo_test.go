@@ -99,7 +99,7 @@ func (p *place) undo(n int, others bool) (*Plan, Outcome) {
 // What is too large to be kept is not overwritten, even if the user says so: nothing would bring
 // it back.
 func TestUndoOverUnkept(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Limits.File = 10 })
+	p := newPlace(t, func(c *Config) { c.MostBytes = 10 })
 	p.write("a", "one")
 	p.write("b", "one")
 	p.turn("go", func() { p.write("a", "two"); p.write("b", "two") })
@@ -273,7 +273,7 @@ func expected(p *place, picture string) string {
 // What is not kept is named when it is made, changed or deleted, alone or with all that
 // it lies in. Pipes and sockets that were made go again.
 func TestUndoUnkept(t *testing.T) {
-	p := newPlace(t, func(c *Config) { c.Limits.File = 10 })
+	p := newPlace(t, func(c *Config) { c.MostBytes = 10 })
 	p.write("big", "more than that")
 	p.write("d/e/big", "more than that")
 	p.write("d/e/.env", "KEY=x")

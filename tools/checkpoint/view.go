@@ -211,7 +211,7 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 		}
 		seen := map[string]bool{} // copies of a session share states
 		for _, one := range refs {
-			all, err := states(k.history.store, one.name)
+			all, err := states(k.history.store, one.Name())
 			if err != nil {
 				return err
 			}
@@ -223,8 +223,8 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 				if s.Kind != ToolCall && s.Kind != Restored {
 					continue
 				}
-				session := one.name
-				if slices.ContainsFunc(refs, func(r ref) bool { return r.name == s.Session }) {
+				session := one.Name()
+				if slices.ContainsFunc(refs, func(r fs.FileInfo) bool { return r.Name() == s.Session }) {
 					session = s.Session
 				}
 				for _, c := range s.changes {
@@ -253,18 +253,17 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 		p.Title += " --to " + rel(path)
 	}
 	is, _, err := k.history.read(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if is.dir() {
+	case is.dir():
 		return nil, fmt.Errorf("%s is a directory", rel(path))
-	}
-	if is.There() && is != d.Version && (is.Sum == "?" || secret.Path(rel(path))) {
+	case is == d.Version:
+		return p, nil
+	case is.There() && (is.Sum == "?" || secret.Path(rel(path))):
 		return nil, fmt.Errorf("%s is there, of which no copy is made: it would be lost", rel(path))
 	}
-	if is != d.Version {
-		p.Changes = []Change{{Path: path, Before: is, After: d.Version}}
-	}
+	p.Changes = []Change{{Path: path, Before: is, After: d.Version}}
 	return p, nil
 }
 
@@ -296,9 +295,9 @@ func about(v Version, content string) string {
 func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.history.store.refs()
-		slices.SortFunc(refs, func(a, b ref) int { return b.changed.Compare(a.changed) })
+		slices.SortFunc(refs, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 		for _, r := range refs {
-			ids = append(ids, r.name)
+			ids = append(ids, r.Name())
 		}
 		return err
 	})
