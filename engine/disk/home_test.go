@@ -28,7 +28,6 @@ var others = map[string]string{
 	"Readlink tools/checkpoint/tree.go":               "keeps what a link says, not where it leads",
 	"Readlink tools/checkpoint/scan.go":               "keeps what a link says, not where it leads",
 	"Rename tools/checkpoint/restore.go":              "puts links and files back below an open directory",
-	"Rename tools/checkpoint/files.go":                "writes through a layer that tests let fail",
 	"Rename commands/cli/extensions_install.go":       "moves what was fetched to where ReplaceTree wants it",
 	"Rename tools/source/archive.go":                  "moves what is in a new directory up",
 	"Readlink settings/extension/install.go":          "sums up what a link says, not where it leads",

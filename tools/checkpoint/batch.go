@@ -75,7 +75,7 @@ func (r *store) begin() error {
 	if err != nil {
 		return err
 	}
-	buffer := bufio.NewWriterSize(d.file, 1<<20)
+	buffer := bufio.NewWriterSize(d, 1<<20)
 	r.next = &batch{newID(), d, buffer, zip.NewWriter(buffer)}
 	return nil
 }
@@ -104,8 +104,8 @@ func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 		return "", err // whoever ends the use of the store discards it
 	}
 	id = r.next.id
-	err = r.next.draft.keep(id + ".zip")
-	if err == nil {
+	if err = r.next.draft.Commit(id + ".zip"); err == nil {
+		r.next.draft.Discard()
 		r.next, r.listed[id] = nil, true
 	}
 	return id, err
@@ -127,7 +127,7 @@ func (r *store) discard() {
 	defer r.mu.Unlock()
 	if r.next != nil {
 		maps.DeleteFunc(r.where, func(_ Sum, id string) bool { return id == r.next.id })
-		r.next.draft.discard()
+		r.next.draft.Discard()
 		r.next = nil
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -92,7 +93,7 @@ func TestRestoreIsKept(t *testing.T) {
 	p.turn("do it", p.shell(damage))
 	p.Keeper.Close()
 	log := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command("strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=write,renameat,renameat2,unlinkat,mkdirat,symlinkat,fchmod,fchmodat,fchownat,syncfs", self)
+	cmd := exec.Command("strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=write,fsync,renameat,renameat2,unlinkat,mkdirat,symlinkat,fchmod,fchmodat,fchownat,syncfs", self)
 	cmd.Env = append(os.Environ(), undoing+"="+p.dir+"\n"+p.kept)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -102,7 +103,21 @@ func TestRestoreIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	dirty, changed, recorded := "", 0, 0
+	synced, named := "", ""                               // the last file of the store, and the directory that has a new name
+	path := regexp.MustCompile(`<([^>]*)>(?:, "(.*?)")?`) // of what a call is about
 	for line := range strings.Lines(string(b)) {
+		if at := path.FindStringSubmatch(line); at != nil && strings.HasPrefix(at[1], p.kept) {
+			switch {
+			case strings.Contains(line, "fsync(") && at[1] == named:
+				named = ""
+			case strings.Contains(line, "fsync("):
+				synced = at[1]
+			case strings.Contains(line, "rename") && (synced != filepath.Join(at[1], at[2]) || named != ""):
+				t.Errorf("the disk was told to keep %s, and not the names in %q, before %s", synced, named, line)
+			case strings.Contains(line, "rename"):
+				named = at[1]
+			}
+		}
 		switch here := strings.Contains(line, "<"+p.dir); {
 		case strings.Contains(line, "syncfs(") && here:
 			dirty = ""
@@ -116,7 +131,7 @@ func TestRestoreIsKept(t *testing.T) {
 			}
 		}
 	}
-	if changed < 10 || recorded == 0 {
+	if changed < 10 || recorded == 0 || synced == "" || named != "" {
 		t.Errorf("%d changes, recorded %d times: %s", changed, recorded, b)
 	}
 }
@@ -197,26 +212,23 @@ func TestRestoreFaults(t *testing.T) {
 }
 
 // poor are files of a store on a disk that has room for so many writes.
-type poor struct {
-	OS
-	left *int
-}
+type poor struct{ left *int }
 
 type poorFile struct {
-	File
+	file
 	left *int
 }
 
-func (f poor) Create(dir *os.Root, name string) (File, error) {
-	file, err := f.OS.Create(dir, name)
+func (f poor) create(at *os.Root) (file, error) {
+	file, err := createFile(at)
 	return poorFile{file, f.left}, err
 }
 
 func (f poorFile) Write(b []byte) (int, error) {
 	if *f.left--; *f.left >= 0 {
-		return f.File.Write(b)
+		return f.file.Write(b)
 	}
-	n, _ := f.File.Write(b[:len(b)/2])
+	n, _ := f.file.Write(b[:len(b)/2])
 	return n, errors.Join(io.ErrShortWrite, syscall.ENOSPC)
 }
 
@@ -225,7 +237,7 @@ func (f poorFile) Write(b []byte) (int, error) {
 func TestFullDisk(t *testing.T) {
 	for room := range 9 {
 		left := 1 << 30
-		p := newPlace(t, func(c *Config) { c.Files = poor{left: &left} })
+		p := newPlace(t, func(c *Config) { c.create = poor{&left}.create })
 		p.write("a", "1")
 		p.turn("first", func() { p.write("a", "2") })
 		left = room

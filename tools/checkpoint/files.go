@@ -1,10 +1,8 @@
 package checkpoint
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,50 +11,31 @@ import (
 	"gemline/engine/disk"
 )
 
-// Files is how a store writes.
-type Files interface {
-	Create(dir *os.Root, name string) (File, error)
-	Rename(dir *os.Root, from, to string) error
-	Sync(dir *os.Root) error // has the disk keep which names dir has
+// A file is one of the store that is being written beside its name: a [disk.File], or a test's.
+type file interface {
+	io.Writer
+	Commit(name string) error // the disk has it then, under that name
+	Discard()
 }
 
-// A File is one that is being written.
-type File interface {
-	io.WriteCloser
-	Sync() error
-}
-
-// OS are the system's files.
-type OS struct{}
-
-// Create implements [Files].
-func (OS) Create(dir *os.Root, name string) (File, error) {
-	return dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-}
-
-// Rename implements [Files].
-func (OS) Rename(dir *os.Root, from, to string) error { return dir.Rename(from, to) }
-
-// Sync implements [Files].
-func (OS) Sync(dir *os.Root) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
+// createFile begins a file in an open directory.
+func createFile(at *os.Root) (file, error) {
+	f, err := (*disk.Ledger)(nil).CreateIn(at, "", nil)
+	if err == nil {
+		err = f.Chmod(0o600)
 	}
-	defer d.Close()
-	d.Sync() // some file systems can't
-	return nil
+	return f, err
 }
 
-// temporary is how names begin of files that are not whole yet.
-const temporary = "tmp-"
+// isUnfinished reports whether a file of a store is not whole yet. Older releases had tmp-.
+func isUnfinished(name string) bool {
+	return strings.HasPrefix(name, ".gemline-") || strings.HasPrefix(name, "tmp-")
+}
 
-// A draft is a file of the store that is being written beside its name.
+// A draft is a file of the store, and the directory that it is written in.
 type draft struct {
-	files Files
-	dir   *os.Root
-	name  string
-	file  File
+	file
+	dir *os.Root
 }
 
 // draft begins a file in a directory of the store.
@@ -65,32 +44,17 @@ func (r *store) draft(dir string) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{files: r.files, dir: at, name: fmt.Sprintf("%s%016x", temporary, rand.Uint64())}
-	if d.file, err = r.files.Create(at, d.name); err != nil {
+	f, err := r.create(at)
+	if err != nil {
 		at.Close()
 		return nil, err
 	}
-	return d, nil
+	return &draft{f, at}, nil
 }
 
-// keep gives the file its name. The disk has both then.
-func (d *draft) keep(name string) error {
-	defer d.dir.Close()
-	err := cmp.Or(d.file.Sync(), d.file.Close())
-	if err == nil {
-		err = d.files.Rename(d.dir, d.name, name)
-	}
-	if err != nil {
-		d.dir.Remove(d.name)
-		return err
-	}
-	return d.files.Sync(d.dir)
-}
-
-// discard removes the file.
-func (d *draft) discard() {
-	d.file.Close()
-	d.dir.Remove(d.name)
+// Discard ends the draft. After a Commit the file stays.
+func (d *draft) Discard() {
+	d.file.Discard()
 	d.dir.Close()
 }
 
@@ -100,11 +64,11 @@ func (r *store) put(dir, name string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.file.Write(b); err != nil {
-		d.discard()
+	defer d.Discard()
+	if _, err := d.Write(b); err != nil {
 		return err
 	}
-	return d.keep(name)
+	return d.Commit(name)
 }
 
 // read returns the content of a file of the store.
@@ -137,5 +101,5 @@ func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	other := func(r rune) bool { return !strings.ContainsRune(chars, r) }
 	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, other) &&
-		!strings.HasPrefix(name, temporary)
+		!isUnfinished(name)
 }

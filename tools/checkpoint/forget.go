@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -58,7 +57,7 @@ func (s Store) with(do func(r *store) error) error {
 	if s == "" || !inUse(string(s)) {
 		return nil
 	}
-	r, err := create(string(s), OS{})
+	r, err := create(string(s), createFile)
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,10 @@ func (r *store) dropRef(session string) error {
 		at, err := r.dir.Sub(filepath.FromSlash(dir))
 		if err == nil {
 			if err = at.Remove(session); err == nil {
-				err = r.files.Sync(at)
+				if d, derr := at.Open("."); derr == nil { // before its states go
+					d.Sync()
+					d.Close()
+				}
 			}
 			at.Close()
 		}
@@ -158,7 +160,7 @@ func (r *store) remove(gone []string) error {
 	for _, dir := range []string{".", statesDir, sessionsDir} {
 		entries, _ := r.dir.List(dir)
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), temporary) {
+			if isUnfinished(e.Name()) {
 				top.Remove(filepath.Join(dir, e.Name()))
 			}
 		}

@@ -38,7 +38,7 @@ func (h *history) open() error {
 	case h.store != nil:
 		return nil
 	}
-	store, err := create(h.cfg.Dir, h.cfg.Files)
+	store, err := create(h.cfg.Dir, h.cfg.create)
 	switch {
 	case errors.Is(err, errNewer) || errors.As(err, new(*damagedError)): // who only looks back hears it, too
 		return err

@@ -119,7 +119,7 @@ func TestHostileStore(t *testing.T) {
 func TestStoreBehindLink(t *testing.T) {
 	dir := t.TempDir()
 	replaceBy(t, filepath.Join(dir, "kept"), t.TempDir())
-	if _, err := create(filepath.Join(dir, "kept"), OS{}); err == nil {
+	if _, err := create(filepath.Join(dir, "kept"), createFile); err == nil {
 		t.Error("a link is taken for the store")
 	}
 	if made, err := os.ReadDir(filepath.Join(dir, "kept")); err != nil || len(made) > 0 {

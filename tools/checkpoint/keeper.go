@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -22,10 +23,11 @@ type Config struct {
 	Hide      func(string) string // takes secrets out of what is said of a change; nil takes none
 	Notify    func(string)        // tells what is odd but no error
 	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
-	Files     Files               // nil is the system's
 
 	MostBytes  int64         // of a file that is kept; 0 is 64 MiB
 	LongestGit time.Duration // that git is waited for; 0 is ten seconds
+
+	create func(at *os.Root) (file, error) // begins a file of the store
 }
 
 // A Keeper keeps states of the files of a session. It is safe for concurrent use.
@@ -43,8 +45,8 @@ type Keeper struct {
 // something.
 func New(cfg Config) *Keeper {
 	cfg.MostBytes, cfg.LongestGit = cmp.Or(cfg.MostBytes, 64<<20), cmp.Or(cfg.LongestGit, 10*time.Second)
-	if cfg.Files == nil {
-		cfg.Files = OS{}
+	if cfg.create == nil {
+		cfg.create = createFile
 	}
 	if cfg.Hide == nil {
 		cfg.Hide = func(text string) string { return text }

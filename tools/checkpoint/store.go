@@ -57,9 +57,9 @@ func (s Sum) String() string { return hex.EncodeToString([]byte(s)) }
 // A store is a directory of states and names for the last states of sessions. It is
 // safe for concurrent use.
 type store struct {
-	dir   *disk.Dir
-	files Files
-	lock  *flock.Flock
+	dir    *disk.Dir
+	create func(at *os.Root) (file, error)
+	lock   *flock.Flock
 
 	mu         sync.Mutex
 	where      map[Sum]string // the states that have contents, as far as they were looked into
@@ -94,7 +94,7 @@ func (e *damagedError) Error() string {
 }
 
 // create opens the store at path, and makes it if there is none.
-func create(path string, files Files) (*store, error) {
+func create(path string, begin func(at *os.Root) (file, error)) (*store, error) {
 	for _, dir := range []string{".", sessionsDir, statesDir} {
 		at := filepath.Join(path, dir)
 		if err := os.MkdirAll(at, 0o700); err != nil {
@@ -109,7 +109,7 @@ func create(path string, files Files) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &store{dir: dir, files: files, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
+	r := &store{dir: dir, create: begin, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
 	r.forget()
 	b, err := r.read(formFile, mostLine)
 	if errors.Is(err, fs.ErrNotExist) {

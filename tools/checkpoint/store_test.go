@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,56 +16,45 @@ import (
 
 // faulty are files that go wrong from the n-th time on that something is done to them.
 type faulty struct {
-	OS
 	n   *int
 	how string
 }
 
 func (f faulty) hit() bool { *f.n--; return *f.n < 0 }
 
-func (f faulty) Create(dir *os.Root, name string) (File, error) {
+func (f faulty) create(at *os.Root) (file, error) {
 	if f.hit() {
 		return nil, syscall.ENOSPC
 	}
-	file, err := f.OS.Create(dir, name)
+	file, err := createFile(at)
 	return faultyFile{file, f}, err
 }
 
-func (f faulty) Rename(dir *os.Root, from, to string) error {
-	if f.hit() {
-		return syscall.EIO
-	}
-	return f.OS.Rename(dir, from, to)
-}
-
-func (f faulty) Sync(dir *os.Root) error {
-	if f.hit() {
-		return syscall.EIO
-	}
-	return f.OS.Sync(dir)
-}
-
 type faultyFile struct {
-	File
+	file
 	f faulty
 }
 
 func (f faultyFile) Write(b []byte) (int, error) {
 	if !f.f.hit() {
-		return f.File.Write(b)
+		return f.file.Write(b)
 	}
-	n, _ := f.File.Write(b[:len(b)/2])
+	n, _ := f.file.Write(b[:len(b)/2])
 	if f.f.how == "short" {
 		return n, io.ErrShortWrite
 	}
 	return n, syscall.ENOSPC
 }
 
-func (f faultyFile) Sync() error {
+// Commit fails before the file has its name, or afterwards.
+func (f faultyFile) Commit(name string) error {
 	if f.f.hit() {
 		return syscall.EIO
 	}
-	return f.File.Sync()
+	if err := f.file.Commit(name); err != nil || !f.f.hit() {
+		return err
+	}
+	return syscall.EIO
 }
 
 // keep keeps a state with a content.
@@ -85,7 +75,7 @@ func keep(r *store, parent, text string) (id string, err error) {
 // open opens a store as another process sees it.
 func open(t *testing.T, dir string) *store {
 	t.Helper()
-	r, err := create(dir, OS{})
+	r, err := create(dir, createFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +120,7 @@ func TestStoreFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			left := n
-			r, err := create(dir, faulty{n: &left, how: how})
+			r, err := create(dir, faulty{n: &left, how: how}.create)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,82 +146,40 @@ func TestStoreFaults(t *testing.T) {
 				t.Fatalf("%s %d: %v", how, n, err)
 			}
 			holds(t, fresh, three)
-			if left, _ := filepath.Glob(filepath.Join(dir, "*/tmp-*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(dir, "*/.gemline-*")); len(left) > 0 {
 				t.Errorf("%s %d: left: %q", how, n, left)
 			}
 		}
 	}
 }
 
-// A volatile disk forgets at a loss of power what it was not told to keep: contents of
-// files that were not synced, and names of directories that were not.
-type volatile struct {
-	OS
-	contents map[string]bool     // files
-	names    map[string][]func() // what a loss undoes, by directory
-}
+// A volatile disk forgets at a loss of power what it was not told to keep: the files that have
+// not got their last names. That Commit tells it so, [TestRestoreIsKept] sees in system calls.
+type volatile map[string]bool
 
-// lose is the loss of power. Some of it the disk may have kept all the same; of names in one
-// directory the older ones rather than the newer ones.
+// lose is the loss of power. Some of it the disk may have kept all the same.
 func (v volatile) lose(kept func() bool) {
-	for path := range v.contents {
-		if !kept() {
+	for path := range v {
+		switch {
+		case kept():
+		case kept():
 			os.Truncate(path, 0)
-		}
-	}
-	for _, undos := range v.names {
-		for len(undos) > 0 && !kept() {
-			undos[len(undos)-1]()
-			undos = undos[:len(undos)-1]
+		default:
+			os.Remove(path)
 		}
 	}
 }
 
-func (v volatile) Create(dir *os.Root, name string) (File, error) {
-	file, err := v.OS.Create(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir.Name(), name)
-	v.contents[path] = true
-	v.names[dir.Name()] = append(v.names[dir.Name()], func() { os.Remove(path) })
-	return volatileFile{file, v, path}, nil
-}
-
-func (v volatile) Rename(dir *os.Root, from, to string) error {
-	old, missing := dir.ReadFile(to)
-	if err := v.OS.Rename(dir, from, to); err != nil {
-		return err
-	}
-	at := filepath.Join(dir.Name(), to)
-	was := filepath.Join(dir.Name(), from)
-	if v.contents[was] {
-		v.contents[at] = true
-		delete(v.contents, was)
-	}
-	v.names[dir.Name()] = append(v.names[dir.Name()], func() {
-		os.Remove(at)
-		if missing == nil {
-			os.WriteFile(at, old, 0o600)
+func (v volatile) create(at *os.Root) (file, error) {
+	before, _ := filepath.Glob(filepath.Join(at.Name(), ".gemline-*"))
+	f, err := createFile(at)
+	after, _ := filepath.Glob(filepath.Join(at.Name(), ".gemline-*"))
+	for _, path := range after {
+		if !slices.Contains(before, path) {
+			v[path] = true
 		}
-	})
-	return nil
-}
-
-func (v volatile) Sync(dir *os.Root) error {
-	delete(v.names, dir.Name())
-	return v.OS.Sync(dir)
-}
-
-type volatileFile struct {
-	File
-	v    volatile
-	path string
-}
-
-func (f volatileFile) Sync() error {
-	delete(f.v.contents, f.path)
-	return f.File.Sync()
+	}
+	return f, err
 }
 
 // Whatever the disk forgets when the power fails: what was acknowledged is there, and a
@@ -241,8 +189,8 @@ func TestStorePowerLoss(t *testing.T) {
 	for range enginetest.Rounds(20, 400) {
 		dir := filepath.Join(t.TempDir(), "r")
 		open(t, dir)
-		disk := volatile{contents: map[string]bool{}, names: map[string][]func(){}}
-		store, err := create(dir, disk)
+		disk := volatile{}
+		store, err := create(dir, disk.create)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +207,7 @@ func TestStorePowerLoss(t *testing.T) {
 			}
 		}
 		if d, err := store.draft(statesDir); err == nil { // amid something that was not acknowledged
-			d.file.Write([]byte("PK"))
+			d.Write([]byte("PK"))
 		}
 		store.close()
 		disk.lose(func() bool { return r.IntN(8) == 0 })
@@ -363,7 +311,7 @@ func TestDamagedForm(t *testing.T) {
 // FuzzStore reads a state that anybody may have made: nothing but an error comes of it.
 func FuzzStore(f *testing.F) {
 	dir := filepath.Join(f.TempDir(), "r")
-	r, err := create(dir, OS{})
+	r, err := create(dir, createFile)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -381,7 +329,7 @@ func FuzzStore(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, statesDir, "x.zip"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := create(dir, OS{})
+		r, err := create(dir, createFile)
 		if err != nil {
 			t.Fatal(err)
 		}
