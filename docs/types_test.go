@@ -30,7 +30,7 @@ var inheriting = map[string]string{
 var large = map[string]string{
 	"gemline/commands/cli.grammar":         "a field for each command, as kong reads them",
 	"gemline/commands/cli.agentRecord":     "a field for each key of its JSON",
-	"gemline/commands/cli.listedExtension": "a field for each key of its JSON",
+	"gemline/commands/cli.extensionRecord": "a field for each key of its JSON",
 	"gemline/engine.Engine":                "the flow of a turn is read in one place",
 	"gemline/settings.Settings":            "a field for each setting",
 	"gemline/tools/shell/script.visitor":   "a method for each kind of syntax",

@@ -50,8 +50,8 @@ func (*extensionsCommand) ProvideSet(out *Output, here *Folder, ask *Asker, hub 
 	return &extensionSet{out, here, ask, hub, installed, hooks}
 }
 
-// A listedExtension is one as gemline extensions list --json has it.
-type listedExtension struct {
+// An extensionRecord is an extension as gemline extensions list --json has it.
+type extensionRecord struct {
 	Name        string              `json:"name"`
 	Version     string              `json:"version"`
 	Description string              `json:"description,omitempty"`
@@ -76,52 +76,37 @@ type extensionsList struct{}
 // Run lists the extensions.
 func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	list, problems := set.installed()
-	var all []listedExtension
-	var lines []string
-	for _, x := range list {
-		b := broughtBy(x)
-		c := x.Contents
-		one := listedExtension{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install,
-			append([]string{}, c.ContextFiles...), c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
-		all = append(all, one)
-		lines = append(lines, one.lines()...)
+	l := listingOf("extensions", each(list, func(x extension.Extension) extensionRecord {
+		b, c := broughtBy(x), x.Contents
+		return extensionRecord{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, c.ContextFiles...),
+			c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
+	}))
+	if len(list) == 0 {
+		l.lines = []string{"No extensions installed."}
 	}
-	if len(all) == 0 {
-		lines = []string{"No extensions installed."}
-	}
-	for _, p := range problems {
-		lines = append(lines, "warning: "+p)
-	}
-	return set.out.show(map[string]any{"extensions": all, "problems": problems}, lines...)
+	return set.out.list(l.add("problems", "warning: ", problems...), "")
 }
 
-func (x listedExtension) lines() []string {
-	state := map[bool]string{true: "", false: " - disabled"}[x.Active]
-	lines := []string{fmt.Sprintf("%s (%s)%s", x.Name, x.Version, state)}
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(" "+format, args...)) }
+// lines returns the lines of an extension in the list.
+func (x extensionRecord) lines() []string {
+	source := x.Install.Source
+	if source != "" {
+		source += " (Type: " + x.Install.Type + ")"
+	}
+	var below []string
 	if x.Description != "" {
-		add("%s", text.OneLine(x.Description, 300))
+		below = []string{text.OneLine(x.Description, 300)}
 	}
-	add("ID: %s", x.ID)
-	add("Path: %s", x.Path)
-	if x.Install.Source != "" {
-		add("Source: %s (Type: %s)", x.Install.Source, x.Install.Type)
-	}
-	if x.Install.Ref != "" {
-		add("Ref: %s", x.Install.Ref)
-	}
-	if x.Install.ReleaseTag != "" {
-		add("Release tag: %s", x.Install.ReleaseTag)
-	}
+	below = append(below, fields("ID", x.ID, "Path", x.Path, "Source", source, "Ref", x.Install.Ref, "Release tag", x.Install.ReleaseTag)...)
 	if x.Install.Told != "" {
-		add("%s", x.Install.Told)
+		below = append(below, x.Install.Told)
 	}
 	list := func(title string, names []string) {
 		if len(names) > 0 {
-			add("%s:", title)
+			below = append(below, title+":")
 		}
 		for _, n := range names {
-			add(" %s", n)
+			below = append(below, " "+n)
 		}
 	}
 	list("Context files", x.Context)
@@ -131,16 +116,15 @@ func (x listedExtension) lines() []string {
 	list("Commands", x.Commands)
 	list("Agents", x.Agents)
 	list("Rules", x.Rules)
-	var skills, values []string
-	for _, s := range x.Skills {
-		skills = append(skills, s.Name+": "+s.Description)
+	list("Agent skills", each(x.Skills, func(s skill.Skill) string { return s.Name + ": " + s.Description }))
+	list("Settings", each(x.Settings, func(s extension.Setting) string {
+		return s.Name + ": " + map[bool]string{true: "[not set]", false: "[set]"}[slices.Contains(x.Unset, s.Name)]
+	}))
+	state := map[bool]string{true: "", false: " - disabled"}[x.Active]
+	lines := []string{fmt.Sprintf("%s (%s)%s", x.Name, x.Version, state)}
+	for _, l := range below {
+		lines = append(lines, " "+l)
 	}
-	for _, s := range x.Settings {
-		values = append(values, s.Name+": "+map[bool]string{true: "[not set]",
-			false: "[set]"}[slices.Contains(x.Unset, s.Name)])
-	}
-	list("Agent skills", skills)
-	list("Settings", values)
 	return append(lines, "")
 }
 

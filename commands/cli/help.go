@@ -100,6 +100,8 @@ func didYouMean(name string, names []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
+func nodeName(n *kong.Node) string { return n.Name }
+
 // find returns the command that words name, nil if there is none.
 func find(words []string) *kong.Node {
 	at := table()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,8 +32,8 @@ type mcpList struct {
 	Wait   int    `placeholder:"SECONDS" default:"5" help:"How long to wait for servers."`
 }
 
-// A listedServer is one as gemline mcp list --json has it.
-type listedServer struct {
+// A serverRecord is an MCP server as gemline mcp list --json has it.
+type serverRecord struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
 	Extension   string         `json:"extension,omitempty"`
@@ -47,15 +48,27 @@ type listedServer struct {
 	Prompts     []mcp.Prompt   `json:"prompts"`
 	Resources   []mcp.Resource `json:"resources"`
 	Templates   []mcp.Resource `json:"resource_templates"` // with variables in braces
+
+	detail detail // of the lines
 }
+
+// A detail is how much lines say about a server.
+type detail int
+
+const (
+	heads   detail = iota // whether it can be reached
+	names                 // the names of what it has, too
+	texts                 // with descriptions
+	schemas               // and with the parameters of tools
+)
 
 // The words for how it stands with a log-in.
 var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: "OAuth expired",
 	oauth.NoLogin: "OAuth not authenticated"}
 
-// listed returns a server as it is listed.
-func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
-	l := listedServer{Name: s.Name, Description: s.Description, Extension: s.From,
+// serverOf returns a server as it is listed.
+func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail) serverRecord {
+	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.From,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
 		State: s.State, Why: s.Off, Title: s.Title,
 		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
@@ -78,7 +91,7 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status) listedServer {
 }
 
 // head returns the line of a server.
-func (l listedServer) head() string {
+func (l serverRecord) head() string {
 	line := l.Name
 	if l.Extension != "" {
 		line += " (from " + l.Extension + ")"
@@ -94,17 +107,12 @@ func (l listedServer) head() string {
 	switch {
 	case l.State == mcp.Connected:
 		line += " - Connected" + l.holds()
+	case l.State == mcp.Off && l.Why == "it is disabled":
+		line += " - Disabled"
+	case l.State == mcp.Off && (strings.HasPrefix(l.Why, "mcp.") || strings.HasPrefix(l.Why, "--")):
+		line += " - Blocked: " + l.Why
 	case l.State == mcp.Off:
-		word := " - Disabled: "
-		if strings.HasPrefix(l.Why, "mcp.") || strings.HasPrefix(l.Why, "--") {
-			word = " - Blocked: "
-		}
-		if l.Why == "it is disabled" {
-			word = " - Disabled"
-		} else {
-			word += l.Why
-		}
-		line += word
+		line += " - Disabled: " + l.Why
 	case l.State == mcp.Failed:
 		line += " - Disconnected"
 	default:
@@ -117,16 +125,16 @@ func (l listedServer) head() string {
 }
 
 // holds says how much a server has.
-func (l listedServer) holds() string {
+func (l serverRecord) holds() string {
 	var parts []string
-	for _, c := range []struct {
-		n    int
-		word string
-	}{{len(l.Tools), "tool"}, {len(l.Prompts), "prompt"}, {len(l.Resources), "resource"}} {
-		if c.n > 0 {
-			parts = append(parts, text.Count(c.n, c.word))
+	count := func(n int, word string) {
+		if n > 0 {
+			parts = append(parts, text.Count(n, word))
 		}
 	}
+	count(len(l.Tools), "tool")
+	count(len(l.Prompts), "prompt")
+	count(len(l.Resources), "resource")
 	if parts == nil {
 		return ""
 	}
@@ -137,12 +145,20 @@ func (l listedServer) holds() string {
 const mostResources = 10
 
 // lines returns what a server has.
-func (l listedServer) lines(desc, schema bool) []string {
+func (l serverRecord) lines() []string {
 	lines := []string{l.head()}
 	if l.State != mcp.Off && l.Why != "" {
 		lines = append(lines, "  Error: "+l.Why)
 	}
-	if desc && l.Description != "" {
+	if l.detail == heads {
+		return lines
+	}
+	described := func(text, blanks string) {
+		if l.detail >= texts {
+			lines = append(lines, indented(text, blanks)...)
+		}
+	}
+	if l.detail >= texts && l.Description != "" {
 		lines = append(lines, "  "+l.Description)
 	}
 	title := func(title string, n int) {
@@ -153,19 +169,15 @@ func (l listedServer) lines(desc, schema bool) []string {
 	title("Tools", len(l.Tools))
 	for _, t := range l.Tools {
 		lines = append(lines, "  - "+t.Name)
-		if desc {
-			lines = append(lines, indented(t.Description, "    ")...)
-		}
-		if b, err := text.JSON(t.Schema, "  "); schema && err == nil && len(t.Schema) > 0 {
+		described(t.Description, "    ")
+		if b, err := text.JSON(t.Schema, "  "); l.detail == schemas && err == nil && len(t.Schema) > 0 {
 			lines = append(append(lines, "    Parameters:"), indented(string(b), "      ")...)
 		}
 	}
 	title("Prompts", len(l.Prompts))
 	for _, p := range l.Prompts {
 		lines = append(lines, "  - "+p.Name)
-		if desc {
-			lines = append(lines, indented(p.Description, "    ")...)
-		}
+		described(p.Description, "    ")
 	}
 	resources := func(name string, list []mcp.Resource) {
 		title(name, len(list))
@@ -198,58 +210,52 @@ func indented(s, blanks string) (lines []string) {
 
 // Run lists the servers.
 func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers) error {
-	wait := time.Duration(max(c.Wait, 0)) * time.Second
-	if ask.In == nil {
-		wait = 0 // a session connects by itself
-	}
 	list, err := servers.Status(ctx, 0)
+	other := func(s mcp.Status) bool {
+		return !strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter))
+	}
+	list = slices.DeleteFunc(list, other)
+	if len(list) > 0 && c.Wait > 0 && ask.In != nil { // a session connects by itself
+		named := each(list, func(s mcp.Status) string { return s.Name })
+		list, err = servers.Status(ctx, time.Duration(c.Wait)*time.Second, named...)
+		list = slices.DeleteFunc(list, other)
+	}
 	if err != nil {
 		return err
 	}
-	var names []string // only these are waited for
-	for _, s := range list {
-		if strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter)) {
-			names = append(names, s.Name)
-		}
+	detail := heads
+	switch {
+	case c.Schema:
+		detail = schemas
+	case c.Desc:
+		detail = texts
+	case ask.In == nil:
+		detail = names
 	}
-	if len(names) > 0 && wait > 0 {
-		if list, err = servers.Status(ctx, wait, names...); err != nil {
-			return err
-		}
-	}
-	all, lines, waiting := []listedServer{}, []string{"Configured MCP servers:", ""}, 0
-	for _, s := range list {
-		if !strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter)) {
-			continue
-		}
-		l := serverOf(ctx, servers, s)
-		all = append(all, l)
+	waiting := 0
+	l := listingOf("servers", each(list, func(s mcp.Status) serverRecord {
 		if s.State == mcp.Connecting || s.State == mcp.Waiting {
 			waiting++
 		}
-		if ask.In == nil || c.Desc || c.Schema {
-			lines = append(lines, l.lines(c.Desc || c.Schema, c.Schema)...)
-		} else if lines = append(lines, l.head()); l.State != mcp.Off && l.Why != "" {
-			lines = append(lines, "  Error: "+l.Why)
-		}
-	}
+		return serverOf(ctx, servers, s, detail)
+	}))
 	switch {
-	case len(all) == 0 && c.Filter != "":
+	case len(list) == 0 && c.Filter != "":
 		message := fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))
-		if near := text.Nearest(c.Filter, []string{"list", "add", "remove", "enable", "disable",
-			"test", "auth", "serve", "reload"}); near != "" && ask.In != nil {
+		if near := text.Nearest(c.Filter, each(find([]string{"mcp"}).Children, nodeName)); near != "" && ask.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
 		return misused("%s", message)
-	case len(all) == 0:
-		lines = []string{"No MCP servers configured."}
-	case ask.In == nil && waiting > 0:
-		lines = append([]string{fmt.Sprintf("MCP servers are starting up (%d initializing)...", waiting)}, lines...)
+	case len(list) > 0:
+		l.lines = append([]string{"Configured MCP servers:", ""}, l.lines...)
+	}
+	if ask.In == nil && waiting > 0 {
+		l.lines = append([]string{fmt.Sprintf("MCP servers are starting up (%d initializing)...", waiting)}, l.lines...)
 	}
 	if here.Withheld {
 		out.Notify("this folder is not trusted, and the servers that it sets up are not listed; " + ask.trusting())
 	}
-	return out.show(map[string]any{"servers": all}, lines...)
+	return out.list(l, "No MCP servers configured.")
 }
 
 // trusting says how a folder is trusted.
@@ -271,8 +277,8 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	if err != nil {
 		return err
 	}
-	l := serverOf(ctx, servers, s)
-	if err := out.show(l, l.lines(true, false)...); err != nil {
+	l := serverOf(ctx, servers, s, texts)
+	if err := out.show(l, l.lines()...); err != nil {
 		return err
 	}
 	switch shown := text.EscapeLine(s.Name); {
@@ -296,18 +302,21 @@ func (e *testError) Error() string { return e.message }
 func (e *testError) Unwrap() error { return e.cause }
 func (e *testError) Hint() string  { return hint(e.cause) }
 
+// A loginRecord is a server that takes a log-in, as gemline mcp auth --json has it.
+type loginRecord struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+func (l loginRecord) lines() []string { return []string{fmt.Sprintf("  - %s (%s)", l.Name, l.State)} }
+
 // listLogins lists the servers that take a log-in.
 func (out *Output) listLogins(ctx context.Context, servers Servers) error {
 	list, err := servers.Status(ctx, 0)
 	if err != nil {
 		return err
 	}
-	type login struct {
-		Name  string `json:"name"`
-		State string `json:"state"`
-	}
-	var all []login
-	lines := []string{"MCP servers with OAuth authentication:"}
+	var all []loginRecord
 	for _, s := range list {
 		client, err := servers.Login(s.Name)
 		if err != nil || client == nil {
@@ -317,13 +326,12 @@ func (out *Output) listLogins(ctx context.Context, servers Servers) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, login{s.Name, loginWords[state]})
-		lines = append(lines, fmt.Sprintf("  - %s (%s)", s.Name, loginWords[state]))
+		all = append(all, loginRecord{s.Name, loginWords[state]})
 	}
-	if len(all) == 0 {
-		lines = []string{"No MCP servers configured with OAuth authentication."}
-	} else {
-		lines = append(lines, "", "gemline mcp auth NAME logs in.")
+	l := listingOf("servers", all)
+	if len(all) > 0 {
+		l.lines = append([]string{"MCP servers with OAuth authentication:"}, l.lines...)
+		l.lines = append(l.lines, "", "gemline mcp auth NAME logs in.")
 	}
-	return out.show(map[string]any{"servers": all}, lines...)
+	return out.list(l, "No MCP servers configured with OAuth authentication.")
 }
