@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -154,37 +153,5 @@ func (cmd subCommands) preferences() *Command {
 				return err
 			}
 			return sentences(cmd.out, "/settings set KEY VALUE changes one; /settings list --all names every key, with its default")
-		}}, takes{"set": setting})
-}
-
-// setting takes all words between the key and the flags, if there are any, for the
-// value; quotation marks around it may be left out.
-func setting(args string) ([]string, error) {
-	words := strings.Fields(args)
-	from, to := 0, len(words)
-	for from < to && strings.HasPrefix(words[from], "--") {
-		if words[from] == "--scope" { // whose value is the next word
-			from++
-		}
-		from++
-	}
-	for to > from {
-		if last := words[to-1]; last == "--json" || strings.HasPrefix(last, "--scope=") {
-			to--
-		} else if to > from+1 && words[to-2] == "--scope" {
-			to -= 2
-		} else {
-			break
-		}
-	}
-	if to-from < 2 {
-		return nil, misused("which key, and which value? /settings set KEY VALUE")
-	}
-	flags := slices.Concat(words[:from], words[to:])
-	value := strings.Join(words[from+1:to], " ")
-	var unquoted string
-	if json.Unmarshal([]byte(value), &unquoted) == nil && value != "null" {
-		value = unquoted
-	}
-	return append(flags, "--", words[from], value), nil
+		}}, nil)
 }

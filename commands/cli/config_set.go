@@ -37,6 +37,9 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	if len(c.Value) > 1 && c.Value[0] == "--" {
 		c.Value = c.Value[1:]
 	}
+	if ask.In == nil { // in a session, quotation marks around a value may be left out
+		c.Value = []string{unquoted(strings.Join(c.Value, " "))}
+	}
 	if len(c.Value) > 1 {
 		return misused("unexpected argument %.100q; a value of several words stands in quotation marks", c.Value[1])
 	}
@@ -64,6 +67,14 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	}
 	r.noteEffect(out, here, ask, src, done, path)
 	return r.tell(out)
+}
+
+// unquoted returns a text without the quotation marks around it.
+func unquoted(text string) string {
+	if inner := ""; strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil {
+		return inner
+	}
+	return text
 }
 
 // Run removes the key from the file.

@@ -99,6 +99,27 @@ func TestConfigSetScope(t *testing.T) {
 	}
 }
 
+// In a session a value may have several words, with flags in front of them or behind.
+func TestConfigSetInSession(t *testing.T) {
+	for line, want := range map[string]string{
+		"model.name c d, e":                      `"name": "c d, e"`,
+		"model.name -5":                          `"name": "-5"`,
+		`model.name "c d"`:                       `"name": "c d"`,
+		`model.name c "d"`:                       `"name": "c \"d\""`,
+		"model.name null":                        `"name": "null"`,
+		"--scope user model.name c d":            `"name": "c d"`,
+		"--json model.name c d --scope=user":     `"name": "c d"`,
+		`mcpServers.x {"command": "a b"} --json`: `"command": "a b"`,
+	} {
+		w, _, _ := desk(t)
+		w.In = nil
+		err := w.run(t.Context(), append([]string{"config", "set"}, strings.Fields(line)...))
+		if b, _ := os.ReadFile(w.Paths.User("settings.json")); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %v, want %s in %s", line, err, want, b)
+		}
+	}
+}
+
 // What is a secret is written but never shown; the name of a variable is.
 func TestConfigSetSecrets(t *testing.T) {
 	for _, c := range []struct {
