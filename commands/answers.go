@@ -22,26 +22,33 @@ type answerCommands struct {
 	restart func(context.Context) (*Conversation, error)
 }
 
-func (cmd answerCommands) again() *Command {
-	return &Command{Name: "again", Summary: "show the last answer once more",
-		Run: func(_ context.Context, _ string) error {
-			text := lastAnswer(cmd.c.Engine)
-			switch {
-			case text == "":
-				return unavailable("there is no answer yet")
-			case cmd.screen == nil:
-				return lines(cmd.out, text)
-			}
-			cmd.screen.Answer(text)
-			return nil
-		}}
+func (cmd answerCommands) set() Set {
+	return Set{
+		{Name: "again", Summary: "show the last answer once more", Run: cmd.again},
+		{Name: "brief", Summary: "ask the model what has happened so far", Prompt: cmd.brief},
+		{Name: "copy", Summary: "put the last answer on the clipboard", Run: cmd.copyLast},
+		{Name: "last", Summary: "the last answer once more, or parts of it", Run: cmd.again, Sub: Set{
+			{Name: "csv", Summary: "its last table as comma-separated values", Run: cmd.lastTable},
+		}},
+		{Name: "plan", Args: "[TEXT|copy]", Complete: words("copy"), Typed: true, Prompt: cmd.plan,
+			Summary: "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard"},
+	}
 }
 
-func (cmd answerCommands) copying() *Command {
-	return &Command{Name: "copy", Summary: "put the last answer on the clipboard",
-		Run: func(ctx context.Context, _ string) error {
-			return cmd.copies(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
-		}}
+func (cmd answerCommands) again(_ context.Context, _ string) error {
+	text := lastAnswer(cmd.c.Engine)
+	switch {
+	case text == "":
+		return unavailable("there is no answer yet")
+	case cmd.screen == nil:
+		return lines(cmd.out, text)
+	}
+	cmd.screen.Answer(text)
+	return nil
+}
+
+func (cmd answerCommands) copyLast(ctx context.Context, _ string) error {
+	return cmd.copies(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
 }
 
 // copies puts text on the clipboard, or says that there is none.
@@ -79,16 +86,6 @@ func lastAnswer(e *engine.Engine) string {
 	return ""
 }
 
-func (cmd answerCommands) last() *Command {
-	return &Command{Name: "last", Summary: "the last answer once more, or parts of it", Run: cmd.lastAll, Sub: Set{
-		{Name: "csv", Summary: "its last table as comma-separated values", Run: cmd.lastTable},
-	}}
-}
-
-func (cmd answerCommands) lastAll(ctx context.Context, _ string) error {
-	return cmd.again().Run(ctx, "")
-}
-
 func (cmd answerCommands) lastTable(_ context.Context, _ string) error {
 	tables := markdown.Tables(lastAnswer(cmd.c.Engine))
 	if len(tables) == 0 {
@@ -105,12 +102,9 @@ func (cmd answerCommands) lastTable(_ context.Context, _ string) error {
 // summaryPrompt is what the model is asked for.
 const summaryPrompt = `Sum up in plain sentences, ten at the most, what has happened in this conversation so far: what I asked for, what you found out and changed (name the files and commands), what went wrong, and what is still open. Do nothing else, and call no tools.`
 
-func (cmd answerCommands) brief() *Command {
-	return &Command{Name: "brief", Summary: "ask the model what has happened so far",
-		Prompt: func(_ context.Context, _, _ string) ([]*genai.Part, error) {
-			if lastAnswer(cmd.c.Engine) == "" {
-				return nil, unavailable("nothing has happened yet")
-			}
-			return []*genai.Part{genai.NewPartFromText(summaryPrompt)}, nil
-		}}
+func (cmd answerCommands) brief(_ context.Context, _, _ string) ([]*genai.Part, error) {
+	if lastAnswer(cmd.c.Engine) == "" {
+		return nil, unavailable("nothing has happened yet")
+	}
+	return []*genai.Part{genai.NewPartFromText(summaryPrompt)}, nil
 }

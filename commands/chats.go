@@ -54,6 +54,19 @@ type Sessions struct {
 // errOnePrompt is the error of a command that is about the conversation of a session.
 var errOnePrompt = unavailable("this works in a session only; gemline sessions and gemline --resume do it from outside")
 
+func (cmd chatCommands) set() Set {
+	return Set{
+		cmd.chats("chat", "go on with another session, as /resume does"),
+		cmd.chats("resume", "go on with another session"),
+		{Name: "export", Aliases: []string{"export-session"}, Args: "FILE", Run: cmd.export,
+			Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)"},
+		{Name: "fork", Args: "[TURN]", Run: cmd.fork,
+			Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is"},
+		{Name: "name", Args: "[NAME|--remove]", Run: cmd.name,
+			Summary: "say how the session is called, or call it something that --resume takes"},
+	}
+}
+
 // chats returns /chat or /resume, which are the same.
 func (cmd chatCommands) chats(name, summary string) *Command {
 	inner := Set{
@@ -217,85 +230,73 @@ func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) er
 	return nil
 }
 
-func (cmd chatCommands) forking() *Command {
-	return &Command{Name: "fork", Args: "[TURN]",
-		Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is",
-		Run: func(ctx context.Context, arg string) error {
-			if cmd.sessions.Resume == nil {
-				return errOnePrompt
-			}
-			turn := 0
-			if arg != "" {
-				var err error
-				if turn, err = strconv.Atoi(arg); err != nil || turn < 1 {
-					return misused("/fork takes the number of a question, which /rewind lists; not %q", arg)
-				}
-			}
-			next, err := cmd.sessions.Resume(ctx,
-				journal.Choice{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
-			if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
-				return unavailable("nothing was said in this session yet")
-			} else if err != nil {
-				return err
-			}
-			before := cmd.c.Journal.ID()
-			*cmd.c = *next
-			of := "this session"
-			if list, err := journal.List(cmd.sessions.Dir); err == nil {
-				if s, err := journal.Find(list, before); err == nil {
-					of = strconv.Quote(s.Title)
-				}
-			}
-			return sentences(cmd.out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
-		}}
+func (cmd chatCommands) fork(ctx context.Context, arg string) error {
+	if cmd.sessions.Resume == nil {
+		return errOnePrompt
+	}
+	turn := 0
+	if arg != "" {
+		var err error
+		if turn, err = strconv.Atoi(arg); err != nil || turn < 1 {
+			return misused("/fork takes the number of a question, which /rewind lists; not %q", arg)
+		}
+	}
+	next, err := cmd.sessions.Resume(ctx,
+		journal.Choice{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
+	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
+		return unavailable("nothing was said in this session yet")
+	} else if err != nil {
+		return err
+	}
+	before := cmd.c.Journal.ID()
+	*cmd.c = *next
+	of := "this session"
+	if list, err := journal.List(cmd.sessions.Dir); err == nil {
+		if s, err := journal.Find(list, before); err == nil {
+			of = strconv.Quote(s.Title)
+		}
+	}
+	return sentences(cmd.out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
 }
 
-func (cmd chatCommands) naming() *Command {
-	return &Command{Name: "name", Args: "[NAME|--remove]",
-		Summary: "say how the session is called, or call it something that --resume takes",
-		Run: func(_ context.Context, arg string) error {
-			list, err := journal.List(cmd.sessions.Dir)
-			if err != nil {
-				return err
-			}
-			if arg == "" {
-				at := slices.IndexFunc(list, func(s journal.Session) bool { return s.ID == cmd.c.Journal.ID() })
-				if at < 0 || list[at].Name == "" {
-					return sentences(cmd.out, "this session has no name; /name NAME gives it one")
-				}
-				return sentences(cmd.out, "name: "+list[at].Name)
-			}
-			name := ""
-			if arg != "--remove" {
-				if name, err = journal.Name(list, cmd.c.Journal.ID(), cmd.sessions.Clean(arg)); err != nil {
-					return &Error{Message: err.Error(), Misused: true}
-				}
-			}
-			if err := cmd.c.Journal.SetName(name); err != nil {
-				return err
-			}
-			if name == "" {
-				return sentences(cmd.out, "the session has no name any more")
-			}
-			return sentences(cmd.out, "name: "+name)
-		}}
+func (cmd chatCommands) name(_ context.Context, arg string) error {
+	list, err := journal.List(cmd.sessions.Dir)
+	if err != nil {
+		return err
+	}
+	if arg == "" {
+		at := slices.IndexFunc(list, func(s journal.Session) bool { return s.ID == cmd.c.Journal.ID() })
+		if at < 0 || list[at].Name == "" {
+			return sentences(cmd.out, "this session has no name; /name NAME gives it one")
+		}
+		return sentences(cmd.out, "name: "+list[at].Name)
+	}
+	name := ""
+	if arg != "--remove" {
+		if name, err = journal.Name(list, cmd.c.Journal.ID(), cmd.sessions.Clean(arg)); err != nil {
+			return &Error{Message: err.Error(), Misused: true}
+		}
+	}
+	if err := cmd.c.Journal.SetName(name); err != nil {
+		return err
+	}
+	if name == "" {
+		return sentences(cmd.out, "the session has no name any more")
+	}
+	return sentences(cmd.out, "name: "+name)
 }
 
-func (cmd chatCommands) exporting() *Command {
-	return &Command{Name: "export", Aliases: []string{"export-session"}, Args: "FILE",
-		Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)",
-		Run: func(ctx context.Context, name string) error {
-			if name == "" {
-				return misused("to which file? /export FILE.md, FILE.html or FILE.json")
-			}
-			if _, err := os.Stat(cmd.c.Journal.Path()); err != nil {
-				return unavailable("nothing of this session is kept yet")
-			}
-			if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
-				return err
-			}
-			return cmd.manage(ctx, "sessions", "export", "--", cmd.c.Journal.ID(), name)
-		}}
+func (cmd chatCommands) export(ctx context.Context, name string) error {
+	if name == "" {
+		return misused("to which file? /export FILE.md, FILE.html or FILE.json")
+	}
+	if _, err := os.Stat(cmd.c.Journal.Path()); err != nil {
+		return unavailable("nothing of this session is kept yet")
+	}
+	if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
+		return err
+	}
+	return cmd.manage(ctx, "sessions", "export", "--", cmd.c.Journal.ID(), name)
 }
 
 // mayWrite asks before a file is written over.

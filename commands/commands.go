@@ -184,78 +184,29 @@ type Plan struct {
 // A Property is one line of /about.
 type Property struct{ Name, Value string }
 
-// Set is the commands of a session, in the order /help shows them.
+// Set is the commands of a session, in the order in which /help shows them.
 type Set []*Command
 
 // Builtin returns the commands that come with the program.
 func Builtin(d *Deps) Set {
 	c := d.Conversation
-	answer := answerCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Copy, d.Restart}
-	chat := chatCommands{c, d.Out, d.Home, d.Manage, d.Questions.Choose, d.Sessions}
-	custom := customCommands{d.Out, d.Customs}
-	directory := directoryCommands{c, d.Out, d.Home}
-	help := helpCommands{d.Out, d.Commands, d.Manage, d.Page}
 	memory := memoryCommands{c, d.Out}
-	model := modelCommands{c, d.Out, d.Manage, d.Questions.Choose, d.ServerModels}
-	screen := screenCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Editor}
-	session := sessionCommands{c, d.Out, d.Compress, d.Terminal.Detach, d.Discard, d.Restart}
-	sub := subCommands{memory, d.Out, d.Customs, d.Manage, d.Questions.Permit}
-	task := taskCommands{c, d.Out}
-	tool := toolCommands{c, d.Out}
-	undo := undoCommands{c, d.Out, d.Terminal.Screen, d.Sessions, d.Questions.Confirm, d.Terminal.Prefill}
-	return Set{
-		session.about(),
-		screen.accessible(),
-		answer.again(),
-		sub.authentication(),
-		answer.brief(),
-		chat.chats("chat", "go on with another session, as /resume does"),
-		undo.changes(),
-		session.clearing(),
-		session.compressing(),
-		answer.copying(),
-		custom.written(),
-		session.detaching(),
-		screen.detail(),
-		undo.diffing(),
-		directory.directory(),
-		screen.editing(),
-		chat.exporting(),
-		sub.extensions(),
-		chat.forking(),
-		help.help(),
-		screen.history(),
-		sub.relayed(Command{Name: "agents"}, nil),
-		sub.relayed(Command{Name: "hooks"}, nil),
-		screen.ide(),
-		memory.initialize(),
-		answer.last(),
-		sub.servers(),
-		memory.memories(),
-		session.modes(),
-		model.models(),
-		chat.naming(),
-		sub.permissions(),
-		answer.plan(),
-		sub.relayed(Command{Name: "policies"}, nil),
-		session.quit(),
-		sub.preferences(),
-		chat.chats("resume", "go on with another session"),
-		undo.redoing(),
-		undo.restoring(),
-		undo.rewinding(),
-		sub.relayed(Command{Name: "setup-github"}, nil),
-		screen.show(),
-		sub.relayed(Command{Name: "skills", Words: true}, nil),
-		session.stats(),
-		screen.streaming(),
-		task.tasks(),
-		session.todos(),
-		tool.tools(),
-		sub.relayed(Command{Name: "trash"}, takes{"restore": discarded}),
-		undo.undoing(),
-		screen.vim(),
-	}
+	all := slices.Concat(
+		answerCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Copy, d.Restart}.set(),
+		chatCommands{c, d.Out, d.Home, d.Manage, d.Questions.Choose, d.Sessions}.set(),
+		customCommands{d.Out, d.Customs}.set(),
+		directoryCommands{c, d.Out, d.Home}.set(),
+		helpCommands{d.Out, d.Commands, d.Manage, d.Page}.set(),
+		memory.set(),
+		modelCommands{c, d.Out, d.Manage, d.Questions.Choose, d.ServerModels}.set(),
+		screenCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Editor}.set(),
+		sessionCommands{c, d.Out, d.Compress, d.Terminal.Detach, d.Discard, d.Restart}.set(),
+		subCommands{memory, d.Out, d.Customs, d.Manage, d.Questions.Permit}.set(),
+		taskCommands{c, d.Out}.set(),
+		toolCommands{c, d.Out}.set(),
+		undoCommands{c, d.Out, d.Terminal.Screen, d.Sessions, d.Questions.Confirm, d.Terminal.Prefill}.set())
+	slices.SortFunc(all, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // Commands returns the commands that there are at the moment.

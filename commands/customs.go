@@ -91,8 +91,7 @@ func (cs *Customs) tell(but string) {
 	}
 }
 
-// written returns /commands.
-func (cmd customCommands) written() *Command {
+func (cmd customCommands) set() Set {
 	list := func(_ context.Context, _ string) error {
 		found := cmd.customs.found()
 		cmd.customs.tell("")
@@ -111,7 +110,7 @@ func (cmd customCommands) written() *Command {
 		return nil
 	}
 	summary := "list the commands that you or the project have written, or read them again"
-	return &Command{Name: "commands", Summary: summary, Run: list, Sub: Set{
+	return Set{{Name: "commands", Summary: summary, Run: list, Sub: Set{
 		{Name: "list", Summary: "list them, and their files", Run: list},
 		{Name: "reload", Aliases: []string{"refresh"}, Summary: "read their files again",
 			Run: func(_ context.Context, _ string) error {
@@ -120,7 +119,7 @@ func (cmd customCommands) written() *Command {
 				cmd.customs.tell("")
 				return sentences(cmd.out, fmt.Sprintf("custom commands: %d", len(found)))
 			}},
-	}}
+	}}}
 }
 
 // isAbsent reports whether a name is a command of the Gemini CLI's that is answered here.

@@ -21,12 +21,12 @@ type directoryCommands struct {
 	home string
 }
 
-func (cmd directoryCommands) directory() *Command {
-	return &Command{Name: "directory", Usual: true, Aliases: []string{"dir"},
+func (cmd directoryCommands) set() Set {
+	return Set{{Name: "directory", Usual: true, Aliases: []string{"dir"},
 		Summary: "the directories the model may work in", Run: cmd.showDirectories, Sub: Set{
 			{Name: "show", Summary: "list the directories", Run: cmd.showDirectories},
 			{Name: "add", Args: "PATH[,PATH ...]", Summary: "let the model work in more directories", Run: cmd.addDirectories},
-		}}
+		}}}
 }
 
 func (cmd directoryCommands) showDirectories(_ context.Context, _ string) error {

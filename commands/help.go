@@ -15,23 +15,26 @@ type helpCommands struct {
 	page     func(name string) bool
 }
 
-func (cmd helpCommands) help() *Command {
-	return &Command{Name: "help", Aliases: []string{"?"}, Args: "[all|COMMAND|PAGE]",
-		Summary: "the usual commands, all of them, one, or a page such as usage",
-		Run: func(ctx context.Context, topic string) error {
-			switch topic {
-			case "":
-				return sentences(cmd.out, cmd.commands().usual()...)
-			case "all":
-				return sentences(cmd.out, append(cmd.commands().synopsis("/"), "",
-					"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
-					"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
-					"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
-					"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
-					"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
-			}
-			return cmd.about(ctx, topic)
-		}}
+func (cmd helpCommands) set() Set {
+	return Set{
+		{Name: "help", Aliases: []string{"?"}, Args: "[all|COMMAND|PAGE]", Run: cmd.help,
+			Summary: "the usual commands, all of them, one, or a page such as usage"},
+	}
+}
+
+func (cmd helpCommands) help(ctx context.Context, topic string) error {
+	switch topic {
+	case "":
+		return sentences(cmd.out, cmd.commands().usual()...)
+	case "all":
+		return sentences(cmd.out, append(cmd.commands().synopsis("/"), "",
+			"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
+			"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
+			"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
+			"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
+			"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
+	}
+	return cmd.about(ctx, topic)
 }
 
 // usual returns what fits on a usual screen: the commands that are most in use,

@@ -12,18 +12,14 @@ import (
 // mostListed is how many inputs, or exchanges, are listed if nothing is said.
 const mostListed = 20
 
-func (cmd screenCommands) history() *Command {
-	return &Command{Name: "history", Usual: true, Args: "[NUMBER|TEXT]",
-		Summary: "what was said here, or your last inputs",
-		Run: func(_ context.Context, arg string) error {
-			if cmd.screen == nil {
-				return errNoScreen
-			}
-			if said := journal.Turns(cmd.c.Engine.History()); arg == "" && len(said) > 0 {
-				return cmd.showExchanges(said)
-			}
-			return cmd.listInputs(arg)
-		}}
+func (cmd screenCommands) history(_ context.Context, arg string) error {
+	if cmd.screen == nil {
+		return errNoScreen
+	}
+	if said := journal.Turns(cmd.c.Engine.History()); arg == "" && len(said) > 0 {
+		return cmd.showExchanges(said)
+	}
+	return cmd.listInputs(arg)
 }
 
 // showExchanges shows the last exchanges of the conversation.

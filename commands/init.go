@@ -19,15 +19,12 @@ For a software project say in short plain sections: what it is for; how it is bu
 
 Say only what you have seen in the files. Leave out what every project has. Stay below 80 lines.`
 
-func (cmd memoryCommands) initialize() *Command {
-	return &Command{Name: "init", Args: "[WORDS]", Summary: "have the model look at the project and write GEMINI.md",
-		Prompt: func(_ context.Context, _, args string) ([]*genai.Part, error) {
-			path := filepath.Join(cmd.c.Workspace.Roots()[0], memory.DefaultName)
-			info, err := cmd.c.Workspace.Lstat(path)
-			empty := err == nil && info.Mode().IsRegular() && info.Size() == 0
-			if !empty && !errors.Is(err, fs.ErrNotExist) {
-				return nil, unavailable("%s is there already; ask the model to improve it, or move it away", memory.DefaultName)
-			}
-			return []*genai.Part{genai.NewPartFromText(strings.TrimSpace(initPrompt + "\n\n" + args))}, nil
-		}}
+func (cmd memoryCommands) initialize(_ context.Context, _, args string) ([]*genai.Part, error) {
+	path := filepath.Join(cmd.c.Workspace.Roots()[0], memory.DefaultName)
+	info, err := cmd.c.Workspace.Lstat(path)
+	empty := err == nil && info.Mode().IsRegular() && info.Size() == 0
+	if !empty && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unavailable("%s is there already; ask the model to improve it, or move it away", memory.DefaultName)
+	}
+	return []*genai.Part{genai.NewPartFromText(strings.TrimSpace(initPrompt + "\n\n" + args))}, nil
 }

@@ -11,17 +11,22 @@ type memoryCommands struct {
 	out io.Writer
 }
 
-func (cmd memoryCommands) memories() *Command {
-	return &Command{Name: "memory", Usual: true,
-		Summary: "name the context files (GEMINI.md) that the model is given", Run: cmd.listMemory, Sub: Set{
-			{Name: "show", Summary: "print the context files",
-				Run: func(_ context.Context, _ string) error {
-					return lines(cmd.out, cmd.c.Memory.Contents().Show())
-				}},
-			{Name: "list", Summary: "name the context files", Run: cmd.listMemory},
-			{Name: "refresh", Aliases: []string{"reload"}, Summary: "read the context files again, for the next request", Run: cmd.refreshMemory},
-			{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: cmd.addMemory},
-		}}
+func (cmd memoryCommands) set() Set {
+	return Set{
+		{Name: "init", Args: "[WORDS]", Summary: "have the model look at the project and write GEMINI.md", Prompt: cmd.initialize},
+		{Name: "memory", Usual: true, Run: cmd.listMemory,
+			Summary: "name the context files (GEMINI.md) that the model is given", Sub: Set{
+				{Name: "show", Summary: "print the context files", Run: cmd.showMemory},
+				{Name: "list", Summary: "name the context files", Run: cmd.listMemory},
+				{Name: "refresh", Aliases: []string{"reload"}, Run: cmd.refreshMemory,
+					Summary: "read the context files again, for the next request"},
+				{Name: "add", Args: "TEXT", Summary: "append a line to your own GEMINI.md, for the next request", Run: cmd.addMemory},
+			}},
+	}
+}
+
+func (cmd memoryCommands) showMemory(_ context.Context, _ string) error {
+	return lines(cmd.out, cmd.c.Memory.Contents().Show())
 }
 
 func (cmd memoryCommands) listMemory(_ context.Context, _ string) error {

@@ -22,8 +22,8 @@ type modelCommands struct {
 	serverModels func(ctx context.Context, provider string) ([]string, error)
 }
 
-func (cmd modelCommands) models() *Command {
-	return &Command{Name: "model", Usual: true, Args: "[NAME] [--thinking LEVEL] [--persist]",
+func (cmd modelCommands) set() Set {
+	return Set{{Name: "model", Usual: true, Args: "[NAME] [--thinking LEVEL] [--persist]",
 		Summary: "choose a model, or change to one",
 		Run:     cmd.useModel, Sub: Set{
 			{Name: "list", Summary: "list all models", Run: func(context.Context, string) error {
@@ -37,7 +37,7 @@ func (cmd modelCommands) models() *Command {
 					}
 					return cmd.useModel(ctx, args)
 				}},
-		}}
+		}}}
 }
 
 // Models are the models to choose from, and the chosen model.

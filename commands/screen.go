@@ -46,6 +46,25 @@ type Output struct {
 // where there is none.
 var errNoScreen = unavailable("this is for a session at a terminal")
 
+func (cmd screenCommands) set() Set {
+	return Set{
+		cmd.setting(Command{Name: "accessible", Summary: "plain mode, for screen readers and braille displays, from here on"},
+			func(s *Screen) func(string) (string, error) { return s.Accessible }, "on", "off"),
+		cmd.setting(Command{Name: "detail", Usual: true, Summary: "how much gemline says about what the model does"},
+			func(s *Screen) func(string) (string, error) { return s.Detail }, "short", "normal", "full"),
+		{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor", Run: cmd.edit},
+		{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs", Run: cmd.history},
+		cmd.ide(),
+		{Name: "show", Usual: true, Args: "[NUMBER]", Run: cmd.show,
+			Summary: "outputs that were not shown in full; with a number, all of one"},
+		cmd.setting(Command{Name: "stream", Summary: "how much of an answer is shown at a time"},
+			func(s *Screen) func(string) (string, error) { return s.Stream }, "token", "sentence", "paragraph", "final"),
+		cmd.setting(Command{Name: "vim", Summary: "vi keys, on or off"}, func(s *Screen) func(string) (string, error) {
+			return func(word string) (string, error) { return s.Vi(cmp.Or(strings.TrimSpace(word), "toggle")) }
+		}, "on", "off"),
+	}
+}
+
 // setting returns a command that changes a setting of the screen, or prints its state. The
 // parameter of selects the Screen's function.
 func (cmd screenCommands) setting(c Command, of func(*Screen) func(string) (string, error), choices ...string) *Command {
@@ -68,50 +87,21 @@ func words(all ...string) func(context.Context, string, string) []string {
 	return func(context.Context, string, string) []string { return all }
 }
 
-func (cmd screenCommands) accessible() *Command {
-	return cmd.setting(Command{Name: "accessible", Summary: "plain mode, for screen readers and braille displays, from here on"},
-		func(s *Screen) func(string) (string, error) { return s.Accessible }, "on", "off")
-}
-
-func (cmd screenCommands) detail() *Command {
-	return cmd.setting(Command{Name: "detail", Usual: true, Summary: "how much gemline says about what the model does"},
-		func(s *Screen) func(string) (string, error) { return s.Detail }, "short", "normal", "full")
-}
-
-func (cmd screenCommands) streaming() *Command {
-	return cmd.setting(Command{Name: "stream", Summary: "how much of an answer is shown at a time"},
-		func(s *Screen) func(string) (string, error) { return s.Stream }, "token", "sentence", "paragraph", "final")
-}
-
-func (cmd screenCommands) vim() *Command {
-	c := cmd.setting(Command{Name: "vim", Summary: "vi keys, on or off"},
-		func(s *Screen) func(string) (string, error) { return s.Vi }, "on", "off")
-	turn := c.Run
-	c.Run = func(ctx context.Context, word string) error {
-		return turn(ctx, cmp.Or(strings.TrimSpace(word), "toggle"))
+func (cmd screenCommands) show(_ context.Context, arg string) error {
+	if cmd.screen == nil {
+		return errNoScreen
 	}
-	return c
-}
-
-func (cmd screenCommands) show() *Command {
-	return &Command{Name: "show", Usual: true, Args: "[NUMBER]",
-		Summary: "outputs that were not shown in full; with a number, all of one",
-		Run: func(_ context.Context, arg string) error {
-			if cmd.screen == nil {
-				return errNoScreen
-			}
-			kept := cmd.screen.Kept()
-			if arg == "" {
-				return cmd.listOutputs(kept)
-			}
-			n, err := strconv.Atoi(arg)
-			for _, o := range kept {
-				if err == nil && o.Number == n {
-					return lines(cmd.out, strings.TrimSuffix(o.Text, "\n"))
-				}
-			}
-			return fmt.Errorf("there is no output %s; /show lists them", arg)
-		}}
+	kept := cmd.screen.Kept()
+	if arg == "" {
+		return cmd.listOutputs(kept)
+	}
+	n, err := strconv.Atoi(arg)
+	for _, o := range kept {
+		if err == nil && o.Number == n {
+			return lines(cmd.out, strings.TrimSuffix(o.Text, "\n"))
+		}
+	}
+	return fmt.Errorf("there is no output %s; /show lists them", arg)
 }
 
 func (cmd screenCommands) listOutputs(kept []Output) error {
@@ -127,14 +117,11 @@ func (cmd screenCommands) listOutputs(kept []Output) error {
 	return sentences(cmd.out, ls...)
 }
 
-// editing is here to be listed: the reader of lines opens the editor where
+// edit is here to be listed: the reader of lines opens the editor where
 // there is a terminal to lend to it.
-func (cmd screenCommands) editing() *Command {
-	return &Command{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor",
-		Run: func(_ context.Context, _ string) error {
-			if cmd.screen != nil {
-				return unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")
-			}
-			return unavailable("/editor works only when it is typed at the prompt of a session")
-		}}
+func (cmd screenCommands) edit(_ context.Context, _ string) error {
+	if cmd.screen != nil {
+		return unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")
+	}
+	return unavailable("/editor works only when it is typed at the prompt of a session")
 }

@@ -23,42 +23,48 @@ type sessionCommands struct {
 	restart  func(context.Context) (*Conversation, error)
 }
 
-func (cmd sessionCommands) about() *Command {
-	return &Command{Name: "about", Summary: "version, model, session and where things are",
-		Run: func(_ context.Context, _ string) error {
-			var ls []string
-			for _, f := range cmd.c.About() {
-				ls = append(ls, f.Name+": "+f.Value)
-			}
-			return sentences(cmd.out, ls...)
-		}}
+func (cmd sessionCommands) set() Set {
+	return Set{
+		{Name: "about", Summary: "version, model, session and where things are", Run: cmd.about},
+		{Name: "clear", Usual: true, Aliases: []string{"new"}, Run: cmd.clear,
+			Summary: "forget the conversation and start another session"},
+		{Name: "compress", Usual: true, Aliases: []string{"summarize", "compact"}, Args: "[WHAT TO KEEP]", Run: cmd.shorten,
+			Summary: "sum up what was said longest ago, and go on"},
+		{Name: "detach", Run: cmd.leave,
+			Summary: "leave this terminal, and have the session go on until gemline attach comes back to it"},
+		cmd.modes(),
+		{Name: "quit", Usual: true, Aliases: []string{"exit"}, Args: "[" + discard + "]", Run: cmd.quit,
+			Summary: "leave; --delete deletes the session", Complete: words(discard)},
+		cmd.stats(),
+		{Name: "todos", Summary: "the model's todo list, and how far it is", Run: cmd.todos},
+	}
 }
 
-func (cmd sessionCommands) clearing() *Command {
-	return &Command{Name: "clear", Usual: true, Aliases: []string{"new"},
-		Summary: "forget the conversation and start another session",
-		Run: func(ctx context.Context, _ string) error {
-			if cmd.restart == nil {
-				return unavailable("/clear works in a session only")
-			}
-			next, err := cmd.restart(ctx)
-			if err != nil {
-				return err
-			}
-			*cmd.c = *next
-			return sentences(cmd.out, "A new session begins. The one before is kept.")
-		}}
+func (cmd sessionCommands) about(_ context.Context, _ string) error {
+	var ls []string
+	for _, f := range cmd.c.About() {
+		ls = append(ls, f.Name+": "+f.Value)
+	}
+	return sentences(cmd.out, ls...)
 }
 
-func (cmd sessionCommands) compressing() *Command {
-	return &Command{Name: "compress", Usual: true, Aliases: []string{"summarize", "compact"}, Args: "[WHAT TO KEEP]",
-		Summary: "sum up what was said longest ago, and go on",
-		Run: func(ctx context.Context, keep string) error {
-			if cmd.compress == nil {
-				return unavailable("there is no conversation to compress here")
-			}
-			return cmd.compress(ctx, keep)
-		}}
+func (cmd sessionCommands) clear(ctx context.Context, _ string) error {
+	if cmd.restart == nil {
+		return unavailable("/clear works in a session only")
+	}
+	next, err := cmd.restart(ctx)
+	if err != nil {
+		return err
+	}
+	*cmd.c = *next
+	return sentences(cmd.out, "A new session begins. The one before is kept.")
+}
+
+func (cmd sessionCommands) shorten(ctx context.Context, keep string) error {
+	if cmd.compress == nil {
+		return unavailable("there is no conversation to compress here")
+	}
+	return cmd.compress(ctx, keep)
 }
 
 func (cmd sessionCommands) modes() *Command {
@@ -78,34 +84,29 @@ func (cmd sessionCommands) modes() *Command {
 		}}
 }
 
-func (cmd answerCommands) plan() *Command {
-	return &Command{Name: "plan", Args: "[TEXT|copy]",
-		Summary:  "change to plan mode and show the plan, or with text ask for one; copy it to the clipboard",
-		Complete: words("copy"), Typed: true,
-		Prompt: func(ctx context.Context, _, said string) ([]*genai.Part, error) {
-			plan, err := cmd.c.Plan()
-			if err != nil {
-				return nil, err
-			}
-			if said == "copy" {
-				return nil, cmd.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
-			}
-			mode, err := cmd.c.Mode("plan")
-			if err == nil && (said == "" || cmd.restart != nil) { // else there is nothing but the answer to print
-				err = sentences(cmd.out, mode)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if said != "" {
-				return []*genai.Part{genai.NewPartFromText(said)}, nil
-			}
-			if plan.Path == "" {
-				return nil, sentences(cmd.out, "there is no plan yet; /plan TEXT asks for one")
-			}
-			return nil, sentences(cmd.out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
-				strings.TrimSpace(plan.Text))
-		}}
+func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Part, error) {
+	plan, err := cmd.c.Plan()
+	if err != nil {
+		return nil, err
+	}
+	if said == "copy" {
+		return nil, cmd.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
+	}
+	mode, err := cmd.c.Mode("plan")
+	if err == nil && (said == "" || cmd.restart != nil) { // else there is nothing but the answer to print
+		err = sentences(cmd.out, mode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if said != "" {
+		return []*genai.Part{genai.NewPartFromText(said)}, nil
+	}
+	if plan.Path == "" {
+		return nil, sentences(cmd.out, "there is no plan yet; /plan TEXT asks for one")
+	}
+	return nil, sentences(cmd.out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
+		strings.TrimSpace(plan.Text))
 }
 
 // State says in a word or two whether the plan was approved.
@@ -131,40 +132,32 @@ func (cmd sessionCommands) stats() *Command {
 		}}
 }
 
-func (cmd sessionCommands) todos() *Command {
-	return &Command{Name: "todos", Summary: "the model's todo list, and how far it is",
-		Run: func(_ context.Context, _ string) error {
-			ls := cmd.c.Todos()
-			if len(ls) == 0 {
-				ls = []string{"there is no todo list"}
-			}
-			return sentences(cmd.out, ls...)
-		}}
+func (cmd sessionCommands) todos(_ context.Context, _ string) error {
+	ls := cmd.c.Todos()
+	if len(ls) == 0 {
+		ls = []string{"there is no todo list"}
+	}
+	return sentences(cmd.out, ls...)
 }
 
-func (cmd sessionCommands) detaching() *Command {
-	return &Command{Name: "detach", Summary: "leave this terminal, and have the session go on until gemline attach comes back to it",
-		Run: func(_ context.Context, _ string) error {
-			if cmd.detach == nil {
-				return errNoScreen
-			}
-			return cmd.detach()
-		}}
+func (cmd sessionCommands) leave(_ context.Context, _ string) error {
+	if cmd.detach == nil {
+		return errNoScreen
+	}
+	return cmd.detach()
 }
 
-func (cmd sessionCommands) quit() *Command {
-	const discard = "--delete"
-	return &Command{Name: "quit", Usual: true, Aliases: []string{"exit"}, Args: "[" + discard + "]",
-		Summary: "leave; --delete deletes the session", Complete: words(discard),
-		Run: func(_ context.Context, word string) error {
-			switch {
-			case word == discard && cmd.discard != nil:
-				cmd.discard()
-			case word == discard:
-				return unavailable("there is no session to delete here")
-			case word != "":
-				return misused("/quit takes %s or nothing", discard)
-			}
-			return input.ErrQuit
-		}}
+// discard is the word that has /quit delete the session.
+const discard = "--delete"
+
+func (cmd sessionCommands) quit(_ context.Context, word string) error {
+	switch {
+	case word == discard && cmd.discard != nil:
+		cmd.discard()
+	case word == discard:
+		return unavailable("there is no session to delete here")
+	case word != "":
+		return misused("/quit takes %s or nothing", discard)
+	}
+	return input.ErrQuit
 }

@@ -18,6 +18,22 @@ type subCommands struct {
 	permit  func(ctx context.Context, folder string) (string, error)
 }
 
+func (cmd subCommands) set() Set {
+	return Set{
+		cmd.relayed(Command{Name: "agents"}, nil),
+		cmd.authentication(),
+		cmd.extensions(),
+		cmd.relayed(Command{Name: "hooks"}, nil),
+		cmd.servers(),
+		cmd.permissions(),
+		cmd.relayed(Command{Name: "policies"}, nil),
+		cmd.preferences(),
+		cmd.relayed(Command{Name: "setup-github"}, nil),
+		cmd.relayed(Command{Name: "skills", Words: true}, nil),
+		cmd.relayed(Command{Name: "trash"}, takes{"restore": discarded}),
+	}
+}
+
 // takes are functions that parse the arguments of some sub-commands, by name.
 type takes map[string]func(args string) (words []string, err error)
 

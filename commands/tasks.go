@@ -19,13 +19,13 @@ type taskCommands struct {
 	out io.Writer
 }
 
-func (cmd taskCommands) tasks() *Command {
+func (cmd taskCommands) set() Set {
 	aliases := []string{"bg", "background"}
-	return &Command{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: cmd.listTasks, Sub: Set{
+	return Set{{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: cmd.listTasks, Sub: Set{
 		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: cmd.listTasks},
 		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: cmd.showTask, Complete: cmd.completeTask},
 		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: cmd.stopTask, Complete: cmd.completeTask},
-	}}
+	}}}
 }
 
 func (cmd taskCommands) listTasks(_ context.Context, _ string) error {

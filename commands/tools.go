@@ -12,11 +12,11 @@ type toolCommands struct {
 	out io.Writer
 }
 
-func (cmd toolCommands) tools() *Command {
-	return &Command{Name: "tools", Summary: "the tools the model is offered", Run: cmd.listTools, Sub: Set{
+func (cmd toolCommands) set() Set {
+	return Set{{Name: "tools", Summary: "the tools the model is offered", Run: cmd.listTools, Sub: Set{
 		{Name: "list", Summary: "the names of the tools", Run: cmd.listTools},
 		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: cmd.describeTools},
-	}}
+	}}}
 }
 
 func (cmd toolCommands) listTools(_ context.Context, _ string) error {

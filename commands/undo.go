@@ -28,27 +28,37 @@ type undoCommands struct {
 	prefill  func(text string)
 }
 
-func (cmd undoCommands) undoing() *Command {
-	return &Command{Name: "undo", Usual: true, Args: "[N]",
-		Summary: "take back what the last turn, or the last N, changed in files",
-		Run: func(ctx context.Context, arg string) error {
-			n, err := number(arg, "/undo")
-			if err != nil {
-				return err
-			}
-			list, err := cmd.c.Keeper.Turns(ctx)
-			if err != nil {
-				return err
-			}
-			list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone })
-			switch {
-			case len(list) == 0:
-				return checkpoint.ErrNothing
-			case n > len(list):
-				return misused("turns that have changed something: %d", len(list))
-			}
-			return cmd.takeBack(ctx, list[:n])
-		}}
+func (cmd undoCommands) set() Set {
+	return Set{
+		{Name: "changes", Summary: "the files that this session has changed", Run: cmd.changes},
+		{Name: "diff", Summary: "all that this session has changed, as a diff", Run: cmd.diff},
+		{Name: "redo", Summary: "do again what /undo took back last", Run: cmd.redo},
+		{Name: "restore", Args: "[N|NAME]", Summary: "list the calls that changed files, or go back to before one", Run: cmd.restore,
+			Complete: func(_ context.Context, _, _ string) []string { return cmd.sessions.Saved.Checkpoints() }},
+		{Name: "rewind", Args: "[N [both|conversation|files]]", Run: cmd.rewind,
+			Summary: "list what you have asked, or go back to before question N"},
+		{Name: "undo", Usual: true, Args: "[N]", Run: cmd.undo,
+			Summary: "take back what the last turn, or the last N, changed in files"},
+	}
+}
+
+func (cmd undoCommands) undo(ctx context.Context, arg string) error {
+	n, err := number(arg, "/undo")
+	if err != nil {
+		return err
+	}
+	list, err := cmd.c.Keeper.Turns(ctx)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone })
+	switch {
+	case len(list) == 0:
+		return checkpoint.ErrNothing
+	case n > len(list):
+		return misused("turns that have changed something: %d", len(list))
+	}
+	return cmd.takeBack(ctx, list[:n])
 }
 
 // number reads how many turns a word means.
@@ -119,100 +129,87 @@ func escaped(ls []string) []string {
 	return ls
 }
 
-func (cmd undoCommands) redoing() *Command {
-	return &Command{Name: "redo", Summary: "do again what /undo took back last",
-		Run: func(ctx context.Context, _ string) error {
-			p, err := cmd.c.Keeper.Redo(ctx)
-			if err != nil {
-				return err
-			}
-			return cmd.apply(ctx, p, "done again")
-		}}
+func (cmd undoCommands) redo(ctx context.Context, _ string) error {
+	p, err := cmd.c.Keeper.Redo(ctx)
+	if err != nil {
+		return err
+	}
+	return cmd.apply(ctx, p, "done again")
 }
 
-func (cmd undoCommands) changes() *Command {
-	return &Command{Name: "changes", Summary: "the files that this session has changed",
-		Run: func(ctx context.Context, _ string) error {
-			list, _, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
-			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-				return err
-			}
-			if len(list) == 0 {
-				return sentences(cmd.out, "this session has changed no files")
-			}
-			var ls []string
-			for _, s := range list {
-				s.Path = cmd.c.Workspace.Rel(s.Path)
-				ls = append(ls, text.EscapeLine(s.String()))
-			}
-			return sentences(cmd.out, ls...)
-		}}
+func (cmd undoCommands) changes(ctx context.Context, _ string) error {
+	list, _, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		return err
+	}
+	if len(list) == 0 {
+		return sentences(cmd.out, "this session has changed no files")
+	}
+	var ls []string
+	for _, s := range list {
+		s.Path = cmd.c.Workspace.Rel(s.Path)
+		ls = append(ls, text.EscapeLine(s.String()))
+	}
+	return sentences(cmd.out, ls...)
 }
 
-func (cmd undoCommands) diffing() *Command {
-	return &Command{Name: "diff", Summary: "all that this session has changed, as a diff",
-		Run: func(ctx context.Context, _ string) error {
-			_, patch, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
-			switch {
-			case err != nil && !errors.Is(err, checkpoint.ErrNothing):
-				return err
-			case patch == "":
-				return sentences(cmd.out, "this session has changed no files")
-			}
-			if cmd.screen != nil && cmd.screen.Patch != nil {
-				cmd.screen.Patch(patch)
-				return nil
-			}
-			columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
-			for i, c := range columns {
-				columns[i] = text.Escape(c)
-			}
-			return lines(cmd.out, strings.Join(columns, "\t"))
-		}}
+func (cmd undoCommands) diff(ctx context.Context, _ string) error {
+	_, patch, err := cmd.c.Keeper.Changed(ctx, cmd.c.Workspace.Rel)
+	switch {
+	case err != nil && !errors.Is(err, checkpoint.ErrNothing):
+		return err
+	case patch == "":
+		return sentences(cmd.out, "this session has changed no files")
+	}
+	if cmd.screen != nil && cmd.screen.Patch != nil {
+		cmd.screen.Patch(patch)
+		return nil
+	}
+	columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
+	for i, c := range columns {
+		columns[i] = text.Escape(c)
+	}
+	return lines(cmd.out, strings.Join(columns, "\t"))
 }
 
-func (cmd undoCommands) rewinding() *Command {
-	return &Command{Name: "rewind", Args: "[N [both|conversation|files]]",
-		Summary: "list what you have asked, or go back to before question N",
-		Run: func(ctx context.Context, args string) error {
-			asked, err := cmd.questions(ctx)
-			if err != nil {
-				return err
-			}
-			if args == "" {
-				return cmd.listQuestions(ctx, asked)
-			}
-			word, what, _ := strings.Cut(args, " ")
-			n, err := number(word, "/rewind")
-			switch {
-			case err != nil:
-				return err
-			case n > len(asked):
-				return misused("there are only %d questions", len(asked))
-			case what == "":
-				what = "both"
-			case what != "both" && what != "conversation" && what != "files":
-				return misused("/rewind %d takes both, conversation or files", n)
-			}
-			if what != "conversation" {
-				var list []*checkpoint.Done
-				for _, q := range asked[:len(asked)-n+1] { // as /history and /fork count
-					list = append(list, q.done...)
-				}
-				if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
-					err = cmd.takeBack(ctx, list)
-				} else {
-					err = sentences(cmd.out, "no files were changed since")
-				}
-				if err != nil {
-					return err
-				}
-			}
-			if what == "files" {
-				return nil
-			}
-			return cmd.forget(asked[len(asked)-n])
-		}}
+func (cmd undoCommands) rewind(ctx context.Context, args string) error {
+	asked, err := cmd.questions(ctx)
+	if err != nil {
+		return err
+	}
+	if args == "" {
+		return cmd.listQuestions(ctx, asked)
+	}
+	word, what, _ := strings.Cut(args, " ")
+	n, err := number(word, "/rewind")
+	switch {
+	case err != nil:
+		return err
+	case n > len(asked):
+		return misused("there are only %d questions", len(asked))
+	case what == "":
+		what = "both"
+	case what != "both" && what != "conversation" && what != "files":
+		return misused("/rewind %d takes both, conversation or files", n)
+	}
+	if what != "conversation" {
+		var list []*checkpoint.Done
+		for _, q := range asked[:len(asked)-n+1] { // as /history and /fork count
+			list = append(list, q.done...)
+		}
+		if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
+			err = cmd.takeBack(ctx, list)
+		} else {
+			err = sentences(cmd.out, "no files were changed since")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if what == "files" {
+		return nil
+	}
+	return cmd.forget(asked[len(asked)-n])
 }
 
 // forget goes back to before a question, and offers its words again.
@@ -286,39 +283,34 @@ func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
 	return sentences(cmd.out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }
 
-func (cmd undoCommands) restoring() *Command {
-	return &Command{Name: "restore", Args: "[N|NAME]",
-		Summary:  "list the calls that changed files, or go back to before one",
-		Complete: func(_ context.Context, _, _ string) []string { return cmd.sessions.Saved.Checkpoints() },
-		Run: func(ctx context.Context, arg string) error {
-			theirs := cmd.sessions.Saved.Checkpoints()
-			if slices.Contains(theirs, arg) {
-				return cmd.restoreOriginal(ctx, arg)
-			}
-			list, err := cmd.c.Keeper.Turns(ctx)
-			if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-				return err
-			}
-			calls := checkpoint.Calls(list)
-			if arg == "" {
-				return cmd.listCalls(calls, theirs)
-			}
-			n, err := number(arg, "/restore")
-			if err != nil {
-				return err
-			}
-			if n > len(calls) {
-				return misused("there are only %d calls that have changed files", len(calls))
-			}
-			p, err := cmd.c.Keeper.Back(ctx, calls[:n])
-			if err != nil {
-				return err
-			}
-			if err := cmd.apply(ctx, p, "went back to before: "+calls[n-1].Title); err != nil {
-				return err
-			}
-			return cmd.forgetCall(ctx, calls[n-1])
-		}}
+func (cmd undoCommands) restore(ctx context.Context, arg string) error {
+	theirs := cmd.sessions.Saved.Checkpoints()
+	if slices.Contains(theirs, arg) {
+		return cmd.restoreOriginal(ctx, arg)
+	}
+	list, err := cmd.c.Keeper.Turns(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		return err
+	}
+	calls := checkpoint.Calls(list)
+	if arg == "" {
+		return cmd.listCalls(calls, theirs)
+	}
+	n, err := number(arg, "/restore")
+	if err != nil {
+		return err
+	}
+	if n > len(calls) {
+		return misused("there are only %d calls that have changed files", len(calls))
+	}
+	p, err := cmd.c.Keeper.Back(ctx, calls[:n])
+	if err != nil {
+		return err
+	}
+	if err := cmd.apply(ctx, p, "went back to before: "+calls[n-1].Title); err != nil {
+		return err
+	}
+	return cmd.forgetCall(ctx, calls[n-1])
 }
 
 // forgetCall goes back to before the question that has led to a call, if the user wants that.
