@@ -131,7 +131,7 @@ func accepted(args []string) error {
 		_, err := flags.Parse(args)
 		return cmp.Or(cli.Missing(args), err)
 	}
-	_, own, err := cli.ServeArgs(from)
+	_, own, err := cli.ParseServing(from)
 	if err != nil {
 		return err
 	}

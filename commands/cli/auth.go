@@ -35,8 +35,8 @@ type authStatus struct {
 	Provider string `arg:"" optional:"" help:"Of which provider, as openai; that of the model if left out."`
 }
 
-// An authReport is what gemline auth status says.
-type authReport struct {
+// An authRecord is what gemline auth status says.
+type authRecord struct {
 	Method      auth.Method `json:"method"`
 	From        string      `json:"from,omitempty"`      // the setting or variable that decided
 	FromPath    string      `json:"from_path,omitempty"` // the file of the setting
@@ -92,7 +92,7 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 	if err != nil {
 		return err
 	}
-	st := authReport{Provider: name, BaseURL: (&auth.Choice{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
+	st := authRecord{Provider: name, BaseURL: (&auth.Choice{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
 		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: keyed(ctx, here, all)}
 	o := p.Options(model.Options{}, here.getenv)
 	if p.KeyVariable != "" {
@@ -134,12 +134,14 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	if err != nil && !errors.As(err, &wrong) {
 		return err
 	}
-	st := authReport{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
+	st := authRecord{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
 		Project: c.Project.Value, ProjectFrom: c.Project.From, Location: c.Location.Value,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.Fields(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
-	if strings.HasPrefix(c.From, "security.") {
-		st.FromPath = here.definedIn(c.From)
+	if s, serr := here.settings(); serr == nil {
+		for _, said := range s.Values(c.From) { // the strongest file is the last one
+			st.FromPath = said.File
+		}
 	}
 	if err == nil {
 		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Google: model.Google{Vertex: c.Method == auth.Vertex,
@@ -153,7 +155,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 
 // find looks where the credential of c is, as a request would, but asks no
 // server.
-func (st *authReport) find(ctx context.Context, here *Folder, c auth.Choice) error {
+func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Choice) error {
 	switch {
 	case c.Stored:
 		_, from, err := here.keys().Find(ctx, c)
@@ -178,7 +180,7 @@ func (st *authReport) find(ctx context.Context, here *Folder, c auth.Choice) err
 	return nil
 }
 
-func (st *authReport) machine(c auth.Choice) error {
+func (st *authRecord) machine(c auth.Choice) error {
 	if !c.Account.Machine() {
 		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
 			Advice: "gcloud auth application-default login makes some"}
@@ -192,7 +194,7 @@ func (st *authReport) machine(c auth.Choice) error {
 }
 
 // lines returns what st says to people.
-func (st *authReport) lines() (lines []string) {
+func (st *authRecord) lines() (lines []string) {
 	usable := "no"
 	if st.Usable {
 		usable = "yes"

@@ -258,9 +258,9 @@ func Means(words []string) bool {
 // skipTrust is the flag of the program that may stand behind a sub-command, too.
 const skipTrust = "--skip-trust"
 
-// TrustArgs returns that flag, if it is among the words of a sub-command, and the others.
+// CutSkipTrust returns that flag, if it is among the words of a sub-command, and the others.
 // What stands behind the name of a server that is added is the server's.
-func TrustArgs(words []string) (flag, rest []string) {
+func CutSkipTrust(words []string) (flag, rest []string) {
 	for i, w := range words {
 		if w == "--" || i > 2 && words[0] == "mcp" && words[1] == "add" {
 			return flag, append(rest, words[i:]...)

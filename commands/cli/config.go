@@ -295,7 +295,7 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 		return list
 	}
 	c, err := here.choose(out)
-	var st authReport
+	var st authRecord
 	switch {
 	case c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
 	case err == nil && c.Account != nil:

@@ -83,7 +83,9 @@ func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 			problems++
 		}
 	}
-	if err := d.out.findings(d.build, found, problems == 0); err != nil {
+	l := listingOf("checks", found)
+	l.doc["ok"], l.doc["build"] = problems == 0, d.build
+	if err := d.out.list(l, ""); err != nil {
 		return err
 	}
 	switch problems {
@@ -95,17 +97,13 @@ func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 	return fmt.Errorf("there are %d problems", problems)
 }
 
-// findings prints what was found.
-func (out *Output) findings(build Build, found []finding, ok bool) error {
-	var lines []string
-	for _, f := range found {
-		text := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
-		if f.Next != "" {
-			text += "; " + f.Next
-		}
-		lines = append(lines, text)
+// lines returns the line of a finding.
+func (f finding) lines() []string {
+	line := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
+	if f.Next != "" {
+		line += "; " + f.Next
 	}
-	return out.show(map[string]any{"ok": ok, "build": build, "checks": found}, lines...)
+	return []string{line}
 }
 
 // examineAll makes the checks side by side. One that does not come to an end,

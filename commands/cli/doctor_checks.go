@@ -250,7 +250,7 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		return unread()
 	}
 	c, err := d.here.choose(d.out)
-	var st authReport
+	var st authRecord
 	inRing := c.Stored && d.here.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
 		(runtime.GOOS != "linux" || d.here.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if err == nil {

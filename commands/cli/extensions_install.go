@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -291,24 +290,19 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 	title := fmt.Sprintf("Installing extension %q %s.", x.Name, x.Version)
 	if old != nil {
 		was := consentText(*old)
-		plain := func(lines []string, x extension.Extension) string {
-			return strings.ReplaceAll(strings.Join(lines, "\n"), x.Dir, "")
-		}
-		if plain(was, *old) == plain(asks, x) && old.Name == x.Name && old.Install.Source == note.Source {
+		title = fmt.Sprintf("Updating extension %q %s to %q %s", old.Name, old.Version, x.Name, x.Version)
+		switch {
+		case !slices.Equal(was, asks):
+			title += ", which can run something else; + is new, - is gone:"
+			asks = compared(was, asks)
+		case old.Name == x.Name && old.Install.Source == note.Source:
 			return nil
-		}
-		title = fmt.Sprintf("Updating extension %q %s to %q %s.", old.Name, old.Version, x.Name, x.Version)
-		if plain(was, *old) != plain(asks, x) {
-			title = fmt.Sprintf("Updating extension %q %s to %q %s, which can run something else; + is new, - is gone:", old.Name, old.Version, x.Name, x.Version)
-			asks = compared(was, asks, old.Dir, x.Dir)
+		default:
+			title += "."
 		}
 	}
-	at := cmp.Or(x.Home, x.Dir)
-	lines := []string{title, "It comes from " + source.Shown(note.Source) +
-		". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}
-	for _, l := range asks {
-		lines = append(lines, strings.ReplaceAll(l, at, "(its folder)"))
-	}
+	lines := append([]string{title, "It comes from " + source.Shown(note.Source) +
+		". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}, asks...)
 	if given {
 		lines = append([]string{"You have consented to the following:"}, lines...)
 	}
@@ -326,30 +320,28 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 }
 
 // compared marks the lines that a new version adds and removes.
-func compared(was, now []string, before, at string) (lines []string) {
-	has := func(list []string, line, dir, other string) bool {
-		return slices.ContainsFunc(list, func(l string) bool {
-			return strings.ReplaceAll(l, other, "") == strings.ReplaceAll(line, dir, "")
-		})
-	}
+func compared(was, now []string) (lines []string) {
 	for _, l := range now {
 		mark := "+ "
-		if has(was, l, at, before) {
+		if slices.Contains(was, l) {
 			mark = "  "
 		}
 		lines = append(lines, mark+l)
 	}
 	for _, l := range was {
-		if !has(now, l, before, at) {
-			lines = append(lines, "- "+strings.ReplaceAll(l, before, "(its folder)"))
+		if !slices.Contains(now, l) {
+			lines = append(lines, "- "+l)
 		}
 	}
 	return lines
 }
 
-// consentText says what an extension can run and what it tells the model, a line each.
+// consentText says what an extension can run and what it tells the model, a line each. It is the
+// same wherever the extension is.
 func consentText(x extension.Extension) (lines []string) {
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) {
+		lines = append(lines, strings.ReplaceAll(fmt.Sprintf(format, args...), x.Dir, "(its folder)"))
+	}
 	servers := func(whose string, servers map[string]any) {
 		none := func(name string) (string, bool) { return "${" + name + "}", true }
 		if len(servers) > 0 {

@@ -25,6 +25,19 @@ type updated struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // up to date, update available, updated, not updatable or error
 	Error string `json:"error,omitempty"`
+
+	checked bool // and nothing else
+}
+
+// lines says what became of it, unless that was said before.
+func (u updated) lines() []string {
+	switch {
+	case u.State == "error", u.State == "updated":
+		return nil
+	case u.State == "up to date" && !u.checked:
+		return []string{fmt.Sprintf("Extension %q is already up to date.", u.Name)}
+	}
+	return []string{u.Name + ": " + u.State}
 }
 
 // Run updates extensions.
@@ -57,7 +70,7 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 		if c.Check && state == updateAvailable && set.touched(x) != nil {
 			state += ", which is not done since its files were changed here"
 		}
-		u := updated{Name: x.Name, State: state}
+		u := updated{Name: x.Name, State: state, checked: c.Check}
 		if err != nil {
 			u.State, u.Error = "error", err.Error()
 			what := "is not updated"
@@ -68,20 +81,11 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 		}
 		all = append(all, u)
 	}
-	var lines []string
-	for _, u := range all {
-		switch {
-		case u.State == "up to date" && !c.Check:
-			lines = append(lines, fmt.Sprintf("Extension %q is already up to date.", u.Name))
-		case u.State == "error", u.State == "updated":
-		default:
-			lines = append(lines, u.Name+": "+u.State)
-		}
-	}
+	l := listingOf("extensions", all)
 	if len(all) == 0 {
-		lines = []string{"No extensions to update."}
+		l.lines = []string{"No extensions to update."}
 	}
-	return errors.Join(set.out.show(map[string]any{"extensions": all}, lines...), errors.Join(failed...))
+	return errors.Join(set.out.show(l.doc, l.lines...), errors.Join(failed...))
 }
 
 const updateAvailable = "update available"

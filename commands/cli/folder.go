@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"gemline/engine/auth"
@@ -65,17 +63,6 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
 		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().May(auth.Choice{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
-}
-
-// definedIn returns the strongest file that sets a key.
-func (here *Folder) definedIn(key string) string {
-	for _, layer := range slices.Backward(settings.Read(settings.Sources(here.Paths, here.Lookup, here.Trusted), here.Lookup)) {
-		v := valueAt(settings.Merge([]settings.Layer{layer}), strings.Split(key, ".")...)
-		if v != nil {
-			return layer.Path
-		}
-	}
-	return ""
 }
 
 func (here *Folder) userFile() settings.Source {

@@ -35,8 +35,8 @@ type modelsList struct {
 	Online   bool   `help:"Ask Google's server which models it has, and each provider with a key or a server on this machine."`
 }
 
-// A listedModel is one as gemline models --json lists it.
-type listedModel struct {
+// A modelRecord is one as gemline models --json lists it.
+type modelRecord struct {
 	Name     string   `json:"name"`
 	Resolved string   `json:"resolves_to"`
 	Note     string   `json:"note,omitempty"`
@@ -57,7 +57,7 @@ type price struct {
 }
 
 // addPrices adds the prices that are known.
-func addPrices(list []listedModel, here *Folder) error {
+func addPrices(list []modelRecord, here *Folder) error {
 	prices, err := limit.LoadPrices(here.Paths.User("prices.toml"), here.Today)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 	if err != nil {
 		return err
 	}
-	var list []listedModel
+	var list []modelRecord
 	if c.Online {
 		if list, err = c.onServers(ctx, out, here, api, providers); err != nil {
 			return err
@@ -96,12 +96,12 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 		}
 	}
 	resolved := names.Chat(current, false).Model
-	is := func(m listedModel) bool { return m.Name == current }
+	is := func(m modelRecord) bool { return m.Name == current }
 	switch i := slices.IndexFunc(list, is); {
 	case i >= 0:
 		list[i].Default, resolved = true, cmp.Or(list[i].Resolved, resolved)
 	case !c.Online:
-		list = append([]listedModel{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
+		list = append([]modelRecord{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
 		list[0].Default = true
 	}
 	if err := addPrices(list, here); err != nil {
@@ -112,13 +112,13 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 }
 
 // asListed returns what is known of a model without asking the server.
-func asListed(names *preset.Table, c preset.Choice) listedModel {
-	return listedModel{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
+func asListed(names *preset.Table, c preset.Choice) modelRecord {
+	return modelRecord{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
 		Context: names.TokenLimit(c.Name)}
 }
 
 // columns returns the list as lines.
-func columns(list []listedModel) (lines []string) {
+func columns(list []modelRecord) (lines []string) {
 	wide := 0
 	for _, m := range list {
 		wide = max(wide, len(m.Name))
@@ -167,7 +167,7 @@ func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
 }
 
 // onServers asks the servers that are named, or all that can be asked, side by side.
-func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, api API, providers Providers) (all []listedModel, err error) {
+func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, api API, providers Providers) (all []modelRecord, err error) {
 	ctx, stop := context.WithTimeout(ctx, provider.Patience)
 	defer stop()
 	set := providers()
@@ -179,7 +179,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 			names = append(names, k.Name)
 		}
 	}
-	lists, errs := make([][]listedModel, len(names)), make([]error, len(names))
+	lists, errs := make([][]modelRecord, len(names)), make([]error, len(names))
 	var asked sync.WaitGroup
 	for i, name := range names {
 		asked.Go(func() { lists[i], errs[i] = onServer(ctx, name, api, set) })
@@ -204,7 +204,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 }
 
 // onServer asks the server of a provider.
-func onServer(ctx context.Context, provider string, api API, set *provider.Set) (list []listedModel, err error) {
+func onServer(ctx context.Context, provider string, api API, set *provider.Set) (list []modelRecord, err error) {
 	var listed []model.Listed
 	prefix := ""
 	if provider != model.Gemini && provider != "vertex" {
@@ -219,7 +219,7 @@ func onServer(ctx context.Context, provider string, api API, set *provider.Set) 
 		g.Close()
 	}
 	for _, m := range listed {
-		list = append(list, listedModel{Name: prefix + m.Name, Resolved: prefix + m.Name, Note: m.Title,
+		list = append(list, modelRecord{Name: prefix + m.Name, Resolved: prefix + m.Name, Note: m.Title,
 			Context: m.Input, Answer: m.Output, Takes: m.Takes})
 	}
 	return list, err

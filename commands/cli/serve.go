@@ -23,10 +23,10 @@ type a2aServing struct {
 	Port int `placeholder:"N" help:"The port to listen at, in place of any that is free."`
 }
 
-// ServeArgs returns how gemline is to serve, if the words of a sub-command say so, and the
+// ParseServing returns how gemline is to serve, if the words of a sub-command say so, and the
 // flags among them that are gemline's own. It is no sub-command like others: conversations
 // are held.
-func ServeArgs(words []string) (s *Serving, own []string, err error) {
+func ParseServing(words []string) (s *Serving, own []string, err error) {
 	if len(words) < 2 || words[0] != "mcp" && words[0] != "a2a" || words[1] != "serve" {
 		return nil, nil, nil
 	}

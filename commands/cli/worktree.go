@@ -40,8 +40,8 @@ func inUse(paths project.Paths, t worktree.Tree) error {
 	return journal.InUse(store.Chats())
 }
 
-// A listedTree is one in the list, with what in it is nowhere else.
-type listedTree struct {
+// A treeRecord is one in the list, with what in it is nowhere else.
+type treeRecord struct {
 	worktree.Tree
 	worktree.Work
 }
@@ -53,7 +53,7 @@ type keptTree struct {
 }
 
 // lines describe the tree to people.
-func (t listedTree) lines() []string {
+func (t treeRecord) lines() []string {
 	on, state := t.Branch, t.Work.String()
 	if on == "" {
 		on = "no branch"
@@ -78,18 +78,17 @@ func (*worktreeList) Run(ctx context.Context, out *Output, r *worktree.Repositor
 	if err != nil {
 		return err
 	}
-	var all []listedTree
-	var lines []string
+	var all []treeRecord
 	for _, t := range list {
 		work, err := r.Work(ctx, t)
 		if err != nil {
 			return err
 		}
-		all = append(all, listedTree{Tree: t, Work: work})
-		lines = append(lines, all[len(all)-1].lines()...)
+		all = append(all, treeRecord{t, work})
 	}
-	return out.listing(map[string]any{"repository": r.Root, "worktrees": all}, lines,
-		"there is no worktree; gemline -w NAME makes one")
+	l := listingOf("worktrees", all)
+	l.doc["repository"] = r.Root
+	return out.list(l, "there is no worktree; gemline -w NAME makes one")
 }
 
 type worktreeRemove struct {

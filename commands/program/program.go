@@ -152,13 +152,13 @@ func newRun(p project.Process) (r *run, command []string, err error) {
 	var serr error
 	if managed {
 		var own []string
-		if serving, own, serr = cli.ServeArgs(command); serving != nil {
+		if serving, own, serr = cli.ParseServing(command); serving != nil {
 			args, command, managed = append(args, own...), nil, false
 		}
 	}
 	if managed {
 		var own []string
-		own, command = cli.TrustArgs(command)
+		own, command = cli.CutSkipTrust(command)
 		args = append(args, own...)
 	}
 	line, err := flags.Parse(args)
