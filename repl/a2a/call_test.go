@@ -75,7 +75,7 @@ func TestOffers(t *testing.T) {
 	} {
 		got := map[string]string{}
 		for _, o := range offers(c.p) {
-			got[o.outcome] = o.label
+			got[o.Outcome] = o.Label
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

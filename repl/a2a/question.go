@@ -35,24 +35,24 @@ type pending struct {
 	Args      map[string]any `json:"args"`  // without secrets
 	Whole     bool           `json:"whole"` // these are the arguments
 	Title     string         `json:"title"`
-	Detail    string         `json:"detail"`
 	Questions int            `json:"questions"`
 	Outcomes  []string       `json:"outcomes"` // that are offered
 	Grants    int            `json:"grants"`
-	Data      map[string]any `json:"data"` // what programs are told
-	About     string         `json:"about"`
+	Data      map[string]any `json:"data"`  // what programs are told
+	About     string         `json:"about"` // what people are told
 }
 
 // An offer is what may be answered.
 type offer struct {
-	outcome, label string
-	answer         engine.Answer
+	Outcome string `json:"outcome"`
+	Label   string `json:"label"`
+	answer  engine.Answer
 }
 
 // offers returns what a call may be answered. What is allowed for longer holds in the task.
 func offers(p engine.Proposal) (list []offer) {
 	add := func(outcome, label string, a engine.Answer) {
-		if !slices.ContainsFunc(list, func(o offer) bool { return o.outcome == outcome }) {
+		if !slices.ContainsFunc(list, func(o offer) bool { return o.Outcome == outcome }) {
 			list = append(list, offer{outcome, label, a})
 		}
 	}
@@ -83,24 +83,16 @@ func offers(p engine.Proposal) (list []offer) {
 
 // ask returns a proposal as it is asked about.
 func (s *Server) ask(p engine.Proposal) *pending {
-	q := &pending{CallID: p.ID, Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
-		Detail:    s.plain(text.Shorten(p.Intent.Detail, mostMessage)),
-		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)), About: s.plain(text.Shorten(serve.About(p), mostMessage))}
-	if q.CallID == "" {
-		q.CallID = q.Name
-	}
+	q := &pending{CallID: cmp.Or(p.ID, p.Tool.Name()), Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
+		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)),
+		About: s.plain(text.Shorten(serve.About(p), mostMessage))}
 	b, _ := json.Marshal(p.Args)
-	json.Unmarshal([]byte(s.Clean(string(b))), &q.Args)
-	var whole map[string]any
-	json.Unmarshal(b, &whole)
-	q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && reflect.DeepEqual(q.Args, whole)
-	if !q.Whole {
-		q.Args = nil
+	if q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && s.Clean(string(b)) == string(b); q.Whole {
+		json.Unmarshal(b, &q.Args)
 	}
-	var list []map[string]any
-	for _, o := range offers(p) {
-		q.Outcomes = append(q.Outcomes, o.outcome)
-		list = append(list, map[string]any{"outcome": o.outcome, "label": o.label})
+	list := offers(p)
+	for _, o := range list {
+		q.Outcomes = append(q.Outcomes, o.Outcome)
 	}
 	labels := []string{}
 	for _, g := range question.Grants(p) {
@@ -120,8 +112,7 @@ func (q *pending) message(t *task) *protocol.Message {
 
 // same reports whether a proposal is the one that was asked about.
 func (q *pending) same(o *pending) bool {
-	return q.Whole && o.Whole && q.Name == o.Name && q.Title == o.Title && q.Detail == o.Detail &&
-		q.Questions == o.Questions && reflect.DeepEqual(q.Args, o.Args)
+	return q.Whole && o.Whole && q.Name == o.Name && q.About == o.About && reflect.DeepEqual(q.Args, o.Args)
 }
 
 // A clientAnswer is the answer of a client to a question.
@@ -194,7 +185,7 @@ func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
 		return nil, false
 	}
 	for _, o := range offers(p) {
-		if o.outcome == r.Outcome {
+		if o.Outcome == r.Outcome {
 			return o.answer, true
 		}
 	}
@@ -214,51 +205,39 @@ func sizeOf(v any) int {
 	return len(b)
 }
 
-// clean returns a value of JSON as clients get it: without secrets, and not too long.
+// clean returns a value of JSON as clients get it: without secrets, and with its longest texts and
+// lists cut until it has at most so many bytes.
 func (s *Server) clean(v map[string]any, most int) map[string]any {
 	b, _ := json.Marshal(v)
-	var plain any
-	json.Unmarshal(b, &plain)
-	left := most
-	cleaned, _ := s.cut(plain, &left).(map[string]any)
-	if left <= 0 {
-		cleaned["truncated"] = true
+	var d map[string]any
+	json.Unmarshal(b, &d)
+	s.cut(d, len(b))
+	for longest := most; sizeOf(d) > most; longest /= 2 {
+		s.cut(d, longest)
+		d["truncated"] = true
 	}
-	return cleaned
+	return d
 }
 
-// cut returns a value that fits into the bytes left. In a map short values come first, so
-// that the longest are cut.
-func (s *Server) cut(v any, left *int) any {
+// cut returns a value without secrets. No text in it has more characters, and no list and no map
+// more entries than that.
+func (s *Server) cut(v any, longest int) any {
 	switch v := v.(type) {
 	case string:
-		said := s.plain(v)
-		n := sizeOf(said)
-		if runes := len([]rune(said)); n > max(0, *left) {
-			said = text.Shorten(said, max(0, *left)*runes/n)
-		}
-		*left -= n
-		return said
+		return text.Shorten(s.plain(v), longest)
 	case []any:
-		list := []any{}
-		for _, one := range v {
-			if *left > 0 {
-				list = append(list, s.cut(one, left))
-			}
+		v = v[:min(len(v), longest)]
+		for i := range v {
+			v[i] = s.cut(v[i], longest)
 		}
-		return list
+		return v
 	case map[string]any:
-		m := map[string]any{}
-		names := slices.SortedFunc(maps.Keys(v), func(a, b string) int {
-			return cmp.Or(cmp.Compare(sizeOf(v[a]), sizeOf(v[b])), cmp.Compare(a, b))
-		})
-		for _, name := range names {
-			if *left -= len(name) + 10; *left > 0 {
-				m[name] = s.cut(v[name], left)
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			v[name] = s.cut(v[name], longest)
+			if i >= longest || len(name) > longest {
+				delete(v, name)
 			}
 		}
-		return m
 	}
-	*left -= 10
 	return v
 }

@@ -302,12 +302,10 @@ var (
 func (t *task) cancel(ctx context.Context) error {
 	stopped := false
 	for {
-		t.mu.Lock()
-		if t.turn != nil {
-			t.turn.stop(errCanceled)
+		if u := t.working(); u != nil {
+			u.stop(errCanceled)
 			stopped = true
 		}
-		t.mu.Unlock()
 		if err := t.lock(ctx); err != nil {
 			return err
 		}
