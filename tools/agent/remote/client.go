@@ -150,11 +150,11 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	if err != nil {
 		return err
 	}
-	method := send
+	m := send
 	if c.card.Capabilities.Streaming {
-		method = stream
+		m = stream
 	}
-	err = c.take(a, c.call(ctx, to, d, method, d.messageParams(uuid.NewString(), words, c.at), ""))
+	err = c.take(a, c.call(ctx, to, d, m, d.messageParams(uuid.NewString(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
 		c.at = Place{}
 	}

@@ -70,10 +70,10 @@ func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
 const eventStream = "text/event-stream"
 
 // call makes a request of the protocol, and yields what is said to it.
-func (c *Client) call(ctx context.Context, to *url.URL, d version, method string, params any,
+func (c *Client) call(ctx context.Context, to *url.URL, d version, m method, params any,
 	id string) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
-		req, err := d.request(ctx, to, method, params, id)
+		req, err := d.request(ctx, to, m, params, id)
 		if err != nil {
 			yield(message{}, err)
 			return
@@ -152,36 +152,36 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// request makes a request.
-func (d version) request(ctx context.Context, to *url.URL, method string, params any,
+// request makes a request, which is about a task if id is set.
+func (d version) request(ctx context.Context, to *url.URL, m method, params any,
 	id string) (*http.Request, error) {
-	name, verb, path := names(method, url.PathEscape(id))
-	if !d.second {
-		name, path = method, "/v1"+path
+	address, verb, body := to.String(), http.MethodPost, params
+	if d.rest {
+		verb = m.verb
+		if !d.second {
+			address += "/v1"
+		}
+		address += strings.Replace(m.path, "{id}", url.PathEscape(id), 1)
+	} else {
+		name := m.first
+		if d.second {
+			name = m.second
+		}
+		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
 	}
-	address, body := to.String(), params
-	switch {
-	case !d.rest:
-		verb, body = http.MethodPost, map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
-	case id != "":
-		address, body = address+path, nil
-	default:
-		address += path
+	b, _ := json.Marshal(body)
+	if d.rest && id != "" {
+		b = nil
 	}
-	var sent io.Reader
-	if body != nil {
-		b, _ := json.Marshal(body)
-		sent = bytes.NewReader(b)
-	}
-	req, err := http.NewRequestWithContext(ctx, verb, address, sent)
+	req, err := http.NewRequestWithContext(ctx, verb, address, bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	if method == stream {
+	if m == stream {
 		req.Header.Set("Accept", eventStream+", application/json")
 	}
-	if body != nil {
+	if len(b) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if d.second {

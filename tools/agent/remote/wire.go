@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"gemline/engine/text"
@@ -16,26 +17,16 @@ type version struct {
 	second bool // version 1, else 0.3
 }
 
-// The methods.
-const (
-	send   = "message/send"
-	stream = "message/stream"
-	get    = "tasks/get"
-	cancel = "tasks/cancel"
-)
+// A method is one of the protocol: its names in both versions, and how and where a REST server is
+// asked.
+type method struct{ first, second, verb, path string }
 
-// names returns a method's name in version 1, and how and where a REST server is asked.
-func names(method, id string) (second, verb, path string) {
-	switch method {
-	case send:
-		return "SendMessage", "POST", "/message:send"
-	case stream:
-		return "SendStreamingMessage", "POST", "/message:stream"
-	case get:
-		return "GetTask", "GET", "/tasks/" + id
-	}
-	return "CancelTask", "POST", "/tasks/" + id + ":cancel"
-}
+var (
+	send   = method{"message/send", "SendMessage", http.MethodPost, "/message:send"}
+	stream = method{"message/stream", "SendStreamingMessage", http.MethodPost, "/message:stream"}
+	get    = method{"tasks/get", "GetTask", http.MethodGet, "/tasks/{id}"}
+	cancel = method{"tasks/cancel", "CancelTask", http.MethodPost, "/tasks/{id}:cancel"}
+)
 
 // messageParams returns the parameters of a message to an agent.
 func (d version) messageParams(id, words string, in Place) any {
