@@ -229,29 +229,21 @@ func (t *task) forget() bool {
 // say takes a message of a client's. If it wants to read along, it gets a stream, which
 // begins with a task that is new; else it waits for how the task stands then.
 func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along bool) (*task, *stream, error) {
-	m, words, answer, err := s.readMessage(p)
+	m, err := s.readMessage(p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var t *task
 	fresh := m.TaskID == ""
 	if fresh {
-		if answer != nil {
-			return nil, nil, faultf(invalidParams,
-				"an answer is for the task that asks: the message needs its taskId")
-		}
-		w, err := agentSettings(p)
-		if err != nil {
-			return nil, nil, err
-		}
-		t, err = s.newTask(m.ContextID, w)
-		if err != nil {
-			return nil, nil, err
-		}
-	} else if t, err = s.find(m.TaskID); err != nil {
+		t, err = s.newTask(m.ContextID, m.settings)
+	} else {
+		t, err = s.find(m.TaskID)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	st, rest, err := t.take(ctx, m, words, answer, along, fresh)
+	st, rest, err := t.take(ctx, m, along, fresh)
 	if err != nil {
 		if fresh {
 			t.forget()
@@ -272,33 +264,22 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	}
 }
 
-// agentSettings returns what a client says of a task in the metadata of a message.
-func agentSettings(p *protocol.MessageSendParams) (w settings, err error) {
-	for _, meta := range []map[string]any{p.Metadata, p.Message.Metadata} {
-		if v := meta["coderAgent"]; v != nil {
-			if err := convert(v, &w); err != nil {
-				return w, faultf(invalidParams, "metadata.coderAgent can't be used: %v", err)
-			}
-		}
-	}
-	return w, nil
+// A clientMessage is what a client says in a message: words, or an answer to what is asked.
+type clientMessage struct {
+	*protocol.Message
+	words    string
+	answer   *clientAnswer
+	settings settings
 }
 
-// convert reads a value of JSON into another form.
-func convert(v, into any) error {
-	b, _ := json.Marshal(v)
-	return json.Unmarshal(b, into)
-}
-
-// readMessage reads what a message says: words, or an answer to what is asked.
-func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message, words string,
-	answer *clientAnswer, err error) {
-	if m = p.Message; m == nil || m.ID == "" || len(m.ID) > mostNames ||
+// readMessage reads a message.
+func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, err error) {
+	if m.Message = p.Message; m.Message == nil || m.ID == "" || len(m.ID) > mostNames ||
 		m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
-		return nil, "", nil, faultf(invalidParams, "a message has a messageId, the role user and parts")
+		return m, faultf(invalidParams, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
-		return nil, "", nil, faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
+		return m, faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
 	}
 	var all []string
 	for _, part := range m.Parts {
@@ -306,20 +287,35 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m *protocol.Message
 		case protocol.TextPart:
 			all = append(all, part.Text)
 		case protocol.DataPart:
-			if answer != nil || convert(part.Data, &answer) != nil || answer.CallID == "" {
-				return nil, "", nil, faultf(invalidParams,
+			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer.CallID == "" {
+				return m, faultf(invalidParams,
 					"a message has text, or one data part that answers a call; gemline help a2a says what is in it")
 			}
 		default:
-			return nil, "", nil, faultf(wrongContent,
+			return m, faultf(wrongContent,
 				"a message has text, and no files; name a file in %s instead", s.Dir)
 		}
 	}
-	words = strings.TrimSpace(strings.Join(all, "\n"))
-	if words == "" && answer == nil {
-		return nil, "", nil, faultf(invalidParams, "the message is empty")
+	m.words = strings.TrimSpace(strings.Join(all, "\n"))
+	switch {
+	case m.words == "" && m.answer == nil:
+		return m, faultf(invalidParams, "the message is empty")
+	case m.TaskID == "" && m.answer != nil:
+		return m, faultf(invalidParams,
+			"an answer is for the task that asks: the message needs its taskId")
 	}
-	return m, words, answer, nil
+	for _, meta := range []map[string]any{p.Metadata, m.Metadata} {
+		if err := convert(meta["coderAgent"], &m.settings); err != nil {
+			return m, faultf(invalidParams, "metadata.coderAgent can't be used: %v", err)
+		}
+	}
+	return m, nil
+}
+
+// convert reads a value of JSON into another form.
+func convert(v, into any) error {
+	b, _ := json.Marshal(v)
+	return json.Unmarshal(b, into)
 }
 
 // begin makes a turn of a task. If there are too many, the turn that has been asking for

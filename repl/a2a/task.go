@@ -358,8 +358,7 @@ func (t *task) lock(ctx context.Context) error {
 }
 
 // take takes a message: it is the answer to what is asked, or work begins on it.
-func (t *task) take(ctx context.Context, m *protocol.Message, words string, answer *clientAnswer,
-	along, fresh bool) (st *stream, rest chan struct{}, err error) {
+func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, rest chan struct{}, err error) {
 	if err := t.lock(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -380,16 +379,16 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 	case state.Terminal():
 		return nil, nil, faultf(invalidRequest,
 			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
-	case answer != nil && (asked == nil || asked.CallID != answer.CallID):
+	case m.answer != nil && (asked == nil || asked.CallID != m.answer.CallID):
 		return nil, nil, faultf(invalidParams,
-			"no call %.100q waits for an answer in this task", answer.CallID)
-	case late && !u.hint(words):
+			"no call %.100q waits for an answer in this task", m.answer.CallID)
+	case late && !u.hint(m.words):
 		return nil, nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")
 	}
 	var r clientAnswer
 	if asked != nil {
-		if r, err = asked.react(words, answer); err != nil {
+		if r, err = asked.react(m.words, m.answer); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -398,7 +397,7 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 		if u, err = t.server.begin(t); err != nil {
 			return nil, nil, err
 		}
-		u.prompt, u.asked, u.first = words, asked, r
+		u.prompt, u.asked, u.first = m.words, asked, r
 		late := make(chan struct{})
 		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(late) }) })
 		t.late = late
@@ -407,7 +406,7 @@ func (t *task) take(ctx context.Context, m *protocol.Message, words string, answ
 		st = t.join()
 	}
 	t.mu.Lock()
-	t.remember(m)
+	t.remember(m.Message)
 	d := t.document(nil, mostSnapshot)
 	t.mu.Unlock()
 	if fresh && st != nil {

@@ -158,18 +158,11 @@ func (u *turn) end(err error) {
 	case cause != nil:
 		state, said = protocol.TaskStateFailed, t.message(interrupted)
 	case err != nil:
-		o := t.server.Outcome(err).Complete()
-		words := o.Message
-		if o.Hint != "" {
-			words += "; " + o.Hint
-		}
-		state, said = protocol.TaskStateFailed, t.message(words)
+		state, said = protocol.TaskStateFailed, t.message(serve.FailureText(t.server.Outcome(err)))
 	}
 	if err := t.status(state, said, nil); err != nil { // which is over for want of a place
-		t.mu.Lock()
-		t.kept.Task.Status.State = protocol.TaskStateFailed
-		t.mu.Unlock()
 		state, said = protocol.TaskStateFailed, t.message(err.Error())
+		t.status(state, said, nil)
 	}
 	if said != nil {
 		more = map[string]any{"error": said.Parts[0].(protocol.TextPart).Text}

@@ -20,6 +20,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/report"
+	"gemline/repl/serve"
 	"gemline/tools/mcp/rpc"
 )
 
@@ -75,12 +76,7 @@ func (c *client) catch() {
 
 // failed returns the result of a call that could not be carried out, for a model to read.
 func (c *client) failed(err error) *protocol.CallToolResult {
-	o := c.Outcome(err).Complete()
-	said := o.Message
-	if o.Hint != "" {
-		said += "; " + o.Hint
-	}
-	return protocol.NewToolResultError(c.plain(said))
+	return protocol.NewToolResultError(c.plain(serve.FailureText(c.Outcome(err))))
 }
 
 // plain returns a text as a client gets it.

@@ -44,5 +44,14 @@ type Conversation struct {
 	Close func()
 }
 
+// FailureText says how work failed, with what to do about it.
+func FailureText(o report.Outcome) string {
+	o = o.Complete()
+	if o.Hint == "" {
+		return o.Message
+	}
+	return o.Message + "; " + o.Hint
+}
+
 // About says what is asked: the title, the detail and what there is to know.
 func About(p engine.Proposal) string { return "gemline asks: " + question.About(p) }
