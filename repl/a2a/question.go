@@ -107,7 +107,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 
 // message says what is asked, to programs and to people.
 func (q *pending) message(t *task) *protocol.Message {
-	return t.data(q.Data, protocol.TextPart{Text: q.About})
+	return t.says(protocol.DataPart{Data: q.Data}, protocol.TextPart{Text: q.About})
 }
 
 // same reports whether a proposal is the one that was asked about.

@@ -223,19 +223,19 @@ func (q requests) OnSendMessage(ctx context.Context, p *protocol.MessageSendPara
 }
 
 func (q requests) OnSendMessageStream(ctx context.Context, p *protocol.MessageSendParams) iter.Seq2[protocol.Event, error] {
-	return q.events(ctx, func() (*stream, error) {
+	return q.events(func() (*stream, error) {
 		_, st, err := q.say(ctx, p, true)
 		return st, err
 	})
 }
 
 func (q requests) OnResubscribeToTask(ctx context.Context, p *protocol.TaskIDParams) iter.Seq2[protocol.Event, error] {
-	return q.events(ctx, func() (*stream, error) {
+	return q.events(func() (*stream, error) {
 		t, err := q.server.find(p.ID)
 		if err != nil {
 			return nil, err
 		}
-		return t.follow(), nil
+		return t.follow(ctx), nil
 	})
 }
 
@@ -270,7 +270,7 @@ func begun(from func() (*stream, error)) (st *stream, err error) {
 }
 
 // events yields what a stream tells, until it ends or its reader is gone.
-func (q requests) events(ctx context.Context, from func() (*stream, error)) iter.Seq2[protocol.Event, error] {
+func (q requests) events(from func() (*stream, error)) iter.Seq2[protocol.Event, error] {
 	return func(yield func(protocol.Event, error) bool) {
 		st, err := begun(from)
 		if err != nil {
@@ -284,9 +284,7 @@ func (q requests) events(ctx context.Context, from func() (*stream, error)) iter
 				if !open || !yield(ev, nil) {
 					return
 				}
-			case <-ctx.Done():
-				return
-			case <-st.cut:
+			case <-st.ctx.Done():
 				return
 			}
 		}

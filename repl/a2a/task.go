@@ -44,21 +44,15 @@ type record struct {
 // Bounds of a stored task, and of an event, which clients read as a line.
 const (
 	mostRecord   = 256 << 10 // bytes
-	mostMessages = 64
-	mostMessage  = 16_000 // characters of a message
-	mostOutputs  = 32     // outputs of calls
-	mostOutput   = 8_000  // characters of each, the last ones
-	mostPiece    = 4_000  // characters of a text in an event
+	mostMessage  = 16_000    // characters of a message
+	mostOutputs  = 32        // outputs of calls
+	mostOutput   = 8_000     // characters of each, the last ones
+	mostPiece    = 4_000     // characters of a text in an event
 	mostSnapshot = 48 << 10
 )
 
 // farewell is how long readers are waited for when a turn is stopped.
 const farewell = 250 * time.Millisecond
-
-// TaskInfo implements the protocol's interface.
-func (t *task) TaskInfo() protocol.TaskInfo {
-	return protocol.TaskInfo{TaskID: t.kept.Task.ID, ContextID: t.kept.Task.ContextID}
-}
 
 // state returns how the task stands.
 func (t *task) state() protocol.TaskState {
@@ -130,8 +124,7 @@ func (t *task) saying() []*protocol.Message {
 	if t.said == "" {
 		return nil
 	}
-	part := protocol.TextPart{Text: text.Shorten(t.said, mostMessage)}
-	return []*protocol.Message{protocol.NewMessageForTask(protocol.MessageRoleAgent, t, part)}
+	return []*protocol.Message{t.says(protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})}
 }
 
 // flush adds what the model has said to the history. The caller holds mu.
@@ -155,8 +148,6 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	if !there {
 		return nil
 	}
-	h := t.kept.Task.History
-	t.kept.Task.History = h[max(0, len(h)-mostMessages):]
 	shorten(&t.kept.Task, mostRecord)
 	if err := t.server.store.save(t.kept); err != nil {
 		return faultf(internalError, "the task could not be kept: %s", t.server.Clean(err.Error()))
@@ -168,7 +159,7 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 // that is final. The caller holds change.
 func (t *task) update(kind string, said *protocol.Message, final bool, more map[string]any) {
 	t.mu.Lock()
-	ev := protocol.NewStatusUpdateEvent(t, t.kept.Task.Status.State, said)
+	ev := protocol.NewStatusUpdateEvent(&t.kept.Task, t.kept.Task.Status.State, said)
 	ev.Final = final
 	ev.Metadata = map[string]any{"coderAgent": map[string]any{"kind": kind}}
 	if t.talk != nil {
@@ -217,30 +208,29 @@ func (t *task) settle() {
 	t.rest = make(chan struct{})
 }
 
-// message returns one of the agent's, in words.
-func (t *task) message(words string) *protocol.Message {
-	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t, protocol.TextPart{Text: t.server.plain(words)})
+// says returns a message of the agent.
+func (t *task) says(parts ...protocol.Part) *protocol.Message {
+	return protocol.NewMessageForTask(protocol.MessageRoleAgent, &t.kept.Task, parts...)
 }
 
-// data returns one of the agent's that programs read.
-func (t *task) data(v map[string]any, beside ...protocol.Part) *protocol.Message {
-	return protocol.NewMessageForTask(protocol.MessageRoleAgent, t,
-		append([]protocol.Part{protocol.DataPart{Data: v}}, beside...)...)
+// message returns a message of the agent, in words.
+func (t *task) message(words string) *protocol.Message {
+	return t.says(protocol.TextPart{Text: t.server.plain(words)})
 }
 
 // A stream is what one client reads along. Its events are closed behind the last one.
 type stream struct {
 	task   *task
 	events chan protocol.Event
-	cut    chan struct{} // closed if the client is not waited for any longer
+	ctx    context.Context // over if the client is gone, or not waited for any longer
 	end    func()
 }
 
-// join adds a reader. The caller holds change.
-func (t *task) join() *stream {
+// join adds a reader, until ctx is over. The caller holds change.
+func (t *task) join(ctx context.Context) *stream {
 	const held = 64 // events
-	st := &stream{task: t, events: make(chan protocol.Event, held), cut: make(chan struct{})}
-	st.end = sync.OnceFunc(func() { close(st.cut) })
+	st := &stream{task: t, events: make(chan protocol.Event, held)}
+	st.ctx, st.end = context.WithCancel(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.streams = append(t.streams, st)
@@ -257,7 +247,7 @@ func (st *stream) put(ev protocol.Event) {
 	}
 	select {
 	case st.events <- ev:
-	case <-st.cut:
+	case <-st.ctx.Done():
 	case <-st.task.late:
 		st.leave()
 	}
@@ -274,10 +264,10 @@ func (st *stream) leave() {
 
 // follow adds a reader to an existing task. The reader gets the task's state and, unless the
 // task is in work, the open question.
-func (t *task) follow() *stream {
+func (t *task) follow(ctx context.Context) *stream {
 	t.change.Lock()
 	defer t.change.Unlock()
-	st := t.join()
+	st := t.join(ctx)
 	t.mu.Lock()
 	d, asked, busy := t.document(nil, mostSnapshot), t.kept.Pending, t.turn != nil
 	t.mu.Unlock()
@@ -403,7 +393,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		t.late = late
 	}
 	if along {
-		st = t.join()
+		st = t.join(ctx)
 	}
 	t.mu.Lock()
 	t.remember(m.Message)

@@ -346,7 +346,7 @@ func (u *turn) tellCall(c *call, state engine.CallState, response map[string]any
 	if response != nil {
 		d["response"] = response
 	}
-	u.tell(kindCall, u.task.data(u.task.server.clean(d, mostData)), nil)
+	u.tell(kindCall, u.task.says(protocol.DataPart{Data: u.task.server.clean(d, mostData)}), nil)
 }
 
 // think passes on what the model, or an agent, thinks.
@@ -372,8 +372,8 @@ func (u *turn) thought(agent string) {
 
 func (u *turn) tellThought(agent string, told thought) {
 	plain := u.task.server.plain
-	u.tell(kindThought, u.task.data(map[string]any{"subject": plain(told.subject),
-		"description": plain(told.description), "agent": agent}), nil)
+	d := map[string]any{"subject": plain(told.subject), "description": plain(told.description), "agent": agent}
+	u.tell(kindThought, u.task.says(protocol.DataPart{Data: d}), nil)
 }
 
 // output passes on what a running call prints.
@@ -382,7 +382,7 @@ func (u *turn) output(id, piece string) {
 	t.change.Lock()
 	defer t.change.Unlock()
 	name := protocol.ArtifactID("tool-" + id + "-output")
-	ev := protocol.NewArtifactUpdateEvent(t, name, protocol.TextPart{Text: piece})
+	ev := protocol.NewArtifactUpdateEvent(&t.kept.Task, name, protocol.TextPart{Text: piece})
 	t.mu.Lock()
 	list := t.kept.Task.Artifacts
 	i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
