@@ -26,7 +26,7 @@ func (i *interactive) share() (end func()) {
 	folder := i.opts.Paths.Cwd
 	i.frontend.hub = attach.NewHub(attach.Config{Dir: socketsIn(i.frontend.run.store.Temp),
 		Info: func() attach.Info {
-			return attach.Info{ID: i.frontend.run.status.session.Load().chat.file.ID(), Folder: folder, PID: os.Getpid()}
+			return attach.Info{ID: i.frontend.run.status.session.Load().id(), Folder: folder, PID: os.Getpid()}
 		},
 		Interrupt: func() {
 			select {

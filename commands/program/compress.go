@@ -61,3 +61,15 @@ func summed(n engine.Notice) bool {
 	by := (*engine.Shortened)(nil)
 	return errors.As(n.Cause, &by) && by.Summed
 }
+
+// note takes note of an event: where conversations with agents are, and that a summary
+// stands for the answers with which context files came. These come with the next call there
+// once more.
+func (s *Session) note(ev engine.Event) {
+	if n, _ := ev.(engine.Notice); summed(n) {
+		s.memory.Reload()
+	}
+	if err := s.agents.recordPlaces(ev); err != nil {
+		s.project.status.turn.add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+	}
+}

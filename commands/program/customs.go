@@ -17,6 +17,7 @@ import (
 	"gemline/repl/input"
 	"gemline/tools/files"
 	"gemline/tools/shell/script"
+	"gemline/tools/skill"
 )
 
 // customs returns the commands that the user, the project and extensions bring. What
@@ -128,8 +129,31 @@ func shown(show func(engine.Event)) func(engine.Event) error {
 	return func(ev engine.Event) error { show(ev); return nil }
 }
 
-// narrowed is the command because of which only some tools may be called.
-type narrowed struct {
-	name string
-	only custom.Only
+// skillCommands returns the skills, as commands. What happens when one is activated is told
+// by show.
+func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
+	if f.session.tools.skills == nil {
+		return nil
+	}
+	for _, one := range f.session.tools.skills.Library.Skills() {
+		name := skill.CommandName(one.Name)
+		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
+			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
+			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
+				defer f.session.tools.skills.Call(one.Name)()
+				result, err := f.session.engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
+				if err != nil {
+					return nil, input.Unsent(ctx, "/"+name, userError(err))
+				}
+				f.session.memory.Contents() // before the history has something
+				if err := f.session.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
+					return nil, err
+				}
+				if args == "" {
+					args = "Use the skill " + one.Name
+				}
+				return []*genai.Part{genai.NewPartFromText(args)}, nil
+			}})
+	}
+	return set
 }

@@ -20,21 +20,8 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/tools/ide"
 	"gemline/tools/shell"
 )
-
-// An interactive front end holds a session at a terminal.
-type interactive struct {
-	opts       *project.Options
-	frontend   *frontend
-	screen     *repl.Screen
-	interrupts chan os.Signal // Ctrl-C that the editor does not see
-	typed      *input.Shell   // the commands that the user types
-	companion  *ide.Client    // of the editor
-	updates    updates        // of extensions
-	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
-}
 
 // interact holds a session at a terminal.
 func (r *run) interact(ctx context.Context) error {
@@ -202,12 +189,4 @@ func (i *interactive) offer() {
 		return
 	}
 	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
-}
-
-// late returns the hints that came too late for the model to be told while it works.
-func late(h *steer.Hints) (texts []string) {
-	for _, one := range h.Take() {
-		texts = append(texts, one.Text)
-	}
-	return texts
 }

@@ -20,6 +20,7 @@ import (
 	"gemline/repl/report"
 	"gemline/settings/trust"
 	"gemline/tools"
+	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
 	"gemline/tools/plan"
 	"gemline/tools/shell"
@@ -211,4 +212,33 @@ func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, err
 // Launcher implements [cli.Project].
 func (h sessionProject) Launcher() (*launch.Launcher, error) {
 	return h.f.session.project.launcher, nil
+}
+
+// Keeper implements [cli.Project].
+func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
+	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.Unkept(s.opts),
+		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
+	temp := ""
+	if known, ok := s.opts.Paths.Registered(); ok {
+		cfg.Dir, temp = known.History(), known.Temp
+	}
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
+	}
+	if cfg.Workspace, err = project.NewWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
+		return nil, err
+	}
+	k := checkpoint.New(cfg)
+	return &cli.Kept{Keeper: k, Session: session, Rel: cfg.Workspace.Rel, Done: k.Close}, nil
+}
+
+// Keeper implements [cli.Project].
+func (h sessionProject) Keeper(session string) (*cli.Kept, error) {
+	kept := &cli.Kept{Keeper: h.f.session.keeper, Session: session, Rel: h.f.session.project.workspace.Rel, Done: func() {}}
+	if session == h.f.session.chat.file.ID() || session == "" {
+		return kept, nil
+	}
+	kept.Keeper = h.f.session.keeper.For(session)
+	kept.Done = kept.Keeper.Close
+	return kept, nil
 }

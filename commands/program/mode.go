@@ -7,15 +7,6 @@ import (
 	"gemline/repl/output"
 )
 
-// meanings say what runs without a question in each approval mode.
-var meanings = map[policy.Mode]string{
-	policy.Default:  "edits and commands are asked about",
-	policy.AutoEdit: "edits run without a question, commands are asked about",
-	policy.Auto:     "what is confined and can be taken back runs without a question; the network, other places, protected files and secrets are asked about",
-	policy.Yolo:     "everything runs without a question",
-	policy.Plan:     "nothing but plans is changed",
-}
-
 // cycle are the approval modes that Shift-Tab goes through. Yolo has to be
 // asked for by its name.
 var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}

@@ -16,31 +16,6 @@ import (
 	"gemline/settings"
 )
 
-// localModels returns the models of servers that listen on this machine, models with tools
-// first. Nothing else is contacted.
-func localModels(ctx context.Context, o *project.Options) (names []string) {
-	set := findProviders(o)
-	defer set.Close()
-	ctx, stop := context.WithTimeout(ctx, provider.Patience)
-	defer stop()
-	var others []string
-	for _, p := range set.Local(ctx) {
-		listed, err := set.List(ctx, p)
-		if err != nil { // something else listens there
-			continue
-		}
-		for _, m := range listed {
-			name := p + "/" + m.Name
-			if m.Takes != nil && !slices.Contains(m.Takes, model.Tools) {
-				others = append(others, name)
-			} else {
-				names = append(names, name)
-			}
-		}
-	}
-	return append(names, others...)
-}
-
 // offerLocal offers a user without a key the models of servers on this machine. The one that
 // is chosen is asked from now on.
 func offerLocal(ctx context.Context, o *project.Options, console *repl.Console, notify func(string)) error {
@@ -87,4 +62,40 @@ func withOffer(ctx context.Context, o *project.Options, err error) error {
 	with := *missing
 	with.Advice = strings.TrimSuffix("a model on this machine answers with -m "+text.EscapeLine(names[0])+"; or "+missing.Advice, "; or ")
 	return &with
+}
+
+// localModels returns the models of servers that listen on this machine, models with tools
+// first. Nothing else is contacted.
+func localModels(ctx context.Context, o *project.Options) (names []string) {
+	set := findProviders(o)
+	defer set.Close()
+	ctx, stop := context.WithTimeout(ctx, provider.Patience)
+	defer stop()
+	var others []string
+	for _, p := range set.Local(ctx) {
+		listed, err := set.List(ctx, p)
+		if err != nil { // something else listens there
+			continue
+		}
+		for _, m := range listed {
+			name := p + "/" + m.Name
+			if m.Takes != nil && !slices.Contains(m.Takes, model.Tools) {
+				others = append(others, name)
+			} else {
+				names = append(names, name)
+			}
+		}
+	}
+	return append(names, others...)
+}
+
+// findProviders returns the providers of the user, with the keys that are stored.
+func findProviders(o *project.Options) *provider.Set {
+	custom, _ := o.Settings.Merged["providers"].(map[string]any)
+	return &provider.Set{Providers: model.NewProviders(custom, o.Env.Getenv), Getenv: o.Env.Getenv,
+		Common: model.Options{Secrets: o.Secrets, Version: o.Env.Process.Version, Network: o.Network()},
+		FindKey: func(ctx context.Context, name string) (string, error) {
+			key, _, err := auth.NewProviderStore(o.Paths.User(), o.Env.Getenv, name).Key(ctx)
+			return key, err
+		}}
 }

@@ -39,7 +39,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"gemline/commands/cli"
@@ -48,9 +47,6 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
-	"gemline/engine/schema"
-	"gemline/engine/tally"
-	"gemline/repl"
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -59,21 +55,6 @@ import (
 	dirs "gemline/settings/project"
 	"gemline/tools/shell"
 )
-
-// A run is one start of the program.
-type run struct {
-	opts      *project.Options
-	status    *status
-	store     dirs.Store           // where what is kept of the directory is
-	json      *os.File             // of --json-fd, nil without
-	output    *report.Destination  // nil for standard output
-	schema    *report.OutputSchema // nil if any answer will do
-	stream    *report.Stream       // of a conversation with a program
-	count     *tally.Tally
-	broken    func(error)                 // told that standard output is gone
-	shown     atomic.Pointer[repl.Screen] // of the terminal that is read from
-	abandoned atomic.Bool                 // the run did not end when it was told to
-}
 
 // Run runs the program and returns its exit code. Whatever happens, the
 // reporter has the last word, once.
@@ -261,28 +242,6 @@ func runs(f *flags.Set, managed bool) bool {
 	return !managed && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
-// text reports whether the answer, as text, is what the run prints.
-func (r *run) text(d *report.OutputSchema) bool {
-	f := r.opts.Flags
-	asText := r.json != nil || cmp.Or(f.Format(), r.opts.Settings.Format, "text") == "text"
-	return asText && d == nil && !f.Patch && !f.DryRun
-}
-
-// outputSchema returns what the answer must hold, nil if any will do.
-func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
-	switch {
-	case f.JSONSchema != "":
-		s, err := schema.Load(f.JSONSchema)
-		if err != nil {
-			return nil, &flags.UsageError{Message: "--json-schema: " + err.Error()}
-		}
-		return &report.OutputSchema{Schema: s, Repairs: f.MaxRepairs}, nil
-	case f.Extract.Set:
-		return &report.OutputSchema{Language: f.Extract.Value}, nil
-	}
-	return nil, nil
-}
-
 // printInfo prints what needs no run.
 func printInfo(o *project.Options) error {
 	switch {
@@ -305,15 +264,6 @@ func printInfo(o *project.Options) error {
 	}
 	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
 	return err
-}
-
-// openProject opens the directory to work in, with the settings of the command line.
-func (r *run) openProject() (*Project, error) {
-	p, err := Open(r.opts, r.status, r.store)
-	if err == nil {
-		r.count.Cost = p.model.cost
-	}
-	return p, err
 }
 
 // start does what the user wants.
@@ -356,9 +306,6 @@ func (r *run) start(ctx context.Context, reporter report.Reporter) error {
 	}
 	return r.once(ctx, reporter)
 }
-
-// notify tells what is odd but no error.
-func (r *run) notify(text string) { r.status.warn(text) }
 
 // listExtensions prints which extensions there are.
 func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {

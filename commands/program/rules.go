@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 
 	"gemline/commands"
+	"gemline/commands/custom"
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/model/catalog"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
-	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
@@ -38,21 +38,6 @@ type rules struct {
 	recorder    *telemetry.Recorder
 	notify      func(string)
 	skillPolicy atomic.Pointer[narrowed] // the command that allows only some tools; nil if all are allowed
-}
-
-// newRules returns the rules of a conversation with a memory and a keeper.
-func newRules(s *Session, skills *skill.Active) *rules {
-	p, approver := s.project, s.Approver
-	r := &rules{policy: s.Policy, hasUser: approver != nil, project: p, keeper: s.keeper, skills: skills,
-		model: s.modelName, recorder: s.models.recorder, notify: s.notices.notify}
-	r.files = func() policy.GuardedFiles {
-		return project.GuardedFiles(p.opts, p.workspace.Roots, p.store.Temp, s.memory.Names())
-	}
-	if approver == nil {
-		approver = &question.Headless{FailOnAsk: p.opts.Flags.FailOnAsk, Flags: r.allowing}
-	}
-	r.Policy, r.asker = policy.Guard(r.policy, r.policy.Propose(approver, p.opts.Settings.NoAlways), r.files())
-	return r
 }
 
 // Offers implements [engine.Policy]. The search of Google's server is offered only where
@@ -274,3 +259,18 @@ func flagList(values []string) string {
 
 // longestFlag is how many characters of a flag are worth typing.
 const longestFlag = 400
+
+// meanings say what runs without a question in each approval mode.
+var meanings = map[policy.Mode]string{
+	policy.Default:  "edits and commands are asked about",
+	policy.AutoEdit: "edits run without a question, commands are asked about",
+	policy.Auto:     "what is confined and can be taken back runs without a question; the network, other places, protected files and secrets are asked about",
+	policy.Yolo:     "everything runs without a question",
+	policy.Plan:     "nothing but plans is changed",
+}
+
+// narrowed is the command because of which only some tools may be called.
+type narrowed struct {
+	name string
+	only custom.Only
+}

@@ -219,17 +219,6 @@ func (s *server) newProviders(setup *model.Setup) {
 	s.closers = append(s.closers, func() { s.providers.Close() })
 }
 
-// findProviders returns the providers of the user, with the keys that are stored.
-func findProviders(o *project.Options) *provider.Set {
-	custom, _ := o.Settings.Merged["providers"].(map[string]any)
-	return &provider.Set{Providers: model.NewProviders(custom, o.Env.Getenv), Getenv: o.Env.Getenv,
-		Common: model.Options{Secrets: o.Secrets, Version: o.Env.Process.Version, Network: o.Network()},
-		FindKey: func(ctx context.Context, name string) (string, error) {
-			key, _, err := auth.NewProviderStore(o.Paths.User(), o.Env.Getenv, name).Key(ctx)
-			return key, err
-		}}
-}
-
 // newPresets reads the models, and the parameters of their requests.
 func (s *server) newPresets() (err error) {
 	s.presets, err = s.readPresets()

@@ -55,14 +55,6 @@ func (s *Session) newEngine() {
 	s.chat.said = nil
 }
 
-// modelName returns the name of the model that is asked, "" before there is a conversation.
-func (s *Session) modelName() string {
-	if s.engine == nil {
-		return ""
-	}
-	return s.engine.Model()
-}
-
 // prompt is what the system instruction and the opening message depend on, as
 // it is at the moment.
 func (s *Session) prompt() prompt.Config {

@@ -95,22 +95,3 @@ func (r *run) restore() {
 		screen.Restore()
 	}
 }
-
-// signalled is the error of a run that a signal ended.
-type signalled syscall.Signal
-
-func (s signalled) Error() string { return "stopped by " + signalName(syscall.Signal(s)) }
-
-func signalName(s syscall.Signal) string {
-	switch s {
-	case syscall.SIGINT:
-		return "SIGINT"
-	case syscall.SIGTERM:
-		return "SIGTERM"
-	case syscall.SIGHUP:
-		return "SIGHUP"
-	case syscall.SIGPIPE:
-		return "SIGPIPE"
-	}
-	return s.String()
-}

@@ -1,18 +1,12 @@
 package program
 
 import (
-	"context"
 	"slices"
 	"strings"
 
-	"google.golang.org/genai"
-
-	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/commands/custom"
-	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/repl/input"
 	"gemline/tools/skill"
 )
 
@@ -22,35 +16,6 @@ func newSkills(p *Project, c Choice) *skill.Active {
 		return nil
 	}
 	return &skill.Active{Library: p.brought.skills, Lend: p.workspace.Lend}
-}
-
-// skillCommands returns the skills, as commands. What happens when one is activated is told
-// by show.
-func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
-	if f.session.tools.skills == nil {
-		return nil
-	}
-	for _, one := range f.session.tools.skills.Library.Skills() {
-		name := skill.CommandName(one.Name)
-		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
-			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
-			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
-				defer f.session.tools.skills.Call(one.Name)()
-				result, err := f.session.engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
-				if err != nil {
-					return nil, input.Unsent(ctx, "/"+name, userError(err))
-				}
-				f.session.memory.Contents() // before the history has something
-				if err := f.session.engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
-					return nil, err
-				}
-				if args == "" {
-					args = "Use the skill " + one.Name
-				}
-				return []*genai.Part{genai.NewPartFromText(args)}, nil
-			}})
-	}
-	return set
 }
 
 // elsewhere says why a name is no command, if it is that of a skill.

@@ -26,7 +26,14 @@ type status struct {
 	turn     eventQueue                      // printed with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
-	session  atomic.Pointer[Session] // that a front end holds, if it does
+	session  atomic.Pointer[held] // of a front end; nil if it has no conversation
+}
+
+// A held is what a record says of the conversation that a front end holds.
+type held struct {
+	id, mode, resume func() string
+	kept             func() bool // some of it is in its file
+	collected        func() report.Collected
 }
 
 // newStatus returns a status that tells nobody anything.
@@ -73,7 +80,7 @@ func (s *status) notInUse() (list []report.Unused) {
 // mode returns the approval mode.
 func (s *status) mode() string {
 	if c := s.session.Load(); c != nil {
-		return string(c.Policy.Mode())
+		return c.mode()
 	}
 	return ""
 }
@@ -82,15 +89,15 @@ func (s *status) mode() string {
 // none.
 func (s *status) resume() string {
 	if c := s.session.Load(); c != nil {
-		return c.chat.resume()
+		return c.resume()
 	}
 	return ""
 }
 
 // kept is resume where something of the conversation is kept.
 func (s *status) kept() string {
-	if c := s.session.Load(); c != nil && c.chat.file.Kept() {
-		return c.chat.resume()
+	if c := s.session.Load(); c != nil && c.kept() {
+		return c.resume()
 	}
 	return ""
 }
@@ -98,7 +105,7 @@ func (s *status) kept() string {
 // collected returns what the conversation would have done, if it changes nothing.
 func (s *status) collected() report.Collected {
 	if c := s.session.Load(); c != nil {
-		return c.tools.collected()
+		return c.collected()
 	}
 	return report.Collected{}
 }

@@ -58,8 +58,8 @@ func tellTree(o *project.Options, st *status, tell func(string)) {
 	if o.Tree == "" {
 		return
 	}
-	if s := st.session.Load(); s != nil && !o.User.Interactive && s.chat.resume() != "" {
-		tell("go on with " + s.chat.resume())
+	if s := st.session.Load(); s != nil && !o.User.Interactive && s.resume() != "" {
+		tell("go on with " + s.resume())
 	}
 	tell("the worktree stays; gemline worktree remove " + o.Tree + " removes it")
 }

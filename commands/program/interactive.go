@@ -1,0 +1,23 @@
+package program
+
+import (
+	"context"
+	"os"
+
+	"gemline/commands/program/project"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/tools/ide"
+)
+
+// An interactive front end holds a session at a terminal.
+type interactive struct {
+	opts       *project.Options
+	frontend   *frontend
+	screen     *repl.Screen
+	interrupts chan os.Signal // Ctrl-C that the editor does not see
+	typed      *input.Shell   // the commands that the user types
+	companion  *ide.Client    // of the editor
+	updates    updates        // of extensions
+	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
+}
