@@ -184,7 +184,7 @@ func commandsPage() string {
 				summary += "; also `" + prefix + strings.Join(c.Aliases, "`, `"+prefix) + "`"
 			}
 			fmt.Fprintf(&b, "- `%s`: %s\n", name, summary)
-			if strings.Count(prefix, " ") == 0 { // below, the same commands again
+			if strings.Count(prefix, " ") == 0 && c.Name != "resume" { // below, the same commands again; /chat has resume's
 				list(prefix+c.Name+" ", c.Sub)
 			}
 		}
