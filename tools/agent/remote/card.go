@@ -19,6 +19,9 @@ type card struct {
 	AdditionalInterfaces []agentInterface
 	SupportedInterfaces  []agentInterface // of version 1
 	Capabilities         struct{ Streaming bool }
+
+	at      *url.URL // where the agent is asked
+	version version
 }
 
 // An agentInterface is an address of an agent, with its transport and version.
@@ -32,10 +35,7 @@ func parseCard(b []byte) (*card, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return nil, fmt.Errorf("the agent's card is no JSON of the protocol: %w", err)
 	}
-	if _, _, err := c.endpoint(); err != nil {
-		return nil, err
-	}
-	return &c, nil
+	return &c, c.choose()
 }
 
 // Check says what is wrong with a definition, before anybody is asked.
@@ -66,8 +66,8 @@ func (s Server) Description() string {
 	return c.Description
 }
 
-// endpoint returns the address and version of the first interface that is understood here.
-func (c *card) endpoint() (at *url.URL, d version, err error) {
+// choose chooses the first interface that is understood here.
+func (c *card) choose() (err error) {
 	list := append([]agentInterface{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
 		ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)
 	list = append(list, c.AdditionalInterfaces...)
@@ -76,25 +76,23 @@ func (c *card) endpoint() (at *url.URL, d version, err error) {
 		if f.URL == "" {
 			continue
 		}
-		d := version{second: strings.HasPrefix(cmp.Or(f.ProtocolVersion, c.ProtocolVersion), "1")}
+		c.version = version{second: strings.HasPrefix(cmp.Or(f.ProtocolVersion, c.ProtocolVersion), "1")}
 		switch name := cmp.Or(f.Transport, f.ProtocolBinding); strings.ToUpper(name) {
 		case "HTTP+JSON":
-			d.rest = true
+			c.version.rest = true
+			f.URL = strings.TrimRight(f.URL, "/")
 		case "JSONRPC":
 		default:
 			others = append(others, text.OneLine(name, 30))
 			continue
 		}
-		if d.rest {
-			f.URL = strings.TrimRight(f.URL, "/")
-		}
-		u, err := address("url of the agent's card", f.URL)
-		return u, d, err
+		c.at, err = address("url of the agent's card", f.URL)
+		return err
 	}
 	if others == nil {
-		return nil, version{}, fmt.Errorf("the agent's card names no address")
+		return fmt.Errorf("the agent's card names no address")
 	}
-	return nil, version{}, fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
+	return fmt.Errorf("the agent speaks %s only; JSONRPC and HTTP+JSON are understood", text.List(others))
 }
 
 // longestSaid bounds quotations of a server's messages.

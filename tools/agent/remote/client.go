@@ -138,7 +138,7 @@ func (c *Client) Describe(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer end()
-	if _, _, err = c.find(ctx); err != nil {
+	if err = c.find(ctx); err != nil {
 		return "", err
 	}
 	return c.card.Description, nil
@@ -146,7 +146,7 @@ func (c *Client) Describe(ctx context.Context) (string, error) {
 
 // converse says something to the agent, and takes in what it says until it is done.
 func (c *Client) converse(ctx context.Context, words string, a *transcript) error {
-	to, d, err := c.find(ctx)
+	err := c.find(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	if c.card.Capabilities.Streaming {
 		m = stream
 	}
-	err = c.take(a, c.call(ctx, to, d, m, d.messageParams(uuid.NewString(), words, c.at), ""))
+	err = c.take(a, c.call(ctx, m, c.card.version.messageParams(uuid.NewString(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
 		c.at = Place{}
 	}
@@ -167,7 +167,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		err = c.take(a, c.call(ctx, to, d, get, map[string]any{"id": a.task}, a.task))
+		err = c.take(a, c.call(ctx, get, map[string]any{"id": a.task}, a.task))
 	}
 	return err
 }
@@ -196,11 +196,7 @@ func (c *Client) leave(ctx context.Context, a *transcript) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()
-	to, d, err := c.find(ctx)
-	if err != nil {
-		return
-	}
-	for range c.call(ctx, to, d, cancel, map[string]any{"id": a.task}, a.task) {
+	for range c.call(ctx, cancel, map[string]any{"id": a.task}, a.task) {
 		break // whatever it says to that
 	}
 }

@@ -12,27 +12,27 @@ import (
 	"gemline/engine/text"
 )
 
-// find returns where the agent is, by its card.
-func (c *Client) find(ctx context.Context) (to *url.URL, d version, err error) {
+// find reads the agent's card, and checks where the agent is asked.
+func (c *Client) find(ctx context.Context) (err error) {
 	if c.card == nil {
 		b := []byte(c.cfg.Server.Card)
 		if len(b) == 0 {
 			if b, err = c.fetch(ctx); err != nil {
-				return nil, d, fmt.Errorf("the agent's card: %w", err)
+				return fmt.Errorf("the agent's card: %w", err)
 			}
 		}
-		if c.card, err = parseCard(b); err != nil {
-			return nil, d, err
+		found, err := parseCard(b)
+		if err != nil {
+			return err
 		}
+		c.card = found
 	}
-	if to, d, err = c.card.endpoint(); err != nil {
-		return nil, d, err
-	}
+	to := c.card.at
 	if err = c.transport.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
 		err = fmt.Errorf("its card names another server, %s, and what the definition has for %s is not shown to that; "+
 			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.cfg.Server.Host())
 	}
-	return to, d, err
+	return err
 }
 
 // trusted reports whether a server may be shown the credentials: one that the definition

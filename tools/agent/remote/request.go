@@ -70,10 +70,9 @@ func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
 const eventStream = "text/event-stream"
 
 // call makes a request of the protocol, and yields what is said to it.
-func (c *Client) call(ctx context.Context, to *url.URL, d version, m method, params any,
-	id string) iter.Seq2[message, error] {
+func (c *Client) call(ctx context.Context, m method, params any, id string) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
-		req, err := d.request(ctx, to, m, params, id)
+		req, err := c.card.request(ctx, m, params, id)
 		if err != nil {
 			yield(message{}, err)
 			return
@@ -153,9 +152,8 @@ func (l *limited) Read(b []byte) (int, error) {
 }
 
 // request makes a request, which is about a task if id is set.
-func (d version) request(ctx context.Context, to *url.URL, m method, params any,
-	id string) (*http.Request, error) {
-	address, verb, body := to.String(), http.MethodPost, params
+func (c *card) request(ctx context.Context, m method, params any, id string) (*http.Request, error) {
+	address, verb, body, d := c.at.String(), http.MethodPost, params, c.version
 	if d.rest {
 		verb = m.verb
 		if !d.second {

@@ -44,8 +44,7 @@ func (s Server) addresses() (list []*url.URL) {
 		list = append(list, u)
 	}
 	if c, err := parseCard([]byte(s.Card)); err == nil {
-		at, _, _ := c.endpoint()
-		list = append(list, at)
+		list = append(list, c.at)
 	}
 	return list
 }
