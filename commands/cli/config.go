@@ -272,17 +272,17 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	rest := slices.DeleteFunc(here.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })
 	})
-	lines := verdicts(files)
+	l := listingOf("files", files)
+	l.doc["problems"], l.doc["unused"], l.doc["ok"] = problems, rest, broken == nil
 	for _, p := range problems {
 		if p.Err == nil { // else the error says it
-			lines = append(lines, p.About+": "+p.Message)
+			l.lines = append(l.lines, p.About+": "+p.Message)
 		}
 	}
 	for _, text := range settings.Places(rest) {
-		lines = append(lines, string(settings.Later)+": "+text)
+		l.lines = append(l.lines, string(settings.Later)+": "+text)
 	}
-	doc := map[string]any{"files": files, "problems": problems, "unused": rest, "ok": broken == nil}
-	return errors.Join(out.show(doc, lines...), broken)
+	return errors.Join(out.list(l, ""), broken)
 }
 
 // problemsBeside returns what a run says about the files that it reads beside the settings, and
@@ -341,29 +341,26 @@ func (here *Folder) examine(src settings.Source) (file, error) {
 	return f, l.Err
 }
 
-// verdicts returns what is wrong with files, as compilers write it.
-func verdicts(files []file) (lines []string) {
-	for _, f := range files {
-		verdict := "nothing is wrong with it"
-		switch {
-		case f.Detail != "":
-			verdict = f.State + ": " + f.Detail
-		case f.State != stateUsed:
-			verdict = f.State
-		case f.Problems != nil:
-			verdict = fmt.Sprintf("%d to look at", len(f.Problems))
-		}
-		lines = append(lines, cmp.Or(f.Path, string(f.Scope))+": "+verdict)
-		for _, p := range f.Problems {
-			if p.Fatal {
-				continue // the error says it
-			}
+// lines returns what is wrong with a file, as compilers write it.
+func (f file) lines() []string {
+	verdict := "nothing is wrong with it"
+	switch {
+	case f.Detail != "":
+		verdict = f.State + ": " + f.Detail
+	case f.State != stateUsed:
+		verdict = f.State
+	case f.Problems != nil:
+		verdict = fmt.Sprintf("%d to look at", len(f.Problems))
+	}
+	lines := []string{cmp.Or(f.Path, string(f.Scope)) + ": " + verdict}
+	for _, p := range f.Problems {
+		if !p.Fatal { // else the error says it
 			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
 		}
-		for _, u := range f.Unused {
-			lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line),
-				":0")+": "+string(settings.Later)+": "+u.String())
-		}
+	}
+	for _, u := range f.Unused {
+		at := strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line), ":0")
+		lines = append(lines, at+": "+string(settings.Later)+": "+u.String())
 	}
 	return lines
 }

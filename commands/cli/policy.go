@@ -19,8 +19,8 @@ type policyCommand struct {
 	Revoke  policyRevoke  `cmd:"" help:"Take back what was said always to; without a place, list it." slash:"revoke" rest:""`
 }
 
-// A rule is one as gemline policy --json lists it.
-type rule struct {
+// A ruleRecord is a rule as gemline policy --json lists it.
+type ruleRecord struct {
 	Decision string   `json:"decision"`
 	Tier     string   `json:"tier"`
 	Priority int      `json:"priority"`
@@ -29,34 +29,28 @@ type rule struct {
 	Tools    []string `json:"tools"`
 	About    string   `json:"about"`
 	Message  string   `json:"message,omitempty"`
+
+	where string // it stands
 }
 
-func shownRule(r *policy.Rule) *rule {
-	if r == nil {
-		return nil
-	}
-	return &rule{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.Origin.File, r.Origin.Line, r.Tools, r.About(), r.Message}
+func ruleOf(r policy.Rule) ruleRecord {
+	return ruleRecord{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.Origin.File, r.Origin.Line, r.Tools, r.About(),
+		r.Message, r.Where()}
 }
 
-func shownRules(list []policy.Rule) []*rule {
-	return each(list, func(r policy.Rule) *rule { return shownRule(&r) })
-}
-
-// ruleLines returns a line for each rule.
-func ruleLines(list []policy.Rule) (lines []string) {
-	for _, r := range list {
-		lines = append(lines, fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", policy.Word(r.Verdict),
-			r.About(), r.Tier, r.Priority, r.Where()))
-	}
-	return lines
+// lines returns the line of a rule in the list.
+func (r ruleRecord) lines() []string {
+	return []string{fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", r.Decision, r.About, r.Tier, r.Priority, r.where)}
 }
 
 type policyList struct{}
 
 // Run prints the rules.
 func (*policyList) Run(out *Output, p *policy.Policy) error {
-	return out.show(map[string]any{"approval_mode": p.Mode(), "rules": shownRules(p.Rules())},
-		append([]string{"approval mode: " + string(p.Mode())}, ruleLines(p.Rules())...)...)
+	l := listingOf("rules", each(p.Rules(), ruleOf))
+	l.doc["approval_mode"] = p.Mode()
+	l.lines = append([]string{"approval mode: " + string(p.Mode())}, l.lines...)
+	return out.list(l, "")
 }
 
 type policyTest struct {
@@ -96,15 +90,22 @@ func (c *policyExplain) Run(ctx context.Context, out *Output, trial *Trial) erro
 
 // A ruling is what the rules make of a call or of a command, as --json has it.
 type ruling struct {
-	Command string `json:"command,omitempty"`
-	Inside  string `json:"inside,omitempty"`
-	Verdict string `json:"verdict"` // allow, ask or deny
-	Rule    *rule  `json:"rule,omitempty"`
-	Why     string `json:"why,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Inside  string      `json:"inside,omitempty"`
+	Verdict string      `json:"verdict"` // allow, ask or deny
+	Rule    *ruleRecord `json:"rule,omitempty"`
+	Why     string      `json:"why,omitempty"`
+
+	of policy.Ruling
 }
 
-func shownRuling(f policy.Ruling) ruling {
-	return ruling{f.Command, f.Inside, verdictWord(f.Verdict), shownRule(f.Rule), f.Why}
+func rulingOf(f policy.Ruling) ruling {
+	r := ruling{f.Command, f.Inside, verdictWord(f.Verdict), nil, f.Why, f}
+	if f.Rule != nil {
+		rule := ruleOf(*f.Rule)
+		r.Rule = &rule
+	}
+	return r
 }
 
 func verdictWord(v engine.Verdict) string {
@@ -137,46 +138,31 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 			e.Ruling = policy.Ruling{Verdict: engine.Ask, Why: why}
 		}
 	}
-	var about []policy.Rule
-	if all {
-		about = p.Concerning(q.Tool)
-	}
+	plan := q.Intent.Plan
+	j := judgement{ruling: rulingOf(e.Ruling), Mode: p.Mode(), Class: e.Class, ClassWhy: plan.Why, Reason: e.Reason,
+		Commands: each(e.Commands, rulingOf), class: plan.Class, tool: name, unattended: p.Unattended}
 	if args == nil && len(e.Commands) == 0 && !out.JSON {
-		e.Class = "" // there is no command
+		j.Class = "" // there is no command
 	}
-	j := judgement{p, e, q.Intent.Plan.Class, q.Intent.Plan.Why, name, about, all}
-	return out.show(j.document(), j.lines()...)
+	if all {
+		j.Rules = each(p.Concerning(q.Tool), ruleOf)
+	}
+	return out.show(j, j.lines()...)
 }
 
-// A judgement is what becomes of a call, and why.
+// A judgement is what becomes of a call, and why, as --json has it.
 type judgement struct {
-	policy *policy.Policy
-	policy.Explanation
-	class     engine.Class  // of the command line
-	plainness string        // what keeps it from being plain
-	tool      string        // that is called
-	rules     []policy.Rule // about the tool
-	listed    bool          // whether they are told
-}
+	ruling
+	Mode     policy.Mode  `json:"approval_mode"`
+	Class    string       `json:"class,omitempty"`
+	ClassWhy string       `json:"class_why,omitempty"` // what keeps the command line from being plain
+	Reason   string       `json:"reason,omitempty"`
+	Commands []ruling     `json:"commands,omitempty"`
+	Rules    []ruleRecord `json:"rules,omitempty"` // about the tool
 
-// document returns what --json prints.
-func (j judgement) document() any {
-	doc := struct {
-		ruling
-		Mode     policy.Mode `json:"approval_mode"`
-		Class    string      `json:"class,omitempty"`
-		ClassWhy string      `json:"class_why,omitempty"`
-		Reason   string      `json:"reason,omitempty"`
-		Commands []ruling    `json:"commands,omitempty"`
-		Rules    []*rule     `json:"rules,omitempty"`
-	}{ruling: shownRuling(j.Ruling), Mode: j.policy.Mode(), Class: j.Class, ClassWhy: j.plainness, Reason: j.Reason}
-	for _, f := range j.Commands {
-		doc.Commands = append(doc.Commands, shownRuling(f))
-	}
-	if j.listed {
-		doc.Rules = shownRules(j.rules)
-	}
-	return doc
+	class      engine.Class // of the command line
+	tool       string       // that is called
+	unattended bool         // nobody can be asked
 }
 
 // lines says in words what becomes of each command and of the call.
@@ -186,21 +172,21 @@ func (j judgement) lines() (lines []string) {
 		if f.Inside != "" {
 			inside = " (inside " + f.Inside + ")"
 		}
-		lines = append(lines, f.Command+inside+": "+verdictText(f, j.policy.Unattended))
+		lines = append(lines, f.Command+inside+": "+verdictText(f.of, j.unattended))
 	}
 	subject := j.tool
 	if j.Class != "" {
 		subject = "all of it"
 	}
-	lines = append(lines, subject+": "+verdictText(j.Ruling, j.policy.Unattended))
-	if j.Class != "" && j.plainness != "" && j.Why == "" {
-		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.plainness)
+	lines = append(lines, subject+": "+verdictText(j.of, j.unattended))
+	if j.Class != "" && j.ClassWhy != "" && j.Why == "" {
+		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.ClassWhy)
 	}
 	if j.Reason != "" {
 		lines = append(lines, "the model would be told: "+j.Reason)
 	}
-	if len(j.rules) > 0 {
-		lines = append(append(lines, "rules about it, the strongest first:"), ruleLines(j.rules)...)
+	if len(j.Rules) > 0 {
+		lines = append(append(lines, "rules about it, the strongest first:"), listingOf("rules", j.Rules).lines...)
 	}
 	return lines
 }
@@ -247,7 +233,7 @@ type policyRevoke struct {
 func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {
-		return out.listing(map[string]any{"rules": shownRules(kept)}, ruleLines(kept), "you have kept nothing with always")
+		return out.list(listingOf("rules", each(kept, ruleOf)), "you have kept nothing with always")
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {
@@ -257,6 +243,6 @@ func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	if err != nil {
 		return err
 	}
-	return out.show(map[string]any{"revoked": shownRule(&kept[i])},
+	return out.show(map[string]any{"revoked": ruleOf(kept[i])},
 		append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
 }
