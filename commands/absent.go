@@ -34,7 +34,7 @@ var absent = []struct {
 	{[]string{"bug"}, "gemline opens no web page; gemline doctor prints what a report needs"},
 	{[]string{"docs"}, "gemline help lists the pages, and /help PAGE prints one"},
 	{[]string{"extensions explore", "extension explore"}, "gemline looks in no gallery; /extensions install ADDRESS installs one"},
-	{[]string{"gemma"}, "no local model is used here; /model says which models there are"},
+	{[]string{"gemma"}, "gemline starts no model itself; /model lists the models that answer, those of servers on this machine among them"},
 	{[]string{"memory inbox"}, "gemline collects no notes from sessions; /memory add TEXT adds one to your GEMINI.md"},
 	{[]string{"model manage"}, "/model lists the models, /model NAME changes to one, and --persist keeps it"},
 	{[]string{"privacy"}, "gemline sends nothing but requests to the model's server; /help security says more"},

@@ -51,7 +51,7 @@ func TestReferencePages(t *testing.T) {
 			}
 		}
 		if got, _ := os.ReadFile(name); string(got) != want {
-			t.Errorf("%s is stale; UPDATE=1 go test -run TestReferencePages . writes it", name)
+			t.Errorf("%s is stale; UPDATE=1 go test ./docs -run TestReferencePages writes it", name)
 		}
 	}
 }

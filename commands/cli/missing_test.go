@@ -10,12 +10,12 @@ import (
 func TestMissing(t *testing.T) {
 	for words, want := range map[string]string{
 		"mcp list":                  "",
-		"gemma":                     "gemline gemma is no command: this version runs no local models",
+		"gemma":                     "gemline gemma is no command: it starts no model itself; gemline models lists those that answer",
 		"gemma setup now":           "gemline gemma setup is no command: this",
 		"--json gemma status":       "gemline gemma status is no command: this",
 		"gemma --json":              "gemline gemma is no command: this",
 		"extension install x":       "",
-		"gemma status":              "no local models",
+		"gemma status":              "no model itself",
 		"gemma models are what":     "",
 		"skills":                    "",
 		"hook up the logger":        "",

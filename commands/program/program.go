@@ -14,7 +14,7 @@
 //
 // What this package puts together knows nothing of it and little of each other:
 // settings end here and become the plain values that the others are given.
-// Nothing imports it but main.
+// Nothing imports it but main and what drives its tests.
 //
 // # One last word
 //
@@ -24,7 +24,7 @@
 //
 // # The process is given
 //
-// Arguments, streams, environment and exit are a [Process], so that the whole
+// Arguments, streams, environment and exit are a [project.Process], so that the whole
 // program can be run inside another.
 package program
 

@@ -123,7 +123,7 @@ func (r *record) summary() Session {
 // Metadata returns what a file says of the session.
 func (s Session) Metadata() Metadata {
 	return Metadata{SessionID: s.ID, ProjectHash: s.ProjectHash, StartTime: text.Timestamp(s.Start), LastUpdated: text.Timestamp(s.Updated),
-		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf}
+		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, Elsewhere: s.Elsewhere}
 }
 
 // withoutPiped returns the beginning of a question less what was piped in before it,

@@ -1,10 +1,10 @@
 // Package text writes values, numbers, times and other people's words as texts, in
 // the one way that all of gemline has. It reads the lines that programs exchange, too.
 //
-// # Nothing is made safe
+// # A terminal wants more
 //
-// What is shown on a terminal or stands in a record is made fit for that by who
-// shows it.
+// [Escape] and [EscapeLine] escape for a line of a text or of JSON, and [Untrusted] marks a text
+// for a model. Package repl/output makes texts fit for a terminal.
 package text
 
 import (

@@ -50,7 +50,7 @@ var filled = map[string]string{
 	"modelConfigs.modelIdResolutions":      `{"mine": {"default": "gemini-3.8-flash", "contexts": [{"condition": {"useGemini3_1": true}, "target": "gemini-3.7-flash"}]}}`,
 	"modelConfigs.classifierIdResolutions": `{"flash": {"default": "flash", "contexts": [{"condition": {"requestedModels": ["pro"]}, "target": "pro"}]}}`,
 	"modelConfigs.modelChains":             `{"own": [{"model": "gemini-3.8-flash", "actions": {"terminal": "silent"}}, {"model": "flash", "isLastResort": true}]}`,
-	"providers":                            `{"mine": {"type": "openai", "baseUrl": "http://127.0.0.1:1/v1"}}`,
+	"providers":                            `{"mine": {"protocol": "openai", "baseUrl": "http://127.0.0.1:1/v1"}}`,
 	"security.allowedExtensions":           `["^https://github.com/mine/"]`,
 	"tools.allowed":                        `["run_shell_command(git)", "ReadFileTool", "Bash(x *)"]`,
 	"tools.confirmationRequired":           `["write_file"]`,
