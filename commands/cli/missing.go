@@ -14,7 +14,7 @@ var instead = []struct {
 	names string
 	what  string
 }{
-	{"gemma", "it starts no model itself; gemline models lists those that answer"},
+	{"gemma", "this version starts no model itself; gemline models lists those that answer"},
 	{"usage stats cost", "a session says what it used with /stats, and a run in its record, with -o json"},
 	{"login signin", "gemline auth signin stores a key"},
 	{"logout signout", "gemline auth signout forgets the key"},

@@ -10,7 +10,7 @@ import (
 func TestMissing(t *testing.T) {
 	for words, want := range map[string]string{
 		"mcp list":                  "",
-		"gemma":                     "gemline gemma is no command: it starts no model itself; gemline models lists those that answer",
+		"gemma":                     "gemline gemma is no command: this version starts no model itself; gemline models lists those that answer",
 		"gemma setup now":           "gemline gemma setup is no command: this",
 		"--json gemma status":       "gemline gemma status is no command: this",
 		"gemma --json":              "gemline gemma is no command: this",
