@@ -137,11 +137,7 @@ func (h *history) differs() ([]Change, error) {
 		}
 		h.known = true
 	}
-	changes := h.top.diff("", nil)
-	if len(changes) == 0 {
-		h.top.clean()
-	}
-	return changes, nil
+	return h.top.diff(nil), nil
 }
 
 // commit keeps a state as the last one of the session: what differs, and what is said of it.
@@ -208,9 +204,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 	}
 	err = h.commit(there, Record{Kind: Started})
 	for _, c := range again {
-		n := h.top.at(c.Path, true)
-		n.was = c.Before
-		n.touch()
+		h.top.at(c.Path, true).was = c.Before
 	}
 	return paths, err
 }

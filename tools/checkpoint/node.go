@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"gemline/engine/disk"
 )
@@ -31,13 +30,6 @@ type node struct {
 	tracking tracking
 	wanted   bool // a call names it, whatever is ignored
 	settled  bool // an equal look means an equal file
-	dirty    atomic.Bool
-}
-
-// touch notes that n may differ from what was kept.
-func (n *node) touch() {
-	for ; n != nil && !n.dirty.Swap(true); n = n.up {
-	}
 }
 
 // kid returns the entry of a name, made if there is none and that is wanted.
@@ -52,7 +44,6 @@ func (n *node) kid(name string, wanted bool) *node {
 	}
 	k := &node{name: name, up: n}
 	n.kids = slices.Insert(n.kids, i, k)
-	k.touch() // it may have been kept, and be gone
 	return k
 }
 
@@ -79,9 +70,6 @@ func (n *node) there() bool { return n.look != disk.Stat{} }
 
 // gone notes that n and everything below it are absent.
 func (n *node) gone() {
-	if n.there() || n.sum != "" {
-		n.touch()
-	}
 	n.look, n.sum, n.settled = disk.Stat{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
@@ -135,34 +123,26 @@ func keptMode(mode fs.FileMode) fs.FileMode {
 
 // clean notes that n, and what is below it, is in the last state as it is.
 func (n *node) clean() {
-	if n.dirty.Swap(false) {
-		n.was = n.version()
-		n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
-			k.clean()
-			return !k.wanted && k.useless()
-		})
-	}
+	n.was = n.version()
+	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
+		k.clean()
+		return !k.wanted && k.useless()
+	})
 }
 
 // forget notes that nothing is known of what the last state has of n, and below it.
 func (n *node) forget() {
 	n.was = Version{}
-	n.dirty.Store(true)
 	for _, k := range n.kids {
 		k.forget()
 	}
 }
 
-// diff adds to list what of n, and of what is below it, differs from the last state. Where no
-// change was noted since, nothing is looked at.
-func (n *node) diff(path string, list []Change) []Change {
-	if !n.dirty.Load() {
-		return list
-	}
+// diff adds to list what of n, and of what is below it, differs from the last state.
+func (n *node) diff(list []Change) []Change {
 	at, some := len(list), false
-	list = append(list, Change{}) // a directory comes before what is in it
 	for _, k := range n.kids {
-		list = k.diff(joined(path, k.name), list)
+		list = k.diff(list)
 		some = some || k.sum != ""
 	}
 	if !n.there() || n.look.Mode.IsDir() {
@@ -173,10 +153,10 @@ func (n *node) diff(path string, list []Change) []Change {
 	}
 	is := n.version()
 	if n.up == nil || is == n.was {
-		return slices.Delete(list, at, at+1)
+		return list
 	}
-	list[at] = Change{Path: path, Before: n.was, After: is, size: n.look.Size, time: n.look.Modified}
-	return list
+	// A directory comes before what is in it.
+	return slices.Insert(list, at, Change{Path: n.path(), Before: n.was, After: is, size: n.look.Size, time: n.look.Modified})
 }
 
 // parts returns the names of a path that is absolute.

@@ -153,9 +153,6 @@ func (s *scan) folder(n *node, f *disk.Folder, path string) {
 	if s.stopped() {
 		return
 	}
-	if n.tracking != ignored && (look.Mode != n.look.Mode || n.sum == "") {
-		n.touch()
-	}
 	if !n.settled || s.sorted || !sameDir(look, n.look) {
 		if err := s.list(n, f, path); err != nil {
 			n.settled = false
@@ -172,7 +169,6 @@ func (s *scan) folder(n *node, f *disk.Folder, path string) {
 		look, err := f.StatAt(k.name)
 		switch {
 		case err != nil:
-			n.touch()
 			s.vanish(k)
 		case look.Mode.IsDir():
 			s.enter(k, f, filepath.Join(path, k.name), &wg, &p)
@@ -276,9 +272,6 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 		}
 	}
 	slices.SortFunc(kids, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-	if !slices.Equal(kids, n.kids) {
-		n.touch()
-	}
 	n.kids = kids
 	return nil
 }
@@ -319,9 +312,6 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 	case err == nil:
 		s.keep(k, look, content)
 	case err != errUnkept && k.sum != "" && unwritten(was, look): // its mode keeps it from being read now
-		if was.Mode != look.Mode {
-			k.touch()
-		}
 		k.look, k.settled = look, false
 	default:
 		switch known := was != (disk.Stat{}); {
@@ -332,9 +322,6 @@ func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
 			s.note(&s.made, path)
 		default:
 			s.note(&s.lost, path+": made")
-		}
-		if k.sum != "" {
-			k.touch()
 		}
 		k.look, k.sum, k.settled = look, "", true
 	}
@@ -347,11 +334,8 @@ func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 		s.fail(err)
 		return
 	}
-	if sum != k.sum || look.Mode != k.look.Mode {
-		k.touch()
-		if strings.EqualFold(k.name, ".gitignore") && !s.first {
-			s.ruled.Store(true)
-		}
+	if (sum != k.sum || look.Mode != k.look.Mode) && strings.EqualFold(k.name, ".gitignore") && !s.first {
+		s.ruled.Store(true)
 	}
 	k.look, k.sum, k.settled = look, sum, look.Stable(s.at, s.local)
 }
@@ -414,12 +398,7 @@ func (s *scan) path(top *node, base, path string) {
 			return
 		}
 		n.become(true)
-		if n.look != look {
-			if n.look.Mode != look.Mode {
-				n.touch()
-			}
-			n.look, n.settled = look, false // what it lists is not known
-		}
+		n.look, n.settled = look, n.settled && n.look == look // else what it lists is not known
 		if last {
 			return
 		}

@@ -236,8 +236,10 @@ func (r *store) reader(id string) (*opened, error) {
 	return o, nil
 }
 
-// part returns what a state has under a name. The caller holds r.mu.
+// part returns what a state has under a name.
 func (r *store) part(id, name string, most int64) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	o, err := r.reader(id)
 	if err != nil {
 		return nil, err
@@ -259,11 +261,11 @@ func (r *store) part(id, name string, most int64) ([]byte, error) {
 // content returns what was kept under a sum.
 func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.where[sum] == "" {
 		r.index()
 	}
 	id := r.where[sum]
+	r.mu.Unlock()
 	if id == "" {
 		return nil, fmt.Errorf("%s %w", sum, errMissing)
 	}
@@ -295,8 +297,6 @@ func (s *heading) read(b []byte) error {
 
 // heading returns what is said of a state.
 func (r *store) heading(id string) (s heading, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	b, err := r.part(id, saidName, mostManifest)
 	if err == nil {
 		err = s.read(b)
@@ -312,8 +312,6 @@ func (c Change) append(b []byte) []byte {
 
 // changes returns what a state differs in from the one before it.
 func (r *store) changes(id string) (list []Change, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	b, err := r.part(id, manifestName, mostManifest)
 	for line := range strings.Lines(string(b)) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 7)
