@@ -287,7 +287,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		case protocol.TextPart:
 			all = append(all, part.Text)
 		case protocol.DataPart:
-			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer.CallID == "" {
+			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer == nil || m.answer.CallID == "" {
 				return m, faultf(invalidParams,
 					"a message has text, or one data part that answers a call; gemline help a2a says what is in it")
 			}

@@ -480,6 +480,8 @@ func TestFaults(t *testing.T) {
 		{`1`, "message/send", `{"message": {"parts": [{"kind": "poem"}]}}`, -32602, "the parameters"},
 		{`1`, "message/stream", `{}`, -32602, "a message has"},
 		{`1`, "message/send", `{}`, -32602, "a message has"},
+		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "parts": [{"kind": "data"}]}}`, -32602, "a message has"},
+		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "parts": [null]}}`, -32602, "the parameters"},
 		{`1`, "tasks/get", `{"id": "x"}`, -32001, "there is no task"},
 		{`0`, "tasks/get", `{"id": "x"}`, -32001, "there is no task"},
 		{`"a"`, "tasks/cancel", `{"id": "x"}`, -32001, "there is no task"},
