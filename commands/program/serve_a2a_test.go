@@ -276,6 +276,8 @@ func TestA2ARefuses(t *testing.T) {
 		{"a page reads the card", "GET", "/.well-known/agent-card.json", "", []string{"Origin", "https://evil.example"}, 403, "this machine"},
 		{"another name", "POST", "/", get, []string{"Host", "evil.example"}, 403, "this machine"},
 		{"a form", "POST", "/", get, []string{"Content-Type", "text/plain"}, 415, "application/json"},
+		{"a form for a command", "POST", "/executeCommand", "{}", []string{"Content-Type", "text/plain"}, 415, `{"error":"a request is application/json"}`},
+		{"a form for a task", "POST", "/tasks", "{}", []string{"Content-Type", "text/plain"}, 415, `{"error":"a request is application/json"}`},
 		{"too much", "POST", "/", `"` + strings.Repeat("x", 17<<20) + `"`, nil, 413, ""},
 		{"no JSON", "POST", "/", "{", nil, 200, `"code":-32700`},
 		{"several", "POST", "/", "[" + get + "]", nil, 200, `"code":-32600`},

@@ -39,8 +39,9 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 
 // create makes a task in which nothing is said yet.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
-	b, ok := body(w, r)
-	if !ok {
+	b, status, err := body(w, r)
+	if err != nil {
+		serve.Reject(w, status, err.Error())
 		return
 	}
 	var q struct {
@@ -175,8 +176,9 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 
 // execute carries out a command. What it has to say to a model is said in a task.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
-	b, ok := body(w, r)
-	if !ok {
+	b, status, err := body(w, r)
+	if err != nil {
+		serve.Reject(w, status, err.Error())
 		return
 	}
 	var q struct {

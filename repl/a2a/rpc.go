@@ -65,21 +65,19 @@ func faultf(code int, format string, a ...any) error {
 	return &fault{code, words, map[string]any{"error": words}}
 }
 
-// body reads what a request has to say, or answers it.
-func body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+// body reads what a request has to say. With an error it returns the status of the answer.
+func body(w http.ResponseWriter, r *http.Request) (b []byte, status int, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		fail(w, http.StatusUnsupportedMediaType, nil, faultf(invalidRequest, "a request is application/json"))
-		return nil, false
+		return nil, http.StatusUnsupportedMediaType, faultf(invalidRequest, "a request is application/json")
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(serve.Patience))
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	if err != nil {
-		fail(w, http.StatusRequestEntityTooLarge, nil, faultf(invalidRequest, "a request has at most 16 MB, and comes at once"))
-		return nil, false
+	if b, err = io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody)); err != nil {
+		return nil, http.StatusRequestEntityTooLarge,
+			faultf(invalidRequest, "a request has at most 16 MB, and comes at once")
 	}
 	control.SetReadDeadline(time.Time{})
-	return b, true
+	return b, 0, nil
 }
 
 // fail answers a request that the library does not get.
@@ -99,8 +97,9 @@ var methods = []string{"message/send", streams, resubscribe, "tasks/get", "tasks
 // it: it reads no further than the first value, changes ids, and says of parameters of a
 // wrong type that they are no JSON.
 func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
-	b, ok := body(w, r)
-	if !ok {
+	b, status, err := body(w, r)
+	if err != nil {
+		fail(w, status, nil, err)
 		return
 	}
 	var q struct {
@@ -109,7 +108,7 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 		Method  string
 		Params  json.RawMessage
 	}
-	err := json.Unmarshal(b, &q)
+	err = json.Unmarshal(b, &q)
 	number, counted := q.ID.(float64)
 	words, named := q.ID.(string)
 	switch {
