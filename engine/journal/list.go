@@ -269,7 +269,7 @@ func Ago(t, now time.Time) string {
 		long time.Duration
 	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
 		if n := int(d / u.long); n > 0 {
-			return text.Count(n, u.name) + " ago"
+			return fmt.Sprintf("%d %s ago", n, text.Plural(u.name, n))
 		}
 	}
 	return "Just now"

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -126,11 +125,6 @@ func TestWhyNotThere(t *testing.T) {
 		http.Error(w, "the disk is full", http.StatusInternalServerError)
 	}))
 	t.Cleanup(broken.Close)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there any more
 	answers := func(kind, body string) Server {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
@@ -161,7 +155,7 @@ func TestWhyNotThere(t *testing.T) {
 		"a mark first": {program("mark", 0), []string{"initialize: Unsupported client (-32602)"}, Failed},
 		"a page":       {answers("text/html", "<title>Log in</title>"), []string{"what is no message of the protocol: <title>Log in</title>"}, Failed},
 		"broken JSON":  {answers("application/json", "{oops"), []string{"what is no message of the protocol: {oops"}, Failed},
-		"refused port": {Server{Name: "s", URL: "http://" + l.Addr().String() + "/mcp", Kind: "http"}, []string{"connection refused; its tools come when it answers"}, Connecting},
+		"refused port": {Server{Name: "s", URL: "http://127.0.0.1:1/mcp", Kind: "http"}, []string{"connection refused; its tools come when it answers"}, Connecting},
 		"unknown host": {Server{Name: "s", URL: "http://nowhere.invalid/mcp"}, []string{"nowhere.invalid", "its tools come when it answers"}, Connecting},
 		"HTTP 500":     {Server{Name: "s", URL: broken.URL, Kind: "http"}, []string{"HTTP 500 Internal Server Error: the disk is full"}, Connecting},
 	} {
