@@ -33,10 +33,15 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, done 
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, nil, fmt.Errorf("another gemline a2a serve has the tasks of this folder, which are in %s: give it the tasks, or end it first", d)
 	}
+	var ids []protocol.TaskID
+	if err == nil {
+		if ids, err = d.list(); err != nil {
+			done()
+		}
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("tasks can't be kept: %w", err)
 	}
-	ids := d.list()
 	if n := len(ids) - mostTasks; n > 0 {
 		for _, id := range ids[mostTasks:] {
 			d.forget(id)
@@ -64,8 +69,8 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, done 
 }
 
 // list returns the tasks that have a file, those that were used last first.
-func (d store) list() (ids []protocol.TaskID) {
-	entries, _ := os.ReadDir(string(d)) // which the lock stands in
+func (d store) list() (ids []protocol.TaskID, err error) {
+	entries, err := os.ReadDir(string(d))
 	used := map[protocol.TaskID]time.Time{}
 	for _, e := range entries {
 		id := protocol.TaskID(e.Name())
@@ -77,7 +82,7 @@ func (d store) list() (ids []protocol.TaskID) {
 		}
 	}
 	slices.SortStableFunc(ids, func(a, b protocol.TaskID) int { return used[b].Compare(used[a]) })
-	return ids
+	return ids, err
 }
 
 // read returns the task id.

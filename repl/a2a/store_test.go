@@ -41,3 +41,15 @@ func TestOpen(t *testing.T) {
 		t.Errorf("told is %q", told)
 	}
 }
+
+// A folder that can't be listed is not taken for an empty one.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a2a")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := store(file).list(); err == nil {
+		t.Errorf("it has %v", ids)
+	}
+}
