@@ -27,7 +27,7 @@ func ChangeObject[V any](ctx context.Context, path string, change func(map[strin
 		return err
 	}
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
-	if len(b) > 0 && json.Unmarshal(b, &all) != nil {
+	if len(b) > 0 && (json.Unmarshal(b, &all) != nil || all == nil) { // null makes it nil
 		return fmt.Errorf("%s holds no object; mend it or move it away", path)
 	}
 	change(all)
