@@ -209,7 +209,7 @@ func TestJSON(t *testing.T) {
 		`{"sessionId":"51c623e0-0000","projectHash":"25a6","startTime":"2026-11-20T21:46:38.092Z","lastUpdated":"2026-11-20T21:46:38.092Z","kind":"main"}`,
 		`{"id":"1","timestamp":"2026-11-20T21:46:39.000Z","type":"user","content":[{"text":"the key is s3cret"}]}`,
 		`{"id":"2","timestamp":"2026-11-20T21:46:40.000Z","type":"gemini","content":"OK","later":{"b":1,"a":2},"model":"m"}`,
-		`{"$set":{"summary":"About s3cret","lastUpdated":"2026-11-20T21:46:41.000Z"}}`,
+		`{"$set":{"summary":"About s3cret","lastUpdated":"2026-11-20T21:46:41.000Z","remoteAgents":{"a":{"contextId":"s3cret"}}}}`,
 	}
 	path := filepath.Join(t.TempDir(), "session-x.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
