@@ -21,10 +21,11 @@ type file interface {
 // createFile begins a file in an open directory.
 func createFile(at *os.Root) (file, error) {
 	f, err := (*disk.Ledger)(nil).CreateIn(at, "", nil)
-	if err == nil {
-		err = f.Chmod(0o600)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	f.Chmod(0o600) // some file systems can't; what holds it is the user's alone
+	return f, nil
 }
 
 // isUnfinished reports whether a file of a store is not whole yet. Older releases had tmp-.
