@@ -297,7 +297,7 @@ func TestA2ARefuses(t *testing.T) {
 		{"no such command", "POST", "/executeCommand", `{"command":"quit"}`, nil, 404, `{"error":`},
 		{"no command", "POST", "/executeCommand", `{"args":"x"}`, nil, 400, `{"error":`},
 		{"no such page", "GET", "/x", "", nil, 404, ""},
-		{"no such verb", "DELETE", "/", "", nil, 405, ""},
+		{"no such verb", "DELETE", "/", "", nil, 405, "takes such a request"},
 		{"no tasks", "GET", "/tasks/metadata", "", nil, 204, ""},
 		{"no such task", "GET", "/tasks/01234567-89ab-7cde-8f01-23456789abcd/metadata", "", nil, 404, `{"error":`},
 	} {

@@ -380,7 +380,7 @@ func (s *Server) routes() {
 			w.Header().Set("Allow", "GET, POST")
 			status = http.StatusMethodNotAllowed
 		}
-		serve.Reject(w, status, "nothing is here; gemline help a2a lists the addresses")
+		serve.Reject(w, status, "nothing here takes such a request; gemline help a2a lists the addresses")
 	})
 }
 
