@@ -60,6 +60,7 @@ type policyTest struct {
 
 // Run judges the command and prints why.
 func (c *policyTest) Run(ctx context.Context, out *Output, trial *Trial) error {
+	defer trial.Close()
 	line := c.Command[0]
 	if len(c.Command) > 1 {
 		words := make([]engine.Word, len(c.Command))
@@ -79,6 +80,7 @@ type policyExplain struct {
 
 // Run judges the call and prints why.
 func (c *policyExplain) Run(ctx context.Context, out *Output, trial *Trial) error {
+	defer trial.Close()
 	var args map[string]any
 	if c.Args != "" {
 		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
@@ -114,7 +116,6 @@ func verdictWord(v engine.Verdict) string {
 
 // judge prints what becomes of a call. Without arguments it is about the tool.
 func (out *Output) judge(ctx context.Context, trial *Trial, name string, args map[string]any, all bool) error {
-	defer trial.Close()
 	p := trial.Policy
 	callable := slices.DeleteFunc(slices.Clone(trial.Tools.Tools()), func(t engine.Tool) bool { return t.Prepare == nil })
 	t, err := toolFamily(callable, engine.Tool.Name).find(name)
