@@ -8,8 +8,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// What calls that are written as text begin and end with: the tags of many models; the marks
-// of Mistral's and Llama's; the elements of Qwen's coders and of Llama's, and those of GLM.
+// Models write calls as text between tags, which many models share, behind marks of Mistral and
+// Llama, and in elements of Qwen Coder, Llama and GLM.
 const (
 	openCall, closeCall         = "<tool_call>", "</tool_call>"
 	fence                       = "```"
