@@ -258,9 +258,9 @@ func TestShownSettings(t *testing.T) {
 			if err := os.WriteFile(file, []byte(e.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			l := settings.Examine(settings.Source{Scope: settings.User, Path: file}, none)
-			if l.Err != nil || len(l.Problems) > 0 {
-				t.Errorf("%s: %s: %v %v", e.page, e.text, l.Err, l.Problems)
+			s, _, err := settings.Load([]settings.Source{{Scope: settings.User, Path: file}}, none)
+			if problems := s.Layers()[0].Problems; err != nil || len(problems) > 0 {
+				t.Errorf("%s: %s: %v %v", e.page, e.text, err, problems)
 			}
 		}
 		head, _, _ := strings.Cut(e.text, ".")

@@ -33,16 +33,16 @@ func (s *Settings) StrictError() error {
 	return nil
 }
 
-// KeyValues are the strings that a file lists for a key.
+// KeyValues are what a file says about a key.
 type KeyValues struct {
 	Scope        Scope
 	File         string
-	Line, Column int // of the key
-	Values       []string
+	Line, Column int      // of the key
+	Values       []string // the strings of a list
 }
 
-// Values returns the lists that the files give for a key, the weakest first: all of them if
-// lists are joined, else the list that counts.
+// Values returns what the files say about a key, the weakest first: all of them if lists or
+// objects are joined, else the file that counts.
 func (s *Settings) Values(key string) (all []KeyValues) {
 	k, _ := FindKey(key)
 	path := strings.Split(key, ".")
@@ -56,7 +56,9 @@ func (s *Settings) Values(key string) (all []KeyValues) {
 		said.Line, said.Column = l.doc.Position(l.written(path))
 		switch k.Merge {
 		case "":
-			all = nil
+			if _, joined := v.(map[string]any); !joined {
+				all = nil
+			}
 		case "intersect":
 			if len(all) > 0 {
 				v, all = k.combine(items(all[0].Values), v), nil

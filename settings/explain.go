@@ -32,17 +32,16 @@ type Entry struct {
 	path []string
 }
 
-// Inputs are everything that has a say in the settings.
+// Inputs are what has a say in the settings beside the files.
 type Inputs struct {
-	Layers []Layer                     // the weakest first
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
 	DotEnv DotEnv                      // what Lookup has from .env files
 	Flags  *flags.Set
 }
 
-// Explain returns an entry for every value that somebody sets, by key. With
+// Explain returns an entry for every value that a file or in sets, by key. With
 // all, the keys that nobody sets are there with their defaults.
-func (in Inputs) Explain(all bool) []Entry {
+func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	found := map[string]*Entry{}
 	entry := func(path []string) *Entry {
 		key := JoinKey(path)
@@ -51,8 +50,8 @@ func (in Inputs) Explain(all bool) []Entry {
 		}
 		return found[key]
 	}
-	for i := len(in.Layers) - 1; i >= 0; i-- {
-		in.Layers[i].explain(entry)
+	for i := range slices.Backward(s.layers) {
+		s.layers[i].explain(entry)
 	}
 	overrides := overrides()
 	for _, o := range overrides {
@@ -67,14 +66,13 @@ func (in Inputs) Explain(all bool) []Entry {
 			}
 		}
 	}
-	merged := Merge(in.Layers)
 	out := make([]Entry, 0, len(found))
 	for _, e := range sorted(found) {
 		var o override
 		if i := slices.IndexFunc(overrides, func(o override) bool { return o.Key.Name == e.Key }); i >= 0 {
 			o = overrides[i]
 		}
-		in.settle(e, merged, o)
+		in.settle(e, s.Merged, o)
 		out = append(out, *e)
 	}
 	return out
@@ -119,7 +117,7 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 	}
 	for _, p := range l.Problems {
 		if _, counts := at(l.tree, p.path); !counts {
-			lose(p.path, l.written(p.path), p.Message)
+			lose(p.path, l.written(p.path), p.Advised())
 		}
 	}
 	for _, m := range l.moves {

@@ -9,10 +9,10 @@ import (
 	"gemline/settings/flags"
 )
 
-// inputs returns what files of the given scopes, an environment and flags say.
-func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, bool), flags *flags.Set) Inputs {
+// filesOf returns the settings of files of the given scopes.
+func filesOf(t *testing.T, files map[Scope]string, lookup func(string) (string, bool)) *Settings {
 	t.Helper()
-	in := Inputs{Lookup: lookup, Flags: flags}
+	s := Default()
 	for _, scope := range []Scope{SystemDefaults, User, Workspace, System} {
 		l := layer(files[scope], lookup)
 		if l.Err != nil {
@@ -20,11 +20,12 @@ func inputs(t *testing.T, files map[Scope]string, lookup func(string) (string, b
 		}
 		l.Source = Source{Scope: scope, Path: string(scope)}
 		if scope == Workspace {
-			l.restrictApprovalMode(Merge(in.Layers))
+			l.restrictApprovalMode(mergeAll(s.layers))
 		}
-		in.Layers = append(in.Layers, l)
+		s.layers = append(s.layers, l)
 	}
-	return in
+	s.take(mergeAll(s.layers))
+	return s
 }
 
 // brief writes an entry in a line.
@@ -90,7 +91,7 @@ func TestExplain(t *testing.T) {
 		{"twice", map[Scope]string{User: "{\"model\":{\"name\":\"a\",\n\"name\":\"b\"}}"}, nil, none, "model.name", `model.name "b" <user:2="b"`},
 	} {
 		got := ""
-		for _, e := range inputs(t, c.files, env(c.vars...), c.flags).Explain(true) {
+		for _, e := range filesOf(t, c.files, env(c.vars...)).Explain(Inputs{Lookup: env(c.vars...), Flags: c.flags}, true) {
 			if e.Key == c.key {
 				got = brief(e)
 			}
@@ -103,15 +104,14 @@ func TestExplain(t *testing.T) {
 
 // What is explained is what the program goes by.
 func TestExplainAgrees(t *testing.T) {
-	in := inputs(t, map[Scope]string{SystemDefaults: `{"tools":{"useRipgrep":false,"exclude":["a"]}}`, User: `{"model":"m","excludedProjectEnvVars":["X"]}`, Workspace: `{"context":{"fileName":"A.md","includeDirectories":["d"]}}`,
-		System: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, env("GEMINI_MODEL", "n"), &flags.Set{MaxTurns: 3, IncludeDirs: []string{"e"}, JSON: true})
-	s := Default()
-	s.take(Merge(in.Layers))
+	in := Inputs{Lookup: env("GEMINI_MODEL", "n"), Flags: &flags.Set{MaxTurns: 3, IncludeDirs: []string{"e"}, JSON: true}}
+	s := filesOf(t, map[Scope]string{SystemDefaults: `{"tools":{"useRipgrep":false,"exclude":["a"]}}`, User: `{"model":"m","excludedProjectEnvVars":["X"]}`, Workspace: `{"context":{"fileName":"A.md","includeDirectories":["d"]}}`,
+		System: `{"general":{"defaultApprovalMode":"auto_edit"}}`}, in.Lookup)
 	if err := s.Override(in.Flags, in.Lookup); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{}
-	for _, e := range in.Explain(true) {
+	for _, e := range s.Explain(in, true) {
 		values[e.Key] = e.Value
 	}
 	for _, k := range table {
@@ -137,17 +137,17 @@ func TestExplainLarge(t *testing.T) {
 		fmt.Fprintf(&b, "\n\"name%d\": {\"a\": %d},", i, i)
 	}
 	b.WriteString("}}}")
-	entries := inputs(t, map[Scope]string{User: b.String()}, env(), &flags.Set{}).Explain(false)
+	entries := filesOf(t, map[Scope]string{User: b.String()}, env()).Explain(Inputs{Lookup: env(), Flags: &flags.Set{}}, false)
 	if len(entries) != 20_000 || entries[19_999].From[0].Line != 10_001 {
 		t.Errorf("%d entries, the last %+v", len(entries), entries[len(entries)-1])
 	}
 }
 
 func TestValue(t *testing.T) {
-	in := inputs(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env(), &flags.Set{})
+	s := filesOf(t, map[Scope]string{User: `{"model":{"name":"m"},"mcpServers":{"a.b":{"command":"x"}}}`}, env())
 	for key, want := range map[string]string{"model.name": `"m"`, "mcpServers": `{"a.b":{"command":"x"}}`, `mcpServers."a.b"`: `{"command":"x"}`, "output": `{"format":"text"}`, "security.allowedExtensions": "[]", "model.nam": "null"} {
 		path, _ := SplitKey(key)
-		if got := text.Compact(Value(Under(in.Explain(true), path), path)); got != want {
+		if got := text.Compact(Value(Under(s.Explain(Inputs{Lookup: env(), Flags: &flags.Set{}}, true), path), path)); got != want {
 			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}

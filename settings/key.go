@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -94,9 +95,9 @@ func (k Key) Check(v any) error {
 	if err != nil {
 		return err
 	}
-	c := checker{suggest: 1, exact: true}
+	c := checker{exact: true}
 	if c.check(path, v); len(c.problems) > 0 {
-		return fmt.Errorf("%s", c.problems[0].Message)
+		return errors.New(c.problems[0].Advised())
 	}
 	return nil
 }

@@ -23,25 +23,18 @@ type Layer struct {
 	moves []move
 }
 
-// Read reads the files, the weakest first: what a project may say about some
+// readLayers reads the files, the weakest first: what a project may say about some
 // keys depends on what those before it say.
-func Read(sources []Source, lookup func(string) (string, bool)) []Layer {
+func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 	layers := make([]Layer, len(sources))
 	for i, src := range sources {
 		layers[i] = Layer{Source: src}
-		layers[i].read(lookup, maxWarnings)
+		layers[i].read(lookup)
 		if src.Scope == Workspace {
-			layers[i].restrictApprovalMode(Merge(layers[:i]))
+			layers[i].restrictApprovalMode(mergeAll(layers[:i]))
 		}
 	}
 	return layers
-}
-
-// Examine reads a file to say everything that is wrong with it.
-func Examine(src Source, lookup func(string) (string, bool)) *Layer {
-	l := &Layer{Source: src}
-	l.read(lookup, 100*maxWarnings)
-	return l
 }
 
 // Line returns the line of the key that a problem is about.
@@ -50,7 +43,7 @@ func (l *Layer) Line(p Problem) int {
 	return line
 }
 
-func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
+func (l *Layer) read(lookup func(string) (string, bool)) {
 	switch {
 	case l.Guarded:
 		l.PassedOver = disk.WorldWritable(l.Path)
@@ -62,14 +55,13 @@ func (l *Layer) read(lookup func(string) (string, bool), suggest int) {
 	}
 	l.doc, l.Err = jsonc.Read(l.Path)
 	if l.Missing = l.doc == nil && l.Err == nil; l.doc != nil {
-		l.digest(lookup, suggest)
+		l.digest(lookup)
 	}
 }
 
-// digest finds the values of the file that count. For at most suggest unknown keys it looks
-// for the most similar known key.
-func (l *Layer) digest(lookup func(string) (string, bool), suggest int) {
-	c := checker{suggest: suggest}
+// digest finds the values of the file that count.
+func (l *Layer) digest(lookup func(string) (string, bool)) {
+	var c checker
 	tree := l.doc.Tree
 	for _, path := range l.doc.Twice {
 		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
@@ -106,7 +98,7 @@ func (l *Layer) asWritten(p Problem) Problem {
 // those of everything but the project.
 func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
-	l.digest(func(string) (string, bool) { return "", false }, 0)
+	l.digest(func(string) (string, bool) { return "", false })
 	l.restrictApprovalMode(weaker.Merged)
 	prune(catalogue(), l.tree)
 	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // digest has filled in their environment
@@ -157,10 +149,10 @@ func starts(path, head []string) bool {
 	return true
 }
 
-// Merge returns what the layers say together, the weakest first. Objects are
+// mergeAll returns what the layers say together, the weakest first. Objects are
 // merged key by key, except where a key says otherwise; of everything else the
 // strongest counts.
-func Merge(layers []Layer) map[string]any {
+func mergeAll(layers []Layer) map[string]any {
 	merged := map[string]any{}
 	for _, l := range layers {
 		if len(l.tree) > 0 {

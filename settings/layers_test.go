@@ -28,7 +28,7 @@ func together(t *testing.T, texts ...string) string {
 		}
 		layers = append(layers, l)
 	}
-	return text.Compact(Merge(layers))
+	return text.Compact(mergeAll(layers))
 }
 
 func TestMergeStrategies(t *testing.T) {
@@ -146,10 +146,10 @@ func FuzzMerge(f *testing.F) {
 		la, lb := layer(a, env("A", "1")), layer(b, env("A", "1"))
 		if la.tree != nil {
 			before := text.Compact(la.tree)
-			if one := Merge([]Layer{la}); len(la.tree) > 0 && !reflect.DeepEqual(one, la.tree) {
+			if one := mergeAll([]Layer{la}); len(la.tree) > 0 && !reflect.DeepEqual(one, la.tree) {
 				t.Errorf("one layer: %s", cmp.Diff(la.tree, one))
 			}
-			both := Merge([]Layer{la, lb})
+			both := mergeAll([]Layer{la, lb})
 			if text.Compact(la.tree) != before {
 				t.Error("merging changes a layer")
 			}
@@ -164,8 +164,9 @@ func FuzzMerge(f *testing.F) {
 			}
 			new(Settings).take(both)
 		}
-		in := Inputs{Layers: []Layer{la, lb}, Lookup: env(), Flags: &flags.Set{}}
-		for _, e := range in.Explain(true) {
+		s := &Settings{layers: []Layer{la, lb}}
+		s.take(mergeAll(s.layers))
+		for _, e := range s.Explain(Inputs{Lookup: env(), Flags: &flags.Set{}}, true) {
 			if _, err := SplitKey(e.Key); err != nil {
 				t.Error(err)
 			}
@@ -230,7 +231,7 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		l := layer(text, env("A", "1"))
 		s := Default()
-		s.take(Merge([]Layer{l}))
+		s.take(mergeAll([]Layer{l}))
 	}
 }
 
@@ -248,7 +249,7 @@ func TestProblemsNameKeysAsWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, scope := range []Scope{User, Workspace} {
-				for _, l := range Read([]Source{{Path: path, Scope: scope}}, env()) {
+				for _, l := range readLayers([]Source{{Path: path, Scope: scope}}, env()) {
 					for _, p := range l.Problems {
 						if said++; !strings.Contains(p.Message, strings.Split(o.from, ".")[0]) {
 							t.Errorf("%s: %s", text, p.Message)

@@ -92,14 +92,15 @@ func systemSettings(lookup func(string) (string, bool)) string {
 	return "/etc/gemini-cli/settings.json"
 }
 
-// Load reads the files, the weakest first. What is wrong with a key is a
+// Load reads the files, the weakest first; [Settings.Layers] has what each of them says, and
+// [Settings.Explain] where each value comes from. What is wrong with a key is a
 // warning, and the key counts as not given. A file that can't be read or
 // parsed is a [jsonc.Error], beside which the Settings are those of the files
 // that can.
 //
 // Variables in values are filled in from lookup. The files are never written.
 func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, warnings []string, err error) {
-	layers := Read(sources, lookup)
+	layers := readLayers(sources, lookup)
 	for _, l := range layers {
 		if l.Err != nil && err == nil {
 			err = l.Err
@@ -107,7 +108,7 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 		warnings = append(warnings, l.warnings()...)
 	}
 	s = Default()
-	s.take(Merge(layers))
+	s.take(mergeAll(layers))
 	s.layers, s.confiner, s.misread = layers, confiner(layers), misread(layers)
 	if large, small := s.Auto(); (large == "") != (small == "") {
 		warnings = append(warnings, "model.auto needs large and small; with one alone, auto is Google's models")
@@ -134,7 +135,7 @@ func (l *Layer) warnings() []string {
 		if line := l.Line(p); line > 0 {
 			at += ":" + strconv.Itoa(line)
 		}
-		out = append(out, at+": "+p.Message)
+		out = append(out, at+": "+p.Advised())
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func files(t *testing.T, texts ...string) []Source {
 func layer(text string, lookup func(string) (string, bool)) Layer {
 	l := Layer{Source: Source{Path: "f"}}
 	if l.doc, l.Err = jsonc.Parse("f", []byte(text)); l.doc != nil {
-		l.digest(lookup, maxWarnings)
+		l.digest(lookup)
 	}
 	return l
 }
@@ -358,7 +358,7 @@ func FuzzSettings(f *testing.F) {
 		}
 		s := Default()
 		l := layer(string(b), env("A", "1"))
-		s.take(Merge([]Layer{l}))
+		s.take(mergeAll([]Layer{l}))
 		if d := cmp.Diff(Default().ApprovalMode, s.ApprovalMode); d != "" && s.ApprovalMode != "auto_edit" && s.ApprovalMode != "plan" {
 			t.Error(d)
 		}
@@ -367,10 +367,10 @@ func FuzzSettings(f *testing.F) {
 		if l.doc, l.Err = jsonc.Parse("f", b); l.doc == nil {
 			t.Fatal(l.Err)
 		}
-		l.digest(env("A", "1"), maxWarnings)
-		l.restrictApprovalMode(Merge([]Layer{strict}))
+		l.digest(env("A", "1"))
+		l.restrictApprovalMode(mergeAll([]Layer{strict}))
 		s = Default()
-		s.take(Merge([]Layer{strict, l}))
+		s.take(mergeAll([]Layer{strict, l}))
 		if s.ApprovalMode != "default" && s.ApprovalMode != "plan" || !s.NoYolo || !s.NoAlways || !s.ToolSandboxing || !s.Redact || !s.FolderTrust || s.SandboxNetwork ||
 			len(s.AllowedVars)+len(s.AllowedTools)+len(s.PolicyPaths)+len(s.AdminPolicyPaths)+len(s.SandboxPaths)+len(s.Labels()) > 0 ||
 			!slices.Contains(s.BlockedVars, "B") || !slices.Contains(s.ExcludedTools, "E") || s.Pager != "cat" || s.NotifyCommand != "" {

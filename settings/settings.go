@@ -155,6 +155,9 @@ type Settings struct {
 	misread  []string // keys of files about it that can't be understood
 }
 
+// Layers returns what each file says, the weakest first. They are not to be changed.
+func (s *Settings) Layers() []Layer { return s.layers }
+
 // Labels returns what ui.labels says: words by the labels that they stand for.
 func (s *Settings) Labels() map[string]string {
 	words := map[string]string{}

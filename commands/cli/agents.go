@@ -77,14 +77,17 @@ type agentRecord struct {
 	MaxMinutes  float64  `json:"timeout_mins"`
 	Prompt      string   `json:"prompt,omitempty"`
 	Kind        string   `json:"kind"` // remote has no model, tools, requests and prompt
-	Server      string   `json:"server,omitempty"`
-	Card        string   `json:"agent_card_url,omitempty"`
+	agentServer
+}
 
-	shown string // its name, and what it is called for people
+// An agentServer is where a remote agent runs.
+type agentServer struct {
+	Server string `json:"server,omitempty"`
+	Card   string `json:"agent_card_url,omitempty"`
 }
 
 func recordOf(d agent.Definition) agentRecord {
-	a := agentRecord{shown: called(d), Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
+	a := agentRecord{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
 		File: d.File, Callable: d.Off == "", Why: d.Off,
 		Model: cmp.Or(d.Model.Name, "inherit"), Tools: d.Access.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
 	if r := d.Remote; r != nil {
@@ -102,7 +105,7 @@ func recordOf(d agent.Definition) agentRecord {
 
 // lines returns the line of an agent in the list.
 func (a agentRecord) lines() []string {
-	line := fmt.Sprintf("%s (%s): %s", a.shown, a.Source, text.OneLine(a.Description, 200))
+	line := fmt.Sprintf("%s (%s): %s", a.title(), a.Source, text.OneLine(a.Description, 200))
 	if a.Why != "" {
 		line += fmt.Sprintf(" [not callable: %s]", a.Why)
 	}
@@ -117,12 +120,12 @@ func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
 
-// called is the name of an agent, and what it is called for people.
-func called(d agent.Definition) string {
-	if d.Label == "" || strings.EqualFold(strings.ReplaceAll(d.Label, " ", "_"), d.Name) {
-		return d.Name
+// title returns the name of an agent, and its label if that says more.
+func (a agentRecord) title() string {
+	if a.Label == "" || strings.EqualFold(strings.ReplaceAll(a.Label, " ", "_"), a.Name) {
+		return a.Name
 	}
-	return d.Name + ", " + text.OneLine(d.Label, 60)
+	return a.Name + ", " + text.OneLine(a.Label, 60)
 }
 
 // agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
@@ -161,7 +164,7 @@ func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	} else {
 		limits = fmt.Sprintf("%d requests, ", a.MaxTurns) + limits
 	}
-	lines := []string{a.shown + ": " + text.OneLine(a.Description, 2000)}
+	lines := []string{a.title() + ": " + text.OneLine(a.Description, 2000)}
 	lines = append(lines, fields("from", a.Source, "file", a.File, "not callable", a.Why, "server", a.Server, "card", a.Card,
 		"model", a.Model, "tools", may, "limits", limits, "MCP servers", strings.Join(a.Servers, ", "))...)
 	for l := range strings.Lines(d.Prompt.Text) {
@@ -251,11 +254,11 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 	case c.Value != "":
 		return (&configSet{Key: key + "." + c.Key, Value: []string{c.Value}}).Run(ctx, out, here, ask, here.userFile())
 	case c.Key != "":
-		in, err := here.inputs(out)
+		explain, err := here.explain(out)
 		if err != nil {
 			return err
 		}
-		return (&configGet{Key: key + "." + c.Key}).Run(out, in)
+		return (&configGet{Key: key + "." + c.Key}).Run(out, explain)
 	}
 	if !out.JSON {
 		if err := out.line("keys: enabled, tools, mcpServers, %s",

@@ -26,24 +26,26 @@ type configCommand struct {
 	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 
-// ProvideInputs returns the files that count.
-func (*configCommand) ProvideInputs(out *Output, here *Folder) (settings.Inputs, error) {
-	return here.inputs(out)
+// An explainer returns what the files that count, the environment and the command line say, and
+// all keys if all is set.
+type explainer func(all bool) []settings.Entry
+
+// ProvideExplainer returns what explains the settings.
+func (*configCommand) ProvideExplainer(out *Output, here *Folder) (explainer, error) {
+	return here.explain(out)
 }
 
-// inputs reads the files that count.
-func (here *Folder) inputs(out *Output) (settings.Inputs, error) {
-	in := settings.Inputs{Lookup: here.Lookup, DotEnv: here.DotEnv, Flags: here.Flags,
-		Layers: settings.Read(settings.Sources(here.Paths, here.environment, here.Trusted), here.environment)}
-	for _, l := range in.Layers {
-		if l.Err != nil {
-			return in, l.Err
-		}
-		if l.PassedOver != "" {
+// explain reads the files that count.
+func (here *Folder) explain(out *Output) (explainer, error) {
+	s, err := here.settings()
+	for _, l := range s.Layers() {
+		if err == nil && l.PassedOver != "" {
 			out.Notify(fmt.Sprintf("%s is passed over: %s", l.Path, l.PassedOver))
 		}
 	}
-	return in, nil
+	return func(all bool) []settings.Entry {
+		return s.Explain(settings.Inputs{Lookup: here.Lookup, DotEnv: here.DotEnv, Flags: here.Flags}, all)
+	}, err
 }
 
 type configList struct {
@@ -52,8 +54,8 @@ type configList struct {
 }
 
 // Run prints a line for each key, and with --origin indented lines below it.
-func (c *configList) Run(out *Output, in settings.Inputs) error {
-	entries := in.Explain(c.All)
+func (c *configList) Run(out *Output, explain explainer) error {
+	entries := explain(c.All)
 	if !c.Origin {
 		entries = effective(entries)
 	}
@@ -130,13 +132,13 @@ type configGet struct {
 }
 
 // Run prints the value as JSON on one line.
-func (c *configGet) Run(out *Output, in settings.Inputs) error {
+func (c *configGet) Run(out *Output, explain explainer) error {
 	path, err := settings.SplitKey(c.Key)
 	if err != nil {
 		return misused("%v", err)
 	}
 	name := settings.JoinKey(path)
-	entries := settings.Under(in.Explain(true), path)
+	entries := settings.Under(explain(true), path)
 	if _, known := settings.FindKey(name); !known && len(entries) == 0 {
 		return unknownKey(c.Key)
 	}
@@ -171,18 +173,19 @@ type file struct {
 	Problems []problem      `json:"problems,omitempty"`
 
 	Unused []settings.Unused `json:"unused,omitempty"` // what of it is not in use yet
+
+	err error // why it can't be used
 }
 
 // Run says of each file, the weakest first, where it is and whether it counts.
 func (*configPath) Run(out *Output, here *Folder) error {
 	var files []file
-	for _, src := range settings.Sources(here.Paths, here.environment, true) {
-		f, err := here.examine(src)
+	for _, f := range here.examine(settings.Sources(here.Paths, here.environment, true)) {
 		switch f.Problems, f.Unused = nil, nil; {
-		case src.Path == "":
+		case f.Path == "":
 			f.Detail = "no home directory"
-		case err != nil:
-			f.Detail = reason(err)
+		case f.err != nil:
+			f.Detail = reason(f.err)
 		}
 		files = append(files, f)
 	}
@@ -241,13 +244,11 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 		sources = []settings.Source{{Path: c.File}}
 	}
 	var broken error
-	var files []file
-	for _, src := range sources {
-		f, err := here.examine(src)
+	files := here.examine(sources)
+	for _, f := range files {
 		if broken == nil {
-			broken = err
+			broken = f.err
 		}
-		files = append(files, f)
 	}
 	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
 		pays, _ := here.choose(out)
@@ -312,18 +313,31 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	return list
 }
 
-// examine says what becomes of a file, and lists its mistakes. Files of a folder that is not
+// examine says what becomes of each file, and lists its mistakes. Files of a folder that is not
 // trusted are not read.
-func (here *Folder) examine(src settings.Source) (file, error) {
-	f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
-	if src.Scope == settings.Workspace && !here.Trusted {
-		f.State = stateUntrusted
-		if _, err := os.Stat(src.Path); err != nil {
-			f.State = stateMissing
+func (here *Folder) examine(sources []settings.Source) (files []file) {
+	untrusted := func(src settings.Source) bool { return src.Scope == settings.Workspace && !here.Trusted }
+	s, _, _ := settings.Load(slices.DeleteFunc(slices.Clone(sources), untrusted), here.environment)
+	layers := s.Layers()
+	for _, src := range sources {
+		f := file{Scope: src.Scope, Path: src.Path, State: stateUsed}
+		if untrusted(src) {
+			f.State = stateUntrusted
+			if _, err := os.Stat(src.Path); err != nil {
+				f.State = stateMissing
+			}
+		} else {
+			f.read(&layers[0])
+			layers = layers[1:]
 		}
-		return f, nil
+		files = append(files, f)
 	}
-	l := settings.Examine(src, here.environment)
+	return files
+}
+
+// read takes over what a file says.
+func (f *file) read(l *settings.Layer) {
+	f.err = l.Err
 	var fe *jsonc.Error
 	switch {
 	case errors.As(l.Err, &fe):
@@ -335,10 +349,9 @@ func (here *Folder) examine(src settings.Source) (file, error) {
 		f.State = stateMissing
 	}
 	for _, p := range l.Problems {
-		f.Problems = append(f.Problems, problem{Line: l.Line(p), Key: p.Key, Message: p.Message})
+		f.Problems = append(f.Problems, problem{Line: l.Line(p), Key: p.Key, Message: p.Advised()})
 	}
 	f.Unused = l.Unused()
-	return f, l.Err
 }
 
 // lines returns what is wrong with a file, as compilers write it.

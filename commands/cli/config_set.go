@@ -247,11 +247,11 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")
 		return
 	}
-	in, err := here.inputs(out)
+	explain, err := here.explain(out)
 	if err != nil {
 		r.note("another file can't be used: %v", err)
 	}
-	for _, e := range in.Explain(false) {
+	for _, e := range explain(false) {
 		at, err := settings.SplitKey(e.Key)
 		if err != nil || len(at) < len(path) || !slices.Equal(at[:len(path)], path) {
 			continue

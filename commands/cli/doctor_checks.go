@@ -150,11 +150,10 @@ func (d *doctor) checkHome() finding {
 
 func (d *doctor) checkSettings() finding {
 	used, odd := 0, 0
-	for _, src := range settings.Sources(d.here.Paths, d.here.environment, true) {
-		f, err := d.here.examine(src)
+	for _, f := range d.here.examine(settings.Sources(d.here.Paths, d.here.environment, true)) {
 		switch {
-		case err != nil:
-			return worse(failing, "fix or remove it", "%s", err)
+		case f.err != nil:
+			return worse(failing, "fix or remove it", "%s", f.err)
 		case f.State == stateUsed:
 			used++
 			odd += len(f.Problems)

@@ -134,8 +134,8 @@ func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key stri
 	if err != nil {
 		return settings.Change{}, err
 	}
-	tree := settings.Merge(settings.Read([]settings.Source{src}, here.environment))
-	meant, _ := valueAt(tree, strings.Split(key, ".")...).([]any)
+	read, _, _ := settings.Load([]settings.Source{src}, here.environment)
+	meant, _ := valueAt(read.Merged, strings.Split(key, ".")...).([]any)
 	off := []any{}
 	for i, v := range list {
 		if len(meant) == len(list) {

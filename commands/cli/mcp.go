@@ -92,18 +92,15 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 
 // elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
 func (here *Folder) elsewhere(installed Extensions, name string) string {
-	for _, src := range settings.Sources(here.Paths, here.environment, here.Trusted) {
-		for _, layer := range settings.Read([]settings.Source{src}, here.environment) {
-			switch {
-			case valueAt(settings.Merge([]settings.Layer{layer}), "mcpServers", name) == nil:
-			case src.Scope == settings.User:
-				return "it stands in your settings: gemline mcp remove --scope user " + name
-			case src.Scope == settings.Workspace:
-				return "it stands in the project's settings: gemline mcp remove --scope project " + name
-			default:
-				return "it stands in " + layer.Path
-			}
+	s, _ := here.settings() // also of the files that can be read beside a broken file
+	for _, file := range s.Values(settings.JoinKey([]string{"mcpServers", name})) {
+		switch file.Scope {
+		case settings.User:
+			return "it stands in your settings: gemline mcp remove --scope user " + name
+		case settings.Workspace:
+			return "it stands in the project's settings: gemline mcp remove --scope project " + name
 		}
+		return "it stands in " + file.File
 	}
 	list, _ := installed()
 	for _, x := range list {
