@@ -29,7 +29,7 @@ type updated struct {
 	checked bool // and nothing else
 }
 
-// lines says what became of it, unless that was said before.
+// lines returns the outcome, unless the update has printed it.
 func (u updated) lines() []string {
 	switch {
 	case u.State == "error", u.State == "updated":

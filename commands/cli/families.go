@@ -65,7 +65,7 @@ func agentFamily(agents Agents) family[agent.Definition] {
 		func(d agent.Definition) candidate { return candidate{d.Name, d.Description} }}
 }
 
-// serverFamily returns the MCP servers. It waits for those of the given names at most so long.
+// serverFamily returns the MCP servers. It waits at most that long for the named servers.
 func serverFamily(ctx context.Context, servers Servers, most time.Duration, names ...string) (family[mcp.Status], error) {
 	list, err := servers.Status(ctx, most, names...)
 	return family[mcp.Status]{"MCP server", "gemline mcp list", list,

@@ -165,7 +165,7 @@ func turnInFile(ctx context.Context, path, name string, on bool) error {
 	})
 }
 
-// findServer returns the server of a name, and waits for it at most so long.
+// findServer returns the server of a name, and waits at most that long until it is connected.
 func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
 	f, err := serverFamily(ctx, servers, most, name)
 	if err != nil {

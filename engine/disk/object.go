@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"gemline/engine/text"
 )
 
 // ChangeObject changes the members of the JSON object that a file holds, once no other process
@@ -31,12 +33,8 @@ func ChangeObject[V any](ctx context.Context, path string, change func(map[strin
 		return fmt.Errorf("%s holds no object; mend it or move it away", path)
 	}
 	change(all)
-	var fresh bytes.Buffer
-	e := json.NewEncoder(&fresh)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(all); err != nil {
+	if b, err = text.JSON(all, "  "); err != nil {
 		return err
 	}
-	return Replace(path, fresh.Bytes(), 0o600)
+	return Replace(path, append(b, '\n'), 0o600)
 }

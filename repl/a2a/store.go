@@ -21,7 +21,7 @@ import (
 type store string
 
 // open locks the folder for this process, and returns the stored tasks: the last used ones up
-// to the limit. The surplus is forgotten. It warns of that, and of tasks that can't be used.
+// to the limit. It deletes the surplus, and warns of deleted and of unusable tasks.
 func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
 	const soon = time.Second
 	if d == "" {

@@ -153,8 +153,8 @@ func TestStoreFaults(t *testing.T) {
 	}
 }
 
-// A volatile disk forgets at a loss of power what it was not told to keep: the files that have
-// not got their last names. That Commit tells it so, [TestRestoreIsKept] sees in system calls.
+// A volatile disk loses with its power the files that have not got their last names yet. That
+// Commit syncs before it renames is seen in the system calls of [TestRestoreIsKept].
 type volatile map[string]bool
 
 // lose is the loss of power. Some of it the disk may have kept all the same.

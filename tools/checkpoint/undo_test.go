@@ -474,8 +474,8 @@ func TestUndoNamedAgain(t *testing.T) {
 	}
 }
 
-// A call that finds a file as another one has not left it was preceded by others, of which
-// the user decides; what they have put back themselves is none of that.
+// If a call finds a file in another state than the call before has left it, somebody else has
+// changed it, and the user decides about that. A file that they have put back is no such change.
 func TestUndoBetween(t *testing.T) {
 	p := newPlace(t)
 	p.write("a", "1")
